@@ -1,0 +1,99 @@
+/// Lua tables observed in place.
+///
+/// Observing key k of table t gives t a private metatable M and a private store S, moves t[k] into S,
+/// and lets reads fall through to S (`M.__index = S`) and writes reach C (`M.__newindex`). Every other
+/// key of t stays where it is. The metatable that t had, U, is reached behind S; scripts go on seeing
+/// U and all keys in t, because the base functions that could tell are replaced (L7).
+#ifndef CLUA_OBSERVED_H
+#define CLUA_OBSERVED_H
+
+#include "clua.h"
+
+/// The head of the engine's record of one observed key: C reads it on each write of that key.
+typedef struct clua_slot {
+  uint8_t wants;  // CLUA_WANTS_… bits, 0 while everybody who watches it is pending already
+} clua_slot;
+
+enum {
+  CLUA_WANTS_CHANGES = 1,  // tell a write that changes the value (T5)
+  CLUA_WANTS_WRITES = 2,   // tell also a write of the value that was there
+};
+
+/// One observed table. Lives in a userdata that only M holds, so it dies with the table.
+typedef struct clua_node clua_node;
+
+/// What a write looks like to the engine. The indices are absolute stack positions.
+typedef struct clua_write {
+  clua_node *node;
+  clua_slot *slot;   // of the key, or NULL if only `*` is observed
+  clua_slot *every;  // of `*`, or NULL
+  int table, key, old, new_;
+  bool same;         // by T5: nothing changed
+} clua_write;
+
+typedef struct clua_observation {
+  void *context;
+  /// A key whose slot (or whose table's `*` slot) wants it was written; the value is stored already.
+  /// May run Lua code, protected; never raises; leaves the stack as it was.
+  void (*written)(void *context, lua_State *L, const clua_write *write);
+  /// The table of `node` was collected. Called from a finalizer, also while the state closes: must
+  /// not run Lua. The node's memory is gone afterwards.
+  void (*ended)(void *context, clua_node *node, void *owner);
+} clua_observation;
+
+/// Prepares a state: replaces the base functions that could tell an observed table from a plain one.
+/// Call after luaL_openlibs, before any script runs, protected. [-0, +0, m]
+void clua_observation_install(lua_State *L, const clua_observation *observation);
+
+/// The node of the table at `index`, or NULL where it is not observed (or not a table). [-0, +0, -]
+clua_node *clua_node_at(lua_State *L, int index);
+/// The same, made when it isn't there yet. [-0, +0, m]
+clua_node *clua_node_make(lua_State *L, int index);
+/// Pushes the table of a node, nil when it is being collected. [-0, +1, -]
+void clua_node_pushtable(lua_State *L, clua_node *node);
+/// Pushes user value 1 of the node: nil to begin with, the bridge's to use (callbacks). [-0, +1, -]
+void clua_node_pushuservalue(lua_State *L, clua_node *node);
+/// Pops a value into the node's user value. [-1, +0, -]
+void clua_node_setuservalue(lua_State *L, clua_node *node);
+/// The engine's record of this node; NULL to begin with. A node without owner is silent.
+void *clua_node_owner(const clua_node *node);
+void clua_node_setowner(clua_node *node, void *owner);
+
+/// The slot registered for the key at `key`, or NULL. [-0, +0, -]
+clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key);
+/// Registers the slot of the key at `key` and moves the key into the store; a positive integer key
+/// moves the whole table (as `*` does). The key is neither nil, NaN, nor a name beginning with `__`.
+/// [-0, +0, m]
+void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
+/// Registers the slot of `*`; all keys move, O(n) the first time. [-0, +0, m]
+void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
+/// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
+void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
+/// Pushes the key of a slot. [-0, +1, -]
+void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
+/// At the end of a turn: keys without a slot move back to the table; with no slot left at all the
+/// table gets its own metatable back and the node is dropped (owner must be NULL then). [-0, +0, m]
+void clua_node_settle(lua_State *L, clua_node *node);
+
+/// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
+int clua_rawget(lua_State *L, int index);
+/// As lua_rawset, silent: the engine is not told. [-2, +0, m]
+void clua_rawset(lua_State *L, int index);
+/// As lua_rawlen, on the table a script sees. [-0, +0, -]
+lua_Unsigned clua_rawlen(lua_State *L, int index);
+/// As lua_next without metamethods, on the table a script sees; list part first, in order.
+/// [-1, +(2|0), v]
+int clua_next(lua_State *L, int index);
+/// As rawget, then through `__index` while that is a table; never calls a function. [-1, +1, -]
+int clua_inheritedget(lua_State *L, int index);
+/// Pushes the metatable a script would see with debug.getmetatable; false and nothing if none.
+/// [-0, +(0|1), -]
+bool clua_getmetatable(lua_State *L, int index);
+/// T5: identity for tables, functions and objects, `==` for the rest, NaN equals NaN. [-0, +0, -]
+bool clua_same(lua_State *L, int a, int b);
+
+/// Copies the place of the innermost Lua function that is running ("file.lua", line) into `source`
+/// (LUA_IDSIZE bytes) and returns its line, or 0 when no Lua function runs. [-0, +0, -]
+int clua_where(lua_State *L, char *source);
+
+#endif

@@ -1,0 +1,41 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "obs-lua",
+  products: [
+    .library(name: "Observables", targets: ["Observables"]),
+    .library(name: "Lua", targets: ["Lua"]),
+    .library(name: "LuaObservables", targets: ["LuaObservables"]),
+    .executable(name: "obs-lua", targets: ["obs-lua"]),
+  ],
+  targets: [
+    .target(name: "Observables", swiftSettings: strict),
+    .target(
+      name: "CLua", path: "CLua",
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux]))]),
+    .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
+    .target(
+      name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua"],
+      resources: [.embedInCode("Prelude/obs.lua")], swiftSettings: strict),
+    .executableTarget(
+      name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables"],
+      swiftSettings: strict),
+    .testTarget(name: "ObservablesTests", dependencies: ["Observables"], swiftSettings: strict),
+    .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
+    .testTarget(
+      name: "LuaObservablesTests", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
+      exclude: ["Scripts"], swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["obs-lua"], swiftSettings: strict),
+  ]
+)
