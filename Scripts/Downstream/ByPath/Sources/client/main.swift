@@ -1,0 +1,5 @@
+import Lua
+import LuaObservables
+import Observables
+
+print("ByPath")
