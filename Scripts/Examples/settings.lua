@@ -48,9 +48,11 @@ obs.observe(editor, "settings.font.*", function(editor)
   say("font       %s %d", font.family, font.size)
 end, { name = "font" })
 
+local function shown(value) return type(value) == "table" and "{…}" or tostring(value) end
+
 -- An immediate watcher is called inside each write, and told what it was.
 obs.observe(editor, "user.*", function(_, _, change)
-  say("journal    %s: %s → %s", change.key, change.old, change.new)
+  say("journal    %s: %s → %s", change.key, shown(change.old), shown(change.new))
 end, { name = "journal", immediate = true })
 
 obs.observe(editor, "project", function(editor)
@@ -126,8 +128,7 @@ obs.task(function()
   if obs.next_change(editor, "settings.theme", 0.05) == false then
     say("task       and stays so")
   end
-  say("\n%d watchers of the theme, the preview's is gone",
-    obs.observer_count(editor.settings, "theme"))
+  say("\nwatchers of the theme: %d", obs.observer_count(editor.settings, "theme"))
 end)
 
 obs.after(0.02, function() editor.defaults.theme = "sepia" end)

@@ -1,0 +1,327 @@
+---@meta obs
+-- The script API of obs-lua for editors (LuaCATS): completion, types and help while you write.
+-- Add this folder to the language server's workspace library. Never loaded by a program: a script
+-- gets the module with `local obs = require "obs"`. The rules (P4, T1 …) are in
+-- Documentation/Semantics.md. The parts marked "Planned" are agreed and not there yet.
+
+local obs = {}
+
+----------------------------------------------------------------------------------------------------
+-- Observing
+----------------------------------------------------------------------------------------------------
+
+---A key path: text ("address.zip"), or a path made by `obs.path` for keys that text cannot spell.
+---@alias obs.PathLike string|obs.Path
+
+---@class obs.Options
+---@field observer? table       held weakly; the callback's second argument; its death ends the watcher
+---@field immediate? boolean    call inside the write, with (observed, observer, change)
+---@field initial? boolean      also deliver once in the turn of registration
+---@field once? boolean         stop after the first delivery
+---@field equals? fun(old, new): boolean  replaces the comparison of T5 for this watcher
+---@field name? string          shown by describe, why, error reports and graphs
+---@field on_end? fun(path: string)  called when the observed object died (not when stopped)
+
+---What an immediate watcher is told. Coalesced watchers are not told: they read the latest state.
+---@class obs.Change
+---@field path string
+---@field key any
+---@field old any
+---@field new any
+
+---@class obs.Watcher
+---@field name string
+---@field active boolean
+local Watcher = {}
+---Stopped means stopped: no call is ever made after this returns.
+function Watcher:stop() end
+
+---Changes while paused are remembered as one.
+function Watcher:pause() end
+
+---Delivers what changed while paused, in this turn's flush.
+function Watcher:resume() end
+
+---Adds a path with the same root; same watcher, so still one call per turn.
+---@param path obs.PathLike
+---@return obs.Watcher self
+function Watcher:observe(path) end
+
+---Calls the callback now, if observed and observer are alive.
+function Watcher:run() end
+
+---Calls it in this turn's flush as if something had changed.
+function Watcher:schedule() end
+
+---Registers a callback for one key path, or for a list of key paths (one watcher, one call per turn
+---for all of them).
+---Any table can be observed, in place: it stays the same table. So can collections and objects of
+---the host program.
+---@param observed table|userdata
+---@param paths obs.PathLike|obs.PathLike[]
+---@param callback fun(observed: any, observer: any, change?: obs.Change)
+---@param options? obs.Options
+---@return obs.Watcher
+function obs.observe(observed, paths, callback, options) end
+
+---@class obs.StopFilter
+---@field path? obs.PathLike|obs.PathLike[]
+---@field observer? table
+---@field callback? function
+
+---Ends watchers rooted at `observed`. With no filter: all. Harmless when nothing matches, and when
+---called twice.
+---@param observed table|userdata
+---@param filter? obs.PathLike|obs.PathLike[]|obs.StopFilter
+---@return integer stopped  # (watcher, path) pairs
+function obs.stop(observed, filter) end
+
+---An exact path: every argument is one component, whatever its type or spelling.
+---@return obs.Path
+function obs.path(...) end
+
+---Reads through a key path. nil when unreachable. Collection operators are evaluated:
+---obs.get(order, "items.@sum.price").
+function obs.get(observed, path) end
+
+---Writes the last component; an error naming the first nil component when the rest is unreachable.
+function obs.set(observed, path, value) end
+
+---Says that `key` was written behind our back (by a C library, or inside a mutable value): like one
+---assignment from `previous` to the current value.
+function obs.trigger(observed, key, previous) end
+
+---Runs `body`; immediate watchers triggered inside run once each, after it. If it raises, what was
+---written stays, the watchers run, and the error goes on.
+function obs.batch(body, ...) end
+
+---Delivers now what is pending. Inside a watcher it is an error.
+---@return integer calls
+function obs.flush() end
+
+---Keeps the named keys of `destination` equal to those of `source`: copied now, then once per turn.
+---Both may be of any kind.
+---@return obs.Watcher
+function obs.bind(destination, source, keys) end
+
+---Scopes: everything registered inside `body` ends together.
+---@return obs.Scope scope  -- scope:stop(), scope:add(watcher|timer|function)
+function obs.scope(body) end
+
+----------------------------------------------------------------------------------------------------
+-- Watching the watchers
+----------------------------------------------------------------------------------------------------
+
+---List of strings: "name", "*", "#3", "4", "count".
+function obs.observed_keys(observed) end
+function obs.observer_count(observed, key) end
+
+---Fun(observed, key, is_observed), only on 0 -> 1 and 1 -> 0.
+function obs.on_observed(observed, callback) end
+
+---Who observes what, declared at file:line; text.
+function obs.describe(observed) end
+
+---Table and text: the writes (file:line, key, turn) behind its last call.
+function obs.why(watcher) end
+
+---Why it did not run: equal value, unreachable at 'user', paused, stopped at file:line, pending.
+function obs.whynot(watcher) end
+
+---Fun(event) for every write of an observed key, call, registration and end; nil switches it off.
+function obs.log(sink) end
+
+---Keeps what why and whynot need.
+function obs.record(on) end
+
+---{ retrigger_turns = 1000, immediate_depth = 100 }; returns the ones in force.
+function obs.limits(settings) end
+
+---Turns, calls, watchers, observed objects, pending, errors, seconds in flush.
+function obs.stats() end
+
+---A deep plain copy, cycles kept, for C libraries that read tables raw.
+function obs.raw(observed) end
+
+----------------------------------------------------------------------------------------------------
+-- The loop
+----------------------------------------------------------------------------------------------------
+
+---A timer: :stop(), :ref(), :unref().
+function obs.after(seconds, callback) end
+function obs.every(seconds, callback) end
+function obs.next_turn(callback) end
+
+---Seconds, monotonic, of the loop's clock (virtual under --virtual-time).
+function obs.now() end
+
+---Starts a coroutine that may use the waiting functions. An error in it is reported like a
+---watcher's.
+---@return obs.Task  # task:await(timeout?), task:cancel(), task.done
+function obs.task(body, ...) end
+
+---Inside a task; elsewhere an error.
+function obs.sleep(seconds) end
+
+---Inside a task: waits for the next delivery; false on timeout.
+function obs.next_change(observed, path, timeout) end
+
+---Fun(error, where): replaces the report on stderr; where = {kind, name, site, turn}.
+function obs.on_error(callback) end
+function obs.on_exit(callback) end
+
+----------------------------------------------------------------------------------------------------
+-- Planned · Lazy, computed and hybrid properties, of one table or of every instance of a model
+----------------------------------------------------------------------------------------------------
+
+---@class obs.LazyOptions
+---@field get? fun(self, name: string): any  the value; cached until invalidated
+---@field deps? (obs.PathLike|{[1]: table, [2]: obs.PathLike})[]  what invalidates it
+---@field cached? boolean                    false: only announces its dependencies' changes
+---@field track? boolean                     find the dependencies by what `get` reads, each time
+---@field loader? fun(self, name: string)    stores the value itself, through self[name] = value
+---@field create? fun(argument): any         create on first read, once; assigning nil arms it again
+---@field configure? fun(self, value, argument)  runs once, right after create has stored the value
+---@field with? any                          the argument of create and configure
+---@field readonly? boolean                  otherwise assigning overrides until invalidated
+
+---obs.lazy(t, "thumbnail", function(self) ... end)           cached until obs.invalidate
+---obs.lazy(t, {"width", "height"}, { loader = load_size })   one loader for many properties
+---obs.lazy(t, "area")                                        caches what t.area gives through its
+---metatable.
+function obs.lazy(target, names, get_or_options) end
+
+---obs.computed(t, "fullName", {"first", "last"}, function(self) ... end)
+---obs.computed(t, "fullName", function(self) ... end)        dependencies found by tracking.
+function obs.computed(target, name, deps, get) end
+
+---@param names? string|string[]   all lazy properties when absent
+function obs.invalidate(target, names) end
+function obs.is_valid(target, name) end
+function obs.valid_names(target) end
+function obs.invalid_names(target) end
+
+---Takes the declaration back; the name becomes a plain key without a value.
+function obs.forget(target, names) end
+
+---Computes every invalid one.
+function obs.force(target) end
+
+---The stored value, computing and tracking nothing.
+function obs.peek(target, name) end
+
+---`target[name]` is a read-only copy of the collection target[source], taken at most once per
+---change of it.
+function obs.copy_of(target, name, source) end
+
+---A model: a constructor for tables with defaults, methods, lazy and computed properties, and
+---inheritance.
+---
+---    local User = obs.model("User", {
+---      name = "",
+---      full = obs.computed({ "name" }, function(self) … end),
+---      greet = function(self) … end,
+---    })
+---    local user = User { name = "Ada" }
+---    local Admin = obs.model("Admin", User, { level = 1 })
+---
+---In its body the target is left out: obs.lazy(get_or_options), obs.computed(deps, get),
+---obs.computed(get).
+function obs.model(name, parent_or_body, body) end
+
+---In a model's body: this name exists and is nil to begin with
+obs.none = nil
+
+----------------------------------------------------------------------------------------------------
+-- Planned · Collections (C1 …): tables that know that they are collections
+----------------------------------------------------------------------------------------------------
+
+---@class obs.Array: any[]      # [i], ipairs, table.* and assignment work too
+---@field count integer
+local Array = {}
+function Array:append(...) end
+function Array:insert(position, value) end
+
+---Returns the removed value; default: the last.
+function Array:remove(position) end
+
+---First one equal; returns whether there was one.
+function Array:remove_value(value) end
+function Array:replace(position, value) end
+function Array:move(from, to) end
+function Array:swap(a, b) end
+function Array:sort(less) end
+function Array:reverse() end
+function Array:clear() end
+
+---Becomes equal to `list` by the smallest edit.
+function Array:set(list) end
+function Array:index_of(value) end
+
+---@class obs.Set
+---@field count integer
+local Set = {}
+---True if it was not there.
+function Set:add(value) end
+function Set:remove(value) end
+function Set:contains(value) end
+function Set:union(other) end
+function Set:intersect(other) end
+function Set:subtract(other) end
+function Set:clear() end
+
+---"&..." for use in a key path; the value need not be in the set.
+function Set:key_of(value) end
+function Set:object_for(key) end
+
+---Iterator; pairs(set) works too.
+function Set:values() end
+
+---@return obs.Array
+function obs.array(list) end
+
+---A dictionary: d[k], pairs, and `count` in key paths; no methods, so that any key is a key
+---@return table
+function obs.dictionary(entries) end
+
+---Any collection or plain table.
+function obs.clear(collection) end
+
+---Makes it equal to `other`, touching only what differs.
+function obs.assign(collection, other) end
+
+---@return obs.Set
+function obs.set_of(list) end
+
+---@class obs.Edit
+---@field kind "insert"|"remove"|"replace"|"move"
+---@field at any
+---@field from? any
+---@field old? any
+---@field new? any
+
+---Tells what happened to a collection since the last delivery, as the smallest list of edits,
+---oldest first.
+---@param callback fun(collection, edits: obs.Edit[])
+---@return obs.Watcher
+function obs.observe_edits(collection, callback, options) end
+
+---Watches named keys only, all of them with old and new value: fun(key, old, new, collection).
+---@return obs.Watcher
+function obs.observe_keys(collection, keys, callback, options) end
+
+----------------------------------------------------------------------------------------------------
+-- Planned · Debugging
+----------------------------------------------------------------------------------------------------
+
+---See obs.break_on_change.
+function Watcher:break_on_change() end
+function Watcher:break_on_call() end
+
+---Prints path, old, new and a traceback at the write; in a terminal, opens a prompt there.
+function obs.break_on_change(observed, path) end
+
+---"dot" | "json" | "mermaid": objects, watchers, computed, links.
+function obs.graph(root, format) end
+
+return obs
