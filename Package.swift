@@ -28,7 +28,7 @@ let package = Package(
       name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua"],
       resources: [.embedInCode("Prelude/obs.lua")], swiftSettings: strict),
     .executableTarget(
-      name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables"],
+      name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       swiftSettings: strict),
     .testTarget(name: "ObservablesTests", dependencies: ["Observables"], swiftSettings: strict),
     .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),

@@ -1,1 +1,3 @@
-print("obs-lua")
+import Glibc
+
+exit(Program.run(argumentCount: Int(CommandLine.argc), arguments: CommandLine.unsafeArgv))

@@ -1,0 +1,108 @@
+internal import Glibc
+
+/// A command line, taken apart before any Lua code runs.
+///
+/// What it points to belongs to the process and lives as long.
+struct Arguments {
+  typealias Text = UnsafePointer<CChar>
+
+  /// What runs, in the order written, before the script.
+  enum Step {
+    case chunk(Text)
+    case library(global: [CChar], module: Text)
+    case warnings
+  }
+
+  private(set) var steps: [Step] = []
+  private(set) var asksForVersion = false
+  private(set) var isInteractive = false
+  private(set) var ignoresEnvironment = false
+  private(set) var runsChunks = false
+  private(set) var options = Options()
+
+  let values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  let count: Int
+  /// The index of the script; `count` if there is none.
+  private(set) var script: Int
+
+  /// - Throws: `Misuse` about the first argument that is wrong.
+  init(_ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int) throws(Misuse) {
+    self.values = values
+    self.count = count
+    script = count
+    var index = 1
+    while index < count, let value = values[index], value[0] == .dash {
+      if value[1] == 0 { break }
+      if value[1] == .dash, value[2] == 0 {
+        index += 1
+        break
+      }
+      index = try take(value, at: index)
+    }
+    script = min(index, count)
+  }
+
+  /// Whether nothing says what to run.
+  var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
+
+  /// The name of the script, nil for the standard input.
+  var scriptName: Text? {
+    guard let name = values[script] else { return nil }
+    guard String(cString: name) == "-" else { return Text(name) }
+    let previous = script > 0 ? values[script - 1].map { String(cString: $0) } : nil
+    return previous == "--" ? Text(name) : nil
+  }
+
+  /// Takes one option, with its argument, and returns the index of what follows.
+  private mutating func take(
+    _ option: UnsafeMutablePointer<CChar>, at index: Int
+  ) throws(Misuse) -> Int {
+    switch option[1] {
+    case .dash:
+      try options.take(option)
+      return index + 1
+    case CChar(ascii: "e"), CChar(ascii: "l"):
+      let isJoined = option[2] != 0
+      let last = isJoined ? index : index + 1
+      guard let value = isJoined ? option + 2 : values[last], isJoined || value[0] != .dash else {
+        throw .needsArgument(String(cString: option))
+      }
+      if option[1] == CChar(ascii: "e") {
+        runsChunks = true
+        steps.append(.chunk(value))
+      } else {
+        steps.append(Self.library(value))
+      }
+      return last + 1
+    case _ where option[2] != 0:
+      throw .unknownLetter(String(cString: option))
+    case CChar(ascii: "E"):
+      ignoresEnvironment = true
+    case CChar(ascii: "W"):
+      steps.append(.warnings)
+    case CChar(ascii: "i"):
+      isInteractive = true
+      asksForVersion = true
+    case CChar(ascii: "v"):
+      asksForVersion = true
+    default:
+      throw .unknownLetter(String(cString: option))
+    }
+    return index + 1
+  }
+
+  /// The argument of `-l`: a module, or a global, `=` and a module.
+  private static func library(_ text: Text) -> Step {
+    let length = Int(strlen(text))
+    let split = (0..<length).first { text[$0] == CChar(ascii: "=") } ?? length
+    var global = [CChar](UnsafeBufferPointer(start: text, count: split))
+    global.append(0)
+    return .library(global: global, module: split < length ? text + split + 1 : text)
+  }
+}
+
+extension CChar {
+  static let dash = CChar(ascii: "-")
+
+  init(ascii scalar: Unicode.Scalar) { self = CChar(UInt8(ascii: scalar)) }
+}

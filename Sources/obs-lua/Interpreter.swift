@@ -1,0 +1,211 @@
+internal import CLua
+internal import Glibc
+
+/// Does what a command line says, in a host.
+final class Interpreter {
+  /// An error outside of any chunk; its value is on top of the stack.
+  struct Raised: Error {}
+
+  private let arguments: Arguments
+  private let host: any ScriptHost
+  private let state: OpaquePointer
+  /// What error messages begin with; nil at the prompt.
+  private var name: UnsafePointer<CChar>?
+
+  init(_ arguments: Arguments, host: any ScriptHost, name: UnsafePointer<CChar>) {
+    self.arguments = arguments
+    self.host = host
+    self.state = host.state
+    self.name = name
+  }
+
+  /// Runs all of it, closes the host, and returns the status to exit with.
+  func run() -> CInt {
+    if arguments.asksForVersion { writeVersion() }
+    if let limit = arguments.options.timeLimit {
+      clua_limittime(state, limit.seconds, limit.text)
+    }
+    // In a C function, as in `lua`, so that tracebacks end with the same line.
+    clua_pushfunction(
+      state,
+      { _, context in
+        let interpreter = Unmanaged<Interpreter>.fromOpaque(context!).takeUnretainedValue()
+        return interpreter.runInside()
+      }, Unmanaged.passUnretained(self).toOpaque())
+    clua_pcall(state, 0, 1)
+    let status = CInt(lua_tointegerx(state, -1, nil))
+    clua_pop(state, 1)
+    clua_forgetstate()
+    host.close()
+    let request = clua_exitrequest()
+    return request == 0 ? status : request
+  }
+
+  /// Runs all of it and pushes the status. [-0, +1, -]
+  private func runInside() -> CInt {
+    var status: CInt
+    do {
+      status = try runCommandLine()
+    } catch {
+      clua_report(state, name)
+      status = 1
+    }
+    lua_pushinteger(state, lua_Integer(status))
+    return 1
+  }
+
+  private func runCommandLine() throws(Raised) -> CInt {
+    try prepare()
+    let isPrompt = arguments.isInteractive || arguments.isEmpty && isatty(0) != 0
+    let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
+    var goesOn = host.endTurn()
+    if succeeded, goesOn, isPrompt {
+      if !arguments.isInteractive { writeVersion() }
+      goesOn = try runPrompt()
+    }
+    let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
+    let status = isStopped || clua_exitrequest() != 0 ? 0 : host.runLoop()
+    return succeeded && goesOn ? status : 1
+  }
+
+  private func prepare() throws(Raised) {
+    if arguments.ignoresEnvironment { try protect(clua_ignoreenvironment) }
+    try protect(clua_openlibraries)
+    lua_pushlightuserdata(state, arguments.values)
+    lua_pushinteger(state, lua_Integer(arguments.count))
+    lua_pushinteger(state, lua_Integer(arguments.script == arguments.count ? 0 : arguments.script))
+    try protect(clua_setarguments, arguments: 3)
+    host.librariesDidOpen()
+  }
+
+  /// Runs all that comes before the prompt and the loop, and returns whether it succeeded.
+  private func runMainTurn(readsInput: Bool) throws(Raised) -> Bool {
+    if !arguments.ignoresEnvironment {
+      guard runEnvironment() else { return false }
+    }
+    for step in arguments.steps {
+      guard try run(step) else { return false }
+    }
+    if arguments.script < arguments.count { return try runScript() }
+    // `lua` ends with status 0 even if this fails.
+    if readsInput { _ = runFile(nil) }
+    return true
+  }
+
+  // MARK: Chunks
+
+  private func runEnvironment() -> Bool {
+    for name in ["LUA_INIT_5_4", "LUA_INIT"] {
+      guard let text = getenv(name) else { continue }
+      return text[0] == CChar(ascii: "@") ? runFile(text + 1) : runChunk(text, name: "=" + name)
+    }
+    return true
+  }
+
+  private func run(_ step: Arguments.Step) throws(Raised) -> Bool {
+    switch step {
+    case .chunk(let text):
+      return runChunk(text, name: "=(command line)")
+    case .library(let global, let module):
+      return try runLibrary(module, global: global)
+    case .warnings:
+      lua_warning(state, "@on", 0)
+      return true
+    }
+  }
+
+  private func runChunk(_ text: UnsafePointer<CChar>, name: String) -> Bool {
+    call(ifLoaded: luaL_loadbufferx(state, text, strlen(text), name, nil))
+  }
+
+  private func runFile(_ name: UnsafePointer<CChar>?) -> Bool {
+    call(ifLoaded: clua_loadfile(state, name))
+  }
+
+  private func call(ifLoaded status: CInt) -> Bool {
+    report(status == LUA_OK ? clua_calltraced(state, 0, 0) : status)
+  }
+
+  private func runLibrary(
+    _ module: UnsafePointer<CChar>, global: [CChar]
+  ) throws(Raised) -> Bool {
+    lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: module))
+    try protect(clua_requirecall, arguments: 1, results: 2)
+    guard report(clua_calltraced(state, 1, 1)) else { return false }
+    let status = global.withUnsafeBufferPointer { global in
+      lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: global.baseAddress))
+      return clua_protect(state, clua_setglobal, 2, 0)
+    }
+    guard status == LUA_OK else { throw Raised() }
+    return true
+  }
+
+  private func runScript() throws(Raised) -> Bool {
+    var status = clua_loadfile(state, arguments.scriptName)
+    if status == LUA_OK {
+      let chunk = lua_gettop(state)
+      try protect(clua_scriptarguments, results: CLUA_MULTRET)
+      status = clua_calltraced(state, lua_gettop(state) - chunk, CLUA_MULTRET)
+    }
+    return report(status)
+  }
+
+  // MARK: The prompt
+
+  /// Reads lines and runs them until the input ends, and returns whether to go on.
+  private func runPrompt() throws(Raised) -> Bool {
+    let named = name
+    // An error outside of a line leaves it away, too, as in `lua`.
+    name = nil
+    let prompt = Prompt(interpreter: self, state: state)
+    var goesOn = true
+    while goesOn, clua_exitrequest() == 0, var status = try prompt.load() {
+      let base = lua_gettop(state) - 1
+      if status == LUA_OK { status = clua_calltraced(state, 0, CLUA_MULTRET) }
+      if status == LUA_OK {
+        try printResults(above: base)
+      } else {
+        _ = report(status)
+      }
+      lua_settop(state, base)
+      goesOn = host.endTurn()
+    }
+    clua_writeoutput("\n")
+    name = named
+    return goesOn
+  }
+
+  private func printResults(above base: CInt) throws(Raised) {
+    let count = lua_gettop(state) - base
+    guard count > 0 else { return }
+    guard lua_checkstack(state, LUA_MINSTACK) != 0 else {
+      lua_settop(state, base)
+      return try protect(clua_toomanyresults)
+    }
+    try protect(clua_getprint, results: 1)
+    clua_insert(state, base + 1)
+    guard clua_pcall(state, count, 0) != LUA_OK else { return }
+    try protect(clua_printfailed, arguments: 1, results: 1)
+    clua_report(state, name)
+  }
+
+  // MARK: The stack
+
+  /// Calls a C function of this target; an error is thrown. [-arguments, +results, -]
+  func protect(
+    _ function: @escaping lua_CFunction, arguments: CInt = 0, results: CInt = 0
+  ) throws(Raised) {
+    guard clua_protect(state, function, arguments, results) == LUA_OK else { throw Raised() }
+  }
+
+  /// Writes the error on top of the stack, if `status` says that there is one, and returns whether
+  /// there is none. [-(0|1), +0, -]
+  private func report(_ status: CInt) -> Bool {
+    if status != LUA_OK { clua_report(state, name) }
+    return status == LUA_OK
+  }
+
+  private func writeVersion() {
+    clua_writeoutput(String(cString: clua_copyright()) + "\n")
+  }
+}

@@ -1,0 +1,36 @@
+internal import CLua
+
+/// An argument that the program doesn't understand.
+enum Misuse: Error {
+  /// An option of `lua` that isn't one.
+  case unknownLetter(String)
+  /// `-e` or `-l` without what has to follow.
+  case needsArgument(String)
+  case unknownOption(String, nearest: Options.Name?)
+  case wrongValue(Options.Name)
+
+  /// The status to end with: 1 where `lua` would complain as well.
+  var status: CInt {
+    switch self {
+    case .unknownLetter, .needsArgument: 1
+    case .unknownOption, .wrongValue: 2
+    }
+  }
+
+  /// Writes to the standard error what is wrong, and how it would be right.
+  func report(name: UnsafePointer<CChar>) {
+    switch self {
+    case .unknownLetter(let option):
+      clua_writeerror(name, "unrecognized option '\(option)'")
+      clua_writeerror(nil, Usage.ofLua(name: String(cString: name)))
+    case .needsArgument(let option):
+      clua_writeerror(name, "'\(option)' needs argument")
+      clua_writeerror(nil, Usage.ofLua(name: String(cString: name)))
+    case .unknownOption(let option, let nearest):
+      let hint = nearest.map { "did you mean '\($0.usage)'?" } ?? "see --help"
+      clua_writeerror(name, "unrecognized option '\(option)' (\(hint))")
+    case .wrongValue(let option):
+      clua_writeerror(name, "'\(option.rawValue)' is written '\(option.usage)'")
+    }
+  }
+}

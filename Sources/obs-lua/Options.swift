@@ -1,0 +1,103 @@
+/// The options that `lua` doesn't have; all of them are long.
+struct Options {
+  /// What an error that nobody catches does to the loop.
+  enum ErrorAction: String, CaseIterable {
+    case stop, `continue`
+  }
+
+  /// A limit on the time that the program may take.
+  struct TimeLimit {
+    var seconds: Double
+    /// The number as it was written.
+    var text: UnsafePointer<CChar>
+  }
+
+  enum Name: String, CaseIterable {
+    case help = "--help"
+    case version = "--version"
+    case error = "--error"
+    case virtualTime = "--virtual-time"
+    case timeout = "--timeout"
+
+    /// What has to follow the `=`, nil where nothing may.
+    var value: String? {
+      switch self {
+      case .help, .version, .virtualTime: nil
+      case .error: "stop|continue"
+      case .timeout: "SECONDS"
+      }
+    }
+
+    var summary: String {
+      switch self {
+      case .help: "show this text"
+      case .version: "show the versions of obs-lua and Lua"
+      case .error: "after an error: end the loop with status 1 (stop), or go on"
+      case .virtualTime: "timers don't wait: time passes when nothing else is left to do"
+      case .timeout: "end with status 124 when this time has passed"
+      }
+    }
+
+    /// The option as the help shows it.
+    var usage: String { value.map { "\(rawValue)=\($0)" } ?? rawValue }
+  }
+
+  private(set) var asksForHelp = false
+  private(set) var asksForVersion = false
+  private(set) var errorAction = ErrorAction.stop
+  private(set) var usesVirtualTime = false
+  private(set) var timeLimit: TimeLimit?
+
+  /// - Throws: `Misuse` if there is no such option, or if its value is wrong.
+  mutating func take(_ argument: UnsafePointer<CChar>) throws(Misuse) {
+    let text = String(cString: argument)
+    let equals = text.utf8.firstIndex(of: UInt8(ascii: "="))
+    let written = String(text[..<(equals ?? text.endIndex)])
+    guard let name = Name(rawValue: written) else {
+      throw .unknownOption(written, nearest: Self.nearest(to: written))
+    }
+    let value = equals.map { String(text[text.index(after: $0)...]) }
+    guard (value == nil) == (name.value == nil) else { throw .wrongValue(name) }
+    switch name {
+    case .help:
+      asksForHelp = true
+    case .version:
+      asksForVersion = true
+    case .virtualTime:
+      usesVirtualTime = true
+    case .error:
+      guard let action = value.flatMap(ErrorAction.init(rawValue:)) else { throw .wrongValue(name) }
+      errorAction = action
+    case .timeout:
+      guard let seconds = value.flatMap(Double.init), seconds > 0, seconds <= 1e9 else {
+        throw .wrongValue(name)
+      }
+      let prefix = name.rawValue.utf8.count + 1
+      timeLimit = TimeLimit(seconds: seconds, text: argument + prefix)
+    }
+  }
+
+  private static func nearest(to written: String) -> Name? {
+    let candidates = Name.allCases.map { ($0, editDistance(written, $0.rawValue)) }
+    guard let best = candidates.min(by: { $0.1 < $1.1 }) else { return nil }
+    return best.1 <= max(2, written.utf8.count / 3) ? best.0 : nil
+  }
+
+  /// How many bytes have to be inserted, removed or replaced to make `a` equal to `b`.
+  ///
+  /// - Complexity: O(a.count · b.count)
+  private static func editDistance(_ a: String, _ b: String) -> Int {
+    let b = Array(b.utf8)
+    var row = Array(0...b.count)
+    for (i, x) in a.utf8.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, y) in b.enumerated() {
+        let substituted = diagonal + (x == y ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(substituted, row[j] + 1, diagonal + 1)
+      }
+    }
+    return row[b.count]
+  }
+}

@@ -1,0 +1,36 @@
+internal import CLua
+
+/// The process from its arguments to its exit status.
+enum Program {
+  static let version = "0.1.0"
+
+  static func run(
+    argumentCount: Int, arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  ) -> CInt {
+    let fallback: StaticString = "obs-lua"
+    var name = UnsafeRawPointer(fallback.utf8Start).assumingMemoryBound(to: CChar.self)
+    if let first = arguments[0], first[0] != 0 { name = UnsafePointer(first) }
+    do {
+      return run(try Arguments(arguments, count: argumentCount), name: name)
+    } catch {
+      error.report(name: name)
+      return error.status
+    }
+  }
+
+  private static func run(_ arguments: Arguments, name: UnsafePointer<CChar>) -> CInt {
+    if arguments.options.asksForHelp {
+      clua_writeoutput(Usage.help(name: String(cString: name)))
+      return 0
+    }
+    if arguments.options.asksForVersion {
+      clua_writeoutput("obs-lua \(version) (\(String(cString: clua_release())))\n")
+      return 0
+    }
+    guard let host = PlainHost() else {
+      clua_writeerror(name, "cannot create state: not enough memory")
+      return 1
+    }
+    return Interpreter(arguments, host: host, name: name).run()
+  }
+}

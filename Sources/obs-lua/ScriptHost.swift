@@ -1,0 +1,42 @@
+internal import CLua
+
+/// What a command line runs in: the Lua state, and what goes on at the ends of its turns.
+///
+/// The interpreter calls these on the main thread, in the order in which they stand here. None lets
+/// an error out: they report errors themselves.
+protocol ScriptHost: AnyObject {
+  /// The state; its libraries aren't open yet.
+  var state: OpaquePointer { get }
+
+  /// The libraries are open and `arg` is set; no Lua code has run.
+  func librariesDidOpen()
+
+  /// Ends a turn: the main chunk with all that ran before it, or a line at the prompt.
+  ///
+  /// Returns whether to go on: false after an error that stops the program.
+  func endTurn() -> Bool
+
+  /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
+  /// returns the status to exit with.
+  func runLoop() -> CInt
+
+  /// Runs what the script wants to be run at exit, and closes the state.
+  func close()
+}
+
+/// Plain Lua: a turn's end does nothing, and no loop follows the script.
+final class PlainHost: ScriptHost {
+  let state: OpaquePointer
+
+  /// Nil if there is no memory for a state.
+  init?() {
+    guard let state = luaL_newstate() else { return nil }
+    self.state = state
+  }
+
+  func librariesDidOpen() {}
+  func endTurn() -> Bool { true }
+  func runLoop() -> CInt { 0 }
+
+  func close() { lua_close(state) }
+}
