@@ -14,7 +14,7 @@ local obs = {}
 ---@alias obs.PathLike string|obs.Path
 
 ---@class obs.Options
----@field observer? table       held weakly; the callback's second argument; its death ends the watcher
+---@field observer? table       held weakly; the second argument; when it dies the watcher ends
 ---@field immediate? boolean    call inside the write, with (observed, observer, change)
 ---@field initial? boolean      also deliver once in the turn of registration
 ---@field once? boolean         stop after the first delivery
