@@ -45,6 +45,7 @@ void clua_report(lua_State *L, const char *name) {
 static lua_State *volatile running;
 static volatile sig_atomic_t requested;
 static const char *limit = "";
+static char last_words[512];
 static int wake[2] = {-1, -1};
 
 static void on_signal(int signal, void (*handler)(int)) {
@@ -72,7 +73,11 @@ static void interrupt(int signal) {
 /* Stays in place, so that a `pcall` doesn't outlive the limit. */
 static void raise_timeout(lua_State *L, lua_Debug *activation) {
   (void)activation;
-  luaL_error(L, "timed out (--timeout=%s)", limit);
+  last_words[0] = '\0';
+  luaL_where(L, 0);
+  lua_pushfstring(L, "timed out (--timeout=%s)", limit);
+  lua_concat(L, 2);
+  lua_error(L);
 }
 
 static void note(int status) {
@@ -91,8 +96,7 @@ static void note_signal(int signal) {
 static void expire(int signal) {
   (void)signal;
   if (requested == STATUS_TIMEOUT) {
-    static const char message[] = "timed out\n";
-    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
     (void)written;  // nowhere left to report to
     _exit(STATUS_TIMEOUT);
   }
@@ -103,8 +107,9 @@ static void expire(int signal) {
   setitimer(ITIMER_REAL, &last, NULL);
 }
 
-void clua_limittime(lua_State *L, double seconds, const char *text) {
+void clua_limittime(lua_State *L, double seconds, const char *text, const char *name) {
   limit = text;
+  snprintf(last_words, sizeof last_words, "%s: timed out (--timeout=%s)\n", name, text);
   running = L;
   on_signal(SIGALRM, expire);
   long whole = (long)seconds;

@@ -54,8 +54,9 @@ int clua_printfailed(lua_State *L);
 /* ---- Signals and the time limit ---------------------------------------------------------------- */
 
 /// From `seconds` on, code that runs in `L` is stopped by an error that names the limit as `text`
-/// says; a second later the process ends with status 124, whatever it is doing.
-void clua_limittime(lua_State *L, double seconds, const char *text);
+/// says. A second later the process ends with status 124, whatever it is doing; if no code was
+/// stopped, it writes the same to the standard error, after `name`.
+void clua_limittime(lua_State *L, double seconds, const char *text, const char *name);
 
 /// To be called before a state is closed: no signal touches it any more.
 void clua_forgetstate(void);

@@ -23,16 +23,19 @@ final class Interpreter {
   func run() -> CInt {
     if arguments.asksForVersion { writeVersion() }
     if let limit = arguments.options.timeLimit {
-      clua_limittime(state, limit.seconds, limit.text)
+      clua_limittime(state, limit.seconds, limit.text, name)
     }
-    // In a C function, as in `lua`, so that tracebacks end with the same line.
+    // In a C function with two arguments, as in `lua`: tracebacks end with the same line, and the
+    // stack overflows at the same depth.
     clua_pushfunction(
       state,
       { _, context in
         let interpreter = Unmanaged<Interpreter>.fromOpaque(context!).takeUnretainedValue()
         return interpreter.runInside()
       }, Unmanaged.passUnretained(self).toOpaque())
-    clua_pcall(state, 0, 1)
+    lua_pushinteger(state, lua_Integer(arguments.count))
+    lua_pushlightuserdata(state, arguments.values)
+    clua_pcall(state, 2, 1)
     let status = CInt(lua_tointegerx(state, -1, nil))
     clua_pop(state, 1)
     clua_forgetstate()
@@ -157,6 +160,7 @@ final class Interpreter {
     let named = name
     // An error outside of a line leaves it away, too, as in `lua`.
     name = nil
+    lua_settop(state, 0)
     let prompt = Prompt(interpreter: self, state: state)
     var goesOn = true
     while goesOn, clua_exitrequest() == 0, var status = try prompt.load() {

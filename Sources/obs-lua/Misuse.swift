@@ -30,7 +30,8 @@ enum Misuse: Error {
       let hint = nearest.map { "did you mean '\($0.usage)'?" } ?? "see --help"
       clua_writeerror(name, "unrecognized option '\(option)' (\(hint))")
     case .wrongValue(let option):
-      clua_writeerror(name, "'\(option.rawValue)' is written '\(option.usage)'")
+      let rule = option.value == nil ? "takes no value" : "is written '\(option.usage)'"
+      clua_writeerror(name, "'\(option.rawValue)' \(rule)")
     }
   }
 }
