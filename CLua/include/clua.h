@@ -19,6 +19,7 @@
 
 static const int CLUA_REGISTRYINDEX = LUA_REGISTRYINDEX;
 static const int CLUA_MULTRET = LUA_MULTRET;
+static const int CLUA_ERRFILE = LUA_ERRFILE;
 
 /* ---- Macros of lua.h that cannot raise ------------------------------------------------------ */
 
@@ -41,18 +42,59 @@ static inline void clua_replace(lua_State *L, int index) {
 static inline int clua_pcall(lua_State *L, int nargs, int nresults) {
   return lua_pcallk(L, nargs, nresults, 0, 0, NULL);
 }
+/// A C function without upvalues allocates nothing. [-0, +1, -]
+static inline void clua_pushlightfunction(lua_State *L, lua_CFunction function) {
+  lua_pushcfunction(L, function);
+}
+
+/* ---- The host of a state ---------------------------------------------------------------------- */
+
+/// What the host attached to the state; coroutines inherit it. [-0, +0, -]
+static inline void *clua_host(lua_State *L) { return *(void **)lua_getextraspace(L); }
+/// To be set on the main thread, before the first coroutine is made. [-0, +0, -]
+static inline void clua_sethost(lua_State *L, void *host) {
+  *(void **)lua_getextraspace(L) = host;
+}
+
+/// Prepares a fresh state for everything below and makes the table that holds the pins, whose place
+/// in the registry is put into `pins`. [-0, +(0|1), -]
+int clua_try_install(lua_State *L, int *pins);
+
+/// Pushes what `slot` of the table of pins holds. Needs two free slots. [-0, +1, -]
+static inline void clua_pushpin(lua_State *L, int pins, int slot) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, pins);
+  lua_rawgeti(L, -1, slot);
+  clua_remove(L, -2);
+}
+/// Moves the top into `slot`, which must exist: then nothing is allocated. [-1, +0, -]
+static inline void clua_setpin(lua_State *L, int pins, int slot) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, pins);
+  lua_rotate(L, -2, 1);
+  lua_rawseti(L, -2, slot);
+  lua_settop(L, -2);
+}
+/// Makes the slots first...last, holding false. [-0, +(0|1), -]
+int clua_try_growpins(lua_State *L, int pins, int first, int last);
 
 /* ---- Swift functions as Lua functions -------------------------------------------------------- */
 
 /// A Swift function that Lua may call through a trampoline. It must not raise: it returns the number
 /// of results, or `CLUA_RAISE` with the error value on top of the stack.
 typedef int (*clua_function)(lua_State *L, void *context);
+/// Takes over a reference that Lua held. Called by the collector: must not use Lua.
+typedef void (*clua_finalizer)(void *context);
 
 enum { CLUA_RAISE = -1 };
 
 /// Pushes a C closure that calls `function` with `context` and raises what it reports, after Swift
 /// has returned. At least LUA_MINSTACK free slots on entry. [-0, +1, m]
 void clua_pushfunction(lua_State *L, clua_function function, void *context);
+/// The same, and Lua owns `context` from success on: it is released once, when the function is
+/// collected or the state closed. [-0, +1, -]
+int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
+                          clua_finalizer release);
+/// Whether the value is one of the functions above. [-0, +0, -]
+bool clua_isfunction(lua_State *L, int index);
 
 /* ---- Protected operations --------------------------------------------------------------------- */
 

@@ -1,1 +1,197 @@
 internal import CLua
+
+/// A Lua state: a world of values, with its scripts.
+///
+/// Confined to one thread (or one loop, or one queue): whoever uses it or its handles makes sure of that.
+/// Handles (`LuaTable`, `LuaFunction`, …) may be released anywhere, also after the state was closed. No
+/// function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift.
+public final class LuaState {
+  let pins: LuaPins
+  let board: CInt
+  private let main: OpaquePointer
+  let allocator: UnsafeMutablePointer<clua_allocator>
+  /// The coroutine that runs now: the one in which Lua called Swift last.
+  package internal(set) var pointer: OpaquePointer
+  private var depth = 0
+  /// Whether `close()` was called.
+  public private(set) var isClosed = false
+  private var isFreed = false
+  /// The error that a Swift function threw last, if that came out of Lua.
+  var reraised: LuaError?
+
+  /// Makes a state.
+  ///
+  /// - Parameters:
+  ///   - libraries: The standard libraries that scripts find.
+  ///   - memoryLimit: The bytes that the state may use; nil: no limit.
+  /// - Throws: `memory`.
+  public convenience init(
+    libraries: LuaLibraries = .all, memoryLimit: Int? = nil
+  ) throws(LuaError) {
+    try self.init(libraries: libraries, memoryLimit: memoryLimit, refusing: nil)
+  }
+
+  /// `refusing` are the requests for memory that fail, counted from the first.
+  package init(
+    libraries: LuaLibraries, memoryLimit: Int?, refusing: ClosedRange<UInt64>?
+  ) throws(LuaError) {
+    let allocator = UnsafeMutablePointer<clua_allocator>.allocate(capacity: 1)
+    allocator.initialize(to: clua_allocator())
+    guard let main = clua_newstate(allocator) else {
+      allocator.deallocate()
+      throw .noMemory
+    }
+    var board: CInt = 0
+    allocator.pointee.limit = memoryLimit.map { max(1, $0) } ?? 0
+    allocator.pointee.refuse_from = refusing?.lowerBound ?? 0
+    allocator.pointee.refuse_to = refusing?.upperBound ?? 0
+    guard clua_try_install(main, &board) == LUA_OK,
+      clua_try_openlibs(main, libraries.rawValue) == LUA_OK
+    else {
+      lua_close(main)
+      allocator.deallocate()
+      throw .noMemory
+    }
+    pins = LuaPins()
+    self.board = board
+    self.main = main
+    self.allocator = allocator
+    pointer = main
+    pins.state = self
+    // Released when the state is freed: finalizers may look for the host until then.
+    clua_sethost(main, Unmanaged.passRetained(pins).toOpaque())
+  }
+
+  deinit {
+    // Finalizers must not find an object that is being destroyed.
+    pins.close()
+    free()
+  }
+
+  /// Closes the state: calls the finalizers of what it holds and frees its memory.
+  ///
+  /// From then on the state and its handles throw `closed`. Called by a Swift function that a script
+  /// runs, it takes effect when the outermost call into the state returns. Dropping the last reference to
+  /// the state closes it too; only then finalizers can't call Swift functions. Closing twice is harmless.
+  public func close() {
+    isClosed = true
+    if depth == 0 { free() }
+  }
+
+  private func free() {
+    guard !isFreed else { return }
+    isFreed = true
+    isClosed = true
+    pointer = main
+    // Calls by finalizers are not to close the state once more.
+    depth += 1
+    lua_close(main)
+    pins.close()
+    reraised = nil
+    Unmanaged.passUnretained(pins).release()
+    allocator.deallocate()
+  }
+
+  /// The bytes that the state uses.
+  public var memoryInUse: Int { isFreed ? 0 : Int(clamping: allocator.pointee.used) }
+
+  /// The bytes that the state may use, nil for no limit. Beyond it Lua raises "not enough memory".
+  public var memoryLimit: Int? {
+    get { isFreed || allocator.pointee.limit == 0 ? nil : Int(clamping: allocator.pointee.limit) }
+    set { if !isFreed { allocator.pointee.limit = newValue.map { max(1, $0) } ?? 0 } }
+  }
+
+  /// Collects all garbage there is and calls the finalizers that are due. - Throws: `closed`.
+  public func collectGarbage() throws(LuaError) {
+    try withStack { L throws(LuaError) in clua_collect(L) }
+  }
+
+  /// The state that a coroutine belongs to; nil once it is closed, or if it isn't one of ours.
+  package static func owner(of L: OpaquePointer) -> LuaState? {
+    guard let host = clua_host(L) else { return nil }
+    return Unmanaged<LuaPins>.fromOpaque(host)._withUnsafeGuaranteedRef { pins in pins.state }
+  }
+
+  /// Runs `body` with at least 20 free slots, and puts the stack back to the height that it had.
+  ///
+  /// - Throws: `closed`, `memory` if the stack cannot grow, and what `body` throws.
+  package func withStack<Result>(
+    _ body: (OpaquePointer) throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    guard !isClosed else { throw .closed }
+    let L = pointer
+    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw .noStack }
+    recycleReleased(L)
+    let height = lua_gettop(L)
+    depth += 1
+    defer {
+      lua_settop(L, height)
+      depth -= 1
+      if isClosed, depth == 0 { free() }
+    }
+    return try body(L)
+  }
+
+  /// Runs `body` as something that Lua called in the coroutine `L`, which becomes the current one.
+  package func entered<Result>(
+    from L: OpaquePointer, _ body: () -> Result
+  ) -> Result {
+    let outer = pointer
+    pointer = L
+    depth += 1
+    defer {
+      depth -= 1
+      pointer = outer
+    }
+    return body()
+  }
+
+  private func recycleReleased(_ L: OpaquePointer) {
+    for slot in pins.takeReleased() {
+      lua_pushboolean(L, 0)
+      clua_setpin(L, board, slot)
+      pins.recycle(slot)
+    }
+  }
+
+  /// Keeps the object on top of the stack alive. [-1, +0, -]
+  func pin(_ L: OpaquePointer) throws(LuaError) -> LuaPin {
+    recycleReleased(L)
+    let slot = try takeSlot(L)
+    let address = UInt(bitPattern: lua_topointer(L, -1))
+    clua_setpin(L, board, slot)
+    return LuaPin(pins: pins, slot: slot, address: address)
+  }
+
+  private func takeSlot(_ L: OpaquePointer) throws(LuaError) -> CInt {
+    if let slot = pins.takeFree() { return slot }
+    let (first, last) = (pins.capacity + 1, max(16, pins.capacity * 2))
+    let status = clua_try_growpins(L, board, first, last)
+    // Finalizers may have used up what was free, or added slots: what is there counts.
+    guard status == LUA_OK else {
+      clua_pop(L, 1)
+      throw .noMemory
+    }
+    if pins.capacity < last { pins.add(max(first, pins.capacity + 1)...last) }
+    return try takeSlot(L)
+  }
+}
+
+/// Standard libraries of Lua.
+public struct LuaLibraries: OptionSet, Sendable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  public static let base = LuaLibraries(rawValue: 1 << 0)
+  public static let package = LuaLibraries(rawValue: 1 << 1)
+  public static let coroutine = LuaLibraries(rawValue: 1 << 2)
+  public static let table = LuaLibraries(rawValue: 1 << 3)
+  public static let io = LuaLibraries(rawValue: 1 << 4)
+  public static let os = LuaLibraries(rawValue: 1 << 5)
+  public static let string = LuaLibraries(rawValue: 1 << 6)
+  public static let math = LuaLibraries(rawValue: 1 << 7)
+  public static let utf8 = LuaLibraries(rawValue: 1 << 8)
+  public static let debug = LuaLibraries(rawValue: 1 << 9)
+  /// All of them.
+  public static let all = LuaLibraries(rawValue: (1 << 10) - 1)
+}

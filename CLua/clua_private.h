@@ -1,0 +1,21 @@
+/// What the parts of this target share and nobody else sees.
+#ifndef CLUA_PRIVATE_H
+#define CLUA_PRIVATE_H
+
+#include "clua.h"
+
+/// A reference held by Lua, in a full userdata whose metatable releases it.
+typedef struct clua_box {
+  clua_function function;
+  void *context;  // NULL once it was released
+  clua_finalizer release;
+} clua_box;
+
+/// Makes the metatables of boxes. [-0, +0, m]
+void clua_install_functions(lua_State *L);
+/// Makes the metatable of error values and the places of tracebacks. [-0, +0, m]
+void clua_install_errors(lua_State *L);
+/// `__gc` of boxes: releases what the box holds, once. [-0, +0, -]
+int clua_box_collect(lua_State *L);
+
+#endif

@@ -1,0 +1,156 @@
+#include "clua_errors.h"
+
+#include "clua_private.h"
+
+/// Instructions that a `__tostring` may take: well below a second, and enough for any honest one.
+enum { DESCRIPTION_INSTRUCTIONS = 10 * 1000 * 1000 };
+
+static const char error_key, traceback_key, swift_key;
+
+/* ---- Tracebacks ------------------------------------------------------------------------------- */
+
+int clua_messagehandler(lua_State *L) {
+  lua_Debug raiser;
+  bool swift = false;
+  lua_settop(L, 1);
+  if (lua_getstack(L, 1, &raiser) && lua_getinfo(L, "f", &raiser)) {
+    swift = clua_isfunction(L, -1);
+    lua_settop(L, 1);
+  }
+  // luaL_traceback asks for fewer slots than it may use. There are none left after an overflow.
+  if (!lua_checkstack(L, 10)) return 1;
+  lua_pushboolean(L, swift);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
+  luaL_traceback(L, L, NULL, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
+  return 1;
+}
+
+void clua_pushtraceback(lua_State *L, bool *swift) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &swift_key);
+  *swift = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &traceback_key);
+  // Both keys were made at installation and are never nil: assigning them allocates nothing.
+  lua_pushboolean(L, false);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
+  lua_pushboolean(L, false);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
+}
+
+/* ---- Error values that hold a Swift error ----------------------------------------------------- */
+
+typedef struct error_source {
+  clua_box box;
+  const char *message;
+  size_t length;
+} error_source;
+
+/// Pushes the message behind its position. Level 0 is the protected function, 1 the trampoline.
+static void pushpositioned(lua_State *L, const error_source *source) {
+  luaL_where(L, 2);
+  lua_pushlstring(L, source->message, source->length);
+  lua_concat(L, 2);
+}
+
+static int pushmessage(lua_State *L) {
+  pushpositioned(L, lua_touserdata(L, 1));
+  return 1;
+}
+
+int clua_try_pushmessage(lua_State *L, const char *message, size_t length) {
+  error_source source = {.message = message, .length = length};
+  lua_pushlightuserdata(L, &source);
+  return clua_protect(L, pushmessage, 1, 1);
+}
+
+static int pusherror(lua_State *L) {
+  const error_source *source = lua_touserdata(L, 1);
+  clua_box *box = lua_newuserdatauv(L, sizeof *box, 1);
+  *box = (clua_box){0};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
+  lua_setmetatable(L, -2);
+  pushpositioned(L, source);
+  lua_setiuservalue(L, -2, 1);
+  *box = source->box;
+  return 1;
+}
+
+int clua_try_pusherror(lua_State *L, void *object, clua_finalizer release, const char *message,
+                       size_t length) {
+  error_source source = {{NULL, object, release}, message, length};
+  lua_pushlightuserdata(L, &source);
+  return clua_protect(L, pusherror, 1, 1);
+}
+
+static bool iserror(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return false;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
+void *clua_toerror(lua_State *L, int index) {
+  return iserror(L, index) ? ((clua_box *)lua_touserdata(L, index))->context : NULL;
+}
+
+static int error_tostring(lua_State *L) {
+  if (!iserror(L, 1)) return luaL_typeerror(L, 1, "SwiftError");
+  lua_getiuservalue(L, 1, 1);
+  return 1;
+}
+
+static int error_concat(lua_State *L) {
+  luaL_tolstring(L, 1, NULL);
+  luaL_tolstring(L, 2, NULL);
+  lua_concat(L, 2);
+  return 1;
+}
+
+static int error_collect(lua_State *L) { return iserror(L, 1) ? clua_box_collect(L) : 0; }
+
+void clua_install_errors(lua_State *L) {
+  static const luaL_Reg metamethods[] = {
+      {"__tostring", error_tostring}, {"__concat", error_concat}, {"__gc", error_collect}, {0}};
+  lua_createtable(L, 0, 5);
+  luaL_setfuncs(L, metamethods, 0);
+  lua_pushliteral(L, "SwiftError");
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, false);
+  lua_setfield(L, -2, "__metatable");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
+  lua_pushboolean(L, false);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
+  lua_pushboolean(L, false);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
+}
+
+/* ---- What an error value reads as -------------------------------------------------------------- */
+
+static int describe(lua_State *L) {
+  if (lua_type(L, 1) == LUA_TSTRING || lua_type(L, 1) == LUA_TNUMBER) {
+    lua_tolstring(L, 1, NULL);
+    return 1;
+  }
+  if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
+  lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  return 1;
+}
+
+/// Set again for each instruction, so that a `pcall` in a loop doesn't go on after it was caught.
+static void stop_description(lua_State *L, lua_Debug *activation) {
+  (void)activation;
+  lua_sethook(L, stop_description, LUA_MASKCOUNT, 1);
+  luaL_error(L, "__tostring takes too long");
+}
+
+int clua_try_describe(lua_State *L, int index) {
+  lua_Hook hook = lua_gethook(L);
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  lua_pushvalue(L, index);
+  lua_sethook(L, stop_description, LUA_MASKCOUNT, DESCRIPTION_INSTRUCTIONS);
+  int status = clua_protect(L, describe, 1, 1);
+  lua_sethook(L, hook, mask, count);
+  return status;
+}

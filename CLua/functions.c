@@ -1,0 +1,71 @@
+#include "clua.h"
+#include "clua_private.h"
+
+static const char box_key;
+
+/* Upvalues of a trampoline: 1 the Swift function, 2 its context. */
+static int trampoline(lua_State *L) {
+  clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
+  int results = function(L, lua_touserdata(L, lua_upvalueindex(2)));
+  return results == CLUA_RAISE ? lua_error(L) : results;
+}
+
+void clua_pushfunction(lua_State *L, clua_function function, void *context) {
+  lua_pushlightuserdata(L, (void *)function);
+  lua_pushlightuserdata(L, context);
+  lua_pushcclosure(L, trampoline, 2);
+}
+
+/* Upvalue of a trampoline that owns its context: the box. */
+static int owning_trampoline(lua_State *L) {
+  clua_box *box = lua_touserdata(L, lua_upvalueindex(1));
+  // Finalizers that run while the state closes may call a function that was released before.
+  if (!box || !box->context) return luaL_error(L, "the function was released");
+  int results = box->function(L, box->context);
+  return results == CLUA_RAISE ? lua_error(L) : results;
+}
+
+int clua_box_collect(lua_State *L) {
+  clua_box *box = lua_touserdata(L, 1);
+  void *context = box ? box->context : NULL;
+  if (context) {
+    box->context = NULL;
+    box->release(context);
+  }
+  return 0;
+}
+
+void clua_install_functions(lua_State *L) {
+  lua_createtable(L, 0, 3);
+  lua_pushcfunction(L, clua_box_collect);
+  lua_setfield(L, -2, "__gc");
+  lua_pushliteral(L, "SwiftFunction");
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, false);
+  lua_setfield(L, -2, "__metatable");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &box_key);
+}
+
+static int pushfunction(lua_State *L) {
+  const clua_box *source = lua_touserdata(L, 1);
+  clua_box *box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = (clua_box){.function = source->function};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
+  lua_setmetatable(L, -2);
+  lua_pushcclosure(L, owning_trampoline, 1);
+  // Last, so that a failure above leaves the reference with the caller.
+  *box = *source;
+  return 1;
+}
+
+int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
+                          clua_finalizer release) {
+  clua_box box = {function, context, release};
+  lua_pushlightuserdata(L, &box);
+  return clua_protect(L, pushfunction, 1, 1);
+}
+
+bool clua_isfunction(lua_State *L, int index) {
+  lua_CFunction function = lua_tocfunction(L, index);
+  return function == trampoline || function == owning_trampoline;
+}

@@ -1,0 +1,26 @@
+/// Errors on their way between Lua and Swift.
+#ifndef CLUA_ERRORS_H
+#define CLUA_ERRORS_H
+
+#include "clua.h"
+
+/// A message handler for lua_pcallk. Keeps the error value as it is and leaves the traceback for
+/// clua_pushtraceback. [-1, +1, m]
+int clua_messagehandler(lua_State *L);
+/// Pushes the traceback that the last message handler left, false if none, and forgets it. `swift`
+/// tells whether a Swift function raised the error. [-0, +1, -]
+void clua_pushtraceback(lua_State *L, bool *swift);
+
+/// Pushes `message` behind the position of the caller of the running C function. [-0, +1, -]
+int clua_try_pushmessage(lua_State *L, const char *message, size_t length);
+/// Pushes an error value that holds `object` and reads as clua_try_pushmessage does. Lua owns `object`
+/// from success on. [-0, +1, -]
+int clua_try_pusherror(lua_State *L, void *object, clua_finalizer release, const char *message,
+                       size_t length);
+/// The object in an error value made by clua_try_pusherror, or NULL. [-0, +0, -]
+void *clua_toerror(lua_State *L, int index);
+/// Pushes what the error value at `index` reads as. Its `__tostring` is called, protected and within
+/// bounds of time. Needs five free slots. [-0, +1, -]
+int clua_try_describe(lua_State *L, int index);
+
+#endif

@@ -1,0 +1,68 @@
+/// Operations that may raise, each inside its own lua_pcall. All return the status of that call; where
+/// it is not LUA_OK the operands are gone and the error value is on top. Each needs four free slots.
+#ifndef CLUA_PROTECTED_H
+#define CLUA_PROTECTED_H
+
+#include "clua.h"
+
+/// [-0, +1, -]
+int clua_try_pushlstring(lua_State *L, const char *bytes, size_t length);
+/// [-0, +1, -]
+int clua_try_createtable(lua_State *L, int elements, int fields);
+/// `block` is NULL where it fails. [-0, +1, -]
+int clua_try_newuserdata(lua_State *L, size_t size, int uservalues, void **block);
+/// [-0, +1, -]
+int clua_try_newthread(lua_State *L);
+
+/// As lua_gettable. [-1, +1, -]
+int clua_try_gettable(lua_State *L, int index);
+/// As lua_settable. [-2, +(0|1), -]
+int clua_try_settable(lua_State *L, int index);
+/// As lua_geti. [-0, +1, -]
+int clua_try_geti(lua_State *L, int index, lua_Integer key);
+/// As lua_getfield. [-0, +1, -]
+int clua_try_getfield(lua_State *L, int index, const char *name, size_t length);
+/// As lua_setfield. [-1, +(0|1), -]
+int clua_try_setfield(lua_State *L, int index, const char *name, size_t length);
+/// As lua_rawset. [-2, +(0|1), -]
+int clua_try_rawset(lua_State *L, int index);
+/// As lua_next; at the end both results are nil. [-1, +(2|1), -]
+int clua_try_next(lua_State *L, int index);
+/// As luaL_len. [-0, +(0|1), -]
+int clua_try_len(lua_State *L, int index, lua_Integer *length);
+
+/// As lua_compare. [-0, +(0|1), -]
+int clua_try_compare(lua_State *L, int a, int b, int operation, bool *result);
+/// As lua_arith, of two operands (one for LUA_OPUNM and LUA_OPBNOT). [-(2|1), +1, -]
+int clua_try_arith(lua_State *L, int operation);
+/// As lua_concat, of at least one value. [-n, +1, -]
+int clua_try_concat(lua_State *L, int n);
+/// As luaL_tolstring. [-0, +1, -]
+int clua_try_tostring(lua_State *L, int index);
+
+/// As luaL_loadbufferx. [-0, +1, -]
+int clua_try_load(lua_State *L, const char *bytes, size_t length, const char *name,
+                  const char *mode);
+/// As luaL_loadfilex; LUA_ERRFILE where the file cannot be read. [-0, +1, -]
+int clua_try_loadfile(lua_State *L, const char *path, const char *mode);
+
+/// One bit per standard library, in the order of lua_openlibs.
+enum {
+  CLUA_LIB_BASE = 1 << 0,
+  CLUA_LIB_PACKAGE = 1 << 1,
+  CLUA_LIB_COROUTINE = 1 << 2,
+  CLUA_LIB_TABLE = 1 << 3,
+  CLUA_LIB_IO = 1 << 4,
+  CLUA_LIB_OS = 1 << 5,
+  CLUA_LIB_STRING = 1 << 6,
+  CLUA_LIB_MATH = 1 << 7,
+  CLUA_LIB_UTF8 = 1 << 8,
+  CLUA_LIB_DEBUG = 1 << 9,
+};
+/// Opens the libraries of the mask. [-0, +(0|1), -]
+int clua_try_openlibs(lua_State *L, uint32_t libraries);
+
+/// Collects all garbage there is; errors of finalizers become warnings. [-0, +0, -]
+void clua_collect(lua_State *L);
+
+#endif

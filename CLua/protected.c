@@ -1,0 +1,270 @@
+#include "clua_protected.h"
+
+/* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the stack
+   of C, below the frame that a raise returns to. */
+
+typedef struct text {
+  const char *bytes;
+  size_t length;
+} text;
+
+/* ---- New values -------------------------------------------------------------------------------- */
+
+static int pushlstring(lua_State *L) {
+  const text *source = lua_touserdata(L, 1);
+  lua_pushlstring(L, source->bytes, source->length);
+  return 1;
+}
+
+int clua_try_pushlstring(lua_State *L, const char *bytes, size_t length) {
+  text source = {bytes, length};
+  lua_pushlightuserdata(L, &source);
+  return clua_protect(L, pushlstring, 1, 1);
+}
+
+static int createtable(lua_State *L) {
+  lua_createtable(L, (int)lua_tointeger(L, 1), (int)lua_tointeger(L, 2));
+  return 1;
+}
+
+int clua_try_createtable(lua_State *L, int elements, int fields) {
+  lua_pushinteger(L, elements);
+  lua_pushinteger(L, fields);
+  return clua_protect(L, createtable, 2, 1);
+}
+
+static int newuserdata(lua_State *L) {
+  lua_newuserdatauv(L, (size_t)lua_tointeger(L, 1), (int)lua_tointeger(L, 2));
+  return 1;
+}
+
+int clua_try_newuserdata(lua_State *L, size_t size, int uservalues, void **block) {
+  lua_pushinteger(L, (lua_Integer)size);
+  lua_pushinteger(L, uservalues);
+  int status = clua_protect(L, newuserdata, 2, 1);
+  *block = status == LUA_OK ? lua_touserdata(L, -1) : NULL;
+  return status;
+}
+
+static int newthread(lua_State *L) {
+  lua_newthread(L);
+  return 1;
+}
+
+int clua_try_newthread(lua_State *L) { return clua_protect(L, newthread, 0, 1); }
+
+/* ---- Tables: the table is passed as the last argument ------------------------------------------ */
+
+static int gettable(lua_State *L) {
+  lua_insert(L, 1);
+  lua_gettable(L, 1);
+  return 1;
+}
+
+int clua_try_gettable(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, gettable, 2, 1);
+}
+
+static int settable(lua_State *L) {
+  lua_insert(L, 1);
+  lua_settable(L, 1);
+  return 0;
+}
+
+int clua_try_settable(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, settable, 3, 0);
+}
+
+int clua_try_geti(lua_State *L, int index, lua_Integer key) {
+  index = lua_absindex(L, index);
+  lua_pushinteger(L, key);
+  return clua_try_gettable(L, index);
+}
+
+static int getfield(lua_State *L) {
+  const text *name = lua_touserdata(L, 1);
+  lua_pushlstring(L, name->bytes, name->length);
+  lua_gettable(L, 2);
+  return 1;
+}
+
+int clua_try_getfield(lua_State *L, int index, const char *name, size_t length) {
+  text field = {name, length};
+  index = lua_absindex(L, index);
+  lua_pushlightuserdata(L, &field);
+  lua_pushvalue(L, index);
+  return clua_protect(L, getfield, 2, 1);
+}
+
+static int setfield(lua_State *L) {
+  const text *name = lua_touserdata(L, 2);
+  lua_pushlstring(L, name->bytes, name->length);
+  lua_pushvalue(L, 1);
+  lua_settable(L, 3);
+  return 0;
+}
+
+int clua_try_setfield(lua_State *L, int index, const char *name, size_t length) {
+  text field = {name, length};
+  index = lua_absindex(L, index);
+  lua_pushlightuserdata(L, &field);
+  lua_pushvalue(L, index);
+  return clua_protect(L, setfield, 3, 0);
+}
+
+static int rawset(lua_State *L) {
+  lua_insert(L, 1);
+  lua_rawset(L, 1);
+  return 0;
+}
+
+int clua_try_rawset(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, rawset, 3, 0);
+}
+
+static int next(lua_State *L) {
+  lua_insert(L, 1);
+  return lua_next(L, 1) ? 2 : 0;
+}
+
+int clua_try_next(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, next, 2, 2);
+}
+
+static int len(lua_State *L) {
+  lua_Integer *length = lua_touserdata(L, 2);
+  *length = luaL_len(L, 1);
+  return 0;
+}
+
+int clua_try_len(lua_State *L, int index, lua_Integer *length) {
+  lua_pushvalue(L, index);
+  lua_pushlightuserdata(L, length);
+  return clua_protect(L, len, 2, 0);
+}
+
+/* ---- Operators ---------------------------------------------------------------------------------- */
+
+typedef struct comparison {
+  int operation;
+  bool result;
+} comparison;
+
+static int compare(lua_State *L) {
+  comparison *wanted = lua_touserdata(L, 3);
+  wanted->result = lua_compare(L, 1, 2, wanted->operation);
+  return 0;
+}
+
+int clua_try_compare(lua_State *L, int a, int b, int operation, bool *result) {
+  comparison wanted = {operation, false};
+  a = lua_absindex(L, a);
+  b = lua_absindex(L, b);
+  lua_pushvalue(L, a);
+  lua_pushvalue(L, b);
+  lua_pushlightuserdata(L, &wanted);
+  int status = clua_protect(L, compare, 3, 0);
+  *result = wanted.result;
+  return status;
+}
+
+static int arith(lua_State *L) {
+  int operation = (int)lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  lua_arith(L, operation);
+  return 1;
+}
+
+int clua_try_arith(lua_State *L, int operation) {
+  int operands = operation == LUA_OPUNM || operation == LUA_OPBNOT ? 1 : 2;
+  lua_pushinteger(L, operation);
+  return clua_protect(L, arith, operands + 1, 1);
+}
+
+static int concat(lua_State *L) {
+  lua_concat(L, lua_gettop(L));
+  return 1;
+}
+
+int clua_try_concat(lua_State *L, int n) { return clua_protect(L, concat, n, 1); }
+
+static int tostring(lua_State *L) {
+  luaL_tolstring(L, 1, NULL);
+  return 1;
+}
+
+int clua_try_tostring(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, tostring, 1, 1);
+}
+
+/* ---- Chunks and libraries ----------------------------------------------------------------------- */
+
+typedef struct chunk {
+  text source;
+  const char *name, *mode;
+  int status;
+} chunk;
+
+/// Raises what a load function left, so that one path leads out of both kinds of failure.
+static int loaded(lua_State *L, chunk *chunk, int status) {
+  chunk->status = status;
+  return status == LUA_OK ? 1 : lua_error(L);
+}
+
+static int load(lua_State *L) {
+  chunk *wanted = lua_touserdata(L, 1);
+  return loaded(L, wanted,
+                luaL_loadbufferx(L, wanted->source.bytes, wanted->source.length, wanted->name,
+                                 wanted->mode));
+}
+
+static int loadfile(lua_State *L) {
+  chunk *wanted = lua_touserdata(L, 1);
+  return loaded(L, wanted, luaL_loadfilex(L, wanted->name, wanted->mode));
+}
+
+static int try_chunk(lua_State *L, lua_CFunction function, chunk *wanted) {
+  lua_pushlightuserdata(L, wanted);
+  int status = clua_protect(L, function, 1, 1);
+  return status == LUA_ERRRUN && wanted->status != LUA_OK ? wanted->status : status;
+}
+
+int clua_try_load(lua_State *L, const char *bytes, size_t length, const char *name,
+                  const char *mode) {
+  chunk wanted = {{bytes, length}, name, mode, LUA_OK};
+  return try_chunk(L, load, &wanted);
+}
+
+int clua_try_loadfile(lua_State *L, const char *path, const char *mode) {
+  chunk wanted = {{NULL, 0}, path, mode, LUA_OK};
+  return try_chunk(L, loadfile, &wanted);
+}
+
+static int openlibs(lua_State *L) {
+  static const luaL_Reg libraries[] = {
+      {LUA_GNAME, luaopen_base},          {LUA_LOADLIBNAME, luaopen_package},
+      {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
+      {LUA_IOLIBNAME, luaopen_io},        {LUA_OSLIBNAME, luaopen_os},
+      {LUA_STRLIBNAME, luaopen_string},   {LUA_MATHLIBNAME, luaopen_math},
+      {LUA_UTF8LIBNAME, luaopen_utf8},    {LUA_DBLIBNAME, luaopen_debug},
+  };
+  uint32_t wanted = (uint32_t)lua_tointeger(L, 1);
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    if (!(wanted & 1u << i)) continue;
+    luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+int clua_try_openlibs(lua_State *L, uint32_t libraries) {
+  lua_pushinteger(L, libraries);
+  return clua_protect(L, openlibs, 1, 0);
+}
+
+void clua_collect(lua_State *L) { lua_gc(L, LUA_GCCOLLECT); }

@@ -1,0 +1,56 @@
+internal import CLua
+
+/// A type whose values can be given to Lua.
+public protocol LuaEncodable {
+  /// The value as Lua has it.
+  ///
+  /// - Throws: `memory`, `closed`; `type` for what Lua cannot hold.
+  func luaValue(in state: LuaState) throws(LuaError) -> LuaValue
+}
+
+/// A type whose values can be taken from Lua.
+public protocol LuaDecodable {
+  /// Makes a value of what Lua holds.
+  ///
+  /// - Throws: `type` if that is not such a value; `memory`, `closed`.
+  init(luaValue: LuaValue) throws(LuaError)
+
+  /// What error messages call the type.
+  static var luaTypeName: String { get }
+}
+
+/// A type whose values go both ways.
+public typealias LuaConvertible = LuaEncodable & LuaDecodable
+
+extension LuaError {
+  /// A value of another type than the one asked for.
+  package static func mismatch(_ expected: String, _ given: LuaValue) -> LuaError {
+    LuaError(.type, "\(expected) expected, got \(given.typeName)")
+  }
+}
+
+extension LuaState {
+  /// Pushes a Swift value. Needs ten free slots. Throws with the stack as it was. [-0, +1, -]
+  package func push<Value: LuaEncodable>(
+    _ value: Value, to L: OpaquePointer
+  ) throws(LuaError) {
+    // The common types go straight to the stack; specialized, the comparisons cost nothing.
+    if Value.self == String.self {
+      try push(text: value as! String, to: L)
+    } else {
+      try push(try value.luaValue(in: self) as LuaValue, to: L)
+    }
+  }
+
+  /// The value at an index as a Swift value. Needs ten free slots. [-0, +0, -]
+  package func pull<Value: LuaDecodable>(
+    at index: CInt, of L: OpaquePointer, as type: Value.Type = Value.self
+  ) throws(LuaError) -> Value {
+    if Value.self == String.self, lua_type(L, index) == LUA_TSTRING,
+      let text = validText(at: index, of: L)
+    {
+      return text as! Value
+    }
+    return try Value(luaValue: try value(at: index, of: L))
+  }
+}

@@ -1,0 +1,93 @@
+internal import CLua
+
+/// A function of Lua, kept alive by this handle.
+///
+/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean the
+/// same function.
+public struct LuaFunction: Sendable, Hashable {
+  package let pin: LuaPin
+
+  package init(pin: LuaPin) { self.pin = pin }
+
+  /// Calls the function, and gives all its results.
+  ///
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
+  @discardableResult
+  public func call<each Argument: LuaEncodable>(
+    _ arguments: repeat each Argument
+  ) throws(LuaError) -> [LuaValue] {
+    let state = try pin.state
+    return try state.withStack { L throws(LuaError) in
+      let handler = try pushSelf(state, L)
+      var count: CInt = 0
+      for argument in repeat each arguments {
+        try state.pushNext(argument, to: L)
+        count += 1
+      }
+      try state.call(L, count, CLUA_MULTRET, handler)
+      return try state.values(from: handler + 1, of: L)
+    }
+  }
+
+  /// Calls the function, and gives its first result.
+  ///
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state; `type`
+  ///   if the result is another.
+  public func call<each Argument: LuaEncodable, Result: LuaDecodable>(
+    _ arguments: repeat each Argument, as type: Result.Type
+  ) throws(LuaError) -> Result {
+    let state = try pin.state
+    return try state.withStack { L throws(LuaError) in
+      let handler = try pushSelf(state, L)
+      var count: CInt = 0
+      for argument in repeat each arguments {
+        try state.pushNext(argument, to: L)
+        count += 1
+      }
+      try state.call(L, count, 1, handler)
+      return try state.pull(at: -1, of: L)
+    }
+  }
+
+  /// Calls the function with any number of arguments, and gives all its results.
+  ///
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
+  @discardableResult
+  public func call(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
+    let state = try pin.state
+    return try state.withStack { L throws(LuaError) in
+      let handler = try pushSelf(state, L)
+      for argument in arguments { try state.pushNext(argument, to: L) }
+      try state.call(L, CInt(arguments.count), CLUA_MULTRET, handler)
+      return try state.values(from: handler + 1, of: L)
+    }
+  }
+
+  /// Pushes the message handler and the function; gives the index of the handler. [-0, +2, -]
+  private func pushSelf(
+    _ state: LuaState, _ L: OpaquePointer
+  ) throws(LuaError) -> CInt {
+    clua_pushlightfunction(L, clua_messagehandler)
+    let handler = lua_gettop(L)
+    try state.push(pin, to: L)
+    return handler
+  }
+}
+
+extension LuaState {
+  /// Calls what is on the stack, with a message handler that makes a traceback.
+  /// [-(arguments + 1), +results, -]
+  func call(
+    _ L: OpaquePointer, _ arguments: CInt, _ results: CInt, _ handler: CInt
+  ) throws(LuaError) {
+    try check(lua_pcallk(L, arguments, results, handler, 0, nil), L)
+  }
+
+  /// Pushes one more value, growing the stack. [-0, +1, -]
+  func pushNext<Value: LuaEncodable>(
+    _ value: Value, to L: OpaquePointer
+  ) throws(LuaError) {
+    guard lua_checkstack(L, 10) != 0 else { throw .noStack }
+    try push(value, to: L)
+  }
+}

@@ -1,0 +1,88 @@
+import Synchronization
+
+/// The slots through which Swift keeps Lua objects alive.
+///
+/// Confined to the thread of its state, but for `release(_:)`.
+package final class LuaPins: Sendable {
+  private struct Released {
+    var slots: [CInt] = []
+    var isOpen = true
+  }
+
+  private let released = Mutex(Released())
+  private let hasReleased = Atomic(false)
+
+  // Written where the state is made and closed, and read with its handles: all on the state's thread.
+  package nonisolated(unsafe) unowned(unsafe) var state: LuaState?
+  // Used on the state's thread only.
+  nonisolated(unsafe) private var free: [CInt] = []
+  nonisolated(unsafe) private(set) var capacity: CInt = 0
+
+  /// Gives a slot back: from any thread, also after the state was closed.
+  func release(_ slot: CInt) {
+    released.withLock { released in
+      if released.isOpen { released.slots.append(slot) }
+    }
+    hasReleased.store(true, ordering: .releasing)
+  }
+
+  /// A slot that nothing uses, nil if there has to be more of them.
+  func takeFree() -> CInt? { free.popLast() }
+
+  func add(_ slots: ClosedRange<CInt>) {
+    capacity = slots.upperBound
+    free.append(contentsOf: slots.reversed())
+  }
+
+  /// The slots that were given back since the last call.
+  func takeReleased() -> [CInt] {
+    guard hasReleased.load(ordering: .relaxed) else { return [] }
+    hasReleased.store(false, ordering: .relaxed)
+    return released.withLock { released in
+      let slots = released.slots
+      released.slots = []
+      return slots
+    }
+  }
+
+  func recycle(_ slot: CInt) { free.append(slot) }
+
+  func close() {
+    state = nil
+    released.withLock { released in
+      released.isOpen = false
+      released.slots = []
+    }
+  }
+}
+
+/// One Lua object kept alive. Lives as long as somebody holds it, and never calls Lua when it goes.
+package final class LuaPin: Sendable {
+  package let pins: LuaPins
+  package let slot: CInt
+  /// The address of the object, which nothing else has while the pin lives.
+  package let address: UInt
+
+  init(pins: LuaPins, slot: CInt, address: UInt) {
+    self.pins = pins
+    self.slot = slot
+    self.address = address
+  }
+
+  deinit { pins.release(slot) }
+
+  /// The state of the object. - Throws: `closed`.
+  package var state: LuaState {
+    get throws(LuaError) {
+      guard let state = pins.state else { throw .closed }
+      return state
+    }
+  }
+}
+
+extension LuaPin: Hashable {
+  package static func == (a: LuaPin, b: LuaPin) -> Bool {
+    a === b || (a.address == b.address && a.pins === b.pins)
+  }
+  package func hash(into hasher: inout Hasher) { hasher.combine(address) }
+}

@@ -1,0 +1,94 @@
+internal import CLua
+
+extension LuaState {
+  /// What a chunk may be.
+  public enum ChunkKind: Sendable {
+    /// Source text only: bytecode that was made to do so can crash a process.
+    case text
+    /// Bytecode only, from a source that is trusted.
+    case bytecode
+    /// Either, from a source that is trusted.
+    case any
+
+    fileprivate var mode: String {
+      switch self {
+      case .text: "t"
+      case .bytecode: "b"
+      case .any: "bt"
+      }
+    }
+  }
+
+  /// Compiles a chunk.
+  ///
+  /// - Parameters:
+  ///   - source: The program.
+  ///   - name: What errors call it: after `@` the path of a file, after `=` a name as it is; otherwise,
+  ///     and by default, the text itself.
+  /// - Throws: `syntax`, `memory`, `closed`.
+  /// - Complexity: O(*n*).
+  public func load(_ source: String, name: String? = nil) throws(LuaError) -> LuaFunction {
+    try load(Array(source.utf8), name: name ?? source)
+  }
+
+  /// Compiles a chunk of bytes.
+  ///
+  /// - Throws: `syntax`, also for a chunk that is not of the kind asked for; `memory`, `closed`.
+  /// - Complexity: O(*n*).
+  public func load(
+    _ source: [UInt8], name: String, kind: ChunkKind = .text
+  ) throws(LuaError) -> LuaFunction {
+    try withStack { L throws(LuaError) in
+      let status = source.withUnsafeBufferPointer { source in
+        source.withMemoryRebound(to: CChar.self) { source in
+          clua_try_load(L, source.baseAddress, source.count, name, kind.mode)
+        }
+      }
+      try check(status, L)
+      return LuaFunction(pin: try pin(L))
+    }
+  }
+
+  /// Compiles the chunk in a file, without its first line if that begins with `#`.
+  ///
+  /// - Throws: `file` if it can't be read, `syntax`, `memory`, `closed`.
+  /// - Complexity: O(*n*).
+  public func loadFile(
+    _ path: String, kind: ChunkKind = .text
+  ) throws(LuaError) -> LuaFunction {
+    guard !path.utf8.contains(0) else {
+      throw LuaError(.file, "cannot open \(path): the path contains a zero byte")
+    }
+    return try withStack { L throws(LuaError) in
+      try check(clua_try_loadfile(L, path, kind.mode), L)
+      return LuaFunction(pin: try pin(L))
+    }
+  }
+
+  /// Compiles and runs a chunk of text, and gives its results.
+  ///
+  /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`.
+  @discardableResult
+  public func run(_ source: String, name: String? = nil) throws(LuaError) -> [LuaValue] {
+    try load(source, name: name).call()
+  }
+
+  /// Compiles and runs a chunk of text, and gives its first result.
+  ///
+  /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`; `type` if the result is another.
+  public func run<Result: LuaDecodable>(
+    _ source: String, name: String? = nil, as type: Result.Type
+  ) throws(LuaError) -> Result {
+    try load(source, name: name).call(as: type)
+  }
+
+  /// Compiles and runs the chunk in a file, which is given `arguments` as `...`.
+  ///
+  /// - Throws: `file`, `syntax`, `runtime`, `memory`, `handler`, `closed`.
+  @discardableResult
+  public func runFile(
+    _ path: String, arguments: [LuaValue] = []
+  ) throws(LuaError) -> [LuaValue] {
+    try loadFile(path).call(arguments: arguments)
+  }
+}

@@ -1,0 +1,100 @@
+internal import CLua
+
+/// What an error value of Lua holds on to, for an error that a Swift function threw.
+private final class ThrownError {
+  let error: any Error
+  init(_ error: any Error) { self.error = error }
+}
+
+extension LuaState {
+  /// Throws what a protected operation left. [-(0|1), +0, -]
+  package func check(
+    _ status: CInt, _ L: OpaquePointer
+  ) throws(LuaError) {
+    if status != LUA_OK { throw takeError(status, L) }
+  }
+
+  /// Makes a Swift error of the error value on top. Needs six free slots. [-1, +0, -]
+  package func takeError(_ status: CInt, _ L: OpaquePointer) -> LuaError {
+    // A failed operation may leave the stack full.
+    guard lua_checkstack(L, 10) != 0 else {
+      clua_pop(L, 1)
+      return .noStack
+    }
+    let top = lua_gettop(L)
+    defer { lua_settop(L, top - 1) }
+    var bySwift = false
+    clua_pushtraceback(L, &bySwift)
+    var traceback = lua_type(L, -1) == LUA_TSTRING ? text(at: -1, of: L) : nil
+    lua_settop(L, top)
+    guard status != LUA_ERRMEM else {
+      return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
+    }
+    var code: LuaError.Code =
+      switch status {
+      case LUA_ERRSYNTAX: .syntax
+      case LUA_ERRERR: .handler
+      case CLUA_ERRFILE: .file
+      default: .runtime
+      }
+    var underlying: (any Error)?
+    if let thrown = clua_toerror(L, top) {
+      underlying = Unmanaged<ThrownError>.fromOpaque(thrown).takeUnretainedValue().error
+    }
+    // Memory may be what is missing, so the value is kept where that is possible.
+    let value = (try? value(at: top, of: L)) ?? .nil
+    if bySwift, let inner = reraised {
+      code = inner.code
+      underlying = underlying ?? inner.underlying
+      traceback = LuaState.join(inner.traceback, traceback)
+    }
+    reraised = nil
+    return LuaError(
+      code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
+  }
+
+  private static func join(_ inner: String?, _ outer: String?) -> String? {
+    guard let inner, let outer else { return inner ?? outer }
+    return inner + outer.drop { $0 != "\n" }
+  }
+
+  /// What the error value at an index reads as. [-0, +0, -]
+  package func describe(at index: CInt, of L: OpaquePointer) -> String {
+    let name = String(cString: lua_typename(L, lua_type(L, index)))
+    defer { clua_pop(L, 1) }
+    guard clua_try_describe(L, index) == LUA_OK else {
+      return "(error object is a \(name) value whose __tostring failed)"
+    }
+    return text(at: -1, of: L)
+  }
+
+  /// Pushes the error value for an error that a Swift function threw. Cannot fail: where memory runs
+  /// out, the value is that error. Needs five free slots. [-0, +1, -]
+  package func pushError(_ error: any Error, to L: OpaquePointer) {
+    reraised = nil
+    guard let error = error as? LuaError else {
+      var message = String(describing: error)
+      let thrown = Unmanaged.passRetained(ThrownError(error))
+      let status = message.withUTF8 { message in
+        message.withMemoryRebound(to: CChar.self) { message in
+          clua_try_pusherror(
+            L, thrown.toOpaque(), { Unmanaged<ThrownError>.fromOpaque($0!).release() },
+            message.baseAddress, message.count)
+        }
+      }
+      if status != LUA_OK { thrown.release() }
+      return
+    }
+    if error.value != .nil, (try? push(error.value, to: L)) != nil {
+      reraised = error
+      return
+    }
+    var message = error.message
+    let status = message.withUTF8 { message in
+      message.withMemoryRebound(to: CChar.self) { message in
+        clua_try_pushmessage(L, message.baseAddress, message.count)
+      }
+    }
+    if status == LUA_OK { reraised = error }
+  }
+}

@@ -1,0 +1,138 @@
+internal import CLua
+
+/// A Swift function as Lua calls it: the arguments are on the stack, and the results go on top of it.
+private final class FunctionBody {
+  typealias Body = (LuaState, OpaquePointer) throws -> CInt
+  let body: Body
+  init(_ body: @escaping Body) { self.body = body }
+}
+
+extension LuaState {
+  /// Makes a Lua function of a Swift function.
+  ///
+  /// Lua calls it on the state's thread. Arguments of another type raise "bad argument" errors in the
+  /// script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is raised in
+  /// the script, where it reads as its description; if it comes back to Swift it is
+  /// `LuaError.underlying`, or the same value if it was a `LuaError` to begin with. The closure lives until
+  /// the function is collected or the state closed.
+  /// - Parameter name: What error messages call the function.
+  /// - Throws: `memory`, `closed`.
+  public func function<each Argument: LuaDecodable, Result: LuaEncodable>(
+    _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
+  ) throws(LuaError) -> LuaFunction {
+    try makeFunction { state, L in
+      var arguments = FunctionArguments(state, L, name)
+      let result = try body(repeat try arguments.next((each Argument).self))
+      try state.push(result, to: L)
+      return 1
+    }
+  }
+
+  /// Makes a Lua function of a Swift function without result.
+  ///
+  /// As for functions with one.
+  /// - Throws: `memory`, `closed`.
+  public func function<each Argument: LuaDecodable>(
+    _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
+  ) throws(LuaError) -> LuaFunction {
+    try makeFunction { state, L in
+      var arguments = FunctionArguments(state, L, name)
+      try body(repeat try arguments.next((each Argument).self))
+      return 0
+    }
+  }
+
+  /// Makes a Lua function of a Swift function that takes and gives any number of values.
+  ///
+  /// As for functions with declared arguments.
+  /// - Throws: `memory`, `closed`.
+  public func variadicFunction(
+    _ name: String, _ body: @escaping ([LuaValue]) throws -> [LuaValue]
+  ) throws(LuaError) -> LuaFunction {
+    try makeFunction { state, L in
+      let results = try body(try state.values(from: 1, of: L))
+      for result in results { try state.pushNext(result, to: L) }
+      return CInt(results.count)
+    }
+  }
+
+  /// Makes a Lua function of one that works on the stack; pushes nothing.
+  private func makeFunction(_ body: @escaping FunctionBody.Body) throws(LuaError) -> LuaFunction {
+    try withStack { L throws(LuaError) in
+      try pushFunction(body, to: L)
+      return LuaFunction(pin: try pin(L))
+    }
+  }
+
+  /// Pushes a Lua function that runs `body`, which finds its arguments from index 1 and leaves as many
+  /// results on top as it says. At least 20 slots are free for it. Throws with the stack as it was.
+  /// [-0, +1, -]
+  package func pushFunction(
+    _ body: @escaping (LuaState, OpaquePointer) throws -> CInt,
+    to L: OpaquePointer
+  ) throws(LuaError) {
+    let context = Unmanaged.passRetained(FunctionBody(body))
+    let status = clua_try_pushfunction(
+      L, LuaState.callBody, context.toOpaque(),
+      { Unmanaged<FunctionBody>.fromOpaque($0!).release() })
+    guard status == LUA_OK else {
+      context.release()
+      throw takeError(status, L)
+    }
+  }
+
+  private static let callBody: clua_function = { L, context in
+    guard let L, let context else { return 0 }
+    guard let state = LuaState.owner(of: L) else {
+      lua_pushnil(L)
+      return CInt(CLUA_RAISE)
+    }
+    let function = Unmanaged<FunctionBody>.fromOpaque(context).takeUnretainedValue()
+    return state.entered(from: L) {
+      // A failure may leave operands; the error value goes where they were.
+      let height = lua_gettop(L)
+      do { return try function.body(state, L) } catch {
+        lua_settop(L, height)
+        state.pushError(error, to: L)
+        return CInt(CLUA_RAISE)
+      }
+    }
+  }
+}
+
+/// The arguments of a call by Lua, taken in order.
+private struct FunctionArguments {
+  private let state: LuaState
+  private let L: OpaquePointer
+  private let name: String
+  private let count: CInt
+  private var index: CInt = 0
+
+  init(_ state: LuaState, _ L: OpaquePointer, _ name: String) {
+    self.state = state
+    self.L = L
+    self.name = name
+    count = lua_gettop(L)
+  }
+
+  mutating func next<Argument: LuaDecodable>(
+    _ type: Argument.Type
+  ) throws(LuaError) -> Argument {
+    index += 1
+    // Beyond the arguments are free slots, which are no valid indices for everything done here.
+    guard index <= count else {
+      do { return try Argument(luaValue: .nil) } catch {
+        guard error.code == .type else { throw error }
+        throw failure("\(Argument.luaTypeName) expected, got no value")
+      }
+    }
+    do { return try state.pull(at: index, of: L) } catch {
+      guard error.code == .type else { throw error }
+      throw failure(error.message)
+    }
+  }
+
+  private func failure(_ message: String) -> LuaError {
+    LuaError(.type, "bad argument #\(index) to '\(name)' (\(message))")
+  }
+}

@@ -1,0 +1,56 @@
+/// Any value of Lua. What goes into a state comes out the same: integers stay integers, 1.0 stays a
+/// float, strings are bytes, and a table is the same table.
+///
+/// Two values are equal as `rawequal` has it, except that 1 and 1.0 differ here and NaN equals nothing.
+public enum LuaValue: Sendable, Hashable {
+  case `nil`
+  case boolean(Bool)
+  case integer(Int64)
+  case number(Double)
+  case string(LuaString)
+  case table(LuaTable)
+  case function(LuaFunction)
+  case userdata(LuaUserdata)
+  case thread(LuaThread)
+  case lightUserdata(LuaAddress)
+
+  /// The name that Lua's `type` gives.
+  public var typeName: String {
+    switch self {
+    case .nil: "nil"
+    case .boolean: "boolean"
+    case .integer, .number: "number"
+    case .string: "string"
+    case .table: "table"
+    case .function: "function"
+    case .userdata, .lightUserdata: "userdata"
+    case .thread: "thread"
+    }
+  }
+}
+
+extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral
+{
+  /// Makes `nil`.
+  public init(nilLiteral: ()) { self = .nil }
+  /// Makes a boolean.
+  public init(booleanLiteral value: Bool) { self = .boolean(value) }
+  /// Makes an integer.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Makes a float.
+  public init(floatLiteral value: Double) { self = .number(value) }
+  /// Makes a string from text.
+  public init(stringLiteral value: String) { self = .string(LuaString(value)) }
+}
+
+/// The address that a light userdata is. Nothing here reads what it points to.
+public struct LuaAddress: Sendable, Hashable {
+  private let bits: UInt
+
+  /// Makes a light userdata of an address.
+  public init(_ pointer: UnsafeMutableRawPointer?) { bits = UInt(bitPattern: pointer) }
+
+  /// The address.
+  public var pointer: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: bits) }
+}
