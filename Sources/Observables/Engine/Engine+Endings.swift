@@ -1,0 +1,187 @@
+/// A hook's turn to be told that a key got its first watcher or lost its last.
+struct HookCall {
+  let node: NodeRef
+  let slot: SlotRef
+  let name: String
+  let isObserved: Bool
+}
+
+/// How watchers and nodes end, and what is put away when a turn ends.
+extension Engine {
+  /// Ends a watcher: no call is made after this returns, not even a pending one (T7).
+  ///
+  /// - Returns: how many paths it had.
+  @discardableResult
+  package func stop(_ watcher: WatcherRef) -> Int {
+    stop(watcher, observedDied: false)
+  }
+
+  @discardableResult
+  private func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
+    guard let root = watcher.pointee.root else { return 0 }
+    recorder?.ended(watcher)
+    let path = observedDied ? watcher.pointee.wires?.pointee.path.takeUnretainedValue() : nil
+    var count = 0
+    while let wire = watcher.pointee.wires {
+      watcher.pointee.wires = wire.pointee.next
+      free(wire)
+      count += 1
+    }
+    let (previous, next) = (watcher.pointee.previous, watcher.pointee.next)
+    if let previous { previous.pointee.next = next } else { root.pointee.firstWatcher = next }
+    if let next { next.pointee.previous = previous } else { root.pointee.lastWatcher = previous }
+    watcher.pointee.root = nil
+    watcher.pointee.flags.subtract([.pending, .certain])
+    forgetIndex(of: watcher)
+    let receiver = watcher.pointee.receiver
+    receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
+    releaseAnchor(of: watcher, on: root)
+    if !root.isDead { makeIdle(root) }
+    receiver.release()
+    freeIfUnused(watcher)
+    return count
+  }
+
+  /// The record goes when no queue and no call on the stack holds it.
+  func freeIfUnused(_ watcher: WatcherRef) {
+    if watcher.pointee.root == nil, watcher.pointee.flags.isDisjoint(with: [.queued, .running]) {
+      watcherPool.free(watcher)
+    }
+  }
+
+  /// Ends the watchers whose observer is gone (L3); for those who ask before the next flush.
+  package func stopOrphans() {
+    forEachWatcher { watcher in
+      if watcher.pointee.flags.contains(.observing),
+        !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+      {
+        stop(watcher)
+      }
+    }
+  }
+
+  // MARK: Objects that died
+
+  /// The object of `node` is gone: its kind is not asked any more. May be called at any moment, also
+  /// in the middle of another operation of this engine.
+  package func end(_ node: NodeRef) {
+    node.pointee.isDead = true
+    dead.append(node)
+    if !isFlushing && immediateDepth == 0 { buryDead() }
+  }
+
+  /// Ends what hung on dead objects: watchers rooted there are over, and paths that passed through
+  /// them changed to nil (L4).
+  package func buryDead() {
+    if isBusy { return }
+    isBusy = true
+    defer { isBusy = false }
+    while let node = dead.popLast() {
+      while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
+      node.forEachSlot { slot in
+        while let link = slot.pointee.first {
+          let watcher = link.pointee.wire.pointee.watcher
+          if let parent = link.pointee.parent {
+            markStale(parent)
+            if !watcher.pointee.flags.contains(.certain) { schedule(watcher) }
+          }
+          detach(link)
+        }
+        free(slot)
+      }
+      hookCalls.removeAll { $0.node == node }
+      unlink(node)
+      node.pointee.isBuried = true
+      // The list of idle nodes still knows it: freed when that is worked off.
+      if !node.pointee.isIdle { nodePool.free(node) }
+    }
+  }
+
+  private func free(_ slot: SlotRef) {
+    if slot.pointee.isQuiet {
+      slot.pointee.isDead = true
+    } else {
+      slotPool.free(slot)
+    }
+  }
+
+  private func unlink(_ node: NodeRef) {
+    let (previous, next) = (node.pointee.previous, node.pointee.next)
+    if let previous { previous.pointee.next = next } else { firstNode = next }
+    next?.pointee.previous = previous
+    statistics.nodes -= 1
+  }
+
+  // MARK: The end of a turn
+
+  func makeIdle(_ node: NodeRef) {
+    if node.pointee.isIdle || node.isDead { return }
+    node.pointee.isIdle = true
+    idle.append(node)
+  }
+
+  /// Forgets slots without watchers, and nodes without slots. Not earlier than at the end of a turn:
+  /// what stops being observed is often observed again at once.
+  func settle() {
+    if idle.isEmpty || isBusy { return }
+    isBusy = true
+    defer {
+      isBusy = false
+      if !dead.isEmpty { buryDead() }
+    }
+    let nodes = idle
+    idle.removeAll(keepingCapacity: nodes.count <= 1024)
+    for node in nodes {
+      node.pointee.isIdle = false
+      if node.isDead {
+        if node.pointee.isBuried { nodePool.free(node) }
+        continue
+      }
+      if let every = node.pointee.every, every.pointee.first == nil {
+        node.kind.forget(every)
+        node.pointee.every = nil
+        free(every)
+      }
+      var link: UnsafeMutablePointer<SlotRef?> = node.slotsField
+      while let slot = link.pointee {
+        if slot.pointee.first == nil {
+          node.kind.forget(slot)
+          link.pointee = slot.pointee.next
+          free(slot)
+        } else {
+          link = slot.nextField
+        }
+      }
+      if node.pointee.slots == nil, node.pointee.every == nil, node.pointee.firstWatcher == nil,
+        !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
+      {
+        unlink(node)
+        nodePool.free(node)
+      }
+    }
+  }
+
+  // MARK: Hooks
+
+  func noteObserved(_ slot: SlotRef, _ isObserved: Bool) {
+    let node = slot.pointee.node
+    if node.isDead { return }
+    hookCalls.append(
+      HookCall(
+        node: node, slot: slot, name: node.kind.name(of: slot), isObserved: isObserved))
+  }
+
+  /// Tells the hooks what the operation that is done now observed or stopped (W1).
+  package func runHooks() {
+    if hookCalls.isEmpty || isRunningHooks { return }
+    isRunningHooks = true
+    defer { isRunningHooks = false }
+    while !hookCalls.isEmpty {
+      let calls = hookCalls
+      hookCalls = []
+      for call in calls where !call.node.isDead {
+        call.node.kind.observedChanged(call.slot, name: call.name, isObserved: call.isObserved)
+      }
+    }
+  }
+}

@@ -1,0 +1,189 @@
+/// The end of a turn: pending watchers are called, at most once per flush, earliest registered first.
+extension Engine {
+  /// Something waits for a flush.
+  package var hasPending: Bool { !queue.isEmpty }
+  package var pendingCount: Int { queue.count + triggered.count + later.count }
+
+  /// Calls what is pending, and what that triggers and has not run in this flush (T3, T4). What has
+  /// run already stays pending for the next flush. Returns the number of calls.
+  @discardableResult
+  package func flush() -> Int {
+    precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
+    if !dead.isEmpty { buryDead() }
+    if queue.isEmpty { return 0 }
+    flushNumber += 1
+    isFlushing = true
+    if !isQueueSorted { queue.sort { $0.pointee.id < $1.pointee.id } }
+    isQueueSorted = true
+    swap(&queue, &current)
+    var calls = 0
+    var position = 0
+    let count = current.count
+    while true {
+      let watcher: WatcherRef
+      if let other = triggered.first,
+        position == count || other.pointee.id < current[position].pointee.id
+      {
+        watcher = triggered.pop()!
+      } else if position < count {
+        watcher = current[position]
+        position += 1
+      } else {
+        break
+      }
+      if call(watcher) { calls += 1 }
+    }
+    current.removeAll(keepingCapacity: true)
+    isFlushing = false
+    if !later.isEmpty {
+      // Nothing else can be in the queue: during a flush all goes to `triggered` or `later`.
+      swap(&queue, &later)
+      isQueueSorted = false
+    }
+    statistics.calls += calls
+    return calls
+  }
+
+  /// Calls one watcher that came out of a queue; false where there was nothing to tell.
+  @inline(__always)
+  private func call(_ watcher: WatcherRef) -> Bool {
+    watcher.pointee.flags.remove(.queued)
+    guard let root = watcher.pointee.root else {
+      freeIfUnused(watcher)
+      return false
+    }
+    let flags = watcher.pointee.flags
+    guard flags.contains(.pending), flags.isDisjoint(with: [.paused, .running]) else {
+      return false
+    }
+    let receiver = watcher.pointee.receiver
+    if flags.contains(.observing),
+      !receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+    {
+      stop(watcher)
+      return false
+    }
+    rewire(watcher)
+    rearmQuietSlots()
+    let isCertain = watcher.pointee.flags.contains(.certain)
+    if refreshDerived(watcher) || isCertain {
+      watcher.pointee.flags.subtract([.pending, .certain])
+    } else {
+      watcher.pointee.flags.subtract([.pending, .certain])
+      releaseAnchor(of: watcher, on: root)
+      return false
+    }
+    watcher.pointee.lastFlush = flushNumber
+    invoke(watcher, on: root)
+    return true
+  }
+
+  private func invoke(_ watcher: WatcherRef, on root: NodeRef) {
+    recorder?.called(watcher)
+    watcher.pointee.flags.insert(.running)
+    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
+    watcher.pointee.flags.remove(.running)
+    guard watcher.pointee.isActive else {
+      freeIfUnused(watcher)
+      return
+    }
+    if watcher.pointee.flags.contains(.once) {
+      stop(watcher)
+    } else if !watcher.pointee.flags.contains(.pending) {
+      releaseAnchor(of: watcher, on: root)
+    }
+  }
+
+  /// `Watcher.run`: calls now, whatever has changed. False when it is running already.
+  @discardableResult
+  package func runNow(_ watcher: WatcherRef) -> Bool {
+    guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.running) else {
+      return false
+    }
+    if watcher.pointee.flags.contains(.observing),
+      !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+    {
+      stop(watcher)
+      return false
+    }
+    if !watcher.pointee.flags.contains(.anchored) {
+      watcher.pointee.flags.insert(.anchored)
+      if root.pointee.anchors == 0 { root.kind.anchor(root) }
+      root.pointee.anchors += 1
+    }
+    rewire(watcher)
+    statistics.calls += 1
+    invoke(watcher, on: root)
+    return true
+  }
+
+  /// Takes the values of derived terminals anew; true if one differs from what was delivered.
+  @inline(__always)
+  private func refreshDerived(_ watcher: WatcherRef) -> Bool {
+    var hasChanged = false
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      let path = current.pointee.path._withUnsafeGuaranteedRef { $0 }
+      guard path.endsInOperation, var link = current.pointee.top else { continue }
+      while let child = link.pointee.child { link = child }
+      guard link.pointee.isTerminal, let node = link.pointee.slot?.pointee.node, !node.isDead,
+        let value = node.kind.derivedValue(path.components[Int(link.pointee.step)], of: node)
+      else { continue }
+      if value != link.pointee.derived {
+        link.pointee.derived = value
+        hasChanged = true
+      }
+    }
+    return hasChanged
+  }
+
+  /// Ends a turn: flushes, and starts further turns for what ran already and was triggered again
+  /// (T4); then puts things away that nobody observes. Returns the number of calls.
+  @discardableResult
+  package func endTurn() -> Int {
+    var calls = 0
+    var rounds = 0
+    while true {
+      statistics.turns += 1
+      calls += flush()
+      if queue.isEmpty { break }
+      rounds += 1
+      if rounds >= retriggerLimit {
+        dropPending(after: rounds)
+        break
+      }
+    }
+    rearmQuietSlots()
+    runHooks()
+    settle()
+    return calls
+  }
+
+  private func dropPending(after turns: Int) {
+    var names: [String] = []
+    for watcher in queue {
+      watcher.pointee.flags.remove(.queued)
+      guard let root = watcher.pointee.root else {
+        freeIfUnused(watcher)
+        continue
+      }
+      rewire(watcher)
+      watcher.pointee.flags.subtract([.pending, .certain])
+      releaseAnchor(of: watcher, on: root)
+      names.append(title(watcher))
+    }
+    queue.removeAll()
+    isQueueSorted = true
+    report(.retriggered(watchers: names, turns: turns))
+  }
+
+  func title(_ watcher: WatcherRef) -> String {
+    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.title(watcher) }
+  }
+
+  func report(_ error: EngineError) {
+    statistics.errors += 1
+    onError?(error)
+  }
+}

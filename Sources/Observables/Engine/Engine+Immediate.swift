@@ -1,0 +1,172 @@
+/// An immediate call that has to wait: for the end of a batch, or of a call under way.
+struct DeferredCall {
+  let index: Int
+  let id: UInt64
+  let change: Change
+  let path: Path
+}
+
+/// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
+extension Engine {
+  func callEagerly(_ change: Change) {
+    var calls: [DeferredCall] = []
+    for slot in [change.slot, change.every] {
+      var next = slot?.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        let watcher = link.pointee.wire.pointee.watcher
+        guard watcher.pointee.isEager else { continue }
+        if change.isSame, !watcher.pointee.flags.contains(.comparing) { continue }
+        if !link.pointee.isTerminal, !change.isSame { markStale(link) }
+        calls.append(
+          DeferredCall(
+            index: watcher.pointee.index, id: watcher.pointee.id, change: change,
+            path: link.pointee.wire.pointee.path.takeUnretainedValue()))
+      }
+    }
+    // In order of registration, and once per change, by however many of its paths it hears of it.
+    if calls.count > 1 { calls.sort { $0.id < $1.id } }
+    var last: UInt64 = 0
+    for call in calls where call.id != last {
+      last = call.id
+      guard let watcher = watcher(at: call.index, id: call.id) else { continue }
+      if watcher.pointee.flags.contains(.comparing) {
+        let receiver = watcher.pointee.receiver.takeUnretainedValue()
+        if receiver.isEqual(watcher, change) { continue }
+        guard self.watcher(at: call.index, id: call.id) != nil else { continue }
+      }
+      if watcher.pointee.flags.contains(.immediate) {
+        callImmediately(watcher, call)
+      } else if !watcher.pointee.flags.contains(.certain) {
+        mark(watcher, isCertain: true, by: change)
+      }
+    }
+  }
+
+  private func callImmediately(_ watcher: WatcherRef, _ call: DeferredCall) {
+    recorder?.marked(watcher, by: call.change)
+    if watcher.pointee.flags.contains(.paused) || batchDepth > 0 {
+      // Told the first change, once (T9); a paused one waits for `resume`.
+      if !watcher.pointee.flags.contains(.pending) {
+        watcher.pointee.flags.insert(.pending)
+        batched.append(saving(call, for: watcher))
+      }
+      return
+    }
+    if watcher.pointee.flags.contains(.running) {
+      guard countNested(watcher) else { return }
+      reruns.append(saving(call, for: watcher))
+      return
+    }
+    if immediateDepth >= nestingLimit {
+      guard countNested(watcher) else { return }
+      deferred.append(saving(call, for: watcher))
+      return
+    }
+    run(watcher, call)
+    guard immediateDepth == 0 else { return }
+    while !deferred.isEmpty {
+      let waiting = deferred
+      deferred = []
+      for call in waiting {
+        if let watcher = self.watcher(at: call.index, id: call.id) { run(watcher, call) }
+      }
+    }
+    nestedWatchers.forEach { self.watcher(at: $0.index, id: $0.id)?.pointee.nested = 0 }
+    nestedWatchers = []
+  }
+
+  /// Calls the watcher now, and again for each change that it made itself meanwhile.
+  private func run(_ watcher: WatcherRef, _ call: DeferredCall) {
+    var call = call
+    while true {
+      rewire(watcher)
+      let receiver = watcher.pointee.receiver.takeUnretainedValue()
+      if watcher.pointee.flags.contains(.observing), !receiver.isObserverAlive(watcher) {
+        stop(watcher)
+        return
+      }
+      watcher.pointee.flags.insert(.running)
+      immediateDepth += 1
+      statistics.calls += 1
+      recorder?.called(watcher)
+      receiver.deliver(watcher, call.change, path: call.path)
+      immediateDepth -= 1
+      watcher.pointee.flags.remove(.running)
+      guard watcher.pointee.isActive else {
+        reruns.removeAll { $0.id == call.id }
+        freeIfUnused(watcher)
+        return
+      }
+      if watcher.pointee.flags.contains(.once) {
+        reruns.removeAll { $0.id == call.id }
+        stop(watcher)
+        return
+      }
+      guard let again = reruns.firstIndex(where: { $0.id == call.id }) else { return }
+      call = reruns.remove(at: again)
+    }
+  }
+
+  /// False, and an error, when a watcher set itself off too often.
+  private func countNested(_ watcher: WatcherRef) -> Bool {
+    if watcher.pointee.nested == 0 {
+      nestedWatchers.append((watcher.pointee.index, watcher.pointee.id))
+    }
+    watcher.pointee.nested += 1
+    if watcher.pointee.nested < immediateLimit { return true }
+    if watcher.pointee.nested == immediateLimit {
+      report(.immediateLoop(watcher: title(watcher), times: immediateLimit))
+    }
+    return false
+  }
+
+  private func saving(_ call: DeferredCall, for watcher: WatcherRef) -> DeferredCall {
+    var change = call.change
+    if change.saved == nil {
+      change.saved = watcher.pointee.receiver.takeUnretainedValue().save(change)
+    }
+    return DeferredCall(index: call.index, id: call.id, change: change, path: call.path)
+  }
+
+  // MARK: Batches
+
+  /// Immediate watchers triggered until the matching `endBatch` run once each, at its end.
+  package func beginBatch() { batchDepth += 1 }
+
+  package func endBatch() {
+    batchDepth -= 1
+    if batchDepth == 0 { callBatched() }
+  }
+
+  private func callBatched() {
+    if batched.isEmpty { return }
+    var calls = batched
+    batched = []
+    calls.sort { $0.id < $1.id }
+    for call in calls {
+      guard let watcher = watcher(at: call.index, id: call.id) else { continue }
+      if watcher.pointee.flags.contains(.paused) {
+        batched.append(call)
+      } else {
+        watcher.pointee.flags.remove(.pending)
+        callImmediately(watcher, call)
+      }
+    }
+  }
+
+  package func pause(_ watcher: WatcherRef) { watcher.pointee.flags.insert(.paused) }
+
+  /// Changes while it was paused were remembered as one, which is delivered now: by an immediate
+  /// watcher at once, by others in the flush.
+  package func resume(_ watcher: WatcherRef) {
+    guard watcher.pointee.flags.contains(.paused) else { return }
+    watcher.pointee.flags.remove(.paused)
+    guard watcher.pointee.flags.contains(.pending) else { return }
+    if watcher.pointee.flags.contains(.immediate) {
+      if batchDepth == 0 { callBatched() }
+    } else {
+      enqueue(watcher)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/// What a write does: it stores nothing and computes nothing; it marks watchers.
+extension Engine {
+  /// A key that somebody wants news of was written.
+  ///
+  /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
+  package func written(_ change: Change) {
+    if !dead.isEmpty { buryDead() }
+    recorder?.wrote(change)
+    if !change.isSame {
+      if let slot = change.slot { mark(slot, change) }
+      if let every = change.every { mark(every, change) }
+    }
+    let eager = (change.slot?.pointee.eager ?? 0) + (change.every?.pointee.eager ?? 0)
+    if eager > 0 { callEagerly(change) }
+  }
+
+  @inline(__always)
+  private func mark(_ slot: SlotRef, _ change: Change) {
+    var next = slot.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      let watcher = link.pointee.wire.pointee.watcher
+      let flags = watcher.pointee.flags
+      if !flags.isDisjoint(with: [.immediate, .comparing]) { continue }
+      if !link.pointee.isTerminal { markStale(link) }
+      if !flags.contains(.certain) {
+        mark(watcher, isCertain: link.pointee.derived == Link.notDerived, by: change)
+      }
+    }
+    if slot.pointee.eager == 0 { makeQuiet(slot) }
+  }
+
+  func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change) {
+    recorder?.marked(watcher, by: change)
+    let wasPending = watcher.pointee.flags.contains(.pending)
+    schedule(watcher, isCertain: isCertain)
+    if !wasPending { change.node.kind.noteCause(of: watcher) }
+  }
+
+  /// Makes a watcher pending: it is called in the flush of this turn.
+  package func schedule(_ watcher: WatcherRef, isCertain: Bool = true) {
+    guard let root = watcher.pointee.root else { return }
+    watcher.pointee.flags.formUnion(isCertain ? [.pending, .certain] : .pending)
+    if !watcher.pointee.flags.contains(.anchored) {
+      watcher.pointee.flags.insert(.anchored)
+      if root.pointee.anchors == 0 { root.kind.anchor(root) }
+      root.pointee.anchors += 1
+    }
+    if !watcher.pointee.flags.contains(.paused) { enqueue(watcher) }
+  }
+
+  func releaseAnchor(of watcher: WatcherRef, on root: NodeRef) {
+    guard watcher.pointee.flags.contains(.anchored) else { return }
+    watcher.pointee.flags.remove(.anchored)
+    root.pointee.anchors -= 1
+    if root.pointee.anchors == 0, !root.isDead { root.kind.release(root) }
+  }
+
+  func enqueue(_ watcher: WatcherRef) {
+    if watcher.pointee.flags.contains(.queued) { return }
+    watcher.pointee.flags.insert(.queued)
+    if isFlushing {
+      if watcher.pointee.lastFlush == flushNumber {
+        later.append(watcher)
+      } else {
+        triggered.push(watcher)
+      }
+    } else {
+      if let last = queue.last, last.pointee.id > watcher.pointee.id { isQueueSorted = false }
+      queue.append(watcher)
+    }
+  }
+
+  // MARK: Quiet slots
+
+  /// Nobody wants news of `slot` until one of its watchers was called.
+  private func makeQuiet(_ slot: SlotRef) {
+    if recorder != nil { return }
+    slot.pointee.wants = 0
+    if !slot.pointee.isQuiet {
+      slot.pointee.isQuiet = true
+      quiet.append(slot)
+    }
+  }
+
+  @inline(__always)
+  func arm(_ slot: SlotRef) {
+    var wants: UInt8 = slot.pointee.first == nil ? 0 : Slot.Wants.changes
+    if slot.pointee.eager > 0 { wants |= Slot.Wants.values }
+    if slot.pointee.choosy > 0 { wants |= Slot.Wants.writes }
+    if recorder != nil, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
+    slot.pointee.wants = wants
+  }
+
+  /// Before a watcher is called: what it watches may have become quiet, and is to be heard again.
+  @inline(__always)
+  func rearmQuietSlots() {
+    if quiet.isEmpty { return }
+    for slot in quiet {
+      slot.pointee.isQuiet = false
+      if slot.pointee.isDead { slotPool.free(slot) } else { arm(slot) }
+    }
+    quiet.removeAll(keepingCapacity: true)
+  }
+
+  func rearmEverything() {
+    forEachNode { node in node.forEachSlot { arm($0) } }
+  }
+}

@@ -1,0 +1,222 @@
+/// One engine serves every kind of observed object of a loop; it holds no values and is not generic.
+///
+/// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The operations are in slices of this type: making
+/// nodes and watchers here, wiring, writes, immediate calls, flushing and endings in their own files.
+public final class Engine {
+  /// Where other threads leave messages for this engine's loop.
+  package let inbox: Inbox
+  /// The largest number of turns in a row that only re-trigger watchers (T4).
+  package var retriggerLimit = 1000
+  /// How often an immediate watcher may set itself off (T9).
+  package var immediateLimit = 100
+  /// Immediate calls nested deeper than this wait until the outermost returned (T9).
+  let nestingLimit = 50
+
+  var slotPool = Pool<Slot>()
+  var linkPool = Pool<Link>()
+  var wirePool = Pool<Wire>()
+  var nodePool = Pool<Node>()
+  var watcherPool = Pool<WatcherRecord>()
+
+  /// Watchers by index; `nil` where one ended.
+  private var table: [WatcherRef?] = []
+  private var freeIndices: [Int] = []
+  private var lastID: UInt64 = 0
+  var firstNode: NodeRef?
+
+  // Pending watchers: see the flush.
+  var queue: [WatcherRef] = []
+  var isQueueSorted = true
+  var current: [WatcherRef] = []
+  var triggered = WatcherHeap()
+  var later: [WatcherRef] = []
+  package internal(set) var isFlushing = false
+  var flushNumber: UInt64 = 0
+
+  /// Slots that are quiet because everybody who watches them is pending.
+  var quiet: [SlotRef] = []
+  /// Nodes with something that nobody observes any longer, to be settled when the turn ends.
+  var idle: [NodeRef] = []
+  /// Nodes whose object died while something else was going on.
+  var dead: [NodeRef] = []
+  /// What hooks are to be told when the operation under way is done.
+  var hookCalls: [HookCall] = []
+  var isRunningHooks = false
+  var stamp: UInt64 = 0
+
+  // Immediate watchers.
+  package internal(set) var batchDepth = 0
+  var batched: [DeferredCall] = []
+  package internal(set) var immediateDepth = 0
+  var deferred: [DeferredCall] = []
+  var reruns: [DeferredCall] = []
+  /// Immediate watchers whose count of nested calls is to be reset.
+  var nestedWatchers: [(index: Int, id: UInt64)] = []
+  /// An operation is under way in which nodes must not go.
+  var isBusy = false
+
+  /// Sees everything that happens (`log`, `record`); nil costs one branch.
+  package var recorder: EngineRecorder? {
+    didSet { if (oldValue == nil) != (recorder == nil) { rearmEverything() } }
+  }
+  /// Errors that nobody can be told by a throw (T4, T9).
+  package var onError: ((EngineError) -> Void)?
+  package internal(set) var statistics = EngineStatistics()
+
+  package init(inbox: Inbox) { self.inbox = inbox }
+
+  deinit {
+    for watcher in table { if let watcher { discard(watcher) } }
+    forEachNode { node in
+      node.forEachSlot { slotPool.free($0) }
+      nodePool.free(node)
+    }
+    slotPool.drain()
+    linkPool.drain()
+    wirePool.drain()
+    nodePool.drain()
+    watcherPool.drain()
+  }
+
+  /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
+  package func close() {
+    for watcher in table { if let watcher { stop(watcher) } }
+    hookCalls = []
+  }
+
+  // MARK: Nodes and slots
+
+  package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
+    let node = nodePool.make(
+      Node(
+        kind: .passUnretained(kind), engine: .passUnretained(self), object: object))
+    node.pointee.next = firstNode
+    firstNode?.pointee.previous = node
+    firstNode = node
+    statistics.nodes += 1
+    return node
+  }
+
+  /// A new slot of `node`, in its list; `key` is the kind's to use.
+  package func makeSlot(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
+    let slot = slotPool.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
+    if isEvery {
+      node.pointee.every = slot
+    } else {
+      slot.pointee.next = node.pointee.slots
+      node.pointee.slots = slot
+    }
+    return slot
+  }
+
+  func forEachNode(_ body: (NodeRef) -> Void) {
+    var node = firstNode
+    while let current = node {
+      node = current.pointee.next
+      body(current)
+    }
+  }
+
+  // MARK: Watchers
+
+  /// A watcher of the object of `root`, without paths.
+  package func makeWatcher(
+    root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
+  ) -> WatcherRef {
+    lastID += 1
+    let index = freeIndices.popLast() ?? table.count
+    let watcher = watcherPool.make(
+      WatcherRecord(
+        id: lastID, flags: flags, root: root, receiver: .passRetained(receiver), context: context,
+        index: index))
+    if index == table.count { table.append(watcher) } else { table[index] = watcher }
+    watcher.pointee.previous = root.pointee.lastWatcher
+    if let last = root.pointee.lastWatcher {
+      last.pointee.next = watcher
+    } else {
+      root.pointee.firstWatcher = watcher
+    }
+    root.pointee.lastWatcher = watcher
+    statistics.watchers += 1
+    return watcher
+  }
+
+  /// The watcher at `index`, if it is still the one with this `id`.
+  package func watcher(at index: Int, id: UInt64) -> WatcherRef? {
+    guard index < table.count, let watcher = table[index], watcher.pointee.id == id else {
+      return nil
+    }
+    return watcher
+  }
+
+  /// Every watcher that has not ended, in no order.
+  package func forEachWatcher(_ body: (WatcherRef) -> Void) {
+    for watcher in table { if let watcher { body(watcher) } }
+  }
+
+  /// Takes the watcher out of the table; later look-ups by its id find nothing.
+  func forgetIndex(of watcher: WatcherRef) {
+    table[watcher.pointee.index] = nil
+    statistics.watchers -= 1
+    if statistics.watchers == 0 {
+      // Memory back to where it was: ids are never used again, so indices may be.
+      table = []
+      freeIndices = []
+    } else {
+      freeIndices.append(watcher.pointee.index)
+    }
+  }
+
+  /// Frees what a watcher holds when the engine itself goes.
+  private func discard(_ watcher: WatcherRef) {
+    watcher.pointee.root?.pointee.isHooked = false
+    while let wire = watcher.pointee.wires {
+      watcher.pointee.wires = wire.pointee.next
+      free(wire)
+    }
+    watcher.pointee.receiver.release()
+    watcherPool.free(watcher)
+  }
+}
+
+/// Counters for `stats`.
+package struct EngineStatistics {
+  package var turns = 0
+  package var calls = 0
+  package var watchers = 0
+  package var nodes = 0
+  package var errors = 0
+}
+
+/// An error that has no caller to go to.
+package enum EngineError: Error {
+  /// These watchers only kept re-triggering themselves for the given number of turns; the calls
+  /// were dropped (T4).
+  case retriggered(watchers: [String], turns: Int)
+  /// An immediate watcher set itself off too often; the call was dropped (T9).
+  case immediateLoop(watcher: String, times: Int)
+}
+
+extension EngineError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .retriggered(let watchers, let turns):
+      """
+      after \(turns) turns in which watchers did nothing but trigger themselves or each other, \
+      these calls were dropped: \(watchers.joined(separator: ", "))
+      """
+    case .immediateLoop(let watcher, let times):
+      "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
+    }
+  }
+}
+
+/// Sees what the engine does. All calls come in the middle of an operation: take notes only.
+package class EngineRecorder {
+  package init() {}
+  package func wrote(_ change: Change) {}
+  package func marked(_ watcher: WatcherRef, by change: Change) {}
+  package func called(_ watcher: WatcherRef) {}
+  package func registered(_ watcher: WatcherRef, _ path: Path) {}
+  package func ended(_ watcher: WatcherRef) {}
+}

@@ -1,0 +1,49 @@
+/// Joins one step of a path to a slot: a path is a chain of links, and a wildcard's link has one
+/// child for each object below it.
+struct Link {
+  let wire: WireRef
+  /// Which component of the path this is, from 0.
+  let step: Int32
+  /// The last step of the path: what is stored there is not followed.
+  let isTerminal: Bool
+  /// What is below has to be looked up again before the watcher runs.
+  var isStale = false
+  /// It was taken out of its slot while it was stale; freed by whoever works the stale list off.
+  var isDead = false
+  /// Of a wildcard's child: when it was last found below its parent.
+  var stamp: UInt64 = 0
+  /// A terminal whose value is derived from the node (`@count`): the value that was delivered last.
+  var derived: Int = Link.notDerived
+  var slot: SlotRef?
+  /// Neighbours in the slot.
+  var next: LinkRef?
+  var previous: LinkRef?
+  /// The link one step nearer to the root.
+  let parent: LinkRef?
+  /// The first link one step further.
+  var child: LinkRef?
+  /// Neighbours below the same parent.
+  var sibling: LinkRef?
+  var previousSibling: LinkRef?
+  /// The next stale link of the same wire.
+  var nextStale: LinkRef?
+
+  static let notDerived = Int.min
+}
+
+typealias LinkRef = UnsafeMutablePointer<Link>
+
+/// One path of one watcher.
+struct Wire {
+  let watcher: WatcherRef
+  /// Retained.
+  let path: Unmanaged<Path>
+  /// The link at the root; nil where the root cannot take it (nothing is watched then).
+  var top: LinkRef?
+  /// The links that have to look again.
+  var stale: LinkRef?
+  /// The next path of the same watcher.
+  var next: WireRef?
+}
+
+typealias WireRef = UnsafeMutablePointer<Wire>

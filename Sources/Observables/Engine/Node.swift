@@ -1,0 +1,105 @@
+/// The record of one observed object. The object owns it and says when it dies (`Engine.end`).
+package struct Node {
+  /// How this object answers. Kinds are kept alive by whoever makes nodes of them.
+  package let kind: Unmanaged<NodeKind>
+  package let engine: Unmanaged<Engine>
+  /// The object itself, in the kind's terms; not retained.
+  package let object: UnsafeMutableRawPointer
+  /// The slots of its keys, in no order.
+  package var slots: SlotRef?
+  /// The slot of `*`.
+  package var every: SlotRef?
+  /// The watchers rooted here, earliest registered first.
+  package var firstWatcher: WatcherRef?
+  var lastWatcher: WatcherRef?
+  /// How many pending watchers keep the object alive (L2).
+  var anchors: Int32 = 0
+  /// Somebody wants to know which keys are observed (`on_observed`).
+  package var isHooked = false
+  /// Queued to be looked at when the turn ends: something stopped being observed.
+  var isIdle = false
+  /// The object is gone.
+  var isDead = false
+  /// … and what hung on it has been told.
+  var isBuried = false
+  /// The next one of the engine's nodes.
+  var next: NodeRef?
+  var previous: NodeRef?
+}
+
+package typealias NodeRef = UnsafeMutablePointer<Node>
+
+extension NodeRef {
+  package var kind: NodeKind { pointee.kind._withUnsafeGuaranteedRef { $0 } }
+  package var isDead: Bool { pointee.isDead }
+  package var engine: Engine { pointee.engine._withUnsafeGuaranteedRef { $0 } }
+
+  /// Where the list of slots begins, for walks that take slots out.
+  var slotsField: UnsafeMutablePointer<SlotRef?> {
+    UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Node>.offset(of: \.slots)!)
+      .assumingMemoryBound(to: SlotRef?.self)
+  }
+
+  /// Every slot of the node, that of `*` first.
+  package func forEachSlot(_ body: (SlotRef) -> Void) {
+    if let every = pointee.every { body(every) }
+    var slot = pointee.slots
+    while let current = slot {
+      slot = current.pointee.next
+      body(current)
+    }
+  }
+}
+
+/// What lies at one component of a path.
+package enum Child {
+  /// An observable object.
+  case node(NodeRef)
+  /// A value that cannot be observed (P7), or nothing.
+  case none
+}
+
+/// How one kind of object is observed: Swift models, Lua tables and each kind of collection answer
+/// these questions, and report their writes. Nothing else in the engine is polymorphic.
+///
+/// Called on the loop's thread only.
+package class NodeKind {
+  package init() {}
+
+  /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
+  ///
+  /// - Throws: `PathError` for a component that this kind of object cannot have.
+  package func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef {
+    fatalError("A kind says which slot a component means (this is a bug in Observables)")
+  }
+
+  /// What lies at `component` now, for the next step of a path.
+  package func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
+
+  /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
+  package func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
+
+  /// The value of a terminal that is derived from the whole node (`@count`), or nil where the
+  /// component is an ordinary key.
+  package func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
+
+  /// Keeps the object alive until `release`: between a write and its flush (L2).
+  package func anchor(_ node: NodeRef) {}
+  package func release(_ node: NodeRef) {}
+
+  /// The name of a slot's key, as `observedKeys` tells it.
+  package func name(of slot: SlotRef) -> String { "" }
+
+  /// The place in the program that is writing now becomes the cause of the watcher's next call.
+  package func noteCause(of watcher: WatcherRef) {}
+
+  /// A slot lost its last link and the turn is over: forget it. The engine frees it.
+  package func forget(_ slot: SlotRef) {}
+  /// The turn is over and nothing of the node is observed any longer; true when the node goes.
+  package func settle(_ node: NodeRef) -> Bool { false }
+
+  /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
+  package func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
+}

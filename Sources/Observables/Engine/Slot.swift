@@ -1,0 +1,75 @@
+/// The record of one observed key of one node.
+///
+/// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
+/// byte is read from C and by models on every write of the key; while it is 0 nobody needs news.
+package struct Slot {
+  /// Bits of `Wants`.
+  package var wants: UInt8
+  /// This slot stands for `*`.
+  package var isEvery: Bool
+  /// It is in the engine's list of slots that are quiet until somebody was called.
+  var isQuiet = false
+  /// Its node is gone; its memory is freed when the list of quiet slots lets go of it.
+  var isDead = false
+  /// Links whose watcher has to hear of each write: immediate ones, and those that compare
+  /// themselves (`equals`).
+  var eager: Int32 = 0
+  /// How many of those want also the writes that T5 calls no change.
+  var choosy: Int32 = 0
+  /// How many links there are, which is what `observerCount` tells (W1).
+  package var count: Int32 = 0
+  package let node: NodeRef
+  /// What the node's kind needs to name the key; the index of a Swift property.
+  package let key: Int
+  var first: LinkRef?
+  var last: LinkRef?
+  /// The next slot of the same node.
+  package var next: SlotRef?
+
+  package struct Wants {
+    /// Tell me of writes that change the value.
+    package static let changes: UInt8 = 1
+    /// Tell me of every write.
+    package static let writes: UInt8 = 2
+    /// Somebody wants to know the old and the new value.
+    package static let values: UInt8 = 4
+  }
+}
+
+package typealias SlotRef = UnsafeMutablePointer<Slot>
+
+extension SlotRef {
+  /// Where the next slot of the same node is kept.
+  var nextField: UnsafeMutablePointer<SlotRef?> {
+    UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Slot>.offset(of: \.next)!)
+      .assumingMemoryBound(to: SlotRef?.self)
+  }
+
+  /// Adds a link at the end: slots are in order of registration.
+  func append(_ link: LinkRef) {
+    link.pointee.slot = self
+    link.pointee.next = nil
+    link.pointee.previous = pointee.last
+    if let last = pointee.last { last.pointee.next = link } else { pointee.first = link }
+    pointee.last = link
+    pointee.count += 1
+    let watcher = link.pointee.wire.pointee.watcher
+    if watcher.pointee.isEager {
+      pointee.eager += 1
+      if watcher.pointee.flags.contains(.comparing) { pointee.choosy += 1 }
+    }
+  }
+
+  func remove(_ link: LinkRef) {
+    let (previous, next) = (link.pointee.previous, link.pointee.next)
+    if let previous { previous.pointee.next = next } else { pointee.first = next }
+    if let next { next.pointee.previous = previous } else { pointee.last = previous }
+    pointee.count -= 1
+    let watcher = link.pointee.wire.pointee.watcher
+    if watcher.pointee.isEager {
+      pointee.eager -= 1
+      if watcher.pointee.flags.contains(.comparing) { pointee.choosy -= 1 }
+    }
+    link.pointee.slot = nil
+  }
+}

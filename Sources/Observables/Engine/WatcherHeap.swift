@@ -1,0 +1,36 @@
+/// Watchers that became pending during a flush; the earliest registered comes out first (T3).
+struct WatcherHeap {
+  private var items: [WatcherRef] = []
+
+  var first: WatcherRef? { items.first }
+  var count: Int { items.count }
+
+  mutating func push(_ watcher: WatcherRef) {
+    items.append(watcher)
+    var child = items.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      if items[parent].pointee.id < items[child].pointee.id { break }
+      items.swapAt(parent, child)
+      child = parent
+    }
+  }
+
+  mutating func pop() -> WatcherRef? {
+    guard let last = items.popLast() else { return nil }
+    guard let first = items.first else { return last }
+    items[0] = last
+    var parent = 0
+    while true {
+      var child = 2 * parent + 1
+      if child >= items.count { break }
+      if child + 1 < items.count, items[child + 1].pointee.id < items[child].pointee.id {
+        child += 1
+      }
+      if items[parent].pointee.id < items[child].pointee.id { break }
+      items.swapAt(parent, child)
+      parent = child
+    }
+    return first
+  }
+}

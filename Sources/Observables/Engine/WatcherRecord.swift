@@ -1,0 +1,97 @@
+/// The engine's side of a watcher. Raw memory: it is reached from links on the way of a write.
+package struct WatcherRecord {
+  /// Registration order (T3), and what tells a watcher from a later one at the same address.
+  package let id: UInt64
+  package var flags: Flags
+  /// The flush in which it last ran (T4).
+  var lastFlush: UInt64 = 0
+  /// The observed object; nil when the watcher has ended.
+  package var root: NodeRef?
+  var wires: WireRef?
+  /// Neighbours among the watchers of the same root.
+  package var next: WatcherRef?
+  var previous: WatcherRef?
+  /// Who is called; retained until the watcher ended.
+  let receiver: Unmanaged<Receiver>
+  /// The receiver's to use.
+  package var context: Int
+  /// Its place in the engine's table of watchers.
+  package let index: Int
+  /// Changes that an immediate watcher set off while it was running (T9).
+  var nested: Int32 = 0
+
+  package struct Flags: OptionSet, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// It is to be called; further news changes nothing.
+    package static let pending = Flags(rawValue: 1)
+    /// Certain to be called: not only because a derived value may have changed.
+    static let certain = Flags(rawValue: 2)
+    /// Some queue holds the record; it is freed when it comes out.
+    static let queued = Flags(rawValue: 4)
+    package static let paused = Flags(rawValue: 8)
+    package static let immediate = Flags(rawValue: 16)
+    package static let once = Flags(rawValue: 32)
+    /// The receiver compares old and new itself (`equals`).
+    package static let comparing = Flags(rawValue: 64)
+    package static let running = Flags(rawValue: 128)
+    /// Its root is anchored (L2).
+    static let anchored = Flags(rawValue: 256)
+    /// It belongs to the debugger: not counted among the observers.
+    package static let probing = Flags(rawValue: 512)
+    /// The receiver wants to be asked whether its observer is still there (L3).
+    package static let observing = Flags(rawValue: 1024)
+  }
+
+  /// Has to hear of each write.
+  var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
+  package var isActive: Bool { root != nil }
+}
+
+package typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
+
+/// A change as an immediate watcher is told it. `old` and `new` are the writer's; what they are is
+/// known to its kind.
+package struct Change {
+  package let node: NodeRef
+  /// The slot of the key that was written; nil where only `*` is observed.
+  package let slot: SlotRef?
+  package let every: SlotRef?
+  /// T5: nothing changed.
+  package let isSame: Bool
+  /// Where old and new are while the write lasts; nil for a change without values.
+  package let values: UnsafeRawPointer?
+  /// The same, kept for later.
+  package var saved: AnyObject?
+
+  package init(
+    node: NodeRef, slot: SlotRef?, every: SlotRef?, isSame: Bool, values: UnsafeRawPointer?
+  ) {
+    (self.node, self.slot, self.every) = (node, slot, every)
+    (self.isSame, self.values, self.saved) = (isSame, values, nil)
+  }
+}
+
+/// Who a watcher calls: a Swift closure, or a function of a Lua state.
+///
+/// Public only as the base class of `Watcher`. Called on the loop's thread, never re-entered for one
+/// watcher.
+public class Receiver {
+  package init() {}
+
+  /// Calls the callback of a coalesced watcher. Errors are the receiver's to report (T10).
+  package func deliver(_ watcher: WatcherRef) {}
+  /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
+  package func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {}
+  /// The receiver's own comparison: true when this write is no change to it.
+  package func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool { change.isSame }
+  /// What `change` holds, in a form that outlives the write.
+  package func save(_ change: Change) -> AnyObject? { nil }
+  /// False when the observer of the watcher is gone (L3).
+  package func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
+  /// The watcher ended. `path` is given when the observed object died.
+  package func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
+  /// How reports name it, with the place of its registration.
+  package func title(_ watcher: WatcherRef) -> String { "a watcher" }
+}

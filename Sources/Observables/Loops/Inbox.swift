@@ -1,0 +1,72 @@
+import Glibc
+import Synchronization
+
+/// Where other threads leave messages for a loop. May be used on any thread.
+///
+/// Each message is a turn of the loop (T1); an idle loop wakes for it (T8). Messages that were never
+/// handled, because the loop ended, are dropped.
+public final class Inbox: Sendable {
+  private struct State {
+    var messages: [@Sendable () -> Void] = []
+    var isClosed = false
+  }
+  private let state = Mutex(State())
+  /// Readable when there is something to do.
+  package let wakeDescriptor: Int32
+  private let writeDescriptor: Int32
+
+  package init() {
+    var ends: [Int32] = [-1, -1]
+    let status = pipe(&ends)
+    precondition(status == 0, "The process has no file descriptors left for another loop")
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    (wakeDescriptor, writeDescriptor) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(wakeDescriptor)
+    close(writeDescriptor)
+  }
+
+  /// Has `message` called on the loop's thread, in a turn of its own.
+  public func post(_ message: @escaping @Sendable () -> Void) {
+    let isFirst = state.withLock { state in
+      if state.isClosed { return false }
+      state.messages.append(message)
+      return state.messages.count == 1
+    }
+    if isFirst { wake() }
+  }
+
+  /// Makes a waiting loop look around. Async-signal-safe.
+  package func wake() {
+    // A full pipe wakes as well.
+    var byte: UInt8 = 1
+    _ = write(writeDescriptor, &byte, 1)
+  }
+
+  var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
+
+  func takeAll() -> [@Sendable () -> Void] {
+    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
+      while read(wakeDescriptor, buffer.baseAddress, buffer.count) == buffer.count {}
+    }
+    return state.withLock { state in
+      defer { state.messages = [] }
+      return state.messages
+    }
+  }
+
+  func shut() {
+    // The messages are dropped outside of the lock: what they captured may post again.
+    let dropped = state.withLock { state in
+      defer { state.messages = [] }
+      state.isClosed = true
+      return state.messages
+    }
+    _ = dropped
+  }
+}

@@ -1,0 +1,302 @@
+import Glibc
+
+/// A loop of turns: it handles messages and timers, and calls watchers when a turn ends (T1).
+///
+/// Confined to the thread that made it, but for its `inbox`. It can own that thread (`run()`, which
+/// sleeps when idle), be stepped by a host that has a loop of its own (`step()`), or run in virtual
+/// time without waiting (`Loop(clock: .virtual)`, for tests).
+///
+/// The loop that was made last on a thread is `Loop.current` there, which is where `observe` puts
+/// its watchers unless it is told otherwise.
+public final class Loop {
+  /// Where other threads leave messages.
+  public let inbox: Inbox
+  package let engine: Engine
+  private let clock: LoopClock
+  private var virtualNow = 0.0
+  private var timers = TimerQueue()
+  private var sequence: UInt64 = 0
+  private var ready: [() -> Void] = []
+  private var references = 0
+  private var isStopping = false
+  private var secondsInFlush = 0.0
+  private let thread = pthread_self()
+  private lazy var isOnMainThread = MainQueue.isMainThread()
+  private weak var outer: Loop?
+
+  /// Told of errors that have no caller: watchers that trigger themselves without end (T4, T9).
+  /// Without it they go to the standard error stream.
+  public var onError: ((any Error) -> Void)?
+
+  /// A loop for the current thread.
+  public init(clock: LoopClock = .system) {
+    inbox = Inbox()
+    engine = Engine(inbox: inbox)
+    self.clock = clock
+    outer = CurrentLoop.value
+    CurrentLoop.value = self
+    engine.onError = { [weak self] error in
+      if let onError = self?.onError {
+        onError(error)
+      } else {
+        let text = "\(error)\n"
+        _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+      }
+    }
+  }
+
+  deinit {
+    inbox.shut()
+    engine.close()
+    if CurrentLoop.value === nil { CurrentLoop.value = outer }
+  }
+
+  /// The loop that was made last on this thread and is still there.
+  public static var current: Loop? { CurrentLoop.value }
+
+  // MARK: Turns
+
+  /// Runs `body` as a turn: watchers are called when it returns or throws.
+  @discardableResult
+  public func turn<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    assertOnThread()
+    defer { endTurn() }
+    return try body()
+  }
+
+  /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
+  public func endTurn() {
+    guard engine.hasPending else {
+      engine.endTurn()
+      return
+    }
+    let start = monotonicSeconds()
+    engine.endTurn()
+    secondsInFlush += monotonicSeconds() - start
+  }
+
+  /// Calls now what is pending; watchers that ran in this flush and were triggered again stay
+  /// pending. Not from within a watcher.
+  ///
+  /// - Returns: the number of calls.
+  @discardableResult
+  public func flush() -> Int {
+    precondition(!engine.isFlushing, "flush() was called inside a watcher; use turns instead")
+    return engine.flush()
+  }
+
+  /// Immediate watchers triggered in `body` are called once each, after it (T9).
+  public func batch<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    engine.beginBatch()
+    defer { engine.endBatch() }
+    return try body()
+  }
+
+  /// What has happened so far.
+  public var statistics: LoopStatistics {
+    engine.buryDead()
+    let counts = engine.statistics
+    return LoopStatistics(
+      turns: counts.turns, calls: counts.calls, watchers: counts.watchers,
+      observedObjects: counts.nodes, pending: engine.pendingCount, errors: counts.errors,
+      secondsInFlush: secondsInFlush)
+  }
+
+  // MARK: Timers
+
+  /// Seconds on the loop's clock, which never goes back.
+  public var now: Double { clock == .virtual ? virtualNow : monotonicSeconds() }
+
+  /// Calls `body` in a turn of its own, `seconds` from now.
+  @discardableResult
+  public func after(_ seconds: Double, _ body: @escaping () -> Void) -> LoopTimer {
+    schedule(in: seconds, every: nil, body)
+  }
+
+  /// Calls `body` every `seconds`, each time in a turn of its own; calls that were missed are not
+  /// made up for.
+  @discardableResult
+  public func every(_ seconds: Double, _ body: @escaping () -> Void) -> LoopTimer {
+    precondition(seconds > 0, "A repeating timer needs an interval above 0, not \(seconds)")
+    return schedule(in: seconds, every: seconds, body)
+  }
+
+  /// Calls `body` in the next turn.
+  public func nextTurn(_ body: @escaping () -> Void) {
+    ready.append(body)
+  }
+
+  private func schedule(
+    in seconds: Double, every interval: Double?, _ body: @escaping () -> Void
+  ) -> LoopTimer {
+    assertOnThread()
+    sequence += 1
+    let timer = LoopTimer(
+      due: now + max(0, seconds), interval: interval, sequence: sequence, loop: self, body: body)
+    timers.push(timer)
+    references += 1
+    return timer
+  }
+
+  func noteReference(of timer: LoopTimer) { references += timer.keepsLoopRunning ? 1 : -1 }
+  func dropReference() { references -= 1 }
+
+  /// Keeps `run()` from returning until the matching `release()`: something outside of the loop will
+  /// post to its inbox.
+  public func retain() { references += 1 }
+  /// Takes one `retain()` back.
+  public func release() { references -= 1 }
+
+  // MARK: Running
+
+  /// Handles what is due, each in its turn, without waiting. For a host with a loop of its own.
+  ///
+  /// - Returns: whether anything could still happen: a timer or message is to come.
+  @discardableResult
+  public func step() -> Bool {
+    assertOnThread()
+    if engine.hasPending { endTurn() }
+    handleDue()
+    return isAlive
+  }
+
+  /// Handles messages and timers until nothing could wake the loop any more, or `stop()`. Sleeps
+  /// when idle; on the main thread the main queue's work goes on meanwhile.
+  public func run() {
+    assertOnThread()
+    isStopping = false
+    if engine.hasPending { endTurn() }
+    while !isStopping {
+      handleDue()
+      if isStopping || !isAlive { break }
+      wait(until: nextDue)
+    }
+  }
+
+  /// Lets virtual time pass: everything due within `seconds` happens, in order.
+  public func advance(by seconds: Double) {
+    precondition(clock == .virtual, "Only a loop with virtual time can be advanced")
+    let end = virtualNow + seconds
+    if engine.hasPending { endTurn() }
+    handleDue()
+    while let due = nextDue, due <= end {
+      virtualNow = max(virtualNow, due)
+      handleDue()
+    }
+    virtualNow = end
+  }
+
+  /// Makes `run()` return after the turn under way.
+  public func stop() {
+    isStopping = true
+    inbox.wake()
+  }
+
+  /// Something is left that the loop waits for.
+  public var isAlive: Bool {
+    !ready.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
+  }
+
+  /// When the next timer is due.
+  public var nextDue: Double? { timers.first?.due }
+
+  /// Descriptors to wait on besides the inbox; called, in a turn, when one is readable.
+  package var inputs: [Int32: () -> Void] = [:]
+
+  private func handleDue() {
+    for message in inbox.takeAll() {
+      if isStopping { return }
+      turn(message)
+    }
+    let callbacks = ready
+    ready = []
+    for (index, body) in callbacks.enumerated() {
+      if isStopping {
+        ready.insert(contentsOf: callbacks[index...], at: 0)
+        return
+      }
+      turn(body)
+    }
+    // Timers made meanwhile are not due before the next round, however short: a timer of 0 seconds
+    // that makes another must not keep messages waiting.
+    let (time, newest) = (now, sequence)
+    var made: [LoopTimer] = []
+    while !isStopping, let timer = timers.first, timer.due <= time {
+      _ = timers.pop()
+      if timer.sequence > newest {
+        made.append(timer)
+      } else {
+        fire(timer)
+      }
+    }
+    for timer in made { timers.push(timer) }
+  }
+
+  private func fire(_ timer: LoopTimer) {
+    guard let body = timer.body else { return }
+    if let interval = timer.interval {
+      timer.due = clock == .virtual ? timer.due + interval : max(timer.due + interval, now)
+      timers.push(timer)
+    } else {
+      timer.stop()
+    }
+    turn(body)
+  }
+
+  /// Sleeps until there is something to do; jumps there in virtual time.
+  package func wait(until due: Double?) {
+    if !inbox.isEmpty || !ready.isEmpty { return }
+    if clock == .virtual, let due {
+      virtualNow = max(virtualNow, due)
+      return
+    }
+    let mainQueue = isOnMainThread ? MainQueue.shared : nil
+    var descriptors = [pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0)]
+    if let mainQueue {
+      descriptors.append(pollfd(fd: mainQueue.descriptor, events: Int16(POLLIN), revents: 0))
+    }
+    let firstInput = descriptors.count
+    for descriptor in inputs.keys {
+      descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    }
+    var timeout: Int32 = -1
+    if let due {
+      timeout = Int32(max(0, min((due - now) * 1000, 86_400_000)).rounded(.up))
+    }
+    guard poll(&descriptors, nfds_t(descriptors.count), timeout) > 0 else { return }
+    if let mainQueue, descriptors[1].revents != 0 {
+      turn { mainQueue.drain() }
+    }
+    for descriptor in descriptors[firstInput...] where descriptor.revents != 0 {
+      if let handle = inputs[descriptor.fd] { turn(handle) }
+    }
+  }
+
+  private func assertOnThread() {
+    assert(
+      pthread_equal(thread, pthread_self()) != 0,
+      "A loop is used on the thread that made it; other threads post to its inbox")
+  }
+}
+
+/// What a loop has done so far.
+public struct LoopStatistics: Sendable {
+  /// Turns that have ended.
+  public let turns: Int
+  /// Calls of watchers.
+  public let calls: Int
+  /// Watchers that have not ended.
+  public let watchers: Int
+  /// Objects that are observed, or were until a moment ago.
+  public let observedObjects: Int
+  /// Watchers that wait for the flush.
+  public let pending: Int
+  /// Errors that had no caller.
+  public let errors: Int
+  /// Time spent calling watchers at the end of turns.
+  public let secondsInFlush: Double
+}

@@ -1,0 +1,17 @@
+import Glibc
+
+/// What a loop takes for time.
+public enum LoopClock: Sendable {
+  /// The system's monotonic clock; an idle loop sleeps.
+  case system
+  /// Time that passes only when nothing else is left to do: an idle loop jumps to its next timer.
+  /// For tests.
+  case virtual
+}
+
+/// Seconds on the system's monotonic clock.
+func monotonicSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+}

@@ -1,0 +1,100 @@
+import Glibc
+import Synchronization
+
+/// A thread of its own with a loop that runs until it is stopped: for servers and tools.
+///
+/// May be used on any thread; what belongs to the loop is made in `prepare` and in messages.
+public final class LoopThread: Sendable {
+  /// Where to leave messages for the loop.
+  public let inbox: Inbox
+  private let thread: Mutex<pthread_t?>
+  private let start: Start
+
+  /// Starts a thread, makes a loop there, and hands it to `prepare`, in a turn of its own.
+  public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
+    start = Start(clock: clock, prepare: prepare)
+    var thread = pthread_t()
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().run()
+        return nil
+      }, Unmanaged.passRetained(start).toOpaque())
+    precondition(status == 0, "The system could not start a thread (\(status))")
+    inbox = start.waitForInbox()
+    self.thread = Mutex(thread)
+  }
+
+  /// Ends the loop after the turn under way, and waits for its thread. Not from that thread.
+  public func stop() {
+    guard let thread = askToStop() else { return }
+    pthread_join(thread, nil)
+  }
+
+  deinit {
+    // Without an explicit stop the thread ends by itself; nobody waits for it.
+    if let thread = askToStop() { pthread_detach(thread) }
+  }
+
+  private func askToStop() -> pthread_t? {
+    guard let thread = thread.withLock({ $0.take() }) else { return nil }
+    start.askToStop(inbox)
+    return thread
+  }
+}
+
+/// What a new thread is given, and gives back.
+private final class Start: Sendable {
+  private let clock: LoopClock
+  private let prepare: @Sendable (Loop) -> Void
+  private let inbox = Mutex<Inbox?>(nil)
+  private let ready: Semaphore = Semaphore()
+  private let loop = LoopBox()
+
+  init(clock: LoopClock, prepare: @escaping @Sendable (Loop) -> Void) {
+    (self.clock, self.prepare) = (clock, prepare)
+  }
+
+  func run() {
+    let loop = Loop(clock: clock)
+    self.loop.value = loop
+    inbox.withLock { $0 = loop.inbox }
+    ready.signal()
+    // Runs until it is told to stop, also while it has nothing to do.
+    loop.retain()
+    loop.turn { prepare(loop) }
+    loop.run()
+    self.loop.value = nil
+  }
+
+  func waitForInbox() -> Inbox {
+    ready.wait()
+    return inbox.withLock { $0! }
+  }
+
+  func askToStop(_ inbox: Inbox) {
+    inbox.post { [loop] in loop.value?.stop() }
+  }
+}
+
+/// Holds a loop for messages that run on its thread.
+private final class LoopBox: Sendable {
+  // Only touched on the loop's thread.
+  nonisolated(unsafe) var value: Loop?
+}
+
+/// A POSIX semaphore.
+private final class Semaphore: Sendable {
+  // The system's calls on it are thread-safe.
+  private nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  init() { sem_init(semaphore, 0, 0) }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  func signal() { sem_post(semaphore) }
+  func wait() { while sem_wait(semaphore) != 0 {} }
+}

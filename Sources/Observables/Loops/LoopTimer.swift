@@ -1,0 +1,85 @@
+/// A callback that a loop makes when its time has come, once or again and again.
+///
+/// Each call is a turn of the loop. Ends with `stop()`, or after the call if it doesn't repeat;
+/// dropping it ends nothing. Confined to the loop's thread.
+public final class LoopTimer {
+  /// When it is due, on the loop's clock.
+  public internal(set) var due: Double
+  /// Seconds between calls; nil for a timer that is called once.
+  public let interval: Double?
+  /// False after `stop()`, or after the only call.
+  public internal(set) var isActive = true
+  /// Whether the loop waits for it (`unref` of scripts sets it to false).
+  public var keepsLoopRunning = true {
+    didSet { if isActive, oldValue != keepsLoopRunning { loop?.noteReference(of: self) } }
+  }
+  let sequence: UInt64
+  weak var loop: Loop?
+  private(set) var body: (() -> Void)?
+
+  init(
+    due: Double, interval: Double?, sequence: UInt64, loop: Loop, body: @escaping () -> Void
+  ) {
+    (self.due, self.interval, self.sequence) = (due, interval, sequence)
+    (self.loop, self.body) = (loop, body)
+  }
+
+  /// No call is made after this returns. Harmless when it has ended.
+  public func stop() {
+    guard isActive else { return }
+    if keepsLoopRunning { loop?.dropReference() }
+    isActive = false
+    body = nil
+  }
+
+  func comesBefore(_ other: LoopTimer) -> Bool {
+    (due, sequence) < (other.due, other.sequence)
+  }
+}
+
+/// Timers by the time they are due; those due together in the order in which they were made.
+struct TimerQueue {
+  private var heap: [LoopTimer] = []
+
+  var first: LoopTimer? {
+    mutating get {
+      while let first = heap.first, !first.isActive { _ = pop() }
+      return heap.first
+    }
+  }
+
+  mutating func push(_ timer: LoopTimer) {
+    heap.append(timer)
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      if heap[parent].comesBefore(heap[child]) { break }
+      heap.swapAt(parent, child)
+      child = parent
+    }
+    // Stopped timers lie around until they are due; never more of them than of others.
+    if heap.count > 64, heap.count > 2 * heap.count(where: \.isActive), heap.count % 64 == 0 {
+      let active = heap.filter(\.isActive)
+      heap = []
+      for timer in active { push(timer) }
+    }
+  }
+
+  mutating func pop() -> LoopTimer? {
+    guard let last = heap.popLast() else { return nil }
+    guard let first = heap.first else { return last }
+    heap[0] = last
+    var parent = 0
+    while true {
+      var child = 2 * parent + 1
+      if child >= heap.count { break }
+      if child + 1 < heap.count, heap[child + 1].comesBefore(heap[child]) { child += 1 }
+      if heap[parent].comesBefore(heap[child]) { break }
+      heap.swapAt(parent, child)
+      parent = child
+    }
+    return first
+  }
+
+  mutating func removeAll() { heap = [] }
+}

@@ -1,0 +1,111 @@
+/// How Swift models are observed. One for each model class.
+final class ModelKind: NodeKind {
+  unowned(unsafe) var properties: ModelProperties!
+
+  override func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef {
+    switch component.kind {
+    case .every:
+      if let every = node.pointee.every { return every }
+      let every = node.engine.makeSlot(on: node, key: -1, isEvery: true)
+      ModelObservation.of(node).noteEvery(every)
+      return every
+    case .name, .key:
+      let key: Int
+      do {
+        key = try properties.slot(of: component.name)
+      } catch {
+        throw PathError(
+          .unknownName, path: path.description, component: step + 1, detail: error.description)
+      }
+      return slot(key, of: node)
+    case .slot, .element, .member, .operation:
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "\(properties.typeName) has named properties, not '\(component)'")
+    }
+  }
+
+  private func slot(_ key: Int, of node: NodeRef) -> SlotRef {
+    let observation = ModelObservation.of(node)
+    if let slot = observation.slots[key] { return slot }
+    let slot = node.engine.makeSlot(on: node, key: key)
+    observation.slots[key] = slot
+    return slot
+  }
+
+  override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {
+    guard let key = try? properties.slot(of: path.components[step].name) else { return .none }
+    return child(key, of: node)
+  }
+
+  private func child(_ key: Int, of node: NodeRef) -> Child {
+    guard let read = properties.entries[key].child,
+      let object = read(ModelObservation.of(node).object)
+    else { return .none }
+    return observedNode(of: object, in: node.engine)
+  }
+
+  override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
+    for key in properties.entries.indices {
+      if case .node(let child) = child(key, of: node) { visit(child) }
+    }
+  }
+
+  override func anchor(_ node: NodeRef) {
+    _ = Unmanaged.passRetained(ModelObservation.of(node).object)
+  }
+
+  override func release(_ node: NodeRef) {
+    Unmanaged.passUnretained(ModelObservation.of(node).object).release()
+  }
+
+  override func name(of slot: SlotRef) -> String {
+    slot.pointee.isEvery ? "*" : properties.names[slot.pointee.key]
+  }
+
+  override func forget(_ slot: SlotRef) {
+    let observation = ModelObservation.of(slot.pointee.node)
+    if slot.pointee.isEvery {
+      observation.noteEvery(nil)
+    } else {
+      observation.slots[slot.pointee.key] = nil
+    }
+  }
+
+  override func settle(_ node: NodeRef) -> Bool {
+    ModelObservation.of(node).detach()
+    return true
+  }
+
+  override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
+    let observation = ModelObservation.of(slot.pointee.node)
+    observation.observedHook?(name, isObserved)
+  }
+}
+
+/// Where `object` is observed in this engine, if it can be.
+package func observedNode(of object: AnyObject, in engine: Engine) -> Child {
+  if let model = object as? any ObservableModel {
+    return .node(model.node(in: engine))
+  }
+  if let reference = object as? any ObservableReference,
+    let token = reference.observationToken(in: engine)
+  {
+    return .node(token.node)
+  }
+  return .none
+}
+
+extension ObservableModel {
+  /// The node of this model, made when it is observed for the first time.
+  package func node(in engine: Engine) -> NodeRef {
+    observation.node(of: self, Self.dynamicProperties(of: self).kind, in: engine)
+  }
+
+  /// The properties of the instance's own class, not of the class it is seen as.
+  private static func dynamicProperties(of model: Self) -> ModelProperties {
+    type(of: model).properties
+  }
+}

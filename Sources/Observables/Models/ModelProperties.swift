@@ -1,0 +1,143 @@
+/// The observable properties of a model class, in the order of their slots.
+///
+/// Made once per class. Reading and writing by name is for bridges and tools; a program uses the
+/// properties themselves.
+public final class ModelProperties: @unchecked Sendable {
+  // Immutable after init; the closures only touch the model that they are given, on its thread.
+  /// The names, in slot order.
+  public let names: [String]
+  /// The class that declares them.
+  public let typeName: String
+  private let slots: [String: Int]
+  let entries: [Entry]
+  let kind: ModelKind
+
+  struct Entry {
+    let read: (AnyObject) -> Any?
+    let write: ((AnyObject, Any?) -> Bool)?
+    let child: ((AnyObject) -> AnyObject?)?
+    let type: Any.Type
+  }
+
+  /// Declares the properties of `model`, after those of `parent`, if it inherits from a model.
+  public init<Model: ObservableModel>(
+    for model: Model.Type = Model.self, inheriting parent: ModelProperties? = nil,
+    @PropertyListBuilder<Model> _ properties: () -> [Property<Model>]
+  ) {
+    let properties = properties()
+    let own = properties.map { property in
+      Entry(
+        read: { property.read(unsafeDowncast($0, to: Model.self)) },
+        write: property.write.map { write in
+          { write(unsafeDowncast($0, to: Model.self), $1) }
+        },
+        child: property.child.map { child in
+          { child(unsafeDowncast($0, to: Model.self)) }
+        },
+        type: property.type)
+    }
+    entries = (parent?.entries ?? []) + own
+    names = (parent?.names ?? []) + properties.map(\.name)
+    typeName = String(describing: model)
+    slots = Dictionary(
+      zip(names, names.indices), uniquingKeysWith: { first, _ in
+        preconditionFailure("Two properties of a model have the same name (slot \(first))")
+      })
+    kind = ModelKind()
+    kind.properties = self
+  }
+
+  /// The slot of a property by its name.
+  ///
+  /// - Throws: `ModelError` that names the type and suggests the nearest name.
+  public func slot(of name: String) throws(ModelError) -> Int {
+    if let slot = slots[name] { return slot }
+    throw ModelError(
+      .unknownProperty, type: typeName, property: name,
+      suggestion: nearestName(to: name, among: names))
+  }
+
+  /// The value of a property by its name; nil where the property is nil.
+  ///
+  /// - Throws: `ModelError` for an unknown name.
+  public func value(of name: String, in model: some ObservableModel) throws(ModelError) -> Any? {
+    entries[try slot(of: name)].read(model)
+  }
+
+  /// Sets a property by its name.
+  ///
+  /// - Throws: `ModelError` for an unknown name, a read-only property, and a value of the wrong type.
+  public func set(
+    _ name: String, of model: some ObservableModel, to value: Any?
+  ) throws(ModelError) {
+    let slot = try slot(of: name)
+    guard let write = entries[slot].write else {
+      throw ModelError(.readOnly, type: typeName, property: name)
+    }
+    guard write(model, value) else {
+      throw ModelError(
+        .wrongType, type: typeName, property: name,
+        suggestion: "\(entries[slot].type)", given: value.map { "\(type(of: $0))" } ?? "nil")
+    }
+  }
+}
+
+/// Collects the properties of a model.
+@resultBuilder
+public enum PropertyListBuilder<Model: ObservableModel> {
+  /// One property.
+  public static func buildExpression(_ property: Property<Model>) -> Property<Model> { property }
+  /// The whole list.
+  public static func buildBlock(_ properties: Property<Model>...) -> [Property<Model>] {
+    properties
+  }
+}
+
+/// A property was asked for by name, and could not be had.
+public struct ModelError: Error, Equatable, Sendable {
+  /// What is wrong.
+  public enum Code: Sendable {
+    /// The model has no property of this name.
+    case unknownProperty
+    /// The property was declared without `set`.
+    case readOnly
+    /// The value is not of the property's type.
+    case wrongType
+  }
+
+  /// What is wrong.
+  public let code: Code
+  /// The model's type.
+  public let type: String
+  /// The name that was asked for.
+  public let property: String
+  /// The nearest name, or the type that was expected.
+  public let suggestion: String?
+  /// The type of the value that was given.
+  public let given: String?
+
+  init(
+    _ code: Code, type: String, property: String, suggestion: String? = nil, given: String? = nil
+  ) {
+    (self.code, self.type, self.property) = (code, type, property)
+    (self.suggestion, self.given) = (suggestion, given)
+  }
+}
+
+extension ModelError: CustomStringConvertible {
+  /// The sentence that a user sees.
+  public var description: String {
+    switch code {
+    case .unknownProperty:
+      "\(type) has no property '\(property)'"
+        + (suggestion.map { " (did you mean '\($0)'?)" } ?? "")
+    case .readOnly:
+      "property '\(property)' of \(type) is read-only"
+    case .wrongType:
+      """
+      property '\(property)' of \(type) takes \(suggestion ?? "another type"), \
+      not \(given ?? "nil")
+      """
+    }
+  }
+}

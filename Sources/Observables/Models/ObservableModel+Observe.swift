@@ -1,0 +1,147 @@
+extension ObservableModel {
+  /// Calls `callback` at the end of each turn in which an element of `path` changed.
+  ///
+  /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need not
+  /// capture it (L6). Ends with `stop()`, or when this object is gone; dropping the watcher ends
+  /// nothing (L1).
+  ///
+  /// - Throws: `PathError` for a component that its model doesn't have (P9).
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func observe(
+    _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
+  ) throws -> Watcher {
+    try register([path], in: loop, nil, options, [], file, line) { watcher in
+      callback(unsafeDowncast(watcher.observed!, to: Self.self))
+    }
+  }
+
+  /// One watcher for several paths, called once per turn for all of them, with this object and the
+  /// observer, which is held weakly: when it is gone the watcher ends (L3).
+  ///
+  /// - Throws: `PathError` for a component that its model doesn't have (P9).
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ paths: [Path], observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer) -> Void
+  ) throws -> Watcher {
+    try register(paths, in: loop, observer, options, .observing, file, line) { watcher in
+      guard let observer = watcher.observing else { return }
+      callback(
+        unsafeDowncast(watcher.observed!, to: Self.self),
+        unsafeDowncast(observer, to: Observer.self))
+    }
+  }
+
+  /// Calls `callback` inside each write, after the value is stored (T9), on the loop's thread.
+  ///
+  /// It is not re-entered: what it changes itself calls it again after it returned.
+  ///
+  /// - Throws: `PathError` for a component that its model doesn't have (P9).
+  @discardableResult
+  public func observeImmediately(
+    _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, ModelChange) -> Void
+  ) throws -> Watcher {
+    try register(
+      [path], in: loop, nil, options, .immediate, file, line, { _ in },
+      { watcher, change in callback(unsafeDowncast(watcher.observed!, to: Self.self), change) })
+  }
+
+  private func register(
+    _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
+    _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
+    _ body: @escaping (Watcher) -> Void,
+    _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
+  ) throws -> Watcher {
+    guard let loop = loop ?? Loop.current else {
+      preconditionFailure("There is no loop on this thread; make a Loop before observing")
+    }
+    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    let engine = loop.engine
+    var flags = extra
+    if options.once { flags.insert(.once) }
+    if options.equals != nil { flags.insert(.comparing) }
+    let watcher = Watcher(
+      engine: engine, name: options.name ?? "\(file):\(line)", observer: observer,
+      options: options, body: body, changeBody: changeBody)
+    let record = engine.makeWatcher(root: node(in: engine), receiver: watcher, flags: flags)
+    watcher.begin(record)
+    do {
+      for path in paths { try engine.add(path, to: record) }
+    } catch {
+      engine.stop(record)
+      throw error
+    }
+    if options.initial { engine.schedule(record) }
+    engine.runHooks()
+    return watcher
+  }
+
+  /// Ends the watchers of this object: all of them, or those of an observer, or only one path of
+  /// those that have it (L5). Harmless when nothing matches.
+  ///
+  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Complexity: O(watchers of this object).
+  @discardableResult
+  public func stopObserving(_ path: Path? = nil, observer: AnyObject? = nil) -> Int {
+    guard let node = observation.existingNode else { return 0 }
+    let engine = node.engine
+    var count = 0
+    var next = node.pointee.firstWatcher
+    while let record = next {
+      next = record.pointee.next
+      if let observer {
+        guard let watcher = record.pointee.receiver.takeUnretainedValue() as? Watcher,
+          watcher.observing === observer
+        else { continue }
+      }
+      if let path {
+        while record.pointee.isActive, engine.remove(path, from: record) { count += 1 }
+      } else {
+        count += engine.stop(record)
+      }
+    }
+    engine.runHooks()
+    return count
+  }
+
+  /// The keys that are observed now: names, and `*` (W1).
+  public var observedKeys: [String] {
+    guard let node = observation.existingNode else { return [] }
+    node.engine.settleWiring()
+    node.engine.stopOrphans()
+    var names: [String] = []
+    node.forEachSlot { slot in
+      if slot.pointee.count > 0 { names.append(node.kind.name(of: slot)) }
+    }
+    return names.sorted()
+  }
+
+  /// How many paths pass through the property `key` of this object (W1).
+  public func observerCount(of key: String) -> Int {
+    guard let node = observation.existingNode else { return 0 }
+    node.engine.settleWiring()
+    node.engine.stopOrphans()
+    var count = 0
+    node.forEachSlot { slot in
+      if node.kind.name(of: slot) == key { count = Int(slot.pointee.count) }
+    }
+    return count
+  }
+
+  /// Calls `hook` when the first watcher of a property comes, and when the last one goes (W1), after
+  /// the registration is complete. Replaces an earlier hook; nil takes it away.
+  public func onObserved(
+    in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
+  ) {
+    guard let loop = loop ?? Loop.current else {
+      preconditionFailure("There is no loop on this thread; make a Loop before observing")
+    }
+    observation.observedHook = hook
+    node(in: loop.engine).pointee.isHooked = hook != nil
+  }
+}

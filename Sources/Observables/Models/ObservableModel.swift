@@ -1,0 +1,23 @@
+/// A Swift class whose properties can be observed by key path.
+///
+/// A model declares its properties once per class, holds a `ModelObservation`, and tells it of each
+/// write:
+///
+/// ```swift
+/// final class Address: ObservableModel {
+///   static let properties = ModelProperties(for: Address.self) {
+///     Property("zip", get: { $0.zip }, set: { $0.zip = $1 })
+///   }
+///   let observation = ModelObservation()
+///   var zip = "" { didSet { observation.didSet(0, from: oldValue, to: zip) } }
+/// }
+/// ```
+///
+/// The number given to `didSet` is the property's place in the declaration. Confined to the thread
+/// of the loop that observes it, except where `ModelObservation` says otherwise.
+public protocol ObservableModel: AnyObject {
+  /// The observable properties, the same for every instance.
+  static var properties: ModelProperties { get }
+  /// What watches this instance.
+  var observation: ModelObservation { get }
+}

@@ -1,0 +1,177 @@
+/// A registration: which paths of which object are watched, and who is called.
+///
+/// The observed object owns it (L1): dropping the handle ends nothing, and keeping it keeps nothing
+/// alive. It ends with `stop()`, or when the observed object or the observer is gone. Confined to the
+/// loop's thread.
+public final class Watcher: Receiver {
+  private var record: WatcherRef?
+  private var body: ((Watcher) -> Void)?
+  private var changeBody: ((Watcher, ModelChange) -> Void)?
+  private weak var observer: AnyObject?
+  private var endBody: ((Path) -> Void)?
+  private var equals: ((Any?, Any?) -> Bool)?
+  private let engine: Engine
+  /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
+  public let name: String
+
+  init(
+    engine: Engine, name: String, observer: AnyObject?, options: WatcherOptions,
+    body: @escaping (Watcher) -> Void, changeBody: ((Watcher, ModelChange) -> Void)?
+  ) {
+    self.engine = engine
+    self.name = name
+    self.observer = observer
+    self.body = body
+    self.changeBody = changeBody
+    endBody = options.onEnd
+    equals = options.equals
+  }
+
+  func begin(_ record: WatcherRef) { self.record = record }
+
+  /// Calls can still come.
+  public var isActive: Bool { record != nil }
+
+  /// The observed object; nil when the watcher has ended.
+  var observed: AnyObject? {
+    guard let root = record?.pointee.root else { return nil }
+    return ModelObservation.of(root).object
+  }
+
+  /// The observing object, while it lives.
+  var observing: AnyObject? { observer }
+
+  /// Ends it: no call is made after this returns (T7). Harmless when it has ended.
+  ///
+  /// - Returns: how many paths it had.
+  @discardableResult
+  public func stop() -> Int {
+    guard let record else { return 0 }
+    let count = engine.stop(record)
+    engine.runHooks()
+    return count
+  }
+
+  /// Changes from now on are remembered as one.
+  public func pause() {
+    if let record { engine.pause(record) }
+  }
+
+  /// … and delivered after this.
+  public func resume() {
+    if let record { engine.resume(record) }
+  }
+
+  /// Adds a path with the same root: still one call per turn.
+  ///
+  /// - Throws: `PathError` for a component that its object doesn't have.
+  @discardableResult
+  public func observe(_ path: Path) throws -> Watcher {
+    if let record {
+      try engine.add(path, to: record)
+      engine.runHooks()
+    }
+    return self
+  }
+
+  /// Calls the callback now, if observed and observer are alive.
+  public func run() {
+    if let record { engine.runNow(record) }
+  }
+
+  /// Has it called in this turn's flush, as if something had changed.
+  public func schedule() {
+    if let record { engine.schedule(record) }
+  }
+
+  // MARK: Receiver
+
+  package override func deliver(_ watcher: WatcherRef) { body?(self) }
+
+  package override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+    guard let changeBody else {
+      body?(self)
+      return
+    }
+    let values =
+      change.saved as? SavedValues
+      ?? SavedValues(
+        change.values?.assumingMemoryBound(to: ModelValues.self).pointee)
+    let root = watcher.pointee.root!
+    let names = Unmanaged<ModelKind>.fromOpaque(change.node.pointee.kind.toOpaque())
+    let key =
+      values.values.map { value in
+        names.takeUnretainedValue().properties.names[value.key]
+      } ?? change.slot.map { root.kind.name(of: $0) } ?? "*"
+    changeBody(
+      self, ModelChange(path: path, key: key, old: values.values?.old, new: values.values?.new))
+  }
+
+  package override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
+    guard let equals, let values = change.values?.assumingMemoryBound(to: ModelValues.self) else {
+      return change.isSame
+    }
+    return equals(values.pointee.old, values.pointee.new)
+  }
+
+  package override func save(_ change: Change) -> AnyObject? {
+    SavedValues(change.values?.assumingMemoryBound(to: ModelValues.self).pointee)
+  }
+
+  package override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
+
+  package override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    record = nil
+    body = nil
+    changeBody = nil
+    equals = nil
+    if let path, let endBody {
+      // In the next turn: this may be in the middle of anything.
+      nonisolated(unsafe) let call = { endBody(path) }
+      engine.inbox.post { call() }
+    }
+    endBody = nil
+  }
+
+  package override func title(_ watcher: WatcherRef) -> String { name }
+
+  private final class SavedValues {
+    let values: ModelValues?
+    init(_ values: ModelValues?) { self.values = values }
+  }
+}
+
+/// What an immediate watcher is told. Coalesced watchers are not told: they read the latest state.
+public struct ModelChange {
+  /// The path on which the change lies, as it was registered.
+  public let path: Path
+  /// The property that was written.
+  public let key: String
+  /// Its value before and after the write; nil also where the write came without values.
+  public let old: Any?
+  /// The value after the write.
+  public let new: Any?
+}
+
+/// What `observe` can be told besides path and callback.
+public struct WatcherOptions {
+  /// Shown by reports; the place of registration otherwise.
+  public var name: String?
+  /// Also deliver once in the turn of registration.
+  public var initial = false
+  /// Stop after the first delivery.
+  public var once = false
+  /// Replaces the comparison of T5 for this watcher: true when this write is no change.
+  public var equals: ((_ old: Any?, _ new: Any?) -> Bool)?
+  /// Called in the next turn after the observed object died (not when the watcher was stopped).
+  public var onEnd: ((Path) -> Void)?
+
+  /// The defaults: coalesced, not initial, for ever.
+  public init(
+    name: String? = nil, initial: Bool = false, once: Bool = false,
+    equals: ((Any?, Any?) -> Bool)? = nil, onEnd: ((Path) -> Void)? = nil
+  ) {
+    (self.name, self.initial, self.once) = (name, initial, once)
+    (self.equals, self.onEnd) = (equals, onEnd)
+  }
+}

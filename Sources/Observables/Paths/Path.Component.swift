@@ -1,0 +1,62 @@
+extension Path {
+  /// One component of a path (P2).
+  public struct Component: Hashable, Sendable {
+    /// What a component asks of the object it is applied to.
+    public enum Kind: UInt8, Sendable {
+      /// A property or key by its name; `count` of a collection.
+      case name
+      /// `*`: every property or element.
+      case every
+      /// `#n`: the slot n of an array, whoever is in it.
+      case slot
+      /// `n`: the object that is at n now.
+      case element
+      /// `&…`: a member of a set.
+      case member
+      /// `@op`: a collection operator.
+      case operation
+      /// A key that text cannot spell: an integer, a boolean, an object.
+      case key
+    }
+
+    /// What it asks for.
+    public let kind: Kind
+    /// The name as bytes, without its mark (`#`, `&`, `@`); what was written for a number.
+    package let bytes: [UInt8]
+    /// The number of `#n`, `n`, or an integer key.
+    package let number: Int
+
+    package init(kind: Kind, bytes: [UInt8], number: Int = 0) {
+      self.kind = kind
+      self.bytes = bytes
+      self.number = number
+    }
+
+    /// The name as text; bytes that are not UTF-8 are replaced.
+    public var name: String { String(decoding: bytes, as: UTF8.self) }
+  }
+}
+
+extension Path.Component: CustomStringConvertible {
+  /// How a path spells this component.
+  public var description: String {
+    switch kind {
+    case .every: "*"
+    case .slot: "#\(number)"
+    case .element: "\(number)"
+    case .member: "&" + escaped
+    case .operation: "@" + escaped
+    case .key: "[\(name)]"
+    case .name: escaped
+    }
+  }
+
+  private var escaped: String {
+    var text = ""
+    for character in name {
+      if character == "." || character == "\\" { text.append("\\") }
+      text.append(character)
+    }
+    return text
+  }
+}

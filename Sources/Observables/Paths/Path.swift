@@ -1,0 +1,73 @@
+/// A key path: a list of components, rooted at the observed object (P1, P2).
+///
+/// Text is split at `.`; `\.` is a dot and `\\` a backslash. A path made once can be used for any
+/// number of registrations; parsing is O(length of the text).
+///
+/// A Swift path counts from 0, a Lua path from 1; what a component means is decided by the object
+/// that it is applied to. May be used on any thread.
+public final class Path: Sendable {
+  /// The components, the one nearest to the root first; never empty.
+  public let components: [Component]
+
+  /// The value at the end is derived from a whole object.
+  let endsInOperation: Bool
+
+  /// What a bridge needs to remember about this path, and releases with it.
+  package let attachment: (any Sendable)?
+
+  /// Parses `text`.
+  ///
+  /// - Throws: `PathError` for empty text, an empty component, a trailing dot, and `#` without a
+  ///   number; it shows the path and points at the component.
+  /// - Complexity: O(length of the text).
+  public convenience init(_ text: String) throws(PathError) {
+    try self.init(parsing: Array(text.utf8))
+  }
+
+  /// Parses `bytes`, which need not be valid UTF-8.
+  package convenience init(
+    parsing bytes: [UInt8], attachment: (any Sendable)? = nil
+  ) throws(PathError) {
+    var parser = PathParser(bytes: bytes)
+    self.init(components: try parser.parse(), attachment: attachment)
+  }
+
+  /// A path with exactly these components, whatever their spelling.
+  package init(components: [Component], attachment: (any Sendable)? = nil) {
+    precondition(!components.isEmpty, "A key path has at least one component")
+    self.components = components
+    self.attachment = attachment
+    self.endsInOperation = components.last!.kind == .operation
+  }
+
+  /// A path whose components are exactly these property names: dots in them are part of the name.
+  public convenience init(names: [String]) {
+    self.init(components: names.map { Component(kind: .name, bytes: Array($0.utf8)) })
+  }
+}
+
+extension Path: ExpressibleByStringLiteral {
+  /// Parses a literal; a malformed one is a programming error and traps with the sentence that
+  /// `init(_:)` would throw.
+  public convenience init(stringLiteral text: String) {
+    do {
+      self.init(components: try Path(text).components)
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+}
+
+extension Path: CustomStringConvertible {
+  /// The text that parses to this path.
+  public var description: String {
+    components.map(\.description).joined(separator: ".")
+  }
+}
+
+extension Path: Equatable {
+  /// Two paths are equal when their components are.
+  public static func == (a: Path, b: Path) -> Bool {
+    a === b || a.components == b.components
+  }
+}

@@ -1,0 +1,68 @@
+/// A malformed key path (P1), or a component that a declared type doesn't have (P9).
+public struct PathError: Error, Equatable, Sendable {
+  /// What is wrong with the path.
+  public enum Code: Sendable {
+    /// The text has no component at all.
+    case emptyPath
+    /// Two dots in a row, or a dot at either end.
+    case emptyComponent
+    /// `#` is not followed by a whole number.
+    case missingNumber
+    /// The path ends within an escape.
+    case danglingEscape
+    /// The type declares its properties, and this is none of them.
+    case unknownName
+    /// The component cannot be observed here; `detail` says why.
+    case unsupported
+  }
+
+  /// What is wrong.
+  public let code: Code
+  /// The path as it was written; bytes that are not UTF-8 are replaced.
+  public let path: String
+  /// Which component it is about, counted from 1.
+  public let component: Int
+  /// Where in the text that component starts, in bytes.
+  public let offset: Int
+  /// More about it: the nearest existing name, what was expected.
+  public let detail: String
+
+  package init(
+    _ code: Code, path: String, component: Int, offset: Int = 0, detail: String = ""
+  ) {
+    self.code = code
+    self.path = path
+    self.component = component
+    self.offset = offset
+    self.detail = detail
+  }
+}
+
+extension PathError: CustomStringConvertible {
+  /// The sentence that a user sees, with the path and a pointer at the component.
+  public var description: String {
+    switch code {
+    case .emptyPath:
+      "the key path is empty (a name, '*' or '#n' was expected)"
+    case .emptyComponent:
+      "empty component \(component) in key path '\(marked)'"
+    case .missingNumber:
+      "component \(component) of key path '\(marked)' needs a number after '#'"
+    case .danglingEscape:
+      "component \(component) of key path '\(marked)' ends in a single backslash (write '\\\\')"
+    case .unknownName, .unsupported:
+      "component \(component) of key path '\(path)': \(detail)"
+    }
+  }
+
+  /// The path with `⟨here⟩` at the component, shortened around it.
+  private var marked: String {
+    let bytes = Array(path.utf8)
+    let position = min(offset, bytes.count)
+    let before = String(decoding: bytes[max(0, position - 40)..<position], as: UTF8.self)
+    let after = String(
+      decoding: bytes[position..<min(bytes.count, position + 40)], as: UTF8.self)
+    return (position > 40 ? "…" : "") + before + "⟨here⟩" + after
+      + (bytes.count > position + 40 ? "…" : "")
+  }
+}

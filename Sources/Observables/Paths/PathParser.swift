@@ -1,0 +1,74 @@
+/// Splits the text of a path into components (P1, P2).
+struct PathParser {
+  private let bytes: [UInt8]
+  private var position = 0
+  private var components: [Path.Component] = []
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func parse() throws(PathError) -> [Path.Component] {
+    if bytes.isEmpty { throw PathError(.emptyPath, path: "", component: 1) }
+    while true {
+      let start = position
+      var text: [UInt8] = []
+      var escaped = false
+      while position < bytes.count, bytes[position] != UInt8(ascii: ".") {
+        if bytes[position] == UInt8(ascii: "\\") {
+          position += 1
+          if position == bytes.count { throw error(.danglingEscape, at: start) }
+          // A mark that is escaped is part of the name: `\*` is a key called "*".
+          escaped = true
+        }
+        text.append(bytes[position])
+        position += 1
+      }
+      if position == start { throw error(.emptyComponent, at: start) }
+      components.append(try component(text, verbatim: escaped, at: start))
+      if position == bytes.count { return components }
+      position += 1
+      if position == bytes.count { throw error(.emptyComponent, at: position) }
+    }
+  }
+
+  private func component(
+    _ text: [UInt8], verbatim: Bool, at start: Int
+  ) throws(PathError) -> Path.Component {
+    let written = bytes[start]
+    if verbatim && written == UInt8(ascii: "\\") { return .init(kind: .name, bytes: text) }
+    switch written {
+    case UInt8(ascii: "*") where text.count == 1:
+      return .init(kind: .every, bytes: text)
+    case UInt8(ascii: "#"):
+      guard let number = number(text.dropFirst()) else { throw error(.missingNumber, at: start) }
+      return .init(kind: .slot, bytes: Array(text.dropFirst()), number: number)
+    case UInt8(ascii: "&") where text.count > 1:
+      return .init(kind: .member, bytes: Array(text.dropFirst()))
+    case UInt8(ascii: "@") where text.count > 1:
+      return .init(kind: .operation, bytes: Array(text.dropFirst()))
+    default:
+      if let number = number(text[...]) {
+        return .init(kind: .element, bytes: text, number: number)
+      }
+      return .init(kind: .name, bytes: text)
+    }
+  }
+
+  private func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    if digits.isEmpty { return nil }
+    var value = 0
+    for digit in digits {
+      guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(Int(digit) - 48)
+      if overflow || carry { return nil }
+      value = sum
+    }
+    return value
+  }
+
+  private func error(_ code: PathError.Code, at offset: Int) -> PathError {
+    PathError(
+      code, path: String(decoding: bytes, as: UTF8.self), component: components.count + 1,
+      offset: offset)
+  }
+}
