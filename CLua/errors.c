@@ -138,9 +138,16 @@ static int describe(lua_State *L) {
   return 1;
 }
 
+/// Descriptions being made on this thread. A coroutine made by a `__tostring` inherits the hook.
+static _Thread_local int descriptions;
+
 /// Set again for each instruction, so that a `pcall` in a loop doesn't go on after it was caught.
 static void stop_description(lua_State *L, lua_Debug *activation) {
   (void)activation;
+  if (descriptions == 0) {
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
   lua_sethook(L, stop_description, LUA_MASKCOUNT, 1);
   luaL_error(L, "__tostring takes too long");
 }
@@ -150,7 +157,10 @@ int clua_try_describe(lua_State *L, int index) {
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
   lua_pushvalue(L, index);
   lua_sethook(L, stop_description, LUA_MASKCOUNT, DESCRIPTION_INSTRUCTIONS);
+  descriptions++;
   int status = clua_protect(L, describe, 1, 1);
-  lua_sethook(L, hook, mask, count);
+  descriptions--;
+  // Another hook may have come in meanwhile, from a signal handler.
+  if (lua_gethook(L) == stop_description) lua_sethook(L, hook, mask, count);
   return status;
 }

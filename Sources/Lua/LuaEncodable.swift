@@ -1,6 +1,9 @@
 internal import CLua
 
 /// A type whose values can be given to Lua.
+///
+/// Numbers, booleans and strings become what they are in Lua, `[UInt8]` a string, other arrays and
+/// dictionaries new tables, nil in an optional nil.
 public protocol LuaEncodable {
   /// The value as Lua has it.
   ///
@@ -9,14 +12,14 @@ public protocol LuaEncodable {
 }
 
 /// A type whose values can be taken from Lua.
+///
+/// Nothing is converted on the way: a number is no string, and the other way round. Integers take floats
+/// that are whole.
 public protocol LuaDecodable {
   /// Makes a value of what Lua holds.
   ///
   /// - Throws: `type` if that is not such a value; `memory`, `closed`.
   init(luaValue: LuaValue) throws(LuaError)
-
-  /// What error messages call the type.
-  static var luaTypeName: String { get }
 }
 
 /// A type whose values go both ways.
@@ -30,7 +33,9 @@ extension LuaError {
 }
 
 extension LuaState {
-  /// Pushes a Swift value. Needs ten free slots. Throws with the stack as it was. [-0, +1, -]
+  /// Pushes a Swift value.
+  ///
+  /// Needs ten free slots. [-0, +1, -]
   package func push<Value: LuaEncodable>(
     _ value: Value, to L: OpaquePointer
   ) throws(LuaError) {
@@ -42,7 +47,9 @@ extension LuaState {
     }
   }
 
-  /// The value at an index as a Swift value. Needs ten free slots. [-0, +0, -]
+  /// The value at an index as a Swift value.
+  ///
+  /// Needs ten free slots. [-0, +0, -]
   package func pull<Value: LuaDecodable>(
     at index: CInt, of L: OpaquePointer, as type: Value.Type = Value.self
   ) throws(LuaError) -> Value {

@@ -56,7 +56,9 @@ package final class LuaPins: Sendable {
   }
 }
 
-/// One Lua object kept alive. Lives as long as somebody holds it, and never calls Lua when it goes.
+/// One Lua object kept alive.
+///
+/// Lives as long as somebody holds it, and never calls Lua when it goes.
 package final class LuaPin: Sendable {
   package let pins: LuaPins
   package let slot: CInt
@@ -71,7 +73,9 @@ package final class LuaPin: Sendable {
 
   deinit { pins.release(slot) }
 
-  /// The state of the object. - Throws: `closed`.
+  /// The state of the object.
+  ///
+  /// - Throws: `closed`.
   package var state: LuaState {
     get throws(LuaError) {
       guard let state = pins.state else { throw .closed }

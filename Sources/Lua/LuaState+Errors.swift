@@ -14,9 +14,10 @@ extension LuaState {
     if status != LUA_OK { throw takeError(status, L) }
   }
 
-  /// Makes a Swift error of the error value on top. Needs six free slots. [-1, +0, -]
+  /// Makes a Swift error of the error value on top.
+  ///
+  /// A failed operation may leave the stack full: the slots are asked for here. [-1, +0, -]
   package func takeError(_ status: CInt, _ L: OpaquePointer) -> LuaError {
-    // A failed operation may leave the stack full.
     guard lua_checkstack(L, 10) != 0 else {
       clua_pop(L, 1)
       return .noStack
@@ -68,8 +69,10 @@ extension LuaState {
     return text(at: -1, of: L)
   }
 
-  /// Pushes the error value for an error that a Swift function threw. Cannot fail: where memory runs
-  /// out, the value is that error. Needs five free slots. [-0, +1, -]
+  /// Pushes the error value for an error that a Swift function threw.
+  ///
+  /// To be raised at once. Cannot fail: where memory runs out, the value is that error. Needs five free
+  /// slots. [-0, +1, -]
   package func pushError(_ error: any Error, to L: OpaquePointer) {
     reraised = nil
     guard let error = error as? LuaError else {

@@ -14,8 +14,7 @@ extension LuaState {
   /// script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is raised in
   /// the script, where it reads as its description; if it comes back to Swift it is
   /// `LuaError.underlying`, or the same value if it was a `LuaError` to begin with. The closure lives until
-  /// the function is collected or the state closed.
-  /// - Parameter name: What error messages call the function.
+  /// the function is collected or the state closed. `name` is what error messages call the function.
   /// - Throws: `memory`, `closed`.
   public func function<each Argument: LuaDecodable, Result: LuaEncodable>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
@@ -64,9 +63,10 @@ extension LuaState {
     }
   }
 
-  /// Pushes a Lua function that runs `body`, which finds its arguments from index 1 and leaves as many
-  /// results on top as it says. At least 20 slots are free for it. Throws with the stack as it was.
-  /// [-0, +1, -]
+  /// Pushes a Lua function that runs `body`.
+  ///
+  /// `body` finds its arguments from index 1 and leaves as many results on top as it says. At least 20
+  /// slots are free for it. [-0, +1, -]
   package func pushFunction(
     _ body: @escaping (LuaState, OpaquePointer) throws -> CInt,
     to L: OpaquePointer
@@ -121,12 +121,15 @@ private struct FunctionArguments {
     index += 1
     // Beyond the arguments are free slots, which are no valid indices for everything done here.
     guard index <= count else {
-      do { return try Argument(luaValue: .nil) } catch {
+      do throws(LuaError) { return try Argument(luaValue: .nil) } catch {
         guard error.code == .type else { throw error }
-        throw failure("\(Argument.luaTypeName) expected, got no value")
+        // As Lua words it: what is absent is not nil.
+        throw failure(
+          error.message.hasSuffix("got nil")
+            ? error.message.dropLast(3) + "no value" : error.message)
       }
     }
-    do { return try state.pull(at: index, of: L) } catch {
+    do throws(LuaError) { return try state.pull(at: index, of: L) } catch {
       guard error.code == .type else { throw error }
       throw failure(error.message)
     }

@@ -1,7 +1,9 @@
 internal import CLua
 
 extension LuaState {
-  /// The table of global variables. - Throws: `memory`, `closed`.
+  /// The table of global variables.
+  ///
+  /// - Throws: `memory`, `closed`.
   public var globals: LuaTable {
     get throws(LuaError) {
       try withStack { L throws(LuaError) in
@@ -11,7 +13,9 @@ extension LuaState {
     }
   }
 
-  /// Makes a table with room for so many elements and fields. - Throws: `memory`, `closed`.
+  /// Makes a table with room for so many elements and fields.
+  ///
+  /// - Throws: `memory`, `closed`.
   public func makeTable(elements: Int = 0, fields: Int = 0) throws(LuaError) -> LuaTable {
     try withStack { L throws(LuaError) in
       try pushTable(elements: elements, fields: fields, to: L)

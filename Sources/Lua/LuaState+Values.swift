@@ -1,7 +1,9 @@
 internal import CLua
 
 extension LuaState {
-  /// Pushes a value. Needs five free slots. Throws with the stack as it was. [-0, +1, -]
+  /// Pushes a value.
+  ///
+  /// Needs five free slots, as everything here does; throws with the stack as it was. [-0, +1, -]
   package func push(
     _ value: LuaValue, to L: OpaquePointer
   ) throws(LuaError) {
@@ -42,7 +44,9 @@ extension LuaState {
       }, L)
   }
 
-  /// The value at an index. An object is pinned. Needs five free slots. [-0, +0, -]
+  /// The value at an index; an object is pinned.
+  ///
+  /// [-0, +0, -]
   package func value(
     at index: CInt, of L: OpaquePointer
   ) throws(LuaError) -> LuaValue {

@@ -21,9 +21,7 @@ public final class LuaState {
 
   /// Makes a state.
   ///
-  /// - Parameters:
-  ///   - libraries: The standard libraries that scripts find.
-  ///   - memoryLimit: The bytes that the state may use; nil: no limit.
+  /// Scripts find the standard `libraries` that are named, and may use as many bytes as `memoryLimit` says.
   /// - Throws: `memory`.
   public convenience init(
     libraries: LuaLibraries = .all, memoryLimit: Int? = nil
@@ -95,13 +93,17 @@ public final class LuaState {
   /// The bytes that the state uses.
   public var memoryInUse: Int { isFreed ? 0 : Int(clamping: allocator.pointee.used) }
 
-  /// The bytes that the state may use, nil for no limit. Beyond it Lua raises "not enough memory".
+  /// The bytes that the state may use, nil for no limit.
+  ///
+  /// Beyond it Lua raises "not enough memory".
   public var memoryLimit: Int? {
     get { isFreed || allocator.pointee.limit == 0 ? nil : Int(clamping: allocator.pointee.limit) }
     set { if !isFreed { allocator.pointee.limit = newValue.map { max(1, $0) } ?? 0 } }
   }
 
-  /// Collects all garbage there is and calls the finalizers that are due. - Throws: `closed`.
+  /// Collects all garbage there is and calls the finalizers that are due.
+  ///
+  /// - Throws: `closed`.
   public func collectGarbage() throws(LuaError) {
     try withStack { L throws(LuaError) in clua_collect(L) }
   }
@@ -139,6 +141,7 @@ public final class LuaState {
     let outer = pointer
     pointer = L
     depth += 1
+    reraised = nil
     defer {
       depth -= 1
       pointer = outer
@@ -175,23 +178,4 @@ public final class LuaState {
     if pins.capacity < last { pins.add(max(first, pins.capacity + 1)...last) }
     return try takeSlot(L)
   }
-}
-
-/// Standard libraries of Lua.
-public struct LuaLibraries: OptionSet, Sendable {
-  public let rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-  public static let base = LuaLibraries(rawValue: 1 << 0)
-  public static let package = LuaLibraries(rawValue: 1 << 1)
-  public static let coroutine = LuaLibraries(rawValue: 1 << 2)
-  public static let table = LuaLibraries(rawValue: 1 << 3)
-  public static let io = LuaLibraries(rawValue: 1 << 4)
-  public static let os = LuaLibraries(rawValue: 1 << 5)
-  public static let string = LuaLibraries(rawValue: 1 << 6)
-  public static let math = LuaLibraries(rawValue: 1 << 7)
-  public static let utf8 = LuaLibraries(rawValue: 1 << 8)
-  public static let debug = LuaLibraries(rawValue: 1 << 9)
-  /// All of them.
-  public static let all = LuaLibraries(rawValue: (1 << 10) - 1)
 }

@@ -3,18 +3,26 @@ public struct LuaString: Sendable, Hashable {
   /// The bytes, zero bytes included.
   public let bytes: [UInt8]
 
-  /// Makes a string of bytes. - Complexity: O(*n*), O(1) from an array.
+  /// Makes a string of bytes.
+  ///
+  /// - Complexity: O(*n*), O(1) from an array.
   public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-  /// Makes a string of text, in UTF-8. - Complexity: O(*n*).
+  /// Makes a string of text, in UTF-8.
+  ///
+  /// - Complexity: O(*n*).
   public init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The text, nil if the bytes are not valid UTF-8. - Complexity: O(*n*).
+  /// The text, nil if the bytes are not valid UTF-8.
+  ///
+  /// - Complexity: O(*n*).
   public var text: String? { String(validating: bytes, as: UTF8.self) }
 }
 
 extension LuaString: CustomStringConvertible, ExpressibleByStringLiteral {
-  /// The text, with U+FFFD in place of what is not valid UTF-8. - Complexity: O(*n*).
+  /// The text, with U+FFFD in place of what is not valid UTF-8.
+  ///
+  /// - Complexity: O(*n*).
   public var description: String { String(decoding: bytes, as: UTF8.self) }
   /// Makes a string of text, in UTF-8.
   public init(stringLiteral value: String) { self.init(value) }

@@ -42,7 +42,9 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// The length, as `#t` gives it. - Throws: `runtime` from a metamethod, `memory`, `closed`.
+  /// The length, as `#t` gives it.
+  ///
+  /// - Throws: `runtime` from a metamethod, `memory`, `closed`.
   public var length: Int {
     get throws(LuaError) {
       try withTable { state, L throws(LuaError) in
@@ -73,7 +75,9 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// The metatable, nil if there is none. Assigning is `setMetatable(_:)`.
+  /// The metatable, nil if there is none.
+  ///
+  /// Assigning is `setMetatable(_:)`.
   ///
   /// - Throws: `memory`, `closed`.
   public var metatable: LuaTable? {
@@ -85,7 +89,9 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Gives the table a metatable, or takes it away. - Throws: `closed`, `foreign`.
+  /// Gives the table a metatable, or takes it away.
+  ///
+  /// - Throws: `closed`, `foreign`.
   public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
     try withTable { state, L throws(LuaError) in
       try state.push(metatable.map { .table($0) } ?? .nil, to: L)

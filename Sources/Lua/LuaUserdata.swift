@@ -9,7 +9,9 @@ public struct LuaUserdata: Sendable, Hashable {
 
   package init(pin: LuaPin) { self.pin = pin }
 
-  /// The metatable, nil if there is none. - Throws: `memory`, `closed`.
+  /// The metatable, nil if there is none.
+  ///
+  /// - Throws: `memory`, `closed`.
   public var metatable: LuaTable? {
     get throws(LuaError) {
       let state = try pin.state

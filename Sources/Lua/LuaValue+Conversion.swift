@@ -1,22 +1,26 @@
 extension LuaValue: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { self }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) { self = luaValue }
-  public static var luaTypeName: String { "value" }
 }
 
 extension Bool: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .boolean(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .boolean(let value) = luaValue else { throw .mismatch("boolean", luaValue) }
     self = value
   }
-  public static var luaTypeName: String { "boolean" }
 }
 
 extension String: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     .string(LuaString(self))
   }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .string(let value) = luaValue else { throw .mismatch("string", luaValue) }
     guard let text = value.text else {
@@ -24,20 +28,22 @@ extension String: LuaEncodable, LuaDecodable {
     }
     self = text
   }
-  public static var luaTypeName: String { "string" }
 }
 
 extension LuaString: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .string(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .string(let value) = luaValue else { throw .mismatch("string", luaValue) }
     self = value
   }
-  public static var luaTypeName: String { "string" }
 }
 
 extension Double: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .number(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     switch luaValue {
     case .number(let value): self = value
@@ -45,17 +51,18 @@ extension Double: LuaEncodable, LuaDecodable {
     default: throw .mismatch("number", luaValue)
     }
   }
-  public static var luaTypeName: String { "number" }
 }
 
 extension Float: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .number(Double(self)) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) { self.init(try Double(luaValue: luaValue)) }
-  public static var luaTypeName: String { "number" }
 }
 
 /// Integers take integers of Lua, and floats that are whole; both must be within range.
 extension FixedWidthInteger where Self: LuaEncodable, Self: LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     guard let value = Int64(exactly: self) else {
       throw LuaError(.type, "\(self) does not fit into an integer of Lua")
@@ -63,6 +70,7 @@ extension FixedWidthInteger where Self: LuaEncodable, Self: LuaDecodable {
     return .integer(value)
   }
 
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     let exact: Self?
     switch luaValue {
@@ -79,8 +87,6 @@ extension FixedWidthInteger where Self: LuaEncodable, Self: LuaDecodable {
     }
     self = exact
   }
-
-  public static var luaTypeName: String { "number" }
 }
 
 extension Int: LuaEncodable, LuaDecodable {}
@@ -95,6 +101,7 @@ extension UInt32: LuaEncodable, LuaDecodable {}
 extension UInt64: LuaEncodable, LuaDecodable {}
 
 extension Optional: LuaEncodable where Wrapped: LuaEncodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     guard let value = self else { return .nil }
     return try value.luaValue(in: state)
@@ -102,44 +109,48 @@ extension Optional: LuaEncodable where Wrapped: LuaEncodable {
 }
 
 extension Optional: LuaDecodable where Wrapped: LuaDecodable {
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     self = luaValue == .nil ? nil : try Wrapped(luaValue: luaValue)
   }
-  public static var luaTypeName: String { "\(Wrapped.luaTypeName) or nil" }
 }
 
 extension LuaTable: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .table(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .table(let value) = luaValue else { throw .mismatch("table", luaValue) }
     self = value
   }
-  public static var luaTypeName: String { "table" }
 }
 
 extension LuaFunction: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .function(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .function(let value) = luaValue else { throw .mismatch("function", luaValue) }
     self = value
   }
-  public static var luaTypeName: String { "function" }
 }
 
 extension LuaUserdata: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .userdata(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .userdata(let value) = luaValue else { throw .mismatch("userdata", luaValue) }
     self = value
   }
-  public static var luaTypeName: String { "userdata" }
 }
 
 extension LuaThread: LuaEncodable, LuaDecodable {
+  /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .thread(self) }
+  /// Makes a value of what Lua holds.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .thread(let value) = luaValue else { throw .mismatch("thread", luaValue) }
     self = value
   }
-  public static var luaTypeName: String { "thread" }
 }

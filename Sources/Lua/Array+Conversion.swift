@@ -1,0 +1,45 @@
+internal import CLua
+
+extension Array: LuaEncodable where Element: LuaEncodable {
+  /// A new table of the elements, from 1; of `[UInt8]` a string.
+  public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
+    if Element.self == UInt8.self { return .string(LuaString(bytes: self as! [UInt8])) }
+    guard count <= Int32.max else { throw LuaError(.type, "\(count) elements are too many") }
+    return try state.withStack { L throws(LuaError) in
+      try state.pushTable(elements: count, fields: 0, to: L)
+      for (index, element) in enumerated() {
+        try state.push(element, to: L)
+        // The table was made with room for it, so this allocates nothing.
+        lua_rawseti(L, -2, lua_Integer(index + 1))
+      }
+      return .table(LuaTable(pin: try state.pin(L)))
+    }
+  }
+}
+
+extension Array: LuaDecodable where Element: LuaDecodable {
+  /// The elements 1 to `#t` of a table; the bytes of a string for `[UInt8]`.
+  public init(luaValue: LuaValue) throws(LuaError) {
+    if Element.self == UInt8.self {
+      self = try LuaString(luaValue: luaValue).bytes as! [Element]
+      return
+    }
+    let table = try LuaTable(luaValue: luaValue)
+    self = try table.withTable { state, L throws(LuaError) in
+      var length: lua_Integer = 0
+      try state.check(clua_try_len(L, -1, &length), L)
+      // A `__len` may say anything.
+      guard length < 1 << 26 else { throw LuaError(.type, "\(length) elements are too many") }
+      var elements: [Element] = []
+      for index in 1..<Swift.max(1, length + 1) {
+        try state.check(clua_try_geti(L, -1, index), L)
+        do throws(LuaError) { elements.append(try state.pull(at: -1, of: L)) } catch {
+          guard error.code == .type else { throw error }
+          throw LuaError(.type, "element \(index): \(error.message)")
+        }
+        clua_pop(L, 1)
+      }
+      return elements
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// Standard libraries of Lua.
+public struct LuaLibraries: OptionSet, Sendable {
+  /// One bit per library.
+  public let rawValue: UInt32
+  /// Makes a set of libraries from bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// `print` and the other basic functions`.
+  public static let base = LuaLibraries(rawValue: 1 << 0)
+  /// `package` and `require`.
+  public static let package = LuaLibraries(rawValue: 1 << 1)
+  /// `coroutine`.
+  public static let coroutine = LuaLibraries(rawValue: 1 << 2)
+  /// `table`.
+  public static let table = LuaLibraries(rawValue: 1 << 3)
+  /// `io`.
+  public static let io = LuaLibraries(rawValue: 1 << 4)
+  /// `os`.
+  public static let os = LuaLibraries(rawValue: 1 << 5)
+  /// `string`.
+  public static let string = LuaLibraries(rawValue: 1 << 6)
+  /// `math`.
+  public static let math = LuaLibraries(rawValue: 1 << 7)
+  /// `utf8`.
+  public static let utf8 = LuaLibraries(rawValue: 1 << 8)
+  /// `debug`.
+  public static let debug = LuaLibraries(rawValue: 1 << 9)
+  /// All of them.
+  public static let all = LuaLibraries(rawValue: (1 << 10) - 1)
+}
