@@ -101,6 +101,17 @@ public final class LuaState {
     set { if !isFreed { allocator.pointee.limit = newValue.map { max(1, $0) } ?? 0 } }
   }
 
+  /// Refuses `count` requests for memory from the `first`th on, counted from now; 0 refuses none.
+  package func refuseAllocations(from first: UInt64, count: UInt64) {
+    guard first > 0, count > 0 else {
+      allocator.pointee.refuse_from = 0
+      return
+    }
+    let next = allocator.pointee.requests + first
+    allocator.pointee.refuse_from = next
+    allocator.pointee.refuse_to = count > .max - next ? .max : next + count - 1
+  }
+
   /// Collects all garbage there is and calls the finalizers that are due.
   ///
   /// - Throws: `closed`.
