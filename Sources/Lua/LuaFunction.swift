@@ -77,14 +77,14 @@ public struct LuaFunction: Sendable, Hashable {
 extension LuaState {
   /// Calls what is on the stack, with a message handler that makes a traceback.
   /// [-(arguments + 1), +results, -]
-  func call(
+  package func call(
     _ L: OpaquePointer, _ arguments: CInt, _ results: CInt, _ handler: CInt
   ) throws(LuaError) {
     try check(lua_pcallk(L, arguments, results, handler, 0, nil), L)
   }
 
   /// Pushes one more value, growing the stack. [-0, +1, -]
-  func pushNext<Value: LuaEncodable>(
+  package func pushNext<Value: LuaEncodable>(
     _ value: Value, to L: OpaquePointer
   ) throws(LuaError) {
     guard lua_checkstack(L, 10) != 0 else { throw .noStack }

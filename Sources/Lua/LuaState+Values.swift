@@ -24,7 +24,7 @@ extension LuaState {
   /// Pushes what a pin holds. [-0, +1, -]
   package func push(_ pin: LuaPin, to L: OpaquePointer) throws(LuaError) {
     guard pin.pins === pins else { throw pin.pins.state == nil ? .closed : .foreign }
-    clua_pushpin(L, board, pin.slot)
+    clua_pushpin(L, pinTable, pin.slot)
   }
 
   /// Pushes a string. [-0, +1, -]

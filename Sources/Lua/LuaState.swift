@@ -7,7 +7,8 @@ internal import CLua
 /// function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift.
 public final class LuaState {
   let pins: LuaPins
-  let board: CInt
+  /// Where the registry has the table that holds the pins.
+  package let pinTable: CInt
   private let main: OpaquePointer
   let allocator: UnsafeMutablePointer<clua_allocator>
   /// The coroutine that runs now: the one in which Lua called Swift last.
@@ -39,11 +40,11 @@ public final class LuaState {
       allocator.deallocate()
       throw .noMemory
     }
-    var board: CInt = 0
+    var pinTable: CInt = 0
     allocator.pointee.limit = memoryLimit.map { max(1, $0) } ?? 0
     allocator.pointee.refuse_from = refusing?.lowerBound ?? 0
     allocator.pointee.refuse_to = refusing?.upperBound ?? 0
-    guard clua_try_install(main, &board) == LUA_OK,
+    guard clua_try_install(main, &pinTable) == LUA_OK,
       clua_try_openlibs(main, libraries.rawValue) == LUA_OK
     else {
       lua_close(main)
@@ -51,7 +52,7 @@ public final class LuaState {
       throw .noMemory
     }
     pins = LuaPins()
-    self.board = board
+    self.pinTable = pinTable
     self.main = main
     self.allocator = allocator
     pointer = main
@@ -163,7 +164,7 @@ public final class LuaState {
   private func recycleReleased(_ L: OpaquePointer) {
     for slot in pins.takeReleased() {
       lua_pushboolean(L, 0)
-      clua_setpin(L, board, slot)
+      clua_setpin(L, pinTable, slot)
       pins.recycle(slot)
     }
   }
@@ -173,14 +174,14 @@ public final class LuaState {
     recycleReleased(L)
     let slot = try takeSlot(L)
     let address = UInt(bitPattern: lua_topointer(L, -1))
-    clua_setpin(L, board, slot)
+    clua_setpin(L, pinTable, slot)
     return LuaPin(pins: pins, slot: slot, address: address)
   }
 
   private func takeSlot(_ L: OpaquePointer) throws(LuaError) -> CInt {
     if let slot = pins.takeFree() { return slot }
     let (first, last) = (pins.capacity + 1, max(16, pins.capacity * 2))
-    let status = clua_try_growpins(L, board, first, last)
+    let status = clua_try_growpins(L, pinTable, first, last)
     // Finalizers may have used up what was free, or added slots: what is there counts.
     guard status == LUA_OK else {
       clua_pop(L, 1)

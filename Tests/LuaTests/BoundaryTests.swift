@@ -121,7 +121,7 @@ private let entryPoints: [EntryPoint] = [
     entry: EntryPoint
   ) throws {
     let rounds = entry.testDescription.contains("too many") ? 3 : 50
-    let enter = try state.function("enter") {
+    let enter = try state.function("enter") { [unowned state, bad, count] in
       let height = lua_gettop(state.pointer)
       try count.frame {
         defer { #expect(lua_gettop(state.pointer) == height) }

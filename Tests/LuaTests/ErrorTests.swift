@@ -91,7 +91,7 @@ private struct Failure: Error, Equatable { let number: Int }
     #expect(try state.run(same) == [true])
     let text = "return select(2, pcall(call, function() error('no') end))"
     #expect(try state.run(text, name: "=s") == ["s:1: no"])
-    let syntax = try state.function("parse") { (text: String) in
+    let syntax = try state.function("parse") { [unowned state] (text: String) in
       try state.load(text, name: "=p").call()
     }
     try state.globals.set("parse", to: syntax)
