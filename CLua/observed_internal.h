@@ -1,0 +1,180 @@
+/// What the parts of the engine for observed tables share. Not for others.
+#ifndef CLUA_OBSERVED_INTERNAL_H
+#define CLUA_OBSERVED_INTERNAL_H
+
+#include "clua_observed.h"
+
+/// The metamethods that a private metatable forwards to the user's, in the order of `clua_events`.
+enum {
+  CLUA_EVENT_LEN, CLUA_EVENT_GC, CLUA_EVENT_NAME, CLUA_EVENT_MODE,
+  CLUA_EVENT_CALL, CLUA_EVENT_TOSTRING, CLUA_EVENT_CLOSE, CLUA_EVENT_UNM, CLUA_EVENT_BNOT,
+  CLUA_EVENT_EQ, CLUA_EVENT_LT, CLUA_EVENT_LE, CLUA_EVENT_CONCAT,
+  CLUA_EVENT_ADD, CLUA_EVENT_SUB, CLUA_EVENT_MUL, CLUA_EVENT_DIV, CLUA_EVENT_MOD, CLUA_EVENT_POW,
+  CLUA_EVENT_IDIV, CLUA_EVENT_BAND, CLUA_EVENT_BOR, CLUA_EVENT_BXOR, CLUA_EVENT_SHL,
+  CLUA_EVENT_SHR,
+  CLUA_EVENT_COUNT
+};
+extern const char *const clua_events[CLUA_EVENT_COUNT];
+
+/// The values that a state keeps for this engine: user values of its state userdata.
+enum {
+  CLUA_SHARED_NODE_METATABLE = 1,
+  CLUA_SHARED_TABLES,          // light(node) -> table, weak values
+  CLUA_SHARED_WEAK,            // {__mode = "kv"}
+  CLUA_SHARED_INDEX,           // Lua closure for `__index` over a user's function
+  CLUA_SHARED_NEWINDEX,        // Lua closure for `__newindex` over a user's
+  CLUA_SHARED_STORE,           // C closure for `__newindex` without a user's
+  CLUA_SHARED_LENGTH,          // C function for `__len` of a table that moved as a whole
+  CLUA_SHARED_GUARD,           // metatable of what ends a `table.sort`
+  CLUA_SHARED_NAMES,           // anchors "__index", "__newindex", "__metatable"
+  CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
+  CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // … and their closures
+  CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
+};
+
+typedef struct clua_shared {
+  clua_observation observation;
+  clua_node *nodes;  // all that have not ended
+  bool active;       // something was observed once
+  bool traversed;    // `next` gave out a key once: loops may be under way
+  lua_CFunction insert, remove, move, sort, concat, unpack;
+  lua_CFunction getmetatable, setmetatable, rawget, rawset, rawlen;
+  lua_CFunction debug_getmetatable, debug_setmetatable;
+} clua_shared;
+
+/// User values of a node.
+enum {
+  CLUA_NODE_STORE = 1,
+  CLUA_NODE_VALUE,      // the bridge's
+  CLUA_NODE_METATABLE,  // the user's, or nil
+  CLUA_NODE_KEYS,       // place -> key
+  CLUA_NODE_PLACES,     // key -> place; only where keys are many, or can't be told by pointer
+  CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
+  CLUA_NODE_ORDER,      // see observed_traversal
+  CLUA_NODE_POSITIONS,
+  CLUA_NODE_USERVALUES = CLUA_NODE_POSITIONS
+};
+
+/// One key whose home is the store while the table as a whole stays where it is.
+typedef struct clua_record {
+  const void *pointer;  // of the key, NULL where the key is told by value
+  clua_slot *slot;      // NULL after the last watcher left, until the table settles
+  int type;             // of the key: a light pointer may equal an object's
+  bool positive;        // the key is a positive integer
+} clua_record;
+
+enum { CLUA_RECORDS_INLINE = 2, CLUA_RECORDS_LINEAR = 8, CLUA_SHORT_STRING = 40 };
+
+struct clua_node {
+  clua_shared *shared;
+  void *owner;
+  clua_slot *every;
+  clua_record *records;
+  int count, capacity;
+  int positives;           // slots of positive integer keys
+  int busy;                // a `table.sort` is at work in the store
+  bool all;                // all keys but `__…` live in the store
+  bool ended;              // finalized; silent from then on
+  bool rearmed;            // its finalizer waits for the table's own
+  bool chained;            // CLUA_NODE_ORDER is a chain
+  bool unfinished;         // a traversal may stand between two moved keys
+  bool userindex;          // `__index` of the private metatable is the closure
+  bool eventsknown;        // as a metatable: `events` is up to date
+  uint32_t events;         // as a metatable: which events it has
+  lua_Integer prefix;      // keys 1…prefix come first in CLUA_NODE_ORDER
+  lua_Integer ordered;     // length of CLUA_NODE_ORDER
+  int links;               // length of the chain
+  clua_node *next, **previous;                     // among all
+  clua_node *metatable;                            // the node of the user's metatable
+  clua_node *dependents;                           // as a metatable: whose
+  clua_node *nextdependent, **previousdependent;
+  clua_record inlined[CLUA_RECORDS_INLINE];
+};
+
+extern const char clua_node_key, clua_shared_key;
+
+/* ---- Nodes ------------------------------------------------------------------------------------ */
+
+/// [-0, +0, -]
+clua_shared *clua_shared_of(lua_State *L);
+/// Pushes one of the state's shared values. [-0, +1, -]
+void clua_pushshared(lua_State *L, int which);
+
+/// The node behind the metatable of `index`; ended ones too. Pushes the metatable and the node's
+/// userdata where there is one. [-0, +(0|2), -]
+static inline clua_node *clua_pushnodeat(lua_State *L, int index) {
+  if (!lua_getmetatable(L, index)) return NULL;
+  if (lua_rawgetp(L, -1, &clua_node_key) == LUA_TUSERDATA) {
+    return (clua_node *)lua_touserdata(L, -1);
+  }
+  lua_settop(L, -3);
+  return NULL;
+}
+
+/// Pushes the table, its private metatable and the userdata of a node, or nothing if the table is
+/// gone. [-0, +(0|3), -]
+bool clua_pushnode(lua_State *L, clua_node *node);
+
+/// Whether the key at `key` begins with `__`. [-0, +0, -]
+static inline bool clua_ismetakey(lua_State *L, int key) {
+  if (lua_type(L, key) != LUA_TSTRING) return false;
+  const char *text = lua_tolstring(L, key, NULL);
+  return text[0] == '_' && text[1] == '_';
+}
+
+/// The record of the key at `key`; `userdata` is the node's, both absolute. [-0, +0, -]
+clua_record *clua_record_of(lua_State *L, clua_node *node, int userdata, int key);
+
+/// Whether the store is the home of the key at `key`. [-0, +0, -]
+static inline bool clua_isstored(lua_State *L, clua_node *node, int userdata, int key) {
+  if (node->all) return !clua_ismetakey(L, key);
+  return node->count != 0 && clua_record_of(L, node, userdata, key) != NULL;
+}
+
+/// Stores and reports what a script wrote: the value at `value`, absolute, under the key at `key`
+/// whose home is the store. [-0, +0, m]
+void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
+                int key, int value);
+/// Tells the engine of a write that is stored already, unless nobody wants it. [-0, +0, -]
+void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
+                 int new_);
+/// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]
+void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report);
+
+/* ---- Metatables ------------------------------------------------------------------------------- */
+
+/// Compiles the forwarding closures and keeps all that metatables share. The state's userdata is at
+/// `shared`. [-0, +0, m]
+void clua_install_metatables(lua_State *L, int shared);
+/// Fills the private metatable of the table at `table` from the user's, which is in the node, or
+/// fills it anew. `mark` says that the table shall be finalized as by setmetatable. Indices are
+/// absolute. [-0, +0, m]
+void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark);
+/// Gives the table at `table` the metatable on top, or none for nil, without marking it for
+/// finalization, and pops it. [-1, +0, -]
+void clua_setunmarked(lua_State *L, int table);
+/// Makes the user's metatable of a node report new metamethods. [-0, +0, m]
+void clua_watchmetatable(lua_State *L, clua_node *node, int userdata);
+/// Ends that. [-0, +0, -]
+void clua_unwatchmetatable(clua_node *node);
+/// The metamethod at `key` of the table behind `node` was set: tells the metatables that forward to
+/// it. [-0, +0, m]
+void clua_metamethodset(lua_State *L, clua_node *node, int key);
+/// Pushes the field of a user's metatable of a node, or nil. [-0, +1, -]
+int clua_pushfield(lua_State *L, int userdata, const char *name);
+
+/* ---- Traversal -------------------------------------------------------------------------------- */
+
+/// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
+int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
+/// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
+void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
+/// Forgets all places. [-0, +0, -]
+void clua_forgetplaces(lua_State *L, clua_node *node, int userdata);
+
+/* ---- Base functions --------------------------------------------------------------------------- */
+
+/// [-0, +0, m]
+void clua_install_base(lua_State *L, clua_shared *shared);
+
+#endif

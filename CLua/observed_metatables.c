@@ -1,0 +1,400 @@
+#include "observed_internal.h"
+
+#include <string.h>
+
+const char *const clua_events[CLUA_EVENT_COUNT] = {
+  "__len", "__gc", "__name", "__mode", "__call", "__tostring", "__close", "__unm", "__bnot",
+  "__eq", "__lt", "__le", "__concat", "__add", "__sub", "__mul", "__div", "__mod", "__pow",
+  "__idiv", "__band", "__bor", "__bxor", "__shl", "__shr",
+};
+
+/* ---- What the forwarding closures ask C ------------------------------------------------------- */
+
+int clua_pushfield(lua_State *L, int userdata, const char *name) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    return LUA_TNIL;
+  }
+  lua_pushstring(L, name);
+  int type = lua_rawget(L, -2);
+  lua_replace(L, -2);
+  return type;
+}
+
+/* Pushes the metamethod that a plain table would have. [-0, +1, -] */
+static int push_metamethod(lua_State *L, int index, const char *name) {
+  if (!clua_getmetatable(L, index)) {
+    lua_pushnil(L);
+    return LUA_TNIL;
+  }
+  lua_pushstring(L, name);
+  int type = lua_rawget(L, -2);
+  lua_replace(L, -2);
+  return type;
+}
+
+/* What stands in for a metamethod that was taken away since; it is tail-called, so that level 1 is
+   the code that needed it. Upvalue: the event. */
+static int missing(lua_State *L) {
+  int event = (int)lua_tointeger(L, lua_upvalueindex(1));
+  switch (event) {
+  case CLUA_EVENT_LEN:
+    lua_pushinteger(L, (lua_Integer)clua_rawlen(L, 1));
+    return 1;
+  case CLUA_EVENT_EQ:
+    lua_pushboolean(L, lua_rawequal(L, 1, 2));
+    return 1;
+  case CLUA_EVENT_TOSTRING:
+    lua_pushfstring(L, "%s: %p", luaL_typename(L, 1), lua_topointer(L, 1));
+    return 1;
+  case CLUA_EVENT_GC: case CLUA_EVENT_CLOSE:
+    return 0;
+  case CLUA_EVENT_CALL:
+    return luaL_error(L, "attempt to call a table value");
+  case CLUA_EVENT_LT: case CLUA_EVENT_LE: {
+    const char *a = luaL_typename(L, 1), *b = luaL_typename(L, 2);
+    if (lua_type(L, 1) == lua_type(L, 2)) {
+      return luaL_error(L, "attempt to compare two %s values", a);
+    }
+    return luaL_error(L, "attempt to compare %s with %s", a, b);
+  }
+  case CLUA_EVENT_CONCAT:
+    return luaL_error(L, "attempt to concatenate a table value");
+  case CLUA_EVENT_BNOT: case CLUA_EVENT_BAND: case CLUA_EVENT_BOR: case CLUA_EVENT_BXOR:
+  case CLUA_EVENT_SHL: case CLUA_EVENT_SHR:
+    return luaL_error(L, "attempt to perform bitwise operation on a table value");
+  default:
+    return luaL_error(L, "attempt to perform arithmetic on a table value");
+  }
+}
+
+/* Returns the metamethod for its arguments as Lua would choose it. Upvalue: the event. */
+static int find(lua_State *L) {
+  int event = (int)lua_tointeger(L, lua_upvalueindex(1));
+  const char *name = clua_events[event];
+  if (event == CLUA_EVENT_GC) {
+    // The table may live on; the way from its node to it was cut before finalizers run.
+    clua_node *node = clua_node_at(L, 1);
+    if (node) {
+      clua_pushshared(L, CLUA_SHARED_TABLES);
+      lua_pushvalue(L, 1);
+      lua_rawsetp(L, -2, node);
+    }
+    if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;
+  } else {
+    if (push_metamethod(L, 1, name) != LUA_TNIL) return 1;
+    if (event >= CLUA_EVENT_EQ && push_metamethod(L, 2, name) != LUA_TNIL) return 1;
+  }
+  lua_pushinteger(L, event);
+  lua_pushcclosure(L, missing, 1);
+  return 1;
+}
+
+static int is_callable(int type) { return type == LUA_TFUNCTION; }
+
+enum { CHAIN_LENGTH = 2000 };  // as Lua's
+
+/* Raises as the VM does, at the place of the code that called the closure which called this. */
+static int raise_outside(lua_State *L, const char *message) {
+  luaL_where(L, 2);
+  lua_pushstring(L, message);
+  lua_concat(L, 2);
+  return lua_error(L);
+}
+
+/* (t, k) -> nil, value | function, table to call it with */
+static int find_index(lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushvalue(L, 1);
+  for (int step = 0; step < CHAIN_LENGTH; step++) {
+    if (lua_type(L, 3) == LUA_TTABLE) {
+      lua_pushvalue(L, 2);
+      if (clua_rawget(L, 3) != LUA_TNIL) {
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        return 2;
+      }
+    }
+    int type = push_metamethod(L, 3, "__index");
+    if (type == LUA_TNIL) {
+      if (lua_type(L, 3) == LUA_TTABLE) {
+        lua_pushnil(L);
+        return 2;
+      }
+      lua_pushfstring(L, "attempt to index a %s value", luaL_typename(L, 3));
+      return raise_outside(L, lua_tostring(L, -1));
+    }
+    if (is_callable(type)) {
+      lua_pushvalue(L, 3);
+      return 2;
+    }
+    lua_replace(L, 3);
+    lua_settop(L, 3);
+  }
+  return raise_outside(L, "'__index' chain too long; possibly a loop");
+}
+
+/* (t, k, v) -> nothing if the value was stored | function, table to call it with */
+static int find_newindex(lua_State *L) {
+  lua_settop(L, 3);
+  lua_pushvalue(L, 1);
+  for (int step = 0; step < CHAIN_LENGTH; step++) {
+    bool table = lua_type(L, 4) == LUA_TTABLE;
+    int type = LUA_TNIL;
+    bool present = false;
+    if (table) {
+      lua_pushvalue(L, 2);
+      present = clua_rawget(L, 4) != LUA_TNIL;
+    }
+    if (!present) type = push_metamethod(L, 4, "__newindex");
+    if (type == LUA_TNIL) {
+      if (!table) {
+        lua_pushfstring(L, "attempt to index a %s value", luaL_typename(L, 4));
+        return raise_outside(L, lua_tostring(L, -1));
+      }
+      if (lua_type(L, 2) == LUA_TNIL) return raise_outside(L, "table index is nil");
+      if (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)) {
+        return raise_outside(L, "table index is NaN");
+      }
+      clua_scriptrawset(L, 4, 2, 3, true);
+      return 0;
+    }
+    if (is_callable(type)) {
+      lua_pushvalue(L, 4);
+      return 2;
+    }
+    lua_replace(L, 4);
+    lua_settop(L, 4);
+  }
+  return raise_outside(L, "'__newindex' chain too long; possibly a loop");
+}
+
+/* ---- The closures, once per state ------------------------------------------------------------- */
+
+/* They are Lua functions that end in a tail call: through C, `error(message, 2)` would lose its
+   position, and metamethods could not yield. */
+static const char one[] = "local find = ... return function(a) return find(a)(a) end";
+static const char two[] = "local find = ... return function(a, b) return find(a, b)(a, b) end";
+static const char any[] = "local find = ... return function(...) return find(...)(...) end";
+static const char index_source[] =
+    "local find = ... return function(t, k)\n"
+    "  local f, v = find(t, k)\n"
+    "  if f then return f(v, k) end\n"
+    "  return v\n"
+    "end";
+static const char newindex_source[] =
+    "local find = ... return function(t, k, v)\n"
+    "  local f, h = find(t, k, v)\n"
+    "  if f then return f(h, k, v) end\n"
+    "end";
+
+static void compile(lua_State *L, const char *source) {
+  if (luaL_loadbufferx(L, source, strlen(source), "=(observed)", "t") != LUA_OK) lua_error(L);
+}
+
+void clua_install_metatables(lua_State *L, int shared) {
+  int top = lua_gettop(L);
+  lua_createtable(L, 4, 0);
+  static const char *const names[] = {"__index", "__newindex", "__metatable", "__pairs"};
+  for (int i = 0; i < 4; i++) {
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setiuservalue(L, shared, CLUA_SHARED_NAMES);
+  compile(L, index_source);
+  lua_pushcfunction(L, find_index);
+  lua_call(L, 1, 1);
+  lua_setiuservalue(L, shared, CLUA_SHARED_INDEX);
+  compile(L, newindex_source);
+  lua_pushcfunction(L, find_newindex);
+  lua_call(L, 1, 1);
+  lua_setiuservalue(L, shared, CLUA_SHARED_NEWINDEX);
+  compile(L, one);
+  compile(L, two);
+  compile(L, any);
+  for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
+    lua_pushstring(L, clua_events[event]);
+    lua_setiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
+    if (event == CLUA_EVENT_NAME || event == CLUA_EVENT_MODE) continue;
+    bool single = event == CLUA_EVENT_TOSTRING || event == CLUA_EVENT_GC;
+    lua_pushvalue(L, event == CLUA_EVENT_CALL ? top + 3 : single ? top + 1 : top + 2);
+    lua_pushinteger(L, event);
+    lua_pushcclosure(L, find, 1);
+    lua_call(L, 1, 1);
+    lua_setiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
+  }
+  lua_settop(L, top);
+}
+
+/* ---- Filling a private metatable -------------------------------------------------------------- */
+
+/* Sets metatable[event] to what it shall be for a user's metatable that has the event, or to nil.
+   `user` is the user's metatable, `shared` the state's userdata. [-0, +0, m] */
+static void fill_event(lua_State *L, int metatable, int user, int shared, int event, bool present) {
+  lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
+  if (!present) {
+    lua_pushnil(L);
+  } else if (event == CLUA_EVENT_NAME || event == CLUA_EVENT_MODE) {
+    lua_pushvalue(L, -1);
+    lua_rawget(L, user);
+  } else {
+    lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
+  }
+  lua_rawset(L, metatable);
+}
+
+/* [-0, +0, m] */
+static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int shared) {
+  lua_pushliteral(L, "__index");
+  node->userindex = clua_pushfield(L, userdata, "__index") == LUA_TFUNCTION;
+  lua_pop(L, 1);
+  // A script that later replaces a table in `__index` by a function through a plain assignment can't
+  // be seen: until something else fills this metatable, the function is called with the store.
+  if (node->userindex) lua_getiuservalue(L, shared, CLUA_SHARED_INDEX);
+  else lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_rawset(L, metatable);
+  lua_pushliteral(L, "__newindex");
+  bool newindex = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
+  lua_pop(L, 1);
+  lua_getiuservalue(L, shared, newindex ? CLUA_SHARED_NEWINDEX : CLUA_SHARED_STORE);
+  lua_rawset(L, metatable);
+}
+
+static uint32_t events_of(lua_State *L, int user, int shared) {
+  uint32_t events = 0;
+  for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
+    lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
+    if (lua_rawget(L, user) != LUA_TNIL) events |= (uint32_t)1 << event;
+    lua_pop(L, 1);
+  }
+  return events;
+}
+
+void clua_setunmarked(lua_State *L, int table) {
+  int user = lua_gettop(L);
+  if (lua_type(L, user) != LUA_TTABLE) {
+    lua_setmetatable(L, table);
+    return;
+  }
+  // lua_setmetatable marks what gets a metatable with `__gc`, so that is hidden meanwhile.
+  lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, user) == LUA_TNIL) {
+    lua_settop(L, user);
+    lua_setmetatable(L, table);
+    return;
+  }
+  lua_pushvalue(L, user + 1);
+  lua_pushnil(L);
+  lua_rawset(L, user);
+  lua_pushvalue(L, user);
+  lua_setmetatable(L, table);
+  lua_rawset(L, user);
+  lua_settop(L, user - 1);
+}
+
+void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark) {
+  int top = lua_gettop(L), user = top + 1, shared = top + 2, store = top + 3;
+  lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  uint32_t events = 0, old = 0;
+  if (lua_type(L, user) == LUA_TTABLE) {
+    clua_node *known = clua_node_at(L, user);
+    if (known && known->eventsknown && known->dependents) events = known->events;
+    else events = events_of(L, user, shared);
+  }
+  bool first = !lua_getmetatable(L, table) || !lua_rawequal(L, -1, metatable);
+  if (!first) old = events_of(L, metatable, shared);
+  fill_access(L, node, metatable, userdata, shared);
+  for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
+    if (event == CLUA_EVENT_GC) continue;
+    uint32_t bit = (uint32_t)1 << event;
+    if ((events | old) & bit) fill_event(L, metatable, user, shared, event, events & bit);
+  }
+  if (node->all && !(events & (1u << CLUA_EVENT_LEN))) {
+    lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + CLUA_EVENT_LEN);
+    lua_getiuservalue(L, shared, CLUA_SHARED_LENGTH);
+    lua_rawset(L, metatable);
+  }
+  // The store inherits as the table did; a weak table has a weak store.
+  lua_pushvalue(L, user);
+  clua_setunmarked(L, store);
+  uint32_t gc = (uint32_t)1 << CLUA_EVENT_GC;
+  if (mark || (old & gc)) {
+    fill_event(L, metatable, user, shared, CLUA_EVENT_GC, events & gc);
+    if (events & gc) node->rearmed = false;
+  }
+  if (mark || first) {
+    lua_pushvalue(L, metatable);
+    lua_setmetatable(L, table);
+  }
+  if (!mark && (events & gc)) {
+    fill_event(L, metatable, user, shared, CLUA_EVENT_GC, true);
+  }
+  lua_settop(L, top);
+}
+
+/* ---- Metatables that change ------------------------------------------------------------------- */
+
+void clua_unwatchmetatable(clua_node *node) {
+  if (!node->metatable) return;
+  *node->previousdependent = node->nextdependent;
+  if (node->nextdependent) node->nextdependent->previousdependent = node->previousdependent;
+  node->metatable = NULL;
+  node->nextdependent = NULL;
+  node->previousdependent = NULL;
+}
+
+void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
+  int top = lua_gettop(L);
+  clua_unwatchmetatable(node);
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
+    clua_node *metatable = clua_node_make(L, top + 1);
+    if (!metatable->dependents || !metatable->eventsknown) {
+      lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+      metatable->events = events_of(L, top + 1, top + 2);
+      metatable->eventsknown = true;
+    }
+    node->metatable = metatable;
+    node->nextdependent = metatable->dependents;
+    node->previousdependent = &metatable->dependents;
+    if (node->nextdependent) node->nextdependent->previousdependent = &node->nextdependent;
+    metatable->dependents = node;
+  }
+  lua_settop(L, top);
+}
+
+void clua_metamethodset(lua_State *L, clua_node *node, int key) {
+  int top = lua_gettop(L), shared = top + 1;
+  const char *name = lua_tostring(L, key);
+  bool access = strcmp(name, "__index") == 0 || strcmp(name, "__newindex") == 0;
+  int event = CLUA_EVENT_COUNT;
+  if (!access) {
+    for (event = 0; event < CLUA_EVENT_COUNT && strcmp(name, clua_events[event]) != 0;) event++;
+    if (event == CLUA_EVENT_COUNT) return;
+  }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  for (clua_node *each = node->dependents; each; each = each->nextdependent) {
+    lua_settop(L, shared);
+    if (!clua_pushnode(L, each)) continue;
+    int metatable = top + 3, userdata = top + 4, user = top + 5;
+    if (access) {
+      fill_access(L, each, metatable, userdata, shared);
+      continue;
+    }
+    lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
+    lua_pushvalue(L, key);
+    bool present = lua_rawget(L, user) != LUA_TNIL;
+    if (present) node->events |= (uint32_t)1 << event;
+    else node->events &= ~((uint32_t)1 << event);
+    fill_event(L, metatable, user, shared, event, present);
+    if (event == CLUA_EVENT_LEN && !present && each->all) {
+      lua_pushvalue(L, key);
+      lua_getiuservalue(L, shared, CLUA_SHARED_LENGTH);
+      lua_rawset(L, metatable);
+    }
+  }
+  lua_settop(L, top);
+}

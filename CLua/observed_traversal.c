@@ -1,0 +1,353 @@
+#include "observed_internal.h"
+
+/* The keys of an observed table are in two places, and a loop that is under way must not notice
+   when the key it stands at moves. Iterators have no state, so places are kept per table.
+
+   A chain (a key moved singly): one weak table. For a key k that moved it holds what followed k:
+   another key that moved, a key of the table, or the end. For a key x of the table, or the end, it
+   holds the first of the moved keys that stand directly before x. The order of a traversal is then
+   that of the table, with the moved keys at their old places, and after it the rest of the store.
+
+   An order (the whole table moved): the list part came first, 1…prefix, then the keys as recorded;
+   what is new since comes last. */
+
+static const char chain_end = 0;
+
+/* From so many links on, keys that are removed behind a loop's back are no longer looked for at each
+   step. */
+enum { CHAIN_CHECKED = 32 };
+
+/* ---- Keys of the table itself ----------------------------------------------------------------- */
+
+static int protected_next(lua_State *L) {
+  if (lua_next(L, 1)) return 2;
+  lua_pushlightuserdata(L, (void *)&chain_end);
+  return 1;
+}
+
+/* Pushes the key after `key` in the table, or the end; false and nothing if the table doesn't know
+   the key any more. [-0, +(0|1), m] */
+static bool successor(lua_State *L, int table, int key) {
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, table) != LUA_TNIL || lua_type(L, key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, key);
+    if (lua_next(L, table)) lua_pop(L, 1);
+    else lua_pushlightuserdata(L, (void *)&chain_end);
+    return true;
+  }
+  lua_pop(L, 1);
+  lua_pushcfunction(L, protected_next);
+  lua_pushvalue(L, table);
+  lua_pushvalue(L, key);
+  if (lua_pcall(L, 2, 1, 0) == LUA_OK) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+static inline bool is_end(lua_State *L, int key) {
+  return lua_touserdata(L, key) == (void *)&chain_end;
+}
+
+/* ---- Chains ----------------------------------------------------------------------------------- */
+
+/* Pushes chain[key]. [-0, +1, -] */
+static int follow(lua_State *L, int chain, int key) {
+  lua_pushvalue(L, key);
+  return lua_rawget(L, chain);
+}
+
+/* Hangs the moved keys before `from` before `to` instead; they stand before those of `to`.
+   [-0, +0, m] */
+static void rehang(lua_State *L, int chain, int from, int to) {
+  int top = lua_gettop(L);
+  if (follow(L, chain, from) == LUA_TNIL) {
+    lua_settop(L, top);
+    return;
+  }
+  lua_pushvalue(L, top + 1);
+  while (follow(L, chain, top + 2) != LUA_TNIL && !lua_rawequal(L, -1, from)) {
+    lua_replace(L, top + 2);
+  }
+  lua_settop(L, top + 2);
+  // top + 1 is the first and top + 2 the last of them.
+  lua_pushvalue(L, top + 2);
+  if (follow(L, chain, to) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, to);
+  }
+  lua_rawset(L, chain);
+  lua_pushvalue(L, to);
+  lua_pushvalue(L, top + 1);
+  lua_rawset(L, chain);
+  lua_pushvalue(L, from);
+  lua_pushnil(L);
+  lua_rawset(L, chain);
+  lua_settop(L, top);
+}
+
+/* Hangs on living keys what hangs on keys that were removed, but for `current`. If that was removed
+   too, what would pass over it stays: it lies behind. [-0, +0, m] */
+static void heal(lua_State *L, clua_node *node, int table, int userdata, int chain, int current) {
+  int top = lua_gettop(L);
+  bool removed = false;
+  lua_pushvalue(L, current);
+  if (lua_type(L, current) != LUA_TNIL && lua_rawget(L, table) == LUA_TNIL) removed = true;
+  lua_settop(L, top);
+  if (removed && clua_isstored(L, node, userdata, current)) removed = false;
+  if (removed) return;
+  for (int guard = node->links; guard >= 0; guard--) {
+    bool healed = false;
+    lua_pushnil(L);
+    while (lua_next(L, chain)) {
+      lua_pop(L, 1);
+      int key = top + 1;
+      if (is_end(L, key) || clua_isstored(L, node, userdata, key)) continue;
+      if (lua_pushvalue(L, key), lua_rawget(L, table) != LUA_TNIL) {
+        lua_pop(L, 1);
+        continue;
+      }
+      lua_pop(L, 1);
+      if (!successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
+      rehang(L, chain, key, top + 2);
+      healed = true;
+      break;
+    }
+    lua_settop(L, top);
+    if (!healed) return;
+  }
+}
+
+void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
+  int top = lua_gettop(L), next = top + 1, chain = top + 2;
+  // An absent key that the table still knows may be the current one of a loop that removed it.
+  if (!successor(L, table, key)) return;
+  bool isnew = !node->chained;
+  if (isnew) {
+    lua_createtable(L, 0, 2);
+    clua_pushshared(L, CLUA_SHARED_WEAK);
+    lua_setmetatable(L, chain);
+  } else {
+    lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+  }
+  // Before `next` now stand: what stood before the key, the key, what stood before `next`.
+  lua_pushvalue(L, key);
+  if (follow(L, chain, next) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, next);
+  }
+  lua_pushvalue(L, next);
+  if (follow(L, chain, key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, key);
+  }
+  lua_rawset(L, chain);
+  lua_rawset(L, chain);
+  if (isnew) {
+    lua_pushvalue(L, chain);
+    lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
+    node->links = 0;
+    node->chained = true;
+  }
+  node->links++;
+  node->unfinished = true;
+  lua_settop(L, top);
+}
+
+void clua_forgetplaces(lua_State *L, clua_node *node, int userdata) {
+  if (!node->chained && node->ordered == 0 && node->prefix == 0) return;
+  lua_pushnil(L);
+  lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
+  lua_pushnil(L);
+  lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+  node->chained = false;
+  node->unfinished = false;
+  node->links = 0;
+  node->ordered = 0;
+  node->prefix = 0;
+}
+
+/* ---- One step --------------------------------------------------------------------------------- */
+
+/* The end of a step: the key is on top, its value is to be pushed. */
+enum { FOUND = 1, NOTFOUND = 0 };
+
+/* Steps through the store from the key on top (nil: from its start), past keys that have a place
+   elsewhere. [-1, +(2|0), v] */
+static int next_stored(lua_State *L, clua_node *node, int store, int places) {
+  while (lua_next(L, store)) {
+    if (places) {
+      bool placed;
+      if (node->all) {
+        placed = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 &&
+                 lua_tointeger(L, -2) <= node->prefix;
+      } else {
+        placed = false;
+      }
+      if (!placed) {
+        placed = follow(L, places, lua_gettop(L) - 1) != LUA_TNIL;
+        lua_pop(L, 1);
+      }
+      if (placed) {
+        lua_pop(L, 1);
+        continue;
+      }
+    }
+    return FOUND;
+  }
+  return NOTFOUND;
+}
+
+/* From the key on top, which is one of the chain, of the table, or the end: to the first that has a
+   value. [-1, +(2|0), m] */
+static int resolve(lua_State *L, clua_node *node, int table, int userdata, int store, int chain) {
+  int key = lua_gettop(L);
+  for (;;) {
+    if (is_end(L, key)) {
+      lua_pushnil(L);
+      lua_replace(L, key);
+      return next_stored(L, node, store, chain);
+    }
+    if (clua_isstored(L, node, userdata, key)) {
+      lua_pushvalue(L, key);
+      if (lua_rawget(L, store) != LUA_TNIL) return FOUND;
+      lua_pop(L, 1);
+      if (follow(L, chain, key) == LUA_TNIL) {
+        // Its place was lost with a key that was collected.
+        lua_replace(L, key);
+        return next_stored(L, node, store, chain);
+      }
+      lua_replace(L, key);
+      continue;
+    }
+    lua_pushvalue(L, key);
+    if (lua_rawget(L, table) != LUA_TNIL) return FOUND;
+    lua_pop(L, 1);
+    // Removed meanwhile: on from where it was.
+    if (!successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
+    lua_replace(L, key);
+    if (follow(L, chain, key) != LUA_TNIL) lua_replace(L, key);
+    else lua_pop(L, 1);
+  }
+}
+
+static int next_chained(lua_State *L, clua_node *node, int table, int userdata, int store) {
+  int key = lua_gettop(L), chain = key + 1;
+  lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+  bool start = lua_type(L, key) == LUA_TNIL;
+  if (start || node->links <= CHAIN_CHECKED) heal(L, node, table, userdata, chain, key);
+  if (!start && clua_isstored(L, node, userdata, key)) {
+    if (follow(L, chain, key) == LUA_TNIL) {
+      lua_pushvalue(L, key);
+      lua_replace(L, -2);
+      return next_stored(L, node, store, chain);
+    }
+    return resolve(L, node, table, userdata, store, chain);
+  }
+  bool removed = false;
+  if (!start) {
+    lua_pushvalue(L, key);
+    removed = lua_rawget(L, table) == LUA_TNIL;
+    lua_pop(L, 1);
+  }
+  lua_pushvalue(L, key);
+  if (lua_next(L, table)) lua_pop(L, 1);
+  else lua_pushlightuserdata(L, (void *)&chain_end);
+  int next = lua_gettop(L);
+  if (follow(L, chain, next) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, next);
+  }
+  // What stands before a removed key lies behind, and must stay there when the next goes too.
+  if (removed) rehang(L, chain, key, next);
+  return resolve(L, node, table, userdata, store, chain);
+}
+
+/* Pushes the value of a key wherever it is. [-0, +1, -] */
+static int value_of(lua_State *L, int table, int store, int key) {
+  lua_pushvalue(L, key);
+  if (clua_ismetakey(L, key)) return lua_rawget(L, table);
+  return lua_rawget(L, store);
+}
+
+static int next_ordered(lua_State *L, clua_node *node, int table, int store, int userdata) {
+  int key = lua_gettop(L), order = key + 1, positions = key + 2;
+  lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+  lua_getiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+  int exact = 0;
+  lua_Integer index = 0, position = -1;
+  if (lua_type(L, key) == LUA_TNIL) exact = 1;
+  else if (lua_type(L, key) == LUA_TNUMBER) index = lua_tointegerx(L, key, &exact);
+  if (exact && index >= 0 && index <= node->prefix &&
+      (index > 0 || lua_type(L, key) == LUA_TNIL)) {
+    while (index < node->prefix) {
+      index++;
+      if (lua_rawgeti(L, store, index) != LUA_TNIL) {
+        lua_pushinteger(L, index);
+        lua_insert(L, -2);
+        return FOUND;
+      }
+      lua_pop(L, 1);
+    }
+    position = 0;
+  } else {
+    if (follow(L, positions, key) == LUA_TNUMBER) position = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  if (position >= 0) {
+    while (position < node->ordered) {
+      lua_rawgeti(L, order, ++position);
+      if (value_of(L, table, store, lua_gettop(L)) != LUA_TNIL) return FOUND;
+      lua_pop(L, 2);
+    }
+    lua_pushnil(L);
+    if (next_stored(L, node, store, positions)) return FOUND;
+    lua_pushnil(L);
+  } else if (!clua_ismetakey(L, key)) {
+    lua_pushvalue(L, key);
+    if (next_stored(L, node, store, positions)) return FOUND;
+    lua_pushnil(L);
+  } else {
+    lua_pushvalue(L, key);
+  }
+  while (lua_next(L, table)) {
+    bool placed = follow(L, positions, lua_gettop(L) - 1) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (!placed) return FOUND;
+    lua_pop(L, 1);
+  }
+  return NOTFOUND;
+}
+
+static int next_unplaced(lua_State *L, clua_node *node, int table, int userdata, int store) {
+  int key = lua_gettop(L);
+  bool start = lua_type(L, key) == LUA_TNIL;
+  bool stored = !start && clua_isstored(L, node, userdata, key);
+  lua_pushvalue(L, key);
+  // Whole tables show the store first, because the list part is there.
+  int first = node->all ? store : table, second = node->all ? table : store;
+  if (start || stored == node->all) {
+    if (lua_next(L, first)) return FOUND;
+    lua_pushnil(L);
+  }
+  return lua_next(L, second) ? FOUND : NOTFOUND;
+}
+
+int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
+  int key = lua_gettop(L), store = key + 1, found;
+  luaL_checkstack(L, 24, NULL);
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_pushvalue(L, key);
+  if (node->chained) found = next_chained(L, node, table, userdata, store);
+  else if (node->ordered || node->prefix) found = next_ordered(L, node, table, store, userdata);
+  else found = next_unplaced(L, node, table, userdata, store);
+  node->unfinished = found && node->chained;
+  if (!found) {
+    lua_settop(L, key - 1);
+    return 0;
+  }
+  lua_replace(L, store);
+  lua_replace(L, key);
+  lua_settop(L, key + 1);
+  return 1;
+}
