@@ -67,8 +67,14 @@ final class Interpreter {
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    let status = isStopped || clua_exitrequest() != 0 ? 0 : host.runLoop()
+    let status = isStopped || clua_exitrequest() != 0 ? 0 : runLoop()
     return succeeded && goesOn ? status : 1
+  }
+
+  private func runLoop() -> CInt {
+    let wakeup = clua_beginloop()
+    defer { clua_endloop() }
+    return host.runLoop(wakeup: wakeup)
   }
 
   private func prepare() throws(Raised) {

@@ -38,7 +38,7 @@ struct Prompt {
     }
   }
 
-  /// [-0, +1, -]
+  /// Loads a text and returns how. [-0, +1, -]
   private func load(_ text: Line) -> CInt {
     luaL_loadbufferx(state, text, text.count, "=stdin", nil)
   }

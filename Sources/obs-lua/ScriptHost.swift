@@ -18,7 +18,10 @@ protocol ScriptHost: AnyObject {
 
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
-  func runLoop() -> CInt
+  ///
+  /// SIGINT, SIGTERM and the time limit ask for that: `wakeup` becomes readable (it is -1 where there
+  /// are no descriptors left), and `clua_exitrequest` tells the status, which wins over this one.
+  func runLoop(wakeup: CInt) -> CInt
 
   /// Runs what the script wants to be run at exit, and closes the state.
   func close()
@@ -36,7 +39,7 @@ final class PlainHost: ScriptHost {
 
   func librariesDidOpen() {}
   func endTurn() -> Bool { true }
-  func runLoop() -> CInt { 0 }
+  func runLoop(wakeup: CInt) -> CInt { 0 }
 
   func close() { lua_close(state) }
 }

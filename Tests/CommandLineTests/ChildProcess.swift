@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+
+/// A process with default signals, none of them blocked, and an environment without Lua's variables.
+struct ChildProcess {
+  let id: pid_t
+
+  /// Starts a program.
+  ///
+  /// `terminal` becomes its standard input, output and error.
+  init(_ arguments: [String], terminal: Int32? = nil) throws {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let terminal {
+      for stream: Int32 in 0...2 { posix_spawn_file_actions_adddup2(&actions, terminal, stream) }
+    }
+
+    let environment = ["LC_ALL=C", "TERM=dumb", "HOME=/", "PATH=/usr/local/bin:/usr/bin:/bin"]
+    let inherited = ProcessInfo.processInfo.environment
+      .filter { $0.key == "LD_LIBRARY_PATH" || $0.key.hasSuffix("SAN_OPTIONS") }
+      .map { "\($0.key)=\($0.value)" }
+    let argumentPointers = Self.cStrings(arguments)
+    let environmentPointers = Self.cStrings(environment + inherited)
+    defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
+
+    var id: pid_t = 0
+    let error = posix_spawn(
+      &id, argumentPointers[0]!, &actions, &attributes, argumentPointers, environmentPointers)
+    guard error == 0 else { throw POSIXError(POSIXErrorCode(rawValue: error) ?? .EIO) }
+    self.id = id
+  }
+
+  /// Copies texts into a list that ends with nil; the caller frees them.
+  private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    var pointers = texts.map { text in strdup(text) }
+    pointers.append(nil)
+    return pointers
+  }
+
+  /// Waits for the end and returns the status as a shell tells it: 128 + n after signal n.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(id, &status, 0) < 0 && errno == EINTR {}
+    let signal = status & 0x7f
+    return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+  }
+}

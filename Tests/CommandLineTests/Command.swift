@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A line for the shell in which `$L` runs an interpreter under the name `lua`.
+struct Command: CustomTestStringConvertible {
+  /// What a process left behind.
+  struct Outcome: Equatable, CustomStringConvertible {
+    var output: String
+    var errors: String
+    var status: Int32
+
+    var description: String { "\(status) \(output.debugDescription) \(errors.debugDescription)" }
+  }
+
+  var line: String
+
+  init(_ line: String) { self.line = line }
+
+  var testDescription: String { line }
+
+  /// Runs the line in a new directory, in which the interpreter is `./lua`, and waits for its end.
+  func run(_ interpreter: String = Command.obsLua) throws -> Outcome {
+    let folder = try Folder(interpreter: interpreter)
+    defer { folder.remove() }
+    let process = try ChildProcess(
+      ["/bin/sh", "-c", "cd \(folder.path); L=./lua; exec <input >output 2>errors; \(line)"])
+    let status = process.wait()
+    return Outcome(
+      output: folder.contents(of: "output"), errors: folder.contents(of: "errors"), status: status)
+  }
+
+  /// The program under test lies beside the bundle that holds the tests.
+  static let obsLua: String = {
+    let arguments = CommandLine.arguments
+    let option = arguments.firstIndex(of: "--test-bundle-path")
+    let bundle = option.map { arguments[$0 + 1] } ?? arguments[0]
+    return URL(fileURLWithPath: bundle).deletingLastPathComponent().path + "/obs-lua"
+  }()
+
+  /// The interpreter to compare with, if it is installed.
+  static let lua: String? = {
+    let path = "/usr/bin/lua5.4"
+    return access(path, X_OK) == 0 ? path : nil
+  }()
+}
+
+/// A new directory with an empty `input`, and the interpreter as `lua`.
+struct Folder {
+  let path: String
+
+  init(interpreter: String) throws {
+    path = NSTemporaryDirectory() + "obs-lua-tests-" + UUID().uuidString
+    let files = FileManager.default
+    try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try files.createSymbolicLink(atPath: path + "/lua", withDestinationPath: interpreter)
+    try Data().write(to: URL(fileURLWithPath: path + "/input"))
+  }
+
+  func contents(of file: String) -> String {
+    let data = FileManager.default.contents(atPath: path + "/" + file) ?? Data()
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

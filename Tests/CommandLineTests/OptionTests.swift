@@ -1,0 +1,73 @@
+import Testing
+
+struct OptionTests {
+  private typealias Outcome = Command.Outcome
+
+  @Test func `--help shows every option on the standard output`() throws {
+    let outcome = try Command("$L --help").run()
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    let options = [
+      "-e stat", "-l g=mod", "-i ", "-v ", "-E ", "-W ", "--help ", "--version ",
+      "--error=stop|continue ", "--virtual-time ", "--timeout=SECONDS ",
+    ]
+    for option in options { #expect(outcome.output.contains("\n  \(option)")) }
+  }
+
+  @Test func `--version shows our version and that of Lua`() throws {
+    let outcome = try Command("$L --version").run()
+    #expect(outcome.output.wholeMatch(of: /obs-lua \d+\.\d+\.\d+ \(Lua 5\.4\.\d+\)\n/) != nil)
+    #expect(outcome.errors.isEmpty)
+    #expect(outcome.status == 0)
+  }
+
+  @Test(
+    arguments: [
+      ("--versoin", "unrecognized option '--versoin' (did you mean '--version'?)"),
+      ("--timout=3", "unrecognized option '--timout' (did you mean '--timeout=SECONDS'?)"),
+      ("--whatever", "unrecognized option '--whatever' (see --help)"),
+      ("---", "unrecognized option '---' (see --help)"),
+      ("--help=1", "'--help' takes no value"),
+      ("--timeout", "'--timeout' is written '--timeout=SECONDS'"),
+      ("--timeout=0", "'--timeout' is written '--timeout=SECONDS'"),
+      ("--timeout=soon", "'--timeout' is written '--timeout=SECONDS'"),
+      ("--timeout=nan", "'--timeout' is written '--timeout=SECONDS'"),
+      ("--error=never", "'--error' is written '--error=stop|continue'"),
+    ])
+  func `wrong use of our options ends with status 2`(option: String, message: String) throws {
+    let outcome = try Command("$L \(option) -e 'print(1)'").run()
+    #expect(outcome == Outcome(output: "", errors: "./lua: \(message)\n", status: 2))
+  }
+
+  @Test func `options of ours change nothing for a script that ends by itself`() throws {
+    let options = "--timeout=60 --error=continue --virtual-time"
+    let outcome = try Command("$L \(options) -e 'print(1)'").run()
+    #expect(outcome == Outcome(output: "1\n", errors: "", status: 0))
+  }
+
+  @Test func `the time limit stops a loop and shows where it was`() throws {
+    let outcome = try Command("$L --timeout=0.05 -e 'while true do end'").run()
+    let expected = """
+      ./lua: (command line):1: timed out (--timeout=0.05)
+      stack traceback:
+      \t(command line):1: in main chunk
+      \t[C]: in ?
+
+      """
+    #expect(outcome == Outcome(output: "", errors: expected, status: 124))
+  }
+
+  @Test(
+    arguments: [
+      "while true do pcall(function() while true do end end) end",
+      "coroutine.wrap(function() while true do end end)()",
+      "string.find(string.rep('a', 1000000), '.*b')",
+      "setmetatable({}, {__gc = function() while true do end end}) collectgarbage()",
+      "while true do coroutine.wrap(function() while true do end end)() end",
+    ])
+  func `no script outlives the time limit`(chunk: String) throws {
+    let outcome = try Command("$L --timeout=0.05 -e \"\(chunk)\"").run()
+    #expect(outcome.errors.contains("timed out (--timeout=0.05)"))
+    #expect(outcome.status == 124)
+  }
+}

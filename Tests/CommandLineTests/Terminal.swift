@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+
+/// A pseudoterminal with an interpreter in it.
+final class Terminal {
+  private let controller: Int32
+  private let process: ChildProcess
+  /// After so many milliseconds without output the interpreter is taken to hang, and killed.
+  private static let patience: Int32 = 20_000
+  private var received: [UInt8] = []
+  /// How much of that was there when something was typed.
+  private var answered = 0
+
+  init(_ interpreter: String, _ arguments: [String] = []) throws {
+    var controller: Int32 = -1
+    var end: Int32 = -1
+    guard openpty(&controller, &end, nil, nil, nil) == 0 else { throw POSIXError(.ENOTTY) }
+    self.controller = controller
+    for descriptor in [controller, end] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    process = try ChildProcess([interpreter] + arguments, terminal: end)
+    close(end)
+  }
+
+  deinit { close(controller) }
+
+  /// All that the interpreter has written, with what the terminal echoed.
+  var transcript: String { String(decoding: received, as: UTF8.self) }
+
+  /// Types a text once `prompt` has come since the last one.
+  func type(_ text: String, after prompt: String) {
+    while !received[answered...].contains(Array(prompt.utf8)) {
+      guard read() else { return }
+    }
+    answered = received.count
+    let bytes = Array(text.utf8)
+    _ = write(controller, bytes, bytes.count)
+  }
+
+  /// Reads what is left, and returns the exit status.
+  func finish() -> Int32 {
+    while read() {}
+    return process.wait()
+  }
+
+  private func read() -> Bool {
+    var controllerIsReady = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
+    guard poll(&controllerIsReady, 1, Self.patience) != 0 else {
+      kill(process.id, SIGKILL)
+      return false
+    }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(controller, &bytes, bytes.count)
+    guard count > 0 else { return count < 0 && errno == EINTR }
+    received += bytes[..<count].filter { $0 != UInt8(ascii: "\r") }
+    return true
+  }
+}
