@@ -33,7 +33,7 @@ static int to_text(lua_State *L) {
   return 1;
 }
 
-void clua_report(lua_State *L, const char *name) {
+void clua_writeraised(lua_State *L, const char *name) {
   if (lua_type(L, -1) == LUA_TNUMBER) clua_protect(L, to_text, 1, 1);
   const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   clua_writeerror(name, message ? message : "(error object is not a string)");

@@ -16,7 +16,7 @@ void clua_writeoutput(const char *text);
 /// Writes "name: message" and a line break to the standard error; without the name when it is NULL.
 void clua_writeerror(const char *name, const char *message);
 /// Writes the error on top of the stack to the standard error, with `name` before it. [-1, +0, -]
-void clua_report(lua_State *L, const char *name);
+void clua_writeraised(lua_State *L, const char *name);
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 

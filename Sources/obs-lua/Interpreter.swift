@@ -1,5 +1,6 @@
 internal import CLua
 internal import Glibc
+internal import Lua
 
 /// Does what a command line says, in a host.
 final class Interpreter {
@@ -15,16 +16,26 @@ final class Interpreter {
   init(_ arguments: Arguments, host: any ScriptHost, name: UnsafePointer<CChar>) {
     self.arguments = arguments
     self.host = host
-    self.state = host.state
+    self.state = host.state.pointer
     self.name = name
   }
 
   /// Runs all of it, closes the host, and returns the status to exit with.
-  func run() -> CInt {
+  ///
+  /// - Throws: `memory` if there is none to begin with.
+  func run() throws(LuaError) -> CInt {
     if arguments.asksForVersion { writeVersion() }
     if let limit = arguments.options.timeLimit {
       clua_limittime(state, limit.seconds, limit.text, name)
     }
+    let status = try host.state.withStack { _ in runProtected() }
+    clua_forgetstate()
+    host.close()
+    let request = clua_exitrequest()
+    return request == 0 ? status : request
+  }
+
+  private func runProtected() -> CInt {
     // In a C function with two arguments, as in `lua`: tracebacks end with the same line, and the
     // stack overflows at the same depth.
     clua_pushfunction(
@@ -36,12 +47,7 @@ final class Interpreter {
     lua_pushinteger(state, lua_Integer(arguments.count))
     lua_pushlightuserdata(state, arguments.values)
     clua_pcall(state, 2, 1)
-    let status = CInt(lua_tointegerx(state, -1, nil))
-    clua_pop(state, 1)
-    clua_forgetstate()
-    host.close()
-    let request = clua_exitrequest()
-    return request == 0 ? status : request
+    return CInt(lua_tointegerx(state, -1, nil))
   }
 
   /// Runs all of it and pushes the status. [-0, +1, -]
@@ -50,7 +56,7 @@ final class Interpreter {
     do {
       status = try runCommandLine()
     } catch {
-      clua_report(state, name)
+      clua_writeraised(state, name)
       status = 1
     }
     lua_pushinteger(state, lua_Integer(status))
@@ -196,7 +202,7 @@ final class Interpreter {
     clua_insert(state, base + 1)
     guard clua_pcall(state, count, 0) != LUA_OK else { return }
     try protect(clua_printfailed, arguments: 1, results: 1)
-    clua_report(state, name)
+    clua_writeraised(state, name)
   }
 
   // MARK: The stack
@@ -211,7 +217,7 @@ final class Interpreter {
   /// Writes the error on top of the stack, if `status` says that there is one, and returns whether
   /// there is none. [-(0|1), +0, -]
   private func report(_ status: CInt) -> Bool {
-    if status != LUA_OK { clua_report(state, name) }
+    if status != LUA_OK { clua_writeraised(state, name) }
     return status == LUA_OK
   }
 

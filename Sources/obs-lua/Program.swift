@@ -27,10 +27,11 @@ enum Program {
       clua_writeoutput("obs-lua \(version) (\(String(cString: clua_release())))\n")
       return 0
     }
-    guard let host = PlainHost() else {
+    do {
+      return try Interpreter(arguments, host: PlainHost(), name: name).run()
+    } catch {
       clua_writeerror(name, "cannot create state: not enough memory")
       return 1
     }
-    return Interpreter(arguments, host: host, name: name).run()
   }
 }

@@ -1,12 +1,12 @@
-internal import CLua
+internal import Lua
 
 /// What a command line runs in: the Lua state, and what goes on at the ends of its turns.
 ///
 /// The interpreter calls these on the main thread, in the order in which they stand here. None lets
 /// an error out: they report errors themselves.
 protocol ScriptHost: AnyObject {
-  /// The state; its libraries aren't open yet.
-  var state: OpaquePointer { get }
+  /// The state; it has no libraries yet, because `-E` decides what they read.
+  var state: LuaState { get }
 
   /// The libraries are open and `arg` is set; no Lua code has run.
   func librariesDidOpen()
@@ -29,17 +29,16 @@ protocol ScriptHost: AnyObject {
 
 /// Plain Lua: a turn's end does nothing, and no loop follows the script.
 final class PlainHost: ScriptHost {
-  let state: OpaquePointer
+  let state: LuaState
 
-  /// Nil if there is no memory for a state.
-  init?() {
-    guard let state = luaL_newstate() else { return nil }
-    self.state = state
+  /// - Throws: `memory` if there is none for a state.
+  init() throws(LuaError) {
+    state = try LuaState(libraries: [])
   }
 
   func librariesDidOpen() {}
   func endTurn() -> Bool { true }
   func runLoop(wakeup: CInt) -> CInt { 0 }
 
-  func close() { lua_close(state) }
+  func close() { state.close() }
 }

@@ -104,7 +104,6 @@ struct SameAsLuaTests {
       #"$L -e 'io.stdout:close() print(1)'"#,
       #"echo 'while true do print(1) end' >f; $L f | head -n 1"#,
       #"$L -e 'io.popen("kill -TERM $PPID"):close() while true do end'"#,
-      #"$L -e 'io.popen("kill -INT $PPID"):close() while true do end'"#,
       #"$L -e 'pcall(function() io.popen("kill -INT $PPID"):close() while true do end end) print(1)'"#,
     ].map(Command.init))
   func `the end of the process`(command: Command) throws { try expectSame(command) }

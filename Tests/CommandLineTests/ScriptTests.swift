@@ -52,11 +52,12 @@ struct ScriptTests {
 
   @Test(
     arguments: [
-      (#"io.popen("kill -INT $PPID"):close() while true do end"#, 1),
-      (#"io.popen("kill -TERM $PPID"):close() while true do end"#, 143),
-      (#"io.popen("kill -KILL $PPID"):close() while true do end"#, 137),
+      ("INT", 1, "interrupted!"), ("TERM", 143, "Terminated"), ("KILL", 137, "Killed"),
     ])
-  func `signals end the main chunk`(chunk: String, status: Int32) throws {
-    #expect(try Command("$L -e '\(chunk)'").run().status == status)
+  func `signals end the main chunk`(signal: String, status: Int32, message: String) throws {
+    let chunk = "io.popen('kill -\(signal) $PPID'):close() while true do end"
+    let outcome = try Command("$L -e \"\(chunk.replacing("$", with: "\\$"))\"").run()
+    #expect(outcome.errors.contains(message))
+    #expect(outcome.status == status)
   }
 }
