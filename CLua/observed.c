@@ -36,17 +36,6 @@ static void unlink_node(clua_node *node) {
   node->next = NULL;
 }
 
-static void free_records(lua_State *L, clua_node *node) {
-  if (node->records != node->inlined) {
-    void *context;
-    lua_Alloc allocate = lua_getallocf(L, &context);
-    allocate(context, node->records, (size_t)node->capacity * sizeof(clua_record), 0);
-    node->count = 0;
-  }
-  node->records = node->inlined;
-  node->capacity = CLUA_RECORDS_INLINE;
-}
-
 /* Nobody is told of anything any more; reads and writes of what survived go on working. */
 static void end_node(clua_node *node) {
   void *owner = node->owner;
@@ -66,10 +55,7 @@ static void end_node(clua_node *node) {
 
 static int node_gc(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, 1);
-  if (node->ended) {
-    free_records(L, node);
-    return 0;
-  }
+  if (node->ended) return 0;
   if (!node->rearmed && lua_getiuservalue(L, 1, CLUA_NODE_METATABLE) == LUA_TTABLE) {
     // The table's own finalizer runs after this one, and may bring the table back.
     lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
@@ -81,24 +67,13 @@ static int node_gc(lua_State *L) {
     }
   }
   end_node(node);
-  // What is left of the table may still be written to by other finalizers: the records stay, they
-  // say where the keys live. Inline ones need no second visit.
-  if (node->records != node->inlined) {
-    lua_getmetatable(L, 1);
-    lua_setmetatable(L, 1);
-  }
   return 0;
 }
 
 /* At close this finalizer is the last: it ends the nodes that wait for a second visit in vain. */
 static int shared_gc(lua_State *L) {
   clua_shared *shared = (clua_shared *)lua_touserdata(L, 1);
-  while (shared->nodes) {
-    clua_node *node = shared->nodes;
-    end_node(node);
-    free_records(L, node);
-    node->count = 0;
-  }
+  while (shared->nodes) end_node(shared->nodes);
   return 0;
 }
 
@@ -272,14 +247,11 @@ static void index_records(lua_State *L, clua_node *node, int userdata) {
 /* Appends a record whose slot is not set yet; it counts only once `count` is raised. [-0, +0, m] */
 static clua_record *prepare_record(lua_State *L, clua_node *node, int userdata, int key) {
   if (node->count == node->capacity) {
-    void *context;
-    lua_Alloc allocate = lua_getallocf(L, &context);
-    bool inlined = node->records == node->inlined;
+    // The block is a userdata, so that it lives as long as the node and those who write to it.
     size_t old = (size_t)node->capacity * sizeof(clua_record);
-    clua_record *records = (clua_record *)allocate(context, inlined ? NULL : node->records,
-                                                   inlined ? 0 : old, old * 2);
-    if (!records) luaL_error(L, "not enough memory");
-    if (inlined) memcpy(records, node->inlined, old);
+    clua_record *records = (clua_record *)lua_newuserdatauv(L, old * 2, 0);
+    memcpy(records, node->records, old);
+    lua_setiuservalue(L, userdata, CLUA_NODE_RECORDS);
     node->records = records;
     node->capacity *= 2;
   }
@@ -387,8 +359,16 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
   // The order of the keys after the list part is kept, for loops that are under way.
   bool ordering = node->shared->traversed;
-  if (ordering) lua_newtable(L), lua_newtable(L);
-  else lua_pushnil(L), lua_pushnil(L);
+  lua_settop(L, positions);
+  if (ordering) {
+    // Weak: a removed key shall not live on for its place.
+    for (int i = order; i <= positions; i++) {
+      lua_newtable(L);
+      clua_pushshared(L, CLUA_SHARED_WEAK);
+      lua_setmetatable(L, -2);
+      lua_replace(L, i);
+    }
+  }
   lua_Integer prefix = 0, ordered = 0;
   bool list = true;
   lua_pushnil(L);
@@ -584,8 +564,8 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   int table = top + 1, metatable = top + 2, userdata = top + 3, store = top + 4;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (node->all) {
-    clua_forgetplaces(L, node, userdata);
     if (!node->every && node->positives == 0) {
+      clua_forgetplaces(L, node, userdata);
       move_all_back(L, node, table, metatable, userdata, store);
     }
   }

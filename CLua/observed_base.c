@@ -368,17 +368,18 @@ static lua_Unsigned partition(lua_State *L, int store, lua_Unsigned low, lua_Uns
   }
 }
 
-/* The quicksort of Lua's own library, which asks for the same comparisons in the same order: a
+/* The quicksort of Lua's own library (from 100 elements on its pivot isn't the middle), which asks for the same comparisons in the same order: a
    comparison with side effects can't tell. Not that function itself, because called from here it
    would say neither its name nor the place of its call in errors. [-0, +0, e] */
-static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up) {
+static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, unsigned random) {
   while (low < up) {
     lua_rawgeti(L, store, (lua_Integer)low);
     lua_rawgeti(L, store, (lua_Integer)up);
     if (is_less(L, -1, -2)) put(L, store, low, up);
     else lua_pop(L, 2);
     if (up - low == 1) return;
-    lua_Unsigned middle = (low + up) / 2;
+    lua_Unsigned quarter = (up - low) / 4;
+    lua_Unsigned middle = up - low < 100 ? (low + up) / 2 : random % (quarter * 2) + low + quarter;
     lua_rawgeti(L, store, (lua_Integer)middle);
     lua_rawgeti(L, store, (lua_Integer)low);
     if (is_less(L, -2, -1)) {
@@ -396,13 +397,18 @@ static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up) {
     put(L, store, middle, up - 1);
     lua_Unsigned pivot = partition(L, store, low, up);
     // The smaller half first, so that the C stack stays low.
+    lua_Unsigned smaller;
     if (pivot - low < up - pivot) {
-      sort(L, store, low, pivot - 1);
+      sort(L, store, low, pivot - 1, random);
+      smaller = pivot - low;
       low = pivot + 1;
     } else {
-      sort(L, store, pivot + 1, up);
+      sort(L, store, pivot + 1, up, random);
+      smaller = up - pivot;
       up = pivot - 1;
     }
+    // Very unequal halves: another pivot, so that no list is slow throughout.
+    if ((up - low) / 128 > smaller) random = random * 1664525u + 1013904223u;
   }
 }
 
@@ -440,7 +446,7 @@ static int table_sort(lua_State *L) {
   lua_setmetatable(L, guard);
   node->busy++;
   lua_toclose(L, guard);
-  sort(L, store, 1, length);
+  sort(L, store, 1, length, 0);
   lua_closeslot(L, guard);
   return 0;
 }

@@ -52,7 +52,8 @@ enum {
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
   CLUA_NODE_ORDER,      // see observed_traversal
   CLUA_NODE_POSITIONS,
-  CLUA_NODE_USERVALUES = CLUA_NODE_POSITIONS
+  CLUA_NODE_RECORDS,    // the block of records where they are many
+  CLUA_NODE_USERVALUES = CLUA_NODE_RECORDS
 };
 
 /// One key whose home is the store while the table as a whole stays where it is.

@@ -341,7 +341,7 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   if (node->chained) found = next_chained(L, node, table, userdata, store);
   else if (node->ordered || node->prefix) found = next_ordered(L, node, table, store, userdata);
   else found = next_unplaced(L, node, table, userdata, store);
-  node->unfinished = found && node->chained;
+  node->unfinished = found;
   if (!found) {
     lua_settop(L, key - 1);
     return 0;

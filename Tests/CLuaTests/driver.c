@@ -5,7 +5,7 @@
      driver --fuzz generate.lua first last   random programs, plain and observed, outputs compared
      driver --plain|--observed program       one of those
 
-   gcc -O1 -g -fsanitize=address,undefined -D_GNU_SOURCE -I CLua/include CLua/clua.c CLua/observed*.c
+   gcc -O1 -g -fsanitize=address,undefined -D_GNU_SOURCE -I CLua/include CLua/observed*.c
        Tests/CLuaTests/driver.c -llua5.4 -o driver */
 #include "clua.h"
 #include "clua_observed.h"
@@ -199,6 +199,7 @@ static const char obs_source[] =
     "function obs.observe(t, path, callback)\n"
     "  local every, key = parse(t, path)\n"
     "  core.watch(t, every, key)\n"
+    "  touched[t] = true\n"
     "  local of = watchers[t]\n"
     "  if not of then of = {}; watchers[t] = of end\n"
     "  local id = every and ALL or key\n"
