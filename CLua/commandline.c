@@ -120,14 +120,20 @@ void clua_limittime(lua_State *L, double seconds, const char *text, const char *
 
 void clua_forgetstate(void) { running = NULL; }
 
-int clua_beginloop(void) {
-  if (wake[0] < 0 && pipe(wake) == 0) {
-    for (int end = 0; end < 2; end++) {
-      fcntl(wake[end], F_SETFD, FD_CLOEXEC);
-      fcntl(wake[end], F_SETFL, O_NONBLOCK);
-    }
-    if (requested) note(requested);
+/* Where a standard stream is closed, its number must stay free. */
+static void open_wake(void) {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  for (int end = 0; end < 2; end++) {
+    wake[end] = fcntl(ends[end], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    fcntl(wake[end], F_SETFL, O_NONBLOCK);
+    close(ends[end]);
   }
+  if (requested) note(requested);
+}
+
+int clua_beginloop(void) {
+  if (wake[0] < 0) open_wake();
   on_signal(SIGINT, note_signal);
   on_signal(SIGTERM, note_signal);
   return wake[0];

@@ -67,20 +67,21 @@ final class Interpreter {
     try prepare()
     let isPrompt = arguments.isInteractive || arguments.isEmpty && isatty(0) != 0
     let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
-    var goesOn = host.endTurn()
+    var goesOn = inOrder { _ in host.endTurn() }
     if succeeded, goesOn, isPrompt {
       if !arguments.isInteractive { writeVersion() }
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    let status = isStopped || clua_exitrequest() != 0 ? 0 : runLoop()
+    let status = isStopped || clua_exitrequest() != 0 ? 0 : inOrder(host.runLoop)
     return succeeded && goesOn ? status : 1
   }
 
-  private func runLoop() -> CInt {
+  /// Runs what ends in order, instead of being interrupted, when SIGINT or SIGTERM comes.
+  private func inOrder<Result>(_ body: (_ wakeup: CInt) -> Result) -> Result {
     let wakeup = clua_beginloop()
     defer { clua_endloop() }
-    return host.runLoop(wakeup: wakeup)
+    return body(wakeup)
   }
 
   private func prepare() throws(Raised) {
@@ -184,7 +185,7 @@ final class Interpreter {
         _ = report(status)
       }
       lua_settop(state, base)
-      goesOn = host.endTurn()
+      goesOn = inOrder { _ in host.endTurn() }
     }
     clua_writeoutput("\n")
     name = named

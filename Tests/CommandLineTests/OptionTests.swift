@@ -46,9 +46,9 @@ struct OptionTests {
   }
 
   @Test func `the time limit stops a loop and shows where it was`() throws {
-    let outcome = try Command("$L --timeout=0.05 -e 'while true do end'").run()
+    let outcome = try Command("$L --timeout=0.2 -e 'while true do end'").run()
     let expected = """
-      ./lua: (command line):1: timed out (--timeout=0.05)
+      ./lua: (command line):1: timed out (--timeout=0.2)
       stack traceback:
       \t(command line):1: in main chunk
       \t[C]: in ?
