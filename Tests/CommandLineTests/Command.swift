@@ -38,6 +38,9 @@ struct Command: CustomTestStringConvertible {
     return URL(fileURLWithPath: bundle).deletingLastPathComponent().path + "/obs-lua"
   }()
 
+  /// Whether signals reach a busy program only at its next system call: under the thread sanitizer.
+  static let delaysSignals = dlsym(nil, "__tsan_init") != nil
+
   /// The interpreter to compare with, if it is installed.
   static let lua: String? = {
     let path = "/usr/bin/lua5.4"

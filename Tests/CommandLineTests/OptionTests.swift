@@ -45,7 +45,8 @@ struct OptionTests {
     #expect(outcome == Outcome(output: "1\n", errors: "", status: 0))
   }
 
-  @Test func `the time limit stops a loop and shows where it was`() throws {
+  @Test(.disabled(if: Command.delaysSignals))
+  func `the time limit stops a loop and shows where it was`() throws {
     let outcome = try Command("$L --timeout=0.2 -e 'while true do end'").run()
     let expected = """
       ./lua: (command line):1: timed out (--timeout=0.2)
@@ -58,6 +59,7 @@ struct OptionTests {
   }
 
   @Test(
+    .disabled(if: Command.delaysSignals),
     arguments: [
       "while true do pcall(function() while true do end end) end",
       "coroutine.wrap(function() while true do end end)()",
