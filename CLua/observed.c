@@ -352,14 +352,24 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot) {
 
 /* ---- Watching --------------------------------------------------------------------------------- */
 
-/* Moves all keys but `__…` into a new store that has room for them. [-0, +0, m] */
-static void move_all(lua_State *L, clua_node *node, int table, int metatable, int userdata) {
-  int top = lua_gettop(L), store = top + 1, order = top + 2, positions = top + 3;
+/* Appends the key on top to an order. [-1, +0, m] */
+static void append(lua_State *L, int order, int positions, lua_Integer *ordered) {
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, order, ++*ordered);
+  lua_pushinteger(L, *ordered);
+  lua_rawset(L, positions);
+}
+
+/* Moves all keys but `__…` into a new store that has room for them. `removed` is a key without a
+   value that a loop may stand at, or 0. [-0, +0, m] */
+static void move_all(lua_State *L, clua_node *node, int table, int metatable, int userdata,
+                     int removed) {
+  int top = lua_gettop(L), store = top + 1, order = top + 2, positions = top + 3, after = top + 4;
   lua_Unsigned length = lua_rawlen(L, table);
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
   // The order of the keys after the list part is kept, for loops that are under way.
   bool ordering = node->shared->traversed;
-  lua_settop(L, positions);
+  lua_settop(L, after);
   if (ordering) {
     // Weak: a removed key shall not live on for its place.
     for (int i = order; i <= positions; i++) {
@@ -368,21 +378,26 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
       lua_setmetatable(L, -2);
       lua_replace(L, i);
     }
+    if (!removed || !clua_successor(L, table, removed)) removed = 0;
+    else lua_replace(L, after);
   }
   lua_Integer prefix = 0, ordered = 0;
   bool list = true;
   lua_pushnil(L);
   while (clua_nodenext(L, node, table, userdata)) {
+    if (ordering && removed && lua_rawequal(L, -2, after)) {
+      lua_pushvalue(L, removed);
+      append(L, order, positions, &ordered);
+      removed = 0;
+      list = false;
+    }
     if (list && lua_isinteger(L, -2) && lua_tointeger(L, -2) == prefix + 1) {
       prefix++;
     } else {
       list = false;
       if (ordering) {
         lua_pushvalue(L, -2);
-        lua_rawseti(L, order, ++ordered);
-        lua_pushvalue(L, -2);
-        lua_pushinteger(L, ordered);
-        lua_rawset(L, positions);
+        append(L, order, positions, &ordered);
       }
       if (clua_ismetakey(L, -2)) {
         lua_pop(L, 1);
@@ -393,10 +408,15 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_insert(L, -2);
     lua_rawset(L, store);
   }
+  if (ordering && removed) {
+    lua_pushvalue(L, removed);
+    append(L, order, positions, &ordered);
+  }
   lua_pushstring(L, clua_events[CLUA_EVENT_LEN]);
   if (lua_pushvalue(L, -1), lua_rawget(L, metatable) == LUA_TNIL) {
-    clua_pushshared(L, CLUA_SHARED_LENGTH);
-    lua_replace(L, -2);
+    lua_pop(L, 1);
+    lua_pushvalue(L, store);
+    lua_pushcclosure(L, clua_storelength, 1);
     lua_rawset(L, metatable);
   } else {
     lua_pop(L, 2);
@@ -413,6 +433,12 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);
     lua_rawset(L, metatable);
+  }
+  lua_pushstring(L, "__newindex");
+  lua_rawget(L, metatable);
+  if (lua_tocfunction(L, -1) == clua_storenewindex) {
+    lua_pushvalue(L, store);
+    lua_setupvalue(L, -2, 2);
   }
   clua_forgetplaces(L, node, userdata);
   if (ordering) {
@@ -453,7 +479,12 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
   clua_record *record = clua_record_of(L, node, userdata, key);
   if (!record) {
     bool positive = is_positive_integer(L, key);
-    if (positive && !node->all) move_all(L, node, table, metatable, userdata);
+    if (positive && !node->all) {
+      lua_pushvalue(L, key);
+      bool present = lua_rawget(L, table) != LUA_TNIL;
+      lua_settop(L, userdata);
+      move_all(L, node, table, metatable, userdata, present ? 0 : key);
+    }
     record = prepare_record(L, node, userdata, key);
     if (!node->all) {
       lua_pushvalue(L, key);
@@ -484,7 +515,7 @@ void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
   int top = lua_gettop(L);
   luaL_checkstack(L, 24, NULL);
   if (!clua_pushnode(L, node)) return;
-  if (!node->all) move_all(L, node, top + 1, top + 2, top + 3);
+  if (!node->all) move_all(L, node, top + 1, top + 2, top + 3, 0);
   node->every = slot;
   lua_settop(L, top);
 }
@@ -547,13 +578,12 @@ static void move_all_back(lua_State *L, clua_node *node, int table, int metatabl
   lua_pushstring(L, clua_events[CLUA_EVENT_LEN]);
   lua_pushvalue(L, -1);
   lua_rawget(L, metatable);
-  clua_pushshared(L, CLUA_SHARED_LENGTH);
-  if (lua_rawequal(L, -1, -2)) {
-    lua_pop(L, 2);
+  if (lua_tocfunction(L, -1) == clua_storelength) {
+    lua_pop(L, 1);
     lua_pushnil(L);
     lua_rawset(L, metatable);
   } else {
-    lua_pop(L, 3);
+    lua_pop(L, 2);
   }
 }
 
@@ -661,33 +691,39 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   lua_settop(L, store - 1);
 }
 
-/* `__newindex` where the user has none. Upvalues: none. */
-static int store_newindex(lua_State *L) {
-  lua_settop(L, 3);
-  clua_node *node = clua_pushnodeat(L, 1);
-  if (!node) return luaL_error(L, "not an observed table");
-  clua_record *record = clua_record_of(L, node, 5, 2);
+/* `__newindex` where the user has none. Upvalues: the node's userdata, its store. A closure of its own
+   per table saves three look-ups on every write. */
+int clua_storenewindex(lua_State *L) {
+  int userdata = lua_upvalueindex(1), store = lua_upvalueindex(2);
+  clua_node *node = (clua_node *)lua_touserdata(L, userdata);
+  clua_record *record = clua_record_of(L, node, userdata, 2);
   if (record) {
-    clua_store(L, node, record, 1, 5, 2, 3);
+    if (is_wanted(node, record)) clua_store(L, node, record, 1, userdata, 2, 3);
+    else lua_rawset(L, store);
     return 0;
   }
   int type = lua_type(L, 2);
-  if (type == LUA_TNIL) return luaL_error(L, "table index is nil");
-  if (type == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)) {
-    return luaL_error(L, "table index is NaN");
-  }
   if (type == LUA_TSTRING && clua_ismetakey(L, 2)) {
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, 1);
     if (node->dependents) clua_metamethodset(L, node, 2);
-  } else if (node->all) {
-    clua_store(L, node, NULL, 1, 5, 2, 3);
-  } else {
-    lua_settop(L, 3);
-    lua_rawset(L, 1);
+    return 0;
   }
+  if (type == LUA_TNIL) return luaL_error(L, "table index is nil");
+  if (type == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)) {
+    return luaL_error(L, "table index is NaN");
+  }
+  if (!node->all) lua_rawset(L, 1);
+  else if (is_wanted(node, NULL)) clua_store(L, node, NULL, 1, userdata, 2, 3);
+  else lua_rawset(L, store);
   return 0;
+}
+
+/* `__len` of a table that moved as a whole. Upvalue: the store. */
+int clua_storelength(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)lua_rawlen(L, lua_upvalueindex(1)));
+  return 1;
 }
 
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report) {
@@ -821,11 +857,6 @@ int clua_where(lua_State *L, char *source) {
 
 /* ---- Installing ------------------------------------------------------------------------------- */
 
-static int store_length(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)clua_rawlen(L, 1));
-  return 1;
-}
-
 void clua_observation_install(lua_State *L, const clua_observation *observation) {
   int top = lua_gettop(L);
   luaL_checkstack(L, 20, NULL);
@@ -854,10 +885,6 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_pushliteral(L, "kv");
   lua_setfield(L, -2, "__mode");
   lua_setiuservalue(L, userdata, CLUA_SHARED_WEAK);
-  lua_pushcfunction(L, store_newindex);
-  lua_setiuservalue(L, userdata, CLUA_SHARED_STORE);
-  lua_pushcfunction(L, store_length);
-  lua_setiuservalue(L, userdata, CLUA_SHARED_LENGTH);
   clua_install_metatables(L, userdata);
   clua_install_base(L, shared);
   lua_settop(L, top);

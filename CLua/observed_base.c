@@ -368,7 +368,7 @@ static lua_Unsigned partition(lua_State *L, int store, lua_Unsigned low, lua_Uns
   }
 }
 
-/* The quicksort of Lua's own library (from 100 elements on its pivot isn't the middle), which asks for the same comparisons in the same order: a
+/* The quicksort of Lua's own library, which asks for the same comparisons in the same order: a
    comparison with side effects can't tell. Not that function itself, because called from here it
    would say neither its name nor the place of its call in errors. [-0, +0, e] */
 static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, unsigned random) {
@@ -379,7 +379,8 @@ static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, uns
     else lua_pop(L, 2);
     if (up - low == 1) return;
     lua_Unsigned quarter = (up - low) / 4;
-    lua_Unsigned middle = up - low < 100 ? (low + up) / 2 : random % (quarter * 2) + low + quarter;
+    lua_Unsigned middle = (low + up) / 2;
+    if (up - low >= 100 && random) middle = random % (quarter * 2) + low + quarter;
     lua_rawgeti(L, store, (lua_Integer)middle);
     lua_rawgeti(L, store, (lua_Integer)low);
     if (is_less(L, -2, -1)) {

@@ -23,8 +23,6 @@ enum {
   CLUA_SHARED_WEAK,            // {__mode = "kv"}
   CLUA_SHARED_INDEX,           // Lua closure for `__index` over a user's function
   CLUA_SHARED_NEWINDEX,        // Lua closure for `__newindex` over a user's
-  CLUA_SHARED_STORE,           // C closure for `__newindex` without a user's
-  CLUA_SHARED_LENGTH,          // C function for `__len` of a table that moved as a whole
   CLUA_SHARED_GUARD,           // metatable of what ends a `table.sort`
   CLUA_SHARED_NAMES,           // anchors "__index", "__newindex", "__metatable"
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
@@ -136,6 +134,10 @@ static inline bool clua_isstored(lua_State *L, clua_node *node, int userdata, in
 /// whose home is the store. [-0, +0, m]
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value);
+/// `__newindex` of a table whose own metatable has none. [-0, +0, e]
+int clua_storenewindex(lua_State *L);
+/// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]
+int clua_storelength(lua_State *L);
 /// Tells the engine of a write that is stored already, unless nobody wants it. [-0, +0, -]
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
                  int new_);
@@ -168,6 +170,9 @@ int clua_pushfield(lua_State *L, int userdata, const char *name);
 
 /// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
+/// Pushes the key after `key` in the table itself, or something that is no key; false and nothing if
+/// the table doesn't know the key any more. Indices are absolute. [-0, +(0|1), m]
+bool clua_successor(lua_State *L, int table, int key);
 /// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
 /// Forgets all places. [-0, +0, -]

@@ -34,8 +34,18 @@ static int push_metamethod(lua_State *L, int index, const char *name) {
   return type;
 }
 
-/* What stands in for a metamethod that was taken away since; it is tail-called, so that level 1 is
-   the code that needed it. Upvalue: the event. */
+enum { CHAIN_LENGTH = 2000 };  // as Lua's
+
+/* Raises as the VM does, at the place of the code that called the closure which called this. */
+static int raise_outside(lua_State *L, const char *message) {
+  luaL_where(L, 2);
+  lua_pushstring(L, message);
+  lua_concat(L, 2);
+  return lua_error(L);
+}
+
+/* What stands in for a metamethod that was taken away since; its caller, one level up, is a
+   forwarder. Upvalue: the event. */
 static int missing(lua_State *L) {
   int event = (int)lua_tointeger(L, lua_upvalueindex(1));
   switch (event) {
@@ -51,21 +61,21 @@ static int missing(lua_State *L) {
   case CLUA_EVENT_GC: case CLUA_EVENT_CLOSE:
     return 0;
   case CLUA_EVENT_CALL:
-    return luaL_error(L, "attempt to call a table value");
+    return raise_outside(L, "attempt to call a table value");
   case CLUA_EVENT_LT: case CLUA_EVENT_LE: {
     const char *a = luaL_typename(L, 1), *b = luaL_typename(L, 2);
     if (lua_type(L, 1) == lua_type(L, 2)) {
-      return luaL_error(L, "attempt to compare two %s values", a);
+      return raise_outside(L, lua_pushfstring(L, "attempt to compare two %s values", a));
     }
-    return luaL_error(L, "attempt to compare %s with %s", a, b);
+    return raise_outside(L, lua_pushfstring(L, "attempt to compare %s with %s", a, b));
   }
   case CLUA_EVENT_CONCAT:
-    return luaL_error(L, "attempt to concatenate a table value");
+    return raise_outside(L, "attempt to concatenate a table value");
   case CLUA_EVENT_BNOT: case CLUA_EVENT_BAND: case CLUA_EVENT_BOR: case CLUA_EVENT_BXOR:
   case CLUA_EVENT_SHL: case CLUA_EVENT_SHR:
-    return luaL_error(L, "attempt to perform bitwise operation on a table value");
+    return raise_outside(L, "attempt to perform bitwise operation on a table value");
   default:
-    return luaL_error(L, "attempt to perform arithmetic on a table value");
+    return raise_outside(L, "attempt to perform arithmetic on a table value");
   }
 }
 
@@ -83,24 +93,22 @@ static int find(lua_State *L) {
     }
     if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;
   } else {
-    if (push_metamethod(L, 1, name) != LUA_TNIL) return 1;
-    if (event >= CLUA_EVENT_EQ && push_metamethod(L, 2, name) != LUA_TNIL) return 1;
+    int type = push_metamethod(L, 1, name);
+    if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_metamethod(L, 2, name);
+    if (type == LUA_TFUNCTION) return 1;
+    if (type != LUA_TNIL) {
+      if (luaL_getmetafield(L, -1, "__call") != LUA_TNIL) {
+        lua_pop(L, 1);
+        return 1;
+      }
+      lua_pushfstring(L, "attempt to call a %s value (metamethod '%s')", luaL_typename(L, -1),
+                      name + 2);
+      return raise_outside(L, lua_tostring(L, -1));
+    }
   }
   lua_pushinteger(L, event);
   lua_pushcclosure(L, missing, 1);
   return 1;
-}
-
-static int is_callable(int type) { return type == LUA_TFUNCTION; }
-
-enum { CHAIN_LENGTH = 2000 };  // as Lua's
-
-/* Raises as the VM does, at the place of the code that called the closure which called this. */
-static int raise_outside(lua_State *L, const char *message) {
-  luaL_where(L, 2);
-  lua_pushstring(L, message);
-  lua_concat(L, 2);
-  return lua_error(L);
 }
 
 /* (t, k) -> nil, value | function, table to call it with */
@@ -125,7 +133,7 @@ static int find_index(lua_State *L) {
       lua_pushfstring(L, "attempt to index a %s value", luaL_typename(L, 3));
       return raise_outside(L, lua_tostring(L, -1));
     }
-    if (is_callable(type)) {
+    if (type == LUA_TFUNCTION) {
       lua_pushvalue(L, 3);
       return 2;
     }
@@ -160,7 +168,7 @@ static int find_newindex(lua_State *L) {
       clua_scriptrawset(L, 4, 2, 3, true);
       return 0;
     }
-    if (is_callable(type)) {
+    if (type == LUA_TFUNCTION) {
       lua_pushvalue(L, 4);
       return 2;
     }
@@ -235,11 +243,16 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
   if (!present) {
     lua_pushnil(L);
-  } else if (event == CLUA_EVENT_NAME || event == CLUA_EVENT_MODE) {
-    lua_pushvalue(L, -1);
-    lua_rawget(L, user);
-  } else {
+  } else if (event == CLUA_EVENT_GC) {
     lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
+  } else {
+    // C functions find the place of their caller one level up, where a forwarder would be; and what
+    // is no function is no less wrong, or data, here.
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, user) == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
+      lua_pop(L, 1);
+      lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
+    }
   }
   lua_rawset(L, metatable);
 }
@@ -257,7 +270,13 @@ static void fill_access(lua_State *L, clua_node *node, int metatable, int userda
   lua_pushliteral(L, "__newindex");
   bool newindex = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
   lua_pop(L, 1);
-  lua_getiuservalue(L, shared, newindex ? CLUA_SHARED_NEWINDEX : CLUA_SHARED_STORE);
+  if (newindex) {
+    lua_getiuservalue(L, shared, CLUA_SHARED_NEWINDEX);
+  } else {
+    lua_pushvalue(L, userdata);
+    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+    lua_pushcclosure(L, clua_storenewindex, 2);
+  }
   lua_rawset(L, metatable);
 }
 
@@ -315,7 +334,8 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   }
   if (node->all && !(events & (1u << CLUA_EVENT_LEN))) {
     lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + CLUA_EVENT_LEN);
-    lua_getiuservalue(L, shared, CLUA_SHARED_LENGTH);
+    lua_pushvalue(L, store);
+    lua_pushcclosure(L, clua_storelength, 1);
     lua_rawset(L, metatable);
   }
   // The store inherits as the table did; a weak table has a weak store.
@@ -392,7 +412,8 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     fill_event(L, metatable, user, shared, event, present);
     if (event == CLUA_EVENT_LEN && !present && each->all) {
       lua_pushvalue(L, key);
-      lua_getiuservalue(L, shared, CLUA_SHARED_LENGTH);
+      lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+      lua_pushcclosure(L, clua_storelength, 1);
       lua_rawset(L, metatable);
     }
   }

@@ -25,9 +25,7 @@ static int protected_next(lua_State *L) {
   return 1;
 }
 
-/* Pushes the key after `key` in the table, or the end; false and nothing if the table doesn't know
-   the key any more. [-0, +(0|1), m] */
-static bool successor(lua_State *L, int table, int key) {
+bool clua_successor(lua_State *L, int table, int key) {
   lua_pushvalue(L, key);
   if (lua_rawget(L, table) != LUA_TNIL || lua_type(L, key) == LUA_TNIL) {
     lua_pop(L, 1);
@@ -108,7 +106,7 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
         continue;
       }
       lua_pop(L, 1);
-      if (!successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
+      if (!clua_successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
       rehang(L, chain, key, top + 2);
       healed = true;
       break;
@@ -121,7 +119,7 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
   int top = lua_gettop(L), next = top + 1, chain = top + 2;
   // An absent key that the table still knows may be the current one of a loop that removed it.
-  if (!successor(L, table, key)) return;
+  if (!clua_successor(L, table, key)) return;
   bool isnew = !node->chained;
   if (isnew) {
     lua_createtable(L, 0, 2);
@@ -224,7 +222,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
     if (lua_rawget(L, table) != LUA_TNIL) return FOUND;
     lua_pop(L, 1);
     // Removed meanwhile: on from where it was.
-    if (!successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
+    if (!clua_successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
     lua_replace(L, key);
     if (follow(L, chain, key) != LUA_TNIL) lua_replace(L, key);
     else lua_pop(L, 1);
