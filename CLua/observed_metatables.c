@@ -93,7 +93,10 @@ static int find(lua_State *L) {
     }
     if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;
   } else {
-    int type = push_metamethod(L, 1, name);
+    // An operand that isn't observed would have been asked without a forwarder; strings pass their
+    // arithmetic on to the other operand, and must not be asked again.
+    int type = LUA_TNIL;
+    if (clua_pushnodeat(L, 1)) type = push_metamethod(L, 1, name);
     if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_metamethod(L, 2, name);
     if (type == LUA_TFUNCTION) return 1;
     if (type != LUA_TNIL) {

@@ -378,7 +378,12 @@ static int fuzz(const char *generator, long first, long last) {
       failures++;
     }
     if (strcmp(plain.text, with.text) != 0) {
-      printf("seed %ld differs\n", seed);
+      size_t at = 0;
+      while (plain.text[at] && plain.text[at] == with.text[at]) at++;
+      while (at > 0 && plain.text[at - 1] != '\n') at--;
+      printf("seed %ld differs\n  plain:    %.*s\n  observed: %.*s\n", seed,
+             (int)strcspn(plain.text + at, "\n"), plain.text + at,
+             (int)strcspn(with.text + at, "\n"), with.text + at);
       fflush(stdout);
       if (++failures >= 10) break;
     }

@@ -1,0 +1,56 @@
+-- L7 and L6: finalizers, weak tables, resurrection, collection.
+local obs = require "obs"
+local function nothing() end
+local function collect()
+  obs.flush()
+  collectgarbage()
+  collectgarbage()
+end
+
+-- A finalizer runs once, with what was written; one that came too late for Lua doesn't.
+local log = {}
+do
+  local t = setmetatable({x = 1}, {__gc = function(t) log[#log + 1] = t.x end})
+  obs.observe(t, "x", nothing)
+  t.x = 2
+  local late = {}
+  local u = setmetatable({x = 3}, late)
+  late.__gc = function() log[#log + 1] = "never" end
+  obs.observe(u, "x", nothing)
+  obs.stop(u, "x")
+end
+collect()
+assert(table.concat(log, " ") == "2")
+
+-- Brought back by its finalizer, a table keeps its watchers.
+local back, calls = nil, 0
+do
+  local t = setmetatable({x = 1}, {__gc = function(t) back = t end})
+  obs.observe(t, "x", function() calls = calls + 1 end)
+end
+collect()
+back.x = 5
+assert(back.x == 5 and rawget(back, "x") == 5)
+obs.flush()
+assert(calls == 1)
+back = nil
+collect()
+
+-- Weak tables stay weak.
+local weak = setmetatable({}, {__mode = "v"})
+obs.observe(weak, "a", nothing)
+weak.a, weak.b, weak.c = {}, {}, 1
+collect()
+assert(weak.a == nil and weak.b == nil and weak.c == 1)
+
+-- A callback that holds its table, and tables that hold each other's callbacks, are collected.
+local gone = setmetatable({}, {__mode = "v"})
+do
+  local a, b = {x = 1}, {x = 1}
+  gone[1], gone[2] = a, b
+  obs.observe(a, "x", function() return a, b end)
+  obs.observe(b, "x", function() return a, b end)
+end
+collect()
+collect()
+assert(gone[1] == nil and gone[2] == nil)
