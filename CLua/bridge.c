@@ -1,0 +1,224 @@
+#include "clua_bridge.h"
+
+#include <string.h>
+
+#include "clua_errors.h"
+
+/* ---- Observed tables, protected ---------------------------------------------------------------- */
+
+typedef struct node_operation {
+  clua_node *node;
+  clua_slot *slot;
+  lua_Integer key;
+} node_operation;
+
+static int protect_operation(lua_State *L, lua_CFunction function, int nargs, node_operation *data) {
+  lua_pushlightuserdata(L, data);
+  clua_insert(L, -(nargs + 1));
+  return clua_protect(L, function, nargs + 1, 0);
+}
+
+static int install(lua_State *L) {
+  clua_observation_install(L, lua_touserdata(L, 1));
+  return 0;
+}
+
+int clua_try_observation_install(lua_State *L, const clua_observation *observation) {
+  lua_pushlightuserdata(L, (void *)observation);
+  return clua_protect(L, install, 1, 0);
+}
+
+static int make(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  data->node = clua_node_make(L, 2);
+  return 0;
+}
+
+int clua_try_node_make(lua_State *L, int index, clua_node **node) {
+  node_operation data = {0};
+  lua_pushvalue(L, index);
+  int status = protect_operation(L, make, 1, &data);
+  *node = data.node;
+  return status;
+}
+
+static int watch(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_watch(L, data->node, 2, data->slot);
+  return 0;
+}
+
+int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot) {
+  node_operation data = {node, slot, 0};
+  return protect_operation(L, watch, 1, &data);
+}
+
+static int watchevery(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_watchevery(L, data->node, data->slot);
+  return 0;
+}
+
+int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
+  node_operation data = {node, slot, 0};
+  return protect_operation(L, watchevery, 0, &data);
+}
+
+static int settle(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_settle(L, data->node);
+  return 0;
+}
+
+int clua_try_node_settle(lua_State *L, clua_node *node) {
+  node_operation data = {node, NULL, 0};
+  return protect_operation(L, settle, 0, &data);
+}
+
+/* (operation, value) */
+static int keep(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_pushuservalue(L, data->node);
+  if (lua_type(L, -1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, -1);
+    clua_node_setuservalue(L, data->node);
+  }
+  lua_pushvalue(L, 2);
+  lua_rawseti(L, -2, data->key);
+  return 0;
+}
+
+int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key) {
+  node_operation data = {node, NULL, key};
+  return protect_operation(L, keep, 1, &data);
+}
+
+void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key) {
+  clua_node_pushuservalue(L, node);
+  if (lua_type(L, -1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    return;
+  }
+  lua_rawgeti(L, -1, key);
+  lua_remove(L, -2);
+}
+
+void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
+  int top = lua_gettop(L);
+  clua_node_pushuservalue(L, node);
+  // Assigning nil to a key that is there allocates nothing.
+  if (lua_type(L, -1) == LUA_TTABLE && lua_rawgeti(L, -1, key) != LUA_TNIL) {
+    lua_pushnil(L);
+    lua_rawseti(L, top + 1, key);
+  }
+  lua_settop(L, top);
+}
+
+/* ---- Handles ------------------------------------------------------------------------------------ */
+
+static const char handle_keys[CLUA_HANDLE_KINDS];
+
+static int collect(lua_State *L) {
+  clua_handle *handle = lua_touserdata(L, 1);
+  if (handle != NULL && handle->release != NULL) {
+    clua_finalizer release = handle->release;
+    handle->release = NULL;
+    release(handle->object);
+  }
+  return 0;
+}
+
+static int sethandlekind(lua_State *L) {
+  lua_Integer kind = lua_tointeger(L, 2);
+  lua_settop(L, 1);
+  if (kind != CLUA_HANDLE_WATCHER) {
+    // Watchers own nothing: without a finalizer they cost the collector nothing either.
+    lua_pushcfunction(L, collect);
+    lua_setfield(L, 1, "__gc");
+  }
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
+  return 0;
+}
+
+int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind) {
+  lua_pushinteger(L, kind);
+  return clua_protect(L, sethandlekind, 2, 0);
+}
+
+typedef struct handle_source {
+  clua_handle_kind kind;
+  clua_handle handle;
+} handle_source;
+
+static int pushhandle(lua_State *L) {
+  const handle_source *source = lua_touserdata(L, 1);
+  clua_handle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
+  memset(handle, 0, sizeof *handle);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[source->kind]);
+  lua_setmetatable(L, -2);
+  *handle = source->handle;
+  return 1;
+}
+
+int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle) {
+  handle_source source = {kind, handle};
+  lua_pushlightuserdata(L, &source);
+  return clua_protect(L, pushhandle, 1, 1);
+}
+
+clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind) {
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same ? lua_touserdata(L, index) : NULL;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------- */
+
+int clua_tracedcall(lua_State *L, int nargs, int nresults) {
+  int base = lua_gettop(L) - nargs;
+  lua_pushcfunction(L, clua_messagehandler);
+  lua_insert(L, base);
+  int status = lua_pcall(L, nargs, nresults, base);
+  lua_remove(L, base);
+  return status;
+}
+
+const char *clua_capturename(lua_State *L, int function, int value) {
+  function = lua_absindex(L, function);
+  value = lua_absindex(L, value);
+  const char *name;
+  for (int i = 1; (name = lua_getupvalue(L, function, i)) != NULL; i++) {
+    bool same = lua_rawequal(L, -1, value);
+    lua_pop(L, 1);
+    if (same) return name;
+  }
+  return NULL;
+}
+
+int clua_definition(lua_State *L, int index, char *source) {
+  lua_Debug definition;
+  lua_pushvalue(L, index);
+  if (lua_type(L, -1) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return 0;
+  }
+  lua_getinfo(L, ">S", &definition);
+  memcpy(source, definition.short_src, LUA_IDSIZE);
+  return definition.linedefined > 0 ? definition.linedefined : 0;
+}
+
+static int traceback(lua_State *L) {
+  luaL_traceback(L, L, NULL, (int)lua_tointeger(L, 1) + 1);
+  return 1;
+}
+
+int clua_try_traceback(lua_State *L, int level) {
+  if (!lua_checkstack(L, 12)) return LUA_ERRMEM;
+  lua_pushinteger(L, level);
+  return clua_protect(L, traceback, 1, 1);
+}

@@ -1,0 +1,64 @@
+/// What the bridge between scripts and the engine needs from C: handles, callbacks that belong to
+/// what they observe, and the protected forms of the operations on observed tables.
+#ifndef CLUA_BRIDGE_H
+#define CLUA_BRIDGE_H
+
+#include "clua.h"
+#include "clua_observed.h"
+
+/* ---- Observed tables, protected: status as lua_pcall ------------------------------------------ */
+
+/// [-0, +(0|1), -]
+int clua_try_observation_install(lua_State *L, const clua_observation *observation);
+/// As clua_node_make. [-0, +(0|1), -]
+int clua_try_node_make(lua_State *L, int index, clua_node **node);
+/// As clua_node_watch; the key is on top. [-1, +(0|1), -]
+int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
+/// As clua_node_watchevery. [-0, +(0|1), -]
+int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
+/// As clua_node_settle. [-0, +(0|1), -]
+int clua_try_node_settle(lua_State *L, clua_node *node);
+/// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
+/// [-1, +(0|1), -]
+int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);
+/// Pushes what was kept, nil where nothing was. [-0, +1, -]
+void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
+/// Forgets what was kept. [-0, +0, -]
+void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key);
+
+/* ---- Handles: what scripts hold of things that live in Swift ---------------------------------- */
+
+typedef enum clua_handle_kind {
+  CLUA_HANDLE_WATCHER,
+  CLUA_HANDLE_TIMER,
+  CLUA_HANDLE_PATH,
+  CLUA_HANDLE_KINDS,
+} clua_handle_kind;
+
+typedef struct clua_handle {
+  void *object;             // retained for Lua, if `release` is given
+  clua_finalizer release;
+  intptr_t index;
+  uint64_t id;
+} clua_handle;
+
+/// Pops a table: the metatable of the handles of this kind. [-1, +(0|1), -]
+int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind);
+/// Pushes a new handle with one user value. Lua owns its object from success on. [-0, +1, -]
+int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle);
+/// The handle at `index`, or NULL if there is none of this kind. [-0, +0, -]
+clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind);
+
+/* ---- Calls ------------------------------------------------------------------------------------- */
+
+/// As lua_pcall, with the message handler that keeps a traceback. [-(nargs + 1), +(nresults|1), -]
+int clua_tracedcall(lua_State *L, int nargs, int nresults);
+/// Pushes the name of the first upvalue of the function at `function` that is the value at `value`;
+/// nothing where there is none. [-0, +0, -]
+const char *clua_capturename(lua_State *L, int function, int value);
+/// The place where the Lua function at `index` is defined; the line, 0 for C. [-0, +0, -]
+int clua_definition(lua_State *L, int index, char *source);
+/// Pushes a traceback of the running coroutine, protected. [-0, +1, -]
+int clua_try_traceback(lua_State *L, int level);
+
+#endif

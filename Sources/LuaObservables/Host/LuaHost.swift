@@ -1,0 +1,160 @@
+internal import CLua
+public import Lua
+public import Observables
+
+/// A Lua state on a loop, whose scripts observe tables and Swift objects (`require "obs"`).
+///
+/// Confined to the loop's thread. A host runs scripts, takes Swift objects and functions, and reports
+/// errors. It ends with `close()`, or when it is dropped.
+public final class LuaHost {
+  /// The state of the scripts.
+  public let state: LuaState
+  /// The loop that calls their watchers and timers.
+  public let loop: Loop
+  /// Told of errors in callbacks, which have no caller (T10): watchers, timers, tasks. A script's own
+  /// `obs.on_error` comes first. Without either they go to the standard error stream.
+  public var onError: ((LuaReport) -> Void)?
+  /// What reports on the standard error stream begin with.
+  public var programName = "obs-lua"
+  /// How many errors were reported so far.
+  public internal(set) var reportCount = 0
+  /// True once a script called `os.exit`-like functions through the host, or `close()` began.
+  public private(set) var isClosed = false
+
+  package let engine: Engine
+  let tables: TableKind
+  let receiver = ScriptReceiver()
+  let paths = PathCache()
+  let objects = HostObjects()
+  let sources = SourceNames()
+  let anchors = AnchorTable()
+  var scopes = 0
+  var errorHook: LuaFunction?
+  var isReporting = false
+  var exitHooks: [LuaFunction] = []
+  var endings: [Ending] = []
+  var recorder: ScriptRecorder?
+  var timers: [Int: LoopTimer] = [:]
+  var lastTimer = 0
+  var library: LuaTable?
+  var hookDepth = 0
+  private(set) var coreTable: LuaTable?
+
+  /// A host on `loop`, with Lua's standard libraries and the module `obs`.
+  ///
+  /// - Throws: `LuaError` where there is no memory for it.
+  public convenience init(
+    loop: Loop? = nil, libraries: LuaLibraries = .all
+  ) throws(LuaError) {
+    try self.init(state: LuaState(libraries: libraries), loop: loop ?? Loop.current ?? Loop())
+    try install()
+  }
+
+  /// A host around a state whose libraries may not be open yet; `install` comes next.
+  package init(state: LuaState, loop: Loop) {
+    self.state = state
+    self.loop = loop
+    engine = loop.engine
+    tables = TableKind()
+    tables.host = self
+    receiver.host = self
+    objects.host = self
+  }
+
+  deinit { close() }
+
+  /// Replaces the base functions that could tell an observed table from a plain one, and offers the
+  /// module `obs`. To be called when the libraries are open and before any script runs.
+  package func install() throws(LuaError) {
+    try state.withStack { L throws(LuaError) in
+      var observation = clua_observation(
+        context: Unmanaged.passUnretained(self).toOpaque(),
+        written: { context, L, write in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.written(L!, write!.pointee)
+          }
+        },
+        ended: { context, L, node, owner in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.ended(L!, node!, owner)
+          }
+        })
+      try state.check(clua_try_observation_install(L, &observation), L)
+      try anchors.install(state, L)
+      try paths.install(state, L)
+      try installHandles(L)
+      try installModule(L)
+    }
+  }
+
+  /// Ends every watcher and timer of the scripts, telling nobody, and closes the state.
+  public func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for timer in timers.values { timer.stop() }
+    timers = [:]
+    engine.recorder = nil
+    endings = []
+    engine.stopAll { $0 === receiver || ($0 as? TableWatcher)?.host === self }
+    tables.abandonAll()
+    exitHooks = []
+    errorHook = nil
+    library = nil
+    coreTable = nil
+    state.close()
+  }
+
+  // MARK: Scripts
+
+  /// Runs a file as a turn: watchers are called when it ends.
+  ///
+  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script raised.
+  @discardableResult
+  public func run(file path: String) throws(LuaError) -> [LuaValue] {
+    try loop.turn { () throws(LuaError) in try state.run(file: path) }
+  }
+
+  /// Runs `text` as a turn; `name` is what error messages call it.
+  ///
+  /// - Throws: `LuaError` for a syntax error, and for what the script raised.
+  @discardableResult
+  public func run(_ text: String, name: String = "=script") throws(LuaError) -> [LuaValue] {
+    try loop.turn { () throws(LuaError) in try state.run(text, name: name) }
+  }
+
+  /// Handles what is due, without waiting; for a host with a loop of its own.
+  ///
+  /// - Returns: whether anything could still happen.
+  @discardableResult
+  public func step() -> Bool { loop.step() }
+
+  /// A global variable of the scripts: a plain value, a table, or a Swift model.
+  public subscript(name: String) -> LuaValue {
+    get { (try? state.globals[name]) ?? .nil }
+  }
+
+  /// Sets a global variable of the scripts.
+  ///
+  /// - Throws: `LuaError` for a closed state, or no memory.
+  public func set(_ name: String, to value: some LuaEncodable) throws(LuaError) {
+    try state.globals.set(name, to: value)
+  }
+
+  /// Gives scripts a Swift model as a global variable: its properties are read, written and observed
+  /// by their names.
+  ///
+  /// - Throws: `LuaError` for a closed state, or no memory.
+  public func set(_ name: String, to model: some ObservableModel) throws(LuaError) {
+    try state.globals.set(name, to: try value(for: model))
+  }
+
+  /// The value by which scripts know a Swift model; the same for the same model.
+  ///
+  /// - Throws: `LuaError` for a closed state, or no memory.
+  public func value(for model: some ObservableModel) throws(LuaError) -> LuaValue {
+    try state.withStack { L throws(LuaError) in
+      try objects.push(model, to: L)
+      return try state.value(at: -1, of: L)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Keeps observed tables alive between a write and its flush (L2): slots of one Lua table, so that
+/// anchoring allocates nothing once there are enough of them.
+final class AnchorTable {
+  private var reference: CInt = 0
+  private var free: [CInt] = []
+  private var capacity: CInt = 0
+
+  func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_makeanchors(L, &reference), L)
+  }
+
+  /// Pops an object and keeps it alive; 0 where there was no memory for another slot. [-1, +0, -]
+  func keep(_ L: OpaquePointer) -> Int {
+    if free.isEmpty {
+      let (first, last) = (capacity + 1, max(64, capacity * 2))
+      guard clua_try_growpins(L, reference, first, last) == LUA_OK else {
+        clua_pop(L, 2)
+        return 0
+      }
+      capacity = last
+      free.append(contentsOf: (first...last).reversed())
+    }
+    let slot = free.removeLast()
+    clua_setpin(L, reference, slot)
+    return Int(slot)
+  }
+
+  /// Pushes what a slot keeps. [-0, +1, -]
+  func push(_ slot: Int, to L: OpaquePointer) { clua_pushpin(L, reference, CInt(slot)) }
+
+  func release(_ slot: Int, _ L: OpaquePointer) {
+    if slot == 0 { return }
+    lua_pushboolean(L, 0)
+    clua_setpin(L, reference, CInt(slot))
+    free.append(CInt(slot))
+  }
+}

@@ -1,0 +1,178 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The keys of a path as Lua values, in a table that lives as long as the path.
+final class PathKeys: Sendable {
+  let table: LuaPin
+  init(_ table: LuaPin) { self.table = table }
+}
+
+/// Paths by their text, so that a text is parsed once; and the weak references to observers.
+final class PathCache {
+  /// Registry references of the Lua tables: text → light pointer to the path; index → observer.
+  private var texts: CInt = 0
+  private var observers: CInt = 0
+  private var cached: [Path] = []
+  private let limit = 4096
+  private weak var state: LuaState?
+
+  func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
+    self.state = state
+    try state.check(clua_try_makeanchors(L, &texts), L)
+    try state.check(clua_try_makeweak(L, &observers), L)
+  }
+
+  /// The path of the string at `index`.
+  ///
+  /// - Throws: `PathError`, or `LuaError` where memory runs out.
+  func path(at index: CInt, of L: OpaquePointer) throws -> Path {
+    let index = lua_absindex(L, index)
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(texts))
+    lua_pushvalue(L, index)
+    let type = lua_rawget(L, -2)
+    let known = lua_touserdata(L, -1)
+    clua_pop(L, 2)
+    if type == LUA_TLIGHTUSERDATA, let known {
+      return Unmanaged<Path>.fromOpaque(known).takeUnretainedValue()
+    }
+    let path = try parse(at: index, of: L)
+    try remember(path, at: index, L)
+    return path
+  }
+
+  private func parse(at index: CInt, of L: OpaquePointer) throws -> Path {
+    guard let state else { throw LuaError.closed }
+    let components = try Path(parsing: state.bytes(at: index, of: L)).components
+    try state.check(clua_try_createtable(L, CInt(components.count), 0), L)
+    for (step, component) in components.enumerated() {
+      switch component.kind {
+      case .slot, .element: lua_pushinteger(L, lua_Integer(component.number))
+      case .every: lua_pushboolean(L, 0)
+      default: try state.push(bytes: component.bytes, to: L)
+      }
+      // The array part is there already: nothing is allocated.
+      lua_rawseti(L, -2, lua_Integer(step + 1))
+    }
+    return try Path(components: components, attachment: keys(L))
+  }
+
+  /// Pops the table of keys. [-1, +0, -]
+  private func keys(_ L: OpaquePointer) throws -> PathKeys {
+    guard let state else { throw LuaError.closed }
+    defer { clua_pop(L, 1) }
+    return PathKeys(try state.pin(at: -1, of: L))
+  }
+
+  private func remember(_ path: Path, at index: CInt, _ L: OpaquePointer) throws(LuaError) {
+    guard let state else { throw .closed }
+    if cached.count >= limit {
+      // Texts that are made up as the script goes: forget them all, in both languages.
+      var fresh: CInt = 0
+      try state.check(clua_try_makeanchors(L, &fresh), L)
+      luaL_unref(L, CLUA_REGISTRYINDEX, texts)
+      texts = fresh
+      cached = []
+    }
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(texts))
+    lua_pushvalue(L, index)
+    lua_pushlightuserdata(L, Unmanaged.passUnretained(path).toOpaque())
+    try state.check(clua_try_rawset(L, -3), L)
+    clua_pop(L, 1)
+    cached.append(path)
+  }
+
+  /// A path of exact keys: the values from index `first` to the top.
+  func exactPath(from first: CInt, of L: OpaquePointer) throws -> Path {
+    guard let state else { throw LuaError.closed }
+    let count = lua_gettop(L) - first + 1
+    try state.check(clua_try_createtable(L, count, 0), L)
+    var components: [Path.Component] = []
+    for step in 0..<count {
+      let index = first + step
+      components.append(try component(at: index, of: L, argument: Int(step + 1)))
+      lua_pushvalue(L, index)
+      lua_rawseti(L, -2, lua_Integer(step + 1))
+    }
+    return try Path(components: components, attachment: keys(L))
+  }
+
+  private func component(
+    at index: CInt, of L: OpaquePointer, argument: Int
+  ) throws -> Path.Component {
+    guard let state else { throw LuaError.closed }
+    switch lua_type(L, index) {
+    case LUA_TSTRING:
+      return .init(kind: .name, bytes: state.bytes(at: index, of: L))
+    case LUA_TNUMBER:
+      var isInteger: CInt = 0
+      let number = lua_tointegerx(L, index, &isInteger)
+      if isInteger != 0 {
+        return .init(kind: .key, bytes: Array("\(number)".utf8), number: Int(number))
+      }
+      let float = lua_tonumberx(L, index, nil)
+      guard !float.isNaN else {
+        throw LuaError("bad argument #\(argument) to 'path' (NaN is not a key)")
+      }
+      return .init(kind: .key, bytes: Array("\(float)".utf8), number: Int(bitPattern: UInt(float.bitPattern)))
+    case LUA_TBOOLEAN:
+      let value = lua_toboolean(L, index) != 0
+      return .init(kind: .key, bytes: Array("\(value)".utf8), number: value ? 1 : 0)
+    case LUA_TNIL:
+      throw LuaError("bad argument #\(argument) to 'path' (nil is not a key)")
+    default:
+      let type = String(cString: lua_typename(L, lua_type(L, index)))
+      return .init(
+        kind: .key, bytes: Array(type.utf8),
+        number: Int(bitPattern: UInt(bitPattern: lua_topointer(L, index))))
+    }
+  }
+
+  /// Pushes the key of one step of a path. [-0, +1, -]
+  func pushKey(_ step: Int, of path: Path, to L: OpaquePointer) throws(LuaError) {
+    guard let state else { throw .closed }
+    if let keys = path.attachment as? PathKeys, keys.table.pins === state.pinBoard {
+      try state.push(keys.table, to: L)
+      lua_rawgeti(L, -1, lua_Integer(step + 1))
+      clua_remove(L, -2)
+      return
+    }
+    // A path of a Swift program, which counts from 0.
+    let component = path.components[step]
+    switch component.kind {
+    case .slot, .element: lua_pushinteger(L, lua_Integer(component.number + 1))
+    case .every: lua_pushboolean(L, 0)
+    default: try state.push(bytes: component.bytes, to: L)
+    }
+  }
+
+  // MARK: Observers
+
+  /// Pops an observer, which is held weakly. [-1, +0, -]
+  func keepObserver(_ index: Int, _ L: OpaquePointer) throws(LuaError) {
+    guard let state else { throw .closed }
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(observers))
+    clua_insert(L, -2)
+    lua_pushinteger(L, lua_Integer(index))
+    clua_insert(L, -2)
+    try state.check(clua_try_rawset(L, -3), L)
+    clua_pop(L, 1)
+  }
+
+  /// [-0, +1, -]
+  func pushObserver(_ index: Int, to L: OpaquePointer) {
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(observers))
+    lua_rawgeti(L, -1, lua_Integer(index))
+    clua_remove(L, -2)
+  }
+
+  func forgetObserver(_ index: Int, _ L: OpaquePointer) {
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(observers))
+    // Assigning nil to a key that is there allocates nothing.
+    if lua_rawgeti(L, -1, lua_Integer(index)) != LUA_TNIL {
+      lua_pushnil(L)
+      lua_rawseti(L, -3, lua_Integer(index))
+    }
+    clua_pop(L, 2)
+  }
+}

@@ -1,0 +1,245 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// How Lua tables are observed, in place.
+final class TableKind: NodeKind {
+  unowned(unsafe) var host: LuaHost!
+
+  private var L: OpaquePointer { host.state.pointer }
+
+  /// The node of the table on top of the stack, made when it isn't there. [-1, +0, -]
+  func node(_ L: OpaquePointer) throws(LuaError) -> NodeRef {
+    if let node = clua_node_at(L, -1), let owner = clua_node_owner(node) {
+      clua_pop(L, 1)
+      return owner.assumingMemoryBound(to: Node.self)
+    }
+    var made: OpaquePointer?
+    try host.state.check(clua_try_node_make(L, -1, &made), L)
+    clua_pop(L, 1)
+    let node = host.engine.makeNode(kind: self, object: UnsafeMutableRawPointer(made!))
+    clua_node_setowner(made, node)
+    return node
+  }
+
+  static func table(_ node: NodeRef) -> OpaquePointer { OpaquePointer(node.pointee.object) }
+
+  override func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef {
+    let L = L
+    let table = TableKind.table(node)
+    switch component.kind {
+    case .every:
+      return try everySlot(of: node, L)
+    case .operation:
+      guard component.bytes.elementsEqual("count".utf8) else {
+        throw PathError(
+          .unsupported, path: path.description, component: step + 1,
+          detail: "a plain table has no operator '\(component)', only '@count'")
+      }
+      return try everySlot(of: node, L)
+    case .member:
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "'\(component)' names a member of a set, and this is a table")
+    case .name where component.bytes.starts(with: "__".utf8),
+      .key where component.bytes.starts(with: "__".utf8):
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "names that begin with '__' are metamethods to Lua and cannot be observed")
+    case .name, .key, .slot, .element:
+      break
+    }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    try host.paths.pushKey(step, of: path, to: L)
+    if let slot = clua_node_slot(L, table, -1) {
+      return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    }
+    if component.kind == .element { try checkElement(component, step, path, table, L) }
+    let slot = host.engine.makeSlot(on: node, key: 0)
+    let status = clua_try_node_watch(
+      L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    guard status == LUA_OK else {
+      host.engine.discard(slot)
+      throw host.state.takeError(status, L)
+    }
+    return slot
+  }
+
+  private func everySlot(of node: NodeRef, _ L: OpaquePointer) throws(LuaError) -> SlotRef {
+    if let every = node.pointee.every { return every }
+    let slot = host.engine.makeSlot(on: node, key: 0, isEvery: true)
+    let status = clua_try_node_watchevery(
+      L, TableKind.table(node),
+      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    guard status == LUA_OK else {
+      host.engine.discard(slot)
+      throw host.state.takeError(status, L)
+    }
+    return slot
+  }
+
+  /// P2: digits mean what is at n; where nothing is, `#n` was meant. The key is on top.
+  private func checkElement(
+    _ component: Path.Component, _ step: Int, _ path: Path, _ table: OpaquePointer,
+    _ L: OpaquePointer
+  ) throws {
+    clua_node_pushtable(L, table)
+    lua_pushvalue(L, -2)
+    let type = clua_rawget(L, -2)
+    clua_pop(L, 2)
+    if type == LUA_TNIL {
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "the table has nothing at \(component) (write '#\(component)' to watch the slot)")
+    }
+  }
+
+  override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    clua_node_pushtable(L, TableKind.table(node))
+    guard lua_type(L, -1) == LUA_TTABLE, (try? host.paths.pushKey(step, of: path, to: L)) != nil
+    else { return .none }
+    clua_inheritedget(L, -2)
+    return observable(L)
+  }
+
+  /// Where the value on top of the stack is observed, if it can be.
+  func observable(_ L: OpaquePointer) -> Child {
+    switch lua_type(L, -1) {
+    case LUA_TTABLE:
+      lua_pushvalue(L, -1)
+      // Without memory for a node the path is silent beyond here; the allocation that failed is
+      // reported where a script makes one.
+      guard let node = try? node(L) else { return .none }
+      return .node(node)
+    case LUA_TUSERDATA:
+      guard let object = host.objects.object(at: -1, of: L) else { return .none }
+      return observedNode(of: object, in: host.engine)
+    default:
+      return .none
+    }
+  }
+
+  override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard lua_checkstack(L, 12) != 0 else { return }
+    clua_node_pushtable(L, TableKind.table(node))
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    lua_pushnil(L)
+    while clua_next(L, height + 1) != 0 {
+      if case .node(let child) = observable(L) { visit(child) }
+      clua_pop(L, 1)
+    }
+  }
+
+  override func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? {
+    guard component.kind == .operation else { return nil }
+    let L = L
+    clua_node_pushtable(L, TableKind.table(node))
+    defer { clua_pop(L, 1) }
+    guard lua_type(L, -1) == LUA_TTABLE else { return nil }
+    return Int(clamping: clua_rawlen(L, -1))
+  }
+
+  // MARK: Lifetime
+
+  override func anchor(_ node: NodeRef) {
+    let L = L
+    clua_node_pushtable(L, TableKind.table(node))
+    node.pointee.context = host.anchors.keep(L)
+  }
+
+  override func release(_ node: NodeRef) {
+    host.anchors.release(node.pointee.context, L)
+    node.pointee.context = 0
+  }
+
+  override func forget(_ slot: SlotRef) {
+    clua_node_unwatch(
+      L, TableKind.table(slot.pointee.node),
+      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+  }
+
+  override func settle(_ node: NodeRef) -> Bool {
+    let L = L
+    let table = TableKind.table(node)
+    let height = lua_gettop(L)
+    clua_node_setowner(table, nil)
+    // The slots went one by one; a failure leaves the table as it is: a script can't tell.
+    _ = clua_try_node_settle(L, table)
+    lua_settop(L, height)
+    return true
+  }
+
+  /// The state closes: nothing that its finalizers do may reach the engine.
+  func abandonAll() {
+    host.engine.forEachNode { node in
+      guard node.pointee.kind.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else {
+        return
+      }
+      clua_node_setowner(TableKind.table(node), nil)
+      host.engine.end(node)
+    }
+  }
+
+  // MARK: Names
+
+  override func name(of slot: SlotRef) -> String {
+    if slot.pointee.isEvery { return "*" }
+    let L = L
+    clua_node_pushkey(
+      L, TableKind.table(slot.pointee.node),
+      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    defer { clua_pop(L, 1) }
+    return host.keyName(at: -1, of: L)
+  }
+
+  override func noteCause(of watcher: WatcherRef) { host.noteCause(of: watcher) }
+
+  override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
+    host.callObservedHook(slot, name: name, isObserved: isObserved)
+  }
+}
+
+extension LuaHost {
+  /// A write that C heard and somebody wants to know of.
+  func written(_ L: OpaquePointer, _ write: clua_write) {
+    guard let owner = clua_node_owner(write.node) else { return }
+    let node = owner.assumingMemoryBound(to: Node.self)
+    state.entered(from: L) {
+      withUnsafePointer(to: write) { values in
+        engine.written(
+          Change(
+            node: node,
+            slot: write.slot.map {
+              UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self)
+            },
+            every: write.every.map {
+              UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self)
+            },
+            isSame: write.same, values: UnsafeRawPointer(values)))
+      }
+    }
+  }
+
+  /// The key at an index as `observed_keys` and reports tell it. [-0, +0, -]
+  func keyName(at index: CInt, of L: OpaquePointer) -> String {
+    switch lua_type(L, index) {
+    case LUA_TSTRING: state.text(at: index, of: L)
+    case LUA_TNUMBER:
+      lua_isinteger(L, index) != 0
+        ? "#\(lua_tointegerx(L, index, nil))" : "\(lua_tonumberx(L, index, nil))"
+    case LUA_TBOOLEAN: lua_toboolean(L, index) != 0 ? "true" : "false"
+    case LUA_TNIL: "nil"
+    default:
+      "\(String(cString: lua_typename(L, lua_type(L, index))))"
+    }
+  }
+}

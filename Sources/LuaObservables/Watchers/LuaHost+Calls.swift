@@ -1,0 +1,267 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Calling the callbacks of watchers.
+extension LuaHost {
+  /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
+  func call(_ watcher: WatcherRef, change: (Change, Path)?) {
+    let L = state.pointer
+    guard let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else { return }
+    let height = lua_gettop(L)
+    pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
+    pushObject(of: root, to: L)
+    if watcher.script.pointee.hasObserver {
+      pushObserver(of: watcher, to: L)
+    } else {
+      lua_pushnil(L)
+    }
+    var arguments: CInt = 2
+    if let (change, path) = change {
+      arguments = 3
+      do {
+        try pushChange(change, path, to: L)
+      } catch {
+        lua_settop(L, height)
+        let (name, site) = title(of: watcher)
+        report(error, .immediate, name: name, site: site)
+        return
+      }
+    }
+    let status = clua_tracedcall(L, arguments, 0)
+    if status != LUA_OK {
+      // The callback may have ended its own watcher.
+      let isActive = watcher.pointee.isActive
+      let (name, site) = isActive ? title(of: watcher) : ("(ended)", "")
+      let cause = isActive ? watcher.script.pointee.cause : Site()
+      reportError(
+        status, L, change == nil ? .watcher : .immediate, name: name, site: site,
+        cause: cause.line > 0 ? sources.text(cause) : nil)
+    }
+    lua_settop(L, height)
+  }
+
+  /// The file:line that is running becomes the cause of the watcher's next call.
+  func noteCause(of watcher: WatcherRef) {
+    if watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(receiver).toOpaque() {
+      watcher.script.pointee.cause = sources.current(state.pointer)
+    }
+  }
+
+  /// Pushes {path, key, old, new}. [-0, +1, -]
+  private func pushChange(_ change: Change, _ path: Path, to L: OpaquePointer) throws(LuaError) {
+    let saved = change.saved as? SavedChange
+    try state.check(clua_try_createtable(L, 0, 4), L)
+    try state.push(text: path.description, to: L)
+    try state.check(clua_try_setfield(L, -2, "path", 4), L)
+    if let saved {
+      for (name, value) in [("key", saved.key), ("old", saved.old), ("new", saved.new)] {
+        try state.push(value, to: L)
+        try state.check(clua_try_setfield(L, -2, name, 3), L)
+      }
+    } else {
+      for name in ["key", "old", "new"] {
+        try pushPart(name, of: change, to: L)
+        try state.check(clua_try_setfield(L, -2, name, 3), L)
+      }
+    }
+  }
+
+  /// Pushes key, old or new of a write that is under way. [-0, +1, -]
+  private func pushPart(
+    _ part: String, of change: Change, to L: OpaquePointer
+  ) throws(LuaError) {
+    guard let values = change.values else { return lua_pushnil(L) }
+    guard change.node.kind === tables else {
+      let values = ModelWrite(values, of: change.node)
+      switch part {
+      case "key": try state.push(text: values.key, to: L)
+      case "old": try objects.push(value: values.old, to: L)
+      default: try objects.push(value: values.new, to: L)
+      }
+      return
+    }
+    let write = values.assumingMemoryBound(to: clua_write.self).pointee
+    switch part {
+    case "key": lua_pushvalue(L, write.key)
+    case "old": lua_pushvalue(L, write.old)
+    default: lua_pushvalue(L, write.new_)
+    }
+  }
+
+  func save(_ change: Change) -> AnyObject? {
+    if let saved = change.saved { return saved }
+    let L = state.pointer
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    func value(_ part: String) -> LuaValue {
+      guard (try? pushPart(part, of: change, to: L)) != nil else { return .nil }
+      return (try? state.value(at: -1, of: L)) ?? .nil
+    }
+    return SavedChange(key: value("key"), old: value("old"), new: value("new"))
+  }
+
+  func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
+    guard change.values != nil, let root = watcher.pointee.root else { return change.isSame }
+    let L = state.pointer
+    guard lua_checkstack(L, 24) != 0 else { return change.isSame }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
+    do {
+      try pushPart("old", of: change, to: L)
+      try pushPart("new", of: change, to: L)
+      let status = clua_tracedcall(L, 2, 1)
+      if status != LUA_OK {
+        let (name, site) = title(of: watcher)
+        reportError(status, L, .watcher, name: name, site: site)
+        return false
+      }
+    } catch {
+      return change.isSame
+    }
+    return lua_toboolean(L, -1) != 0
+  }
+
+  // MARK: What belongs to a watcher
+
+  /// Pushes what `root` keeps under `key`. [-0, +1, -]
+  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
+    if root.kind === tables {
+      clua_node_pushkept(L, TableKind.table(root), key)
+    } else {
+      objects.pushKept(key, of: root, to: L)
+    }
+  }
+
+  /// Pops a value that lives as long as the object of `root`. [-1, +0, -]
+  func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
+    if root.kind === tables {
+      try state.check(clua_try_node_keep(L, TableKind.table(root), key), L)
+    } else {
+      try objects.keep(key, of: root, L)
+    }
+  }
+
+  func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
+    if root.kind === tables {
+      clua_node_forget(L, TableKind.table(root), key)
+    } else {
+      objects.forget(key, of: root, L)
+    }
+  }
+
+  /// Pushes the observed object as scripts know it. [-0, +1, -]
+  func pushObject(of root: NodeRef, to L: OpaquePointer) {
+    if root.kind === tables {
+      clua_node_pushtable(L, TableKind.table(root))
+    } else {
+      objects.push(root, to: L)
+    }
+  }
+
+  /// Pushes the observer, nil when it is gone; false then. [-0, +1, -]
+  @discardableResult
+  func pushObserver(of watcher: WatcherRef, to L: OpaquePointer) -> Bool {
+    paths.pushObserver(watcher.pointee.index, to: L)
+    return lua_type(L, -1) != LUA_TNIL
+  }
+
+  /// The name of a watcher, and "file:line" of its registration.
+  func title(of watcher: WatcherRef) -> (name: String, site: String) {
+    let site = sources.text(watcher.script.pointee.site)
+    guard watcher.script.pointee.hasName, let root = watcher.pointee.root, !root.isDead else {
+      return (site, site)
+    }
+    let L = state.pointer
+    pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
+    defer { clua_pop(L, 1) }
+    return (lua_type(L, -1) == LUA_TSTRING ? state.text(at: -1, of: L) : site, site)
+  }
+
+  // MARK: Endings
+
+  /// The table of `node` was collected. The node's user value is on top of the stack; its callbacks
+  /// go with it, but for those that are to be told. Runs in a finalizer.
+  func ended(_ L: OpaquePointer, _ node: OpaquePointer, _ owner: UnsafeMutableRawPointer?) {
+    guard let owner, !isClosed else { return }
+    let root = owner.assumingMemoryBound(to: Node.self)
+    if lua_type(L, -1) == LUA_TTABLE, lua_checkstack(L, 8) != 0 {
+      var next = root.pointee.firstWatcher
+      while let watcher = next {
+        next = watcher.pointee.next
+        guard watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(receiver).toOpaque()
+        else { continue }
+        if watcher.script.pointee.hasEnd { noteEnding(of: watcher, L) }
+      }
+    }
+    engine.end(root)
+  }
+
+  /// What the finalizer of an observed object leaves of a watcher: the kept values are on top.
+  func noteEnding(of watcher: WatcherRef, _ L: OpaquePointer) {
+    var name = sources.text(watcher.script.pointee.site)
+    let site = name
+    if lua_rawgeti(L, -1, ScriptWatcher.key(watcher, .name)) == LUA_TSTRING {
+      name = state.text(at: -1, of: L)
+    }
+    clua_pop(L, 1)
+    lua_rawgeti(L, -1, ScriptWatcher.key(watcher, .end))
+    endings.append(
+      Ending(watcher: watcher.pointee.id, slot: anchors.keep(L), name: name, site: site))
+  }
+
+  /// A watcher ended: what the observed object kept for it goes.
+  func watcherEnded(_ watcher: WatcherRef, observedDied path: Path?) {
+    let data = watcher.script
+    let root = data.pointee.root
+    if !isClosed {
+      let L = state.pointer
+      if data.pointee.hasObserver { paths.forgetObserver(watcher.pointee.index, L) }
+      if path == nil, !root.isDead {
+        forget(ScriptWatcher.key(watcher, .callback), of: root, L)
+        if data.pointee.hasEquals { forget(ScriptWatcher.key(watcher, .equals), of: root, L) }
+        if data.pointee.hasEnd { forget(ScriptWatcher.key(watcher, .end), of: root, L) }
+        if data.pointee.hasName { forget(ScriptWatcher.key(watcher, .name), of: root, L) }
+      }
+      if let path, let index = endings.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
+        let ending = endings.remove(at: index)
+        let text = path.description
+        loop.nextTurn { [weak self] in self?.tell(ending, path: text) }
+      }
+    }
+    data.deallocate()
+  }
+
+  private func tell(_ ending: Ending, path: String) {
+    guard !isClosed else { return }
+    try? state.withStack { L throws(LuaError) in
+      anchors.push(ending.slot, to: L)
+      anchors.release(ending.slot, L)
+      try state.push(text: path, to: L)
+      let status = clua_tracedcall(L, 1, 0)
+      if status != LUA_OK {
+        reportError(status, L, .hook, name: "on_end of \(ending.name)", site: ending.site)
+      }
+    }
+  }
+
+  /// Tells the hook of `on_observed`.
+  func callObservedHook(_ slot: SlotRef, name: String, isObserved: Bool) {
+    let L = state.pointer
+    guard lua_checkstack(L, 24) != 0 else { return }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    let root = slot.pointee.node
+    pushKept(ScriptWatcher.hookKey, of: root, to: L)
+    guard lua_type(L, -1) == LUA_TFUNCTION else { return }
+    hookDepth += 1
+    defer { hookDepth -= 1 }
+    pushObject(of: root, to: L)
+    guard (try? state.push(text: name, to: L)) != nil else { return }
+    lua_pushboolean(L, isObserved ? 1 : 0)
+    let site = sources.text(sources.definition(height + 1, L))
+    let status = clua_tracedcall(L, 3, 0)
+    if status != LUA_OK { reportError(status, L, .hook, name: "on_observed", site: site) }
+  }
+}

@@ -1,0 +1,89 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What the bridge remembers about a watcher of a script, at `WatcherRecord.context`.
+struct ScriptWatcher {
+  /// Where it was registered.
+  let site: Site
+  /// The write that made it pending last.
+  var cause = Site()
+  /// The object that owns its callback.
+  let root: NodeRef
+  var hasObserver = false
+  var hasName = false
+  var hasEnd = false
+  var hasEquals = false
+
+  /// Under which keys the observed object keeps what belongs to a watcher.
+  enum Part: Int {
+    case callback, equals, end, name
+  }
+
+  static func key(_ watcher: WatcherRef, _ part: Part) -> lua_Integer {
+    lua_Integer(watcher.pointee.index * 4 + part.rawValue)
+  }
+  /// The key of the hook that `on_observed` sets.
+  static let hookKey: lua_Integer = -1
+}
+
+extension WatcherRef {
+  /// What the bridge remembers; only of watchers whose receiver is the script's.
+  var script: UnsafeMutablePointer<ScriptWatcher> {
+    UnsafeMutablePointer(bitPattern: pointee.context)!
+  }
+}
+
+/// Calls the callbacks of scripts. One for each host.
+final class ScriptReceiver: Receiver {
+  unowned(unsafe) var host: LuaHost!
+
+  override func deliver(_ watcher: WatcherRef) {
+    host.call(watcher, change: nil)
+  }
+
+  override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+    host.call(watcher, change: (change, path))
+  }
+
+  override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
+    host.isEqual(watcher, change)
+  }
+
+  override func save(_ change: Change) -> AnyObject? { host.save(change) }
+
+  override func isObserverAlive(_ watcher: WatcherRef) -> Bool {
+    let L = host.state.pointer
+    defer { clua_pop(L, 1) }
+    return host.pushObserver(of: watcher, to: L)
+  }
+
+  override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    host.watcherEnded(watcher, observedDied: path)
+  }
+
+  override func title(_ watcher: WatcherRef) -> String {
+    let (name, site) = host.title(of: watcher)
+    return name == site ? name : "\(name) (\(site))"
+  }
+}
+
+/// The values of a write, kept for a call that has to wait.
+final class SavedChange {
+  let key: LuaValue
+  let old: LuaValue
+  let new: LuaValue
+
+  init(key: LuaValue, old: LuaValue, new: LuaValue) {
+    (self.key, self.old, self.new) = (key, old, new)
+  }
+}
+
+/// What `on_end` has to be told, in a turn of its own (L3).
+struct Ending {
+  let watcher: UInt64
+  /// The slot of the anchor table that holds the callback.
+  let slot: Int
+  let name: String
+  let site: String
+}
