@@ -36,8 +36,9 @@ static void unlink_node(clua_node *node) {
   node->next = NULL;
 }
 
-/* Nobody is told of anything any more; reads and writes of what survived go on working. */
-static void end_node(clua_node *node) {
+/* Nobody is told of anything any more; reads and writes of what survived go on working. The node's
+   user value is on top of the stack. */
+static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;
   clua_shared *shared = node->shared;
   node->ended = true;
@@ -49,7 +50,7 @@ static void end_node(clua_node *node) {
   clua_unwatchmetatable(node);
   unlink_node(node);
   if (owner && shared->observation.ended) {
-    shared->observation.ended(shared->observation.context, node, owner);
+    shared->observation.ended(shared->observation.context, L, node, owner);
   }
 }
 
@@ -66,14 +67,16 @@ static int node_gc(lua_State *L) {
       return 0;
     }
   }
-  end_node(node);
+  lua_getiuservalue(L, 1, CLUA_NODE_VALUE);
+  end_node(L, node);
   return 0;
 }
 
 /* At close this finalizer is the last: it ends the nodes that wait for a second visit in vain. */
 static int shared_gc(lua_State *L) {
   clua_shared *shared = (clua_shared *)lua_touserdata(L, 1);
-  while (shared->nodes) end_node(shared->nodes);
+  lua_pushnil(L);
+  while (shared->nodes) end_node(L, shared->nodes);
   return 0;
 }
 

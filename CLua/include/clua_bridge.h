@@ -32,6 +32,7 @@ typedef enum clua_handle_kind {
   CLUA_HANDLE_WATCHER,
   CLUA_HANDLE_TIMER,
   CLUA_HANDLE_PATH,
+  CLUA_HANDLE_OBJECT,
   CLUA_HANDLE_KINDS,
 } clua_handle_kind;
 
@@ -48,6 +49,20 @@ int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind);
 int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle);
 /// The handle at `index`, or NULL if there is none of this kind. [-0, +0, -]
 clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind);
+
+/* ---- Tables of the host ------------------------------------------------------------------------ */
+
+/// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
+int clua_try_maketable(lua_State *L, int *reference);
+/// The same, holding its values weakly. [-0, +(0|1), -]
+int clua_try_makeweak(lua_State *L, int *reference);
+/// Lets the registry forget a table. [-0, +0, -]
+void clua_dropreference(lua_State *L, int reference);
+/// Has `function` called whenever a cycle of the collector ends, from a finalizer: it must not run
+/// Lua code. [-0, +(0|1), -]
+int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context);
+/// Whether two C strings are equal.
+bool clua_equaltext(const char *a, const char *b);
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 

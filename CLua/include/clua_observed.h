@@ -36,9 +36,10 @@ typedef struct clua_observation {
   /// A key whose slot (or whose table's `*` slot) wants it was written; the value is stored already.
   /// May run Lua code, protected; never raises; leaves the stack as it was.
   void (*written)(void *context, lua_State *L, const clua_write *write);
-  /// The table of `node` was collected. Called from a finalizer, also while the state closes: must
-  /// not run Lua. The node's memory is gone afterwards.
-  void (*ended)(void *context, clua_node *node, void *owner);
+  /// The table of `node` was collected; the node's user value is on top of the stack. Called from a
+  /// finalizer, also while the state closes: must not run Lua code. The node's memory is gone
+  /// afterwards.
+  void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
 } clua_observation;
 
 /// Prepares a state: replaces the base functions that could tell an observed table from a plain one.

@@ -6,7 +6,7 @@ internal import CLua
 /// Handles (`LuaTable`, `LuaFunction`, …) may be released anywhere, also after the state was closed. No
 /// function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift.
 public final class LuaState {
-  let pins: LuaPins
+  package let pins: LuaPins
   /// Where the registry has the table that holds the pins.
   package let pinTable: CInt
   private let main: OpaquePointer

@@ -38,7 +38,6 @@ public final class LuaHost {
   var lastTimer = 0
   var library: LuaTable?
   var hookDepth = 0
-  private(set) var coreTable: LuaTable?
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
@@ -82,6 +81,7 @@ public final class LuaHost {
       try state.check(clua_try_observation_install(L, &observation), L)
       try anchors.install(state, L)
       try paths.install(state, L)
+      try objects.install(L)
       try installHandles(L)
       try installModule(L)
     }
@@ -100,7 +100,6 @@ public final class LuaHost {
     exitHooks = []
     errorHook = nil
     library = nil
-    coreTable = nil
     state.close()
   }
 
@@ -111,7 +110,7 @@ public final class LuaHost {
   /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script raised.
   @discardableResult
   public func run(file path: String) throws(LuaError) -> [LuaValue] {
-    try loop.turn { () throws(LuaError) in try state.run(file: path) }
+    try loop.turn { () throws(LuaError) in try state.runFile(path) }
   }
 
   /// Runs `text` as a turn; `name` is what error messages call it.

@@ -10,7 +10,7 @@ final class AnchorTable {
   private var capacity: CInt = 0
 
   func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_makeanchors(L, &reference), L)
+    try state.check(clua_try_maketable(L, &reference), L)
   }
 
   /// Pops an object and keeps it alive; 0 where there was no memory for another slot. [-1, +0, -]

@@ -19,7 +19,7 @@ final class PathCache {
 
   func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
     self.state = state
-    try state.check(clua_try_makeanchors(L, &texts), L)
+    try state.check(clua_try_maketable(L, &texts), L)
     try state.check(clua_try_makeweak(L, &observers), L)
   }
 
@@ -69,8 +69,8 @@ final class PathCache {
     if cached.count >= limit {
       // Texts that are made up as the script goes: forget them all, in both languages.
       var fresh: CInt = 0
-      try state.check(clua_try_makeanchors(L, &fresh), L)
-      luaL_unref(L, CLUA_REGISTRYINDEX, texts)
+      try state.check(clua_try_maketable(L, &fresh), L)
+      clua_dropreference(L, texts)
       texts = fresh
       cached = []
     }
@@ -131,7 +131,7 @@ final class PathCache {
   /// Pushes the key of one step of a path. [-0, +1, -]
   func pushKey(_ step: Int, of path: Path, to L: OpaquePointer) throws(LuaError) {
     guard let state else { throw .closed }
-    if let keys = path.attachment as? PathKeys, keys.table.pins === state.pinBoard {
+    if let keys = path.attachment as? PathKeys, keys.table.pins === state.pins {
       try state.push(keys.table, to: L)
       lua_rawgeti(L, -1, lua_Integer(step + 1))
       clua_remove(L, -2)

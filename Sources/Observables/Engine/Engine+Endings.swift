@@ -42,6 +42,14 @@ extension Engine {
     return count
   }
 
+  /// Ends the watchers whose receiver is one of those, telling nobody: a state closes (L3).
+  package func stopAll(where isOurs: (Receiver) -> Bool) {
+    forEachWatcher { watcher in
+      if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
+    }
+    hookCalls = []
+  }
+
   /// The record goes when no queue and no call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
     if watcher.pointee.root == nil, watcher.pointee.flags.isDisjoint(with: [.queued, .running]) {
@@ -51,6 +59,7 @@ extension Engine {
 
   /// Ends the watchers whose observer is gone (L3); for those who ask before the next flush.
   package func stopOrphans() {
+    hasOrphans = false
     forEachWatcher { watcher in
       if watcher.pointee.flags.contains(.observing),
         !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
@@ -95,6 +104,25 @@ extension Engine {
       // The list of idle nodes still knows it: freed when that is worked off.
       if !node.pointee.isIdle { nodePool.free(node) }
     }
+  }
+
+  /// Takes back a slot that was just made: its kind could not register it.
+  package func discard(_ slot: SlotRef) {
+    let node = slot.pointee.node
+    if slot.pointee.isEvery {
+      node.pointee.every = nil
+    } else {
+      var field = node.slotsField
+      while let other = field.pointee {
+        if other == slot {
+          field.pointee = slot.pointee.next
+          break
+        }
+        field = other.nextField
+      }
+    }
+    free(slot)
+    makeIdle(node)
   }
 
   private func free(_ slot: SlotRef) {

@@ -155,6 +155,7 @@ extension Engine {
       }
     }
     rearmQuietSlots()
+    if hasOrphans { stopOrphans() }
     runHooks()
     settle()
     return calls

@@ -55,6 +55,9 @@ public final class Engine {
   /// An operation is under way in which nodes must not go.
   var isBusy = false
 
+  /// Observers may have died without anybody having noticed; looked for when the turn ends.
+  package var hasOrphans = false
+
   /// Sees everything that happens (`log`, `record`); nil costs one branch.
   package var recorder: EngineRecorder? {
     didSet { if (oldValue == nil) != (recorder == nil) { rearmEverything() } }
@@ -109,7 +112,7 @@ public final class Engine {
     return slot
   }
 
-  func forEachNode(_ body: (NodeRef) -> Void) {
+  package func forEachNode(_ body: (NodeRef) -> Void) {
     var node = firstNode
     while let current = node {
       node = current.pointee.next

@@ -14,6 +14,8 @@ package struct Node {
   var lastWatcher: WatcherRef?
   /// How many pending watchers keep the object alive (L2).
   var anchors: Int32 = 0
+  /// The kind's to use.
+  package var context = 0
   /// Somebody wants to know which keys are observed (`on_observed`).
   package var isHooked = false
   /// Queued to be looked at when the turn ends: something stopped being observed.

@@ -211,3 +211,21 @@ struct ModelValues {
   let old: Any?
   let new: Any?
 }
+
+/// The write of a model's property, for a bridge that hands it on.
+package struct ModelWrite {
+  package let key: String
+  package let old: Any?
+  package let new: Any?
+
+  package init(_ values: UnsafeRawPointer, of node: NodeRef) {
+    let values = values.assumingMemoryBound(to: ModelValues.self).pointee
+    let kind = Unmanaged<ModelKind>.fromOpaque(node.pointee.kind.toOpaque()).takeUnretainedValue()
+    (key, old, new) = (kind.properties.names[values.key], values.old, values.new)
+  }
+}
+
+extension NodeRef {
+  /// The model that is observed here; only of nodes of models that are not dead.
+  package var model: AnyObject { ModelObservation.of(self).object }
+}

@@ -64,6 +64,13 @@ public final class ModelProperties: @unchecked Sendable {
     entries[try slot(of: name)].read(model)
   }
 
+  /// The type of a property, as an error names it.
+  ///
+  /// - Throws: `ModelError` for an unknown name.
+  public func typeName(of name: String) throws(ModelError) -> String {
+    "\(entries[try slot(of: name)].type)"
+  }
+
   /// Sets a property by its name.
   ///
   /// - Throws: `ModelError` for an unknown name, a read-only property, and a value of the wrong type.

@@ -1,0 +1,90 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Properties of Swift models, read and written by scripts.
+extension HostObjects {
+  /// Pushes a Swift value as a script sees it. [-0, +1, -]
+  func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
+    guard let value else { return lua_pushnil(L) }
+    if let object = value as AnyObject as? any ObservableModel, type(of: value) is AnyClass {
+      try push(object, to: L)
+    } else if let value = value as? any LuaEncodable {
+      try host.state.push(value, to: L)
+    } else {
+      throw LuaError(
+        "a value of type \(type(of: value)) cannot be given to a script")
+    }
+  }
+
+  /// `model[key]`: arguments are the userdata and the key.
+  func index(_ L: OpaquePointer) throws -> CInt {
+    let (model, name) = try modelAndName(L)
+    try push(value: type(of: model).properties.value(of: name, in: model), to: L)
+    return 1
+  }
+
+  /// `model[key] = value`.
+  func newIndex(_ L: OpaquePointer) throws -> CInt {
+    let (model, name) = try modelAndName(L)
+    let properties = type(of: model).properties
+    if lua_type(L, 3) == LUA_TUSERDATA, let object = object(at: 3, of: L) {
+      try properties.set(name, of: model, to: object)
+      return 0
+    }
+    let value = try host.state.value(at: 3, of: L)
+    for candidate in HostObjects.candidates(for: value) {
+      do {
+        try properties.set(name, of: model, to: candidate)
+        return 0
+      } catch where error.code == .wrongType {
+        continue
+      }
+    }
+    throw LuaError(
+      """
+      property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)), \
+      not \(String(cString: lua_typename(L, lua_type(L, 3))))
+      """)
+  }
+
+  /// The Swift values that a Lua value may stand for, the most natural one first.
+  private static func candidates(for value: LuaValue) -> [Any?] {
+    switch value {
+    case .nil: [nil, value]
+    case .boolean(let value): [value]
+    case .integer(let value):
+      integers(value)
+    case .number(let value): [value, Float(value), LuaValue.number(value)]
+    case .string(let string): [string.text ?? string.description, string.bytes, string, value]
+    case .table(let table): [table, value]
+    case .function(let function): [function, value]
+    default: [value]
+    }
+  }
+
+  private static func integers(_ value: Int64) -> [Any?] {
+    let exact: [Any?] = [
+      Int32(exactly: value), UInt(exactly: value), UInt8(exactly: value), Int8(exactly: value),
+      Int16(exactly: value), UInt16(exactly: value), UInt32(exactly: value),
+      UInt64(exactly: value),
+    ]
+    // One that doesn't fit is no candidate: nil would mean another value.
+    return [Int(value), Double(value), Float(value), value] + exact.filter { $0 != nil }
+      + [LuaValue.integer(value)]
+  }
+
+  private func modelAndName(_ L: OpaquePointer) throws -> (any ObservableModel, String) {
+    guard let model = object(at: 1, of: L) as? any ObservableModel else {
+      throw LuaError("a host object was expected")
+    }
+    guard lua_type(L, 2) == LUA_TSTRING else {
+      throw LuaError(
+        """
+        \(type(of: model).properties.typeName) has properties by name, not by \
+        \(String(cString: lua_typename(L, lua_type(L, 2))))
+        """)
+    }
+    return (model, host.state.text(at: 2, of: L))
+  }
+}

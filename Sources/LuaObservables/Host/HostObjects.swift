@@ -1,0 +1,200 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Swift models as scripts see them: userdata that hold them, one for each model.
+///
+/// Callbacks that scripts register on a model belong to its userdata. While anybody in Swift shares
+/// the model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the collector
+/// decides (L6). Looked at whenever a cycle of the collector ends.
+final class HostObjects {
+  unowned(unsafe) var host: LuaHost!
+  /// Registry reference of the weak table: address of the model → userdata.
+  private var known: CInt = 0
+  /// The models that something is kept for.
+  private var watched: [ObjectIdentifier: Watched] = [:]
+
+  private final class Box {
+    var object: AnyObject
+    unowned(unsafe) let objects: HostObjects
+    init(_ object: AnyObject, _ objects: HostObjects) {
+      (self.object, self.objects) = (object, objects)
+    }
+  }
+
+  private struct Watched {
+    /// Not retained: the userdata holds it, and takes this entry with it.
+    unowned(unsafe) let box: Box
+    /// The slot of the anchor table that keeps the userdata; 0 while the collector decides.
+    var anchor: Int
+    var kept: Int
+  }
+
+  func install(_ L: OpaquePointer) throws(LuaError) {
+    try host.state.check(clua_try_makeweak(L, &known), L)
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    try host.state.check(
+      clua_try_watchcollector(
+        L, { Unmanaged<HostObjects>.fromOpaque($0!).takeUnretainedValue().collectorCycled() },
+        context), L)
+  }
+
+  /// Pushes the userdata of a model. [-0, +1, -]
+  func push(_ object: AnyObject, to L: OpaquePointer) throws(LuaError) {
+    let address = Unmanaged.passUnretained(object).toOpaque()
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
+    if lua_rawgetp(L, -1, address) == LUA_TUSERDATA {
+      clua_remove(L, -2)
+      return
+    }
+    clua_pop(L, 1)
+    let box = Unmanaged.passRetained(Box(object, self))
+    let status = clua_try_pushhandle(
+      L, CLUA_HANDLE_OBJECT,
+      clua_handle(
+        object: box.toOpaque(),
+        release: { box in
+          let box = Unmanaged<Box>.fromOpaque(box!)
+          box.takeUnretainedValue().objects.collected(box.takeUnretainedValue())
+          box.release()
+        }, index: 0, id: 0))
+    guard status == LUA_OK else {
+      box.release()
+      clua_remove(L, -2)
+      throw host.state.takeError(status, L)
+    }
+    lua_pushlightuserdata(L, address)
+    lua_pushvalue(L, -2)
+    let stored = clua_try_rawset(L, -4)
+    guard stored == LUA_OK else {
+      let error = host.state.takeError(stored, L)
+      clua_pop(L, 2)
+      throw error
+    }
+    clua_remove(L, -2)
+  }
+
+  /// Pushes the userdata of an observed model, nil where there is no memory. [-0, +1, -]
+  func push(_ root: NodeRef, to L: OpaquePointer) {
+    if root.isDead || (try? push(root.model, to: L)) == nil { lua_pushnil(L) }
+  }
+
+  /// The model in the userdata at `index`, if it is one. [-0, +0, -]
+  func object(at index: CInt, of L: OpaquePointer) -> AnyObject? {
+    guard let handle = clua_tohandle(L, index, CLUA_HANDLE_OBJECT), let box = handle.pointee.object
+    else { return nil }
+    return Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().object
+  }
+
+  // MARK: What callbacks leave with a model
+
+  /// Pops a value that lives as long as the userdata of `root`. [-1, +0, -]
+  func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
+    let model = root.model
+    do {
+      try push(model, to: L)
+    } catch {
+      clua_pop(L, 1)
+      throw error
+    }
+    if lua_getiuservalue(L, -1, 1) != LUA_TTABLE {
+      clua_pop(L, 1)
+      let status = clua_try_createtable(L, 0, 1)
+      guard status == LUA_OK else {
+        let error = host.state.takeError(status, L)
+        clua_pop(L, 2)
+        throw error
+      }
+      lua_pushvalue(L, -1)
+      lua_setiuservalue(L, -3, 1)
+    }
+    lua_pushinteger(L, key)
+    lua_pushvalue(L, -4)
+    let status = clua_try_rawset(L, -3)
+    guard status == LUA_OK else {
+      let error = host.state.takeError(status, L)
+      clua_pop(L, 3)
+      throw error
+    }
+    clua_pop(L, 1)
+    if var entry = watched[ObjectIdentifier(model)] {
+      entry.kept += 1
+      watched[ObjectIdentifier(model)] = entry
+    } else if let handle = clua_tohandle(L, -1, CLUA_HANDLE_OBJECT) {
+      lua_pushvalue(L, -1)
+      watched[ObjectIdentifier(model)] = Watched(
+        box: Unmanaged<Box>.fromOpaque(handle.pointee.object).takeUnretainedValue(),
+        anchor: host.anchors.keep(L), kept: 1)
+    }
+    clua_pop(L, 2)
+  }
+
+  /// [-0, +1, -]
+  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
+    push(root, to: L)
+    if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE {
+      lua_rawgeti(L, -1, key)
+      clua_remove(L, -2)
+      clua_remove(L, -2)
+    } else {
+      lua_settop(L, -2)
+      if lua_type(L, -1) == LUA_TUSERDATA { clua_pop(L, 1) }
+      lua_pushnil(L)
+    }
+  }
+
+  func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    let identifier = ObjectIdentifier(root.model)
+    push(root, to: L)
+    if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE,
+      lua_rawgeti(L, -1, key) != LUA_TNIL
+    {
+      lua_pushnil(L)
+      lua_rawseti(L, -3, key)
+      guard var entry = watched[identifier] else { return }
+      entry.kept -= 1
+      if entry.kept == 0 {
+        host.anchors.release(entry.anchor, L)
+        watched[identifier] = nil
+      } else {
+        watched[identifier] = entry
+      }
+    }
+  }
+
+  // MARK: Who holds what
+
+  /// A cycle of the collector ended. Allocates nothing in Lua.
+  private func collectorCycled() {
+    guard !host.isClosed else { return }
+    host.engine.hasOrphans = true
+    let L = host.state.pointer
+    for (identifier, entry) in watched {
+      let isShared = !isKnownUniquelyReferenced(&entry.box.object)
+      if isShared, entry.anchor == 0 {
+        lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
+        if lua_rawgetp(L, -1, Unmanaged.passUnretained(entry.box.object).toOpaque())
+          == LUA_TUSERDATA
+        {
+          watched[identifier]?.anchor = host.anchors.keep(L)
+          clua_pop(L, 1)
+        } else {
+          clua_pop(L, 2)
+        }
+      } else if !isShared, entry.anchor != 0 {
+        host.anchors.release(entry.anchor, L)
+        watched[identifier]?.anchor = 0
+      }
+    }
+  }
+
+  /// The userdata is gone: watchers of scripts on this model end with it.
+  private func collected(_ box: Box) {
+    guard watched.removeValue(forKey: ObjectIdentifier(box.object)) != nil, !host.isClosed else {
+      return
+    }
+    host.stopScriptWatchers(of: box.object)
+  }
+}

@@ -1,0 +1,152 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// A function of the module `obs` that is written in Swift: its arguments are on the stack from
+/// index 1, and it returns how many results it pushed.
+typealias ModuleFunction = (LuaHost, OpaquePointer) throws -> CInt
+
+extension LuaHost {
+  /// Offers the module: `require "obs"` runs the prelude, once.
+  func installModule(_ L: OpaquePointer) throws(LuaError) {
+    try push({ host, L in try host.loadModule(L) }, to: L)
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height - 1) }
+    guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE else {
+      return
+    }
+    try state.check(clua_try_getfield(L, -1, "package", 7), L)
+    // Without the library `package` there is no `require`; the host can still run the prelude.
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    try state.check(clua_try_getfield(L, -1, "preload", 7), L)
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    lua_pushvalue(L, height)
+    try state.check(clua_try_setfield(L, -2, "obs", 3), L)
+  }
+
+  /// The module, made on the first call.
+  private func loadModule(_ L: OpaquePointer) throws -> CInt {
+    let status = PackageResources.obs_lua.withUnsafeBytes { text in
+      clua_try_load(
+        L, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+    }
+    try state.check(status, L)
+    try pushCore(to: L)
+    try state.check(clua_tracedcall(L, 1, 1), L)
+    return 1
+  }
+
+  /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]
+  private func pushCore(to L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 48), L)
+    for functions in [
+      observingFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
+    ] {
+      for (name, function) in functions {
+        try push(function, to: L)
+        try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+      }
+    }
+  }
+
+  /// Pushes a Lua function that calls `function`. [-0, +1, -]
+  func push(_ function: @escaping ModuleFunction, to L: OpaquePointer) throws(LuaError) {
+    try state.pushFunction(
+      { [unowned(unsafe) self] _, L in try function(self, L) }, to: L)
+  }
+
+  // MARK: Arguments
+
+  /// Raises "bad argument", in the words of Lua's own library.
+  func badArgument(_ number: Int, of function: String, _ message: String) -> LuaError {
+    LuaError("bad argument #\(number) to '\(function)' (\(message))")
+  }
+
+  func typeName(at index: CInt, of L: OpaquePointer) -> String {
+    if index > lua_gettop(L) { return "no value" }
+    return String(cString: lua_typename(L, lua_type(L, index)))
+  }
+
+  /// The node of the observed object at `index`.
+  func observed(at index: CInt, of L: OpaquePointer, _ function: String) throws -> NodeRef {
+    lua_pushvalue(L, index)
+    switch lua_type(L, -1) {
+    case LUA_TTABLE:
+      return try tables.node(L)
+    case LUA_TUSERDATA:
+      defer { clua_pop(L, 1) }
+      if let model = objects.object(at: -1, of: L) as? any ObservableModel {
+        return model.node(in: engine)
+      }
+    default:
+      clua_pop(L, 1)
+    }
+    throw badArgument(
+      Int(index), of: function,
+      "table or object of the host program expected, got \(typeName(at: index, of: L))")
+  }
+
+  /// The node at `index` if the object is observed already; nil otherwise.
+  func existingNode(at index: CInt, of L: OpaquePointer, _ function: String) throws -> NodeRef? {
+    if lua_type(L, index) == LUA_TTABLE {
+      guard let node = clua_node_at(L, index), let owner = clua_node_owner(node) else { return nil }
+      return owner.assumingMemoryBound(to: Node.self)
+    }
+    return try observed(at: index, of: L, function)
+  }
+
+  /// The path at `index`: text, or made by `obs.path`.
+  func path(at index: CInt, of L: OpaquePointer, _ function: String, argument: Int) throws -> Path {
+    if lua_type(L, index) == LUA_TSTRING {
+      do {
+        return try paths.path(at: index, of: L)
+      } catch let error as PathError {
+        throw badArgument(argument, of: function, error.description)
+      }
+    }
+    if let handle = clua_tohandle(L, index, CLUA_HANDLE_PATH), let object = handle.pointee.object {
+      return Unmanaged<Path>.fromOpaque(object).takeUnretainedValue()
+    }
+    throw badArgument(
+      argument, of: function, "key path expected, got \(typeName(at: index, of: L))")
+  }
+
+  /// One path, or each of a list of paths.
+  func forEachPath(
+    at index: CInt, of L: OpaquePointer, _ function: String, argument: Int,
+    _ body: (Path) throws -> Void
+  ) throws {
+    guard lua_type(L, index) == LUA_TTABLE else {
+      return try body(path(at: index, of: L, function, argument: argument))
+    }
+    let index = lua_absindex(L, index)
+    let count = clua_rawlen(L, index)
+    if count == 0 {
+      throw badArgument(argument, of: function, "the list of key paths is empty")
+    }
+    for position in 1...count {
+      lua_pushinteger(L, lua_Integer(position))
+      clua_rawget(L, index)
+      let element = try path(at: -1, of: L, function, argument: argument)
+      clua_pop(L, 1)
+      try body(element)
+    }
+  }
+
+  func checkFunction(at index: CInt, of L: OpaquePointer, _ function: String) throws {
+    guard lua_type(L, index) == LUA_TFUNCTION || isCallable(index, L) else {
+      throw badArgument(
+        Int(index), of: function, "function expected, got \(typeName(at: index, of: L))")
+    }
+  }
+
+  private func isCallable(_ index: CInt, _ L: OpaquePointer) -> Bool {
+    guard index <= lua_gettop(L), clua_getmetatable(L, index) else { return false }
+    defer { clua_pop(L, 1) }
+    guard let status = try? state.push(text: "__call", to: L) else { return false }
+    _ = status
+    let type = clua_rawget(L, -2)
+    clua_pop(L, 1)
+    return type != LUA_TNIL
+  }
+}

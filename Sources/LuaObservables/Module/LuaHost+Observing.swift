@@ -1,0 +1,380 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// `obs.observe`, `obs.stop`, and what goes with them.
+extension LuaHost {
+  var observingFunctions: [(String, ModuleFunction)] {
+    [
+      ("observe", { host, L in try host.observe(L) }),
+      ("stop", { host, L in try host.stop(L) }),
+      ("path", { host, L in try host.makePath(L) }),
+      ("path_parts", { host, L in try host.pathParts(L) }),
+      ("trigger", { host, L in try host.trigger(L) }),
+      ("flush", { host, L in try host.flush(L) }),
+      ("begin_batch", { host, _ in host.engine.beginBatch(); return 0 }),
+      ("end_batch", { host, L in host.endBatch(L) }),
+      ("open_scope", { host, L in try host.openScope(L) }),
+      ("close_scope", { host, L in host.closeScope(L) }),
+    ]
+  }
+
+  /// observe(observed, paths, callback, options) → watcher
+  private func observe(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 4)
+    let root = try observed(at: 1, of: L, "observe")
+    try checkFunction(at: 3, of: L, "observe")
+    var options = ObserveOptions()
+    if lua_type(L, 4) != LUA_TNIL { options = try ObserveOptions(at: 4, of: L, self) }
+    let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
+    data.initialize(to: ScriptWatcher(site: sources.current(L), root: root))
+    data.pointee.hasObserver = options.flags.contains(.observing)
+    let watcher = engine.makeWatcher(
+      root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
+    do {
+      lua_pushvalue(L, 3)
+      try keep(ScriptWatcher.key(watcher, .callback), of: root, L)
+      if options.flags != [] || options.hasNames {
+        try keepOptions(options, of: watcher, root, L)
+      }
+      if lua_type(L, 2) == LUA_TSTRING {
+        try engine.add(path(at: 2, of: L, "observe", argument: 2), to: watcher)
+      } else {
+        try forEachPath(at: 2, of: L, "observe", argument: 2) { try engine.add($0, to: watcher) }
+      }
+      try pushHandle(of: watcher, to: L)
+    } catch {
+      engine.stop(watcher)
+      if let error = error as? PathError { throw badArgument(2, of: "observe", error.description) }
+      throw error
+    }
+    if options.isInitial { engine.schedule(watcher) }
+    if scopes > 0 { try addToScope(L) }
+    engine.runHooks()
+    recorder?.drain()
+    return 1
+  }
+
+  private func keepOptions(
+    _ options: ObserveOptions, of watcher: WatcherRef, _ root: NodeRef, _ L: OpaquePointer
+  ) throws {
+    for (name, part) in [("equals", ScriptWatcher.Part.equals), ("on_end", .end), ("name", .name)] {
+      try state.check(clua_try_getfield(L, 4, name, name.utf8.count), L)
+      if lua_type(L, -1) == LUA_TNIL {
+        clua_pop(L, 1)
+        continue
+      }
+      switch part {
+      case .equals: watcher.script.pointee.hasEquals = true
+      case .end: watcher.script.pointee.hasEnd = true
+      default: watcher.script.pointee.hasName = true
+      }
+      try keep(ScriptWatcher.key(watcher, part), of: root, L)
+    }
+    guard options.flags.contains(.observing) else { return }
+    try state.check(clua_try_getfield(L, 4, "observer", 8), L)
+    if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
+      let site = sources.text(watcher.script.pointee.site)
+      writeError(
+        """
+        \(programName): \(site): warning: the callback captures its observer \
+        '\(String(cString: name))', which keeps it alive for ever; \
+        use the second argument of the callback instead\n
+        """)
+    }
+    try paths.keepObserver(watcher.pointee.index, L)
+  }
+
+  /// stop(observed, filter) → how many (watcher, path) pairs were ended
+  private func stop(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    var count = 0
+    if let root = try existingNode(at: 1, of: L, "stop") {
+      let filter = try StopFilter(at: 2, of: L, self)
+      count = stop(root, filter, L)
+      engine.runHooks()
+      recorder?.drain()
+    } else {
+      _ = try StopFilter(at: 2, of: L, self)
+    }
+    lua_pushinteger(L, lua_Integer(count))
+    return 1
+  }
+
+  private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: OpaquePointer) -> Int {
+    var count = 0
+    // A watcher that is stopped may take its neighbours with it only through its own callback's end,
+    // which calls nobody here: the list is safe to walk.
+    var next = root.pointee.firstWatcher
+    while let watcher = next {
+      next = watcher.pointee.next
+      guard isScript(watcher) else { continue }
+      if filter.hasObserver {
+        pushObserver(of: watcher, to: L)
+        let isSame = lua_rawequal(L, -1, filter.observer) != 0
+        clua_pop(L, 1)
+        if !isSame { continue }
+      }
+      if filter.hasCallback {
+        pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
+        let isSame = lua_rawequal(L, -1, filter.callback) != 0
+        clua_pop(L, 1)
+        if !isSame { continue }
+      }
+      if filter.paths.isEmpty {
+        count += engine.stop(watcher)
+      } else {
+        for path in filter.paths {
+          while watcher.pointee.isActive, engine.remove(path, from: watcher) { count += 1 }
+        }
+      }
+    }
+    return count
+  }
+
+  func isScript(_ watcher: WatcherRef) -> Bool {
+    watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(receiver).toOpaque()
+  }
+
+  /// The userdata of a model is gone, and with it the callbacks.
+  func stopScriptWatchers(of object: AnyObject) {
+    guard let model = object as? any ObservableModel else { return }
+    let root = model.node(in: engine)
+    var next = root.pointee.firstWatcher
+    while let watcher = next {
+      next = watcher.pointee.next
+      if isScript(watcher) { engine.stop(watcher) }
+    }
+  }
+
+  // MARK: Paths
+
+  /// path(...) → exact path
+  private func makePath(_ L: OpaquePointer) throws -> CInt {
+    if lua_gettop(L) == 0 {
+      throw badArgument(1, of: "path", "at least one key expected, got no value")
+    }
+    guard lua_checkstack(L, 10) != 0 else { throw LuaError("too many keys in a path") }
+    let path = Unmanaged.passRetained(try paths.exactPath(from: 1, of: L))
+    let status = clua_try_pushhandle(
+      L, CLUA_HANDLE_PATH,
+      clua_handle(
+        object: path.toOpaque(), release: { Unmanaged<Path>.fromOpaque($0!).release() }, index: 0,
+        id: 0))
+    guard status == LUA_OK else {
+      path.release()
+      throw state.takeError(status, L)
+    }
+    return 1
+  }
+
+  /// path_parts(path, function name) → list of keys, list of kinds, text
+  private func pathParts(_ L: OpaquePointer) throws -> CInt {
+    let function = lua_type(L, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
+    let path = try path(at: 1, of: L, function, argument: 2)
+    try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
+    let keys = lua_gettop(L)
+    try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
+    for (step, component) in path.components.enumerated() {
+      try paths.pushKey(step, of: path, to: L)
+      lua_rawseti(L, keys, lua_Integer(step + 1))
+      let kind =
+        switch component.kind {
+        case .name, .key, .slot, .element: "key"
+        case .every: "every"
+        case .member: "member"
+        case .operation: "operation"
+        }
+      try state.push(text: kind, to: L)
+      lua_rawseti(L, keys + 1, lua_Integer(step + 1))
+    }
+    try state.push(text: path.description, to: L)
+    return 3
+  }
+
+  // MARK: Writes
+
+  /// trigger(observed, key, previous): like one assignment from `previous` to the current value.
+  private func trigger(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 3)
+    let isNaN = lua_type(L, 2) == LUA_TNUMBER && lua_tonumberx(L, 2, nil).isNaN
+    if lua_type(L, 2) == LUA_TNIL || isNaN {
+      throw badArgument(2, of: "trigger", "a key expected, got \(isNaN ? "NaN" : "nil")")
+    }
+    guard let root = try existingNode(at: 1, of: L, "trigger") else { return 0 }
+    if root.kind !== tables { return try triggerModel(root, L) }
+    let table = TableKind.table(root)
+    lua_pushvalue(L, 2)
+    clua_inheritedget(L, 1)
+    var write = clua_write()
+    write.node = table
+    write.slot = clua_node_slot(L, table, 2)
+    write.every = root.pointee.every.map {
+      UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
+    }
+    (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L))
+    // Without a previous value it is a change, whatever is there now.
+    write.same = lua_type(L, 3) != LUA_TNIL && clua_same(L, 3, write.new_)
+    if write.slot != nil || write.every != nil { written(L, write) }
+    return 0
+  }
+
+  private func triggerModel(_ root: NodeRef, _ L: OpaquePointer) throws -> CInt {
+    guard lua_type(L, 2) == LUA_TSTRING, let model = root.model as? any ObservableModel else {
+      throw badArgument(2, of: "trigger", "a property's name expected")
+    }
+    let slot = try type(of: model).properties.slot(of: state.text(at: 2, of: L))
+    model.observation.didSetElsewhere(slot)
+    return 0
+  }
+
+  private func flush(_ L: OpaquePointer) throws -> CInt {
+    if engine.isFlushing || engine.immediateDepth > 0 {
+      throw LuaError("obs.flush was called inside a watcher")
+    }
+    if engine.batchDepth > 0 { throw LuaError("obs.flush was called inside a batch") }
+    if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook") }
+    lua_pushinteger(L, lua_Integer(engine.flush()))
+    recorder?.drain()
+    return 1
+  }
+
+  private func endBatch(_ L: OpaquePointer) -> CInt {
+    engine.endBatch()
+    recorder?.drain()
+    return 0
+  }
+
+  // MARK: Scopes
+
+  /// open_scope(list): what is registered from now on is added to the list.
+  private func openScope(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    scopeLists.append(LuaTable(pin: try state.pin(at: 1, of: L)))
+    scopes += 1
+    return 0
+  }
+
+  private func closeScope(_ L: OpaquePointer) -> CInt {
+    if scopes > 0 {
+      scopes -= 1
+      scopeLists.removeLast()
+    }
+    return 0
+  }
+
+  /// Adds the handle on top of the stack to the innermost scope. [-0, +0, -]
+  func addToScope(_ L: OpaquePointer) throws(LuaError) {
+    guard let list = scopeLists.last else { return }
+    try state.push(list.pin, to: L)
+    lua_pushinteger(L, lua_Integer(lua_rawlen(L, -1)) + 1)
+    lua_pushvalue(L, -3)
+    try state.check(clua_try_rawset(L, -3), L)
+    clua_pop(L, 1)
+  }
+}
+
+/// The options of `obs.observe`.
+struct ObserveOptions {
+  var flags: WatcherRecord.Flags = []
+  var isInitial = false
+  var hasNames = false
+
+  init() {}
+
+  private static let names = [
+    "observer", "immediate", "initial", "once", "equals", "name", "on_end",
+  ]
+
+  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost) throws {
+    guard lua_type(L, index) == LUA_TTABLE else {
+      throw host.badArgument(
+        4, of: "observe", "table of options expected, got \(host.typeName(at: index, of: L))")
+    }
+    lua_pushnil(L)
+    while clua_next(L, index) != 0 {
+      defer { clua_pop(L, 1) }
+      guard lua_type(L, -2) == LUA_TSTRING else {
+        throw host.badArgument(4, of: "observe", "options have names, not a \(host.typeName(at: -2, of: L)) as key")
+      }
+      try take(host.state.text(at: -2, of: L), L, host)
+    }
+  }
+
+  private mutating func take(_ name: String, _ L: OpaquePointer, _ host: LuaHost) throws {
+    let type = lua_type(L, -1)
+    let isTrue = lua_toboolean(L, -1) != 0
+    switch name {
+    case "observer":
+      guard type == LUA_TTABLE || type == LUA_TUSERDATA else {
+        throw wrongType(name, "table", L, host)
+      }
+      flags.insert(.observing)
+    case "immediate": if isTrue { flags.insert(.immediate) }
+    case "once": if isTrue { flags.insert(.once) }
+    case "initial": isInitial = isTrue
+    case "equals":
+      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
+      flags.insert(.comparing)
+    case "on_end":
+      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
+      hasNames = true
+    case "name":
+      guard type == LUA_TSTRING else { throw wrongType(name, "string", L, host) }
+      hasNames = true
+    default:
+      let nearest = nearestName(to: name, among: ObserveOptions.names)
+      throw host.badArgument(
+        4, of: "observe",
+        "unknown option '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+    }
+  }
+
+  private func wrongType(
+    _ name: String, _ expected: String, _ L: OpaquePointer, _ host: LuaHost
+  ) -> LuaError {
+    host.badArgument(
+      4, of: "observe",
+      "option '\(name)' takes a \(expected), not a \(host.typeName(at: -1, of: L))")
+  }
+}
+
+/// Which watchers `obs.stop` ends.
+struct StopFilter {
+  var paths: [Path] = []
+  var hasObserver = false
+  var hasCallback = false
+  /// Where on the stack the observer and the callback are.
+  var observer: CInt = 0
+  var callback: CInt = 0
+
+  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost) throws {
+    guard lua_type(L, index) != LUA_TNIL else { return }
+    guard lua_type(L, index) == LUA_TTABLE, clua_rawlen(L, index) == 0 else {
+      try host.forEachPath(at: index, of: L, "stop", argument: 2) { paths.append($0) }
+      return
+    }
+    lua_settop(L, 4)
+    (observer, callback) = (3, 4)
+    lua_pushnil(L)
+    while clua_next(L, index) != 0 {
+      defer { clua_pop(L, 1) }
+      let name = lua_type(L, -2) == LUA_TSTRING ? host.state.text(at: -2, of: L) : "?"
+      switch name {
+      case "path":
+        try host.forEachPath(at: -1, of: L, "stop", argument: 2) { paths.append($0) }
+      case "observer":
+        hasObserver = true
+        lua_copy(L, -1, observer)
+      case "callback":
+        hasCallback = true
+        lua_copy(L, -1, callback)
+      default:
+        let nearest = nearestName(to: name, among: ["path", "observer", "callback"])
+        throw host.badArgument(
+          2, of: "stop",
+          "unknown filter '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+      }
+    }
+  }
+}

@@ -1,0 +1,201 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Handles, and the methods of watchers.
+extension LuaHost {
+  /// The metatables of what scripts hold.
+  func installHandles(_ L: OpaquePointer) throws(LuaError) {
+    try installHandle(
+      CLUA_HANDLE_OBJECT, nil, L,
+      [
+        ("__index", { host, L in try host.objects.index(L) }),
+        ("__newindex", { host, L in try host.objects.newIndex(L) }),
+        ("__tostring", { host, L in try host.describeObject(L) }),
+      ])
+    try installHandle(
+      CLUA_HANDLE_PATH, "obs.Path", L, [("__tostring", { host, L in try host.describePath(L) })])
+    try installHandle(
+      CLUA_HANDLE_WATCHER, "obs.Watcher", L,
+      [
+        ("__index", { host, L in try host.watcherIndex(L) }),
+        ("__tostring", { host, L in try host.describeWatcher(L) }),
+      ])
+    try installHandle(
+      CLUA_HANDLE_TIMER, "obs.Timer", L,
+      [("__index", { host, L in try host.timerIndex(L) })])
+  }
+
+  private func installHandle(
+    _ kind: clua_handle_kind, _ name: String?, _ L: OpaquePointer,
+    _ metamethods: [(String, ModuleFunction)]
+  ) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 6), L)
+    for (event, function) in metamethods {
+      try push(function, to: L)
+      try state.check(clua_try_setfield(L, -2, event, event.utf8.count), L)
+    }
+    if let name {
+      try state.push(text: name, to: L)
+      try state.check(clua_try_setfield(L, -2, "__name", 6), L)
+    }
+    lua_pushboolean(L, 0)
+    try state.check(clua_try_setfield(L, -2, "__metatable", 11), L)
+    try state.check(clua_try_sethandlekind(L, kind), L)
+  }
+
+  private func describeObject(_ L: OpaquePointer) throws -> CInt {
+    guard let model = objects.object(at: 1, of: L) as? any ObservableModel else {
+      throw badArgument(1, of: "tostring", "a host object expected")
+    }
+    try state.push(text: "\(type(of: model).properties.typeName)", to: L)
+    return 1
+  }
+
+  private func describePath(_ L: OpaquePointer) throws -> CInt {
+    try state.push(text: path(at: 1, of: L, "tostring", argument: 1).description, to: L)
+    return 1
+  }
+
+  private func describeWatcher(_ L: OpaquePointer) throws -> CInt {
+    let (watcher, handle) = try watcher(at: 1, of: L, "tostring")
+    let name = try name(of: watcher, handle, L)
+    try state.push(text: "obs.Watcher: \(name)" + (watcher == nil ? " (ended)" : ""), to: L)
+    return 1
+  }
+
+  // MARK: Watchers
+
+  /// Pushes the handle of a watcher. It holds nothing but what tells whether it is still active, and
+  /// the name. [-0, +1, -]
+  func pushHandle(of watcher: WatcherRef, to L: OpaquePointer) throws(LuaError) {
+    let site = watcher.script.pointee.site
+    // The place of registration, for a name after the end: two numbers in place of an object.
+    let bits = UInt(UInt32(bitPattern: site.source)) << 32 | UInt(UInt32(bitPattern: site.line))
+    try state.check(
+      clua_try_pushhandle(
+        L, CLUA_HANDLE_WATCHER,
+        clua_handle(
+          object: UnsafeMutableRawPointer(bitPattern: bits), release: nil,
+          index: watcher.pointee.index, id: watcher.pointee.id)), L)
+    if watcher.script.pointee.hasName, let root = watcher.pointee.root {
+      pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
+      lua_setiuservalue(L, -2, 1)
+    }
+  }
+
+  /// The watcher that the handle at `index` stands for, nil when it has ended.
+  func watcher(
+    at index: CInt, of L: OpaquePointer, _ function: String
+  ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
+    guard let handle = clua_tohandle(L, index, CLUA_HANDLE_WATCHER) else {
+      throw badArgument(
+        Int(index), of: function, "watcher expected, got \(typeName(at: index, of: L))")
+    }
+    return (engine.watcher(at: handle.pointee.index, id: handle.pointee.id), handle)
+  }
+
+  func name(
+    of watcher: WatcherRef?, _ handle: UnsafeMutablePointer<clua_handle>, _ L: OpaquePointer
+  ) throws -> String {
+    if lua_getiuservalue(L, 1, 1) == LUA_TSTRING {
+      defer { clua_pop(L, 1) }
+      return state.text(at: -1, of: L)
+    }
+    clua_pop(L, 1)
+    return sources.text(site(of: handle))
+  }
+
+  func site(of handle: UnsafeMutablePointer<clua_handle>) -> Site {
+    let bits = UInt(bitPattern: handle.pointee.object)
+    return Site(
+      source: Int32(truncatingIfNeeded: bits >> 32), line: Int32(truncatingIfNeeded: bits))
+  }
+
+  /// watcher.name, watcher.active, and the methods.
+  private func watcherIndex(_ L: OpaquePointer) throws -> CInt {
+    let (watcher, handle) = try watcher(at: 1, of: L, "index")
+    guard lua_type(L, 2) == LUA_TSTRING else {
+      lua_pushnil(L)
+      return 1
+    }
+    let key = state.text(at: 2, of: L)
+    switch key {
+    case "active":
+      if let watcher, watcher.pointee.flags.contains(.observing),
+        !receiver.isObserverAlive(watcher)
+      {
+        engine.stop(watcher)
+        lua_pushboolean(L, 0)
+      } else {
+        lua_pushboolean(L, watcher == nil ? 0 : 1)
+      }
+    case "name": try state.push(text: name(of: watcher, handle, L), to: L)
+    default: try pushMethod("Watcher", key, to: L)
+    }
+    return 1
+  }
+
+  /// Pushes a method that the prelude declared for a kind of handle; nil where there is none.
+  func pushMethod(_ kind: String, _ key: String, to L: OpaquePointer) throws(LuaError) {
+    guard let methods = methodTables[kind] else { return lua_pushnil(L) }
+    try state.push(methods.pin, to: L)
+    try state.push(text: key, to: L)
+    lua_rawget(L, -2)
+    clua_remove(L, -2)
+  }
+
+  var watcherFunctions: [(String, ModuleFunction)] {
+    [
+      ("set_methods", { host, L in try host.setMethods(L) }),
+      ("watcher_stop", { host, L in
+        if let watcher = try host.watcher(at: 1, of: L, "stop").0 {
+          host.recorder?.noteStop(of: watcher, at: host.sources.current(L))
+          host.engine.stop(watcher)
+          host.engine.runHooks()
+          host.recorder?.drain()
+        }
+        return 0
+      }),
+      ("watcher_pause", { host, L in
+        if let watcher = try host.watcher(at: 1, of: L, "pause").0 { host.engine.pause(watcher) }
+        return 0
+      }),
+      ("watcher_resume", { host, L in
+        if let watcher = try host.watcher(at: 1, of: L, "resume").0 { host.engine.resume(watcher) }
+        return 0
+      }),
+      ("watcher_observe", { host, L in
+        lua_settop(L, 2)
+        let watcher = try host.watcher(at: 1, of: L, "observe").0
+        let path = try host.path(at: 2, of: L, "observe", argument: 1)
+        if let watcher {
+          do {
+            try host.engine.add(path, to: watcher)
+          } catch let error as PathError {
+            throw host.badArgument(1, of: "observe", error.description)
+          }
+          host.engine.runHooks()
+        }
+        lua_settop(L, 1)
+        return 1
+      }),
+      ("watcher_run", { host, L in
+        if let watcher = try host.watcher(at: 1, of: L, "run").0 { host.engine.runNow(watcher) }
+        return 0
+      }),
+      ("watcher_schedule", { host, L in
+        if let watcher = try host.watcher(at: 1, of: L, "schedule").0 {
+          host.engine.schedule(watcher)
+        }
+        return 0
+      }),
+    ]
+  }
+
+  /// set_methods(kind, table)
+  private func setMethods(_ L: OpaquePointer) throws -> CInt {
+    methodTables[state.text(at: 1, of: L)] = LuaTable(pin: try state.pin(at: 2, of: L))
+    return 0
+  }
+}
