@@ -28,7 +28,12 @@ public final class LuaHost {
   let objects = HostObjects()
   let sources = SourceNames()
   let anchors = AnchorTable()
+  let probe = ChangeProbe()
+  /// Watchers that stop at a prompt when they are called.
+  var breakingCalls: Set<UInt64> = []
   var scopes = 0
+  var scopeLists: [LuaTable] = []
+  var methodTables: [String: LuaTable] = [:]
   var errorHook: LuaFunction?
   var isReporting = false
   var exitHooks: [LuaFunction] = []
@@ -36,7 +41,6 @@ public final class LuaHost {
   var recorder: ScriptRecorder?
   var timers: [Int: LoopTimer] = [:]
   var lastTimer = 0
-  var library: LuaTable?
   var hookDepth = 0
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
@@ -58,6 +62,7 @@ public final class LuaHost {
     tables.host = self
     receiver.host = self
     objects.host = self
+    probe.host = self
   }
 
   deinit { close() }
@@ -95,11 +100,12 @@ public final class LuaHost {
     timers = [:]
     engine.recorder = nil
     endings = []
-    engine.stopAll { $0 === receiver || ($0 as? TableWatcher)?.host === self }
+    engine.stopAll { $0 === receiver || $0 === probe || ($0 as? TableWatcher)?.host === self }
     tables.abandonAll()
     exitHooks = []
     errorHook = nil
-    library = nil
+    scopeLists = []
+    methodTables = [:]
     state.close()
   }
 

@@ -28,6 +28,9 @@ extension LuaHost {
         return
       }
     }
+    if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
+      breakOnCall(of: watcher, L)
+    }
     let status = clua_tracedcall(L, arguments, 0)
     if status != LUA_OK {
       // The callback may have ended its own watcher.

@@ -142,6 +142,9 @@ extension Engine {
 
   // MARK: The end of a turn
 
+  /// A node may have become unobserved by something else than the end of a watcher.
+  package func settleWhenIdle(_ node: NodeRef) { makeIdle(node) }
+
   func makeIdle(_ node: NodeRef) {
     if node.pointee.isIdle || node.isDead { return }
     node.pointee.isIdle = true

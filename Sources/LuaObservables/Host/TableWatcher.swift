@@ -1,0 +1,90 @@
+internal import CLua
+public import Lua
+public import Observables
+
+/// A Swift watcher of a table of a script.
+///
+/// The table owns it (L1): dropping the handle ends nothing. It ends with `stop()`, when the table is
+/// collected, or when the host closes. Confined to the loop's thread.
+public final class TableWatcher: Receiver {
+  weak var host: LuaHost?
+  private var record: WatcherRef?
+  private var body: ((LuaTable) -> Void)?
+  private let name: String
+
+  init(host: LuaHost, name: String, body: @escaping (LuaTable) -> Void) {
+    self.host = host
+    self.name = name
+    self.body = body
+    super.init()
+  }
+
+  func begin(_ record: WatcherRef) { self.record = record }
+
+  /// Calls can still come.
+  public var isActive: Bool { record != nil }
+
+  /// Ends it: no call is made after this returns (T7). Harmless when it has ended.
+  public func stop() {
+    guard let record, let host else { return }
+    host.engine.stop(record)
+    host.engine.runHooks()
+  }
+
+  package override func deliver(_ watcher: WatcherRef) {
+    guard let host, let body, let root = watcher.pointee.root else { return }
+    let L = host.state.pointer
+    host.pushObject(of: root, to: L)
+    defer { clua_pop(L, 1) }
+    guard lua_type(L, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
+      return
+    }
+    body(LuaTable(pin: pin))
+  }
+
+  package override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+    deliver(watcher)
+  }
+
+  package override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    record = nil
+    body = nil
+  }
+
+  package override func title(_ watcher: WatcherRef) -> String { name }
+}
+
+extension LuaHost {
+  /// Calls `callback` at the end of each turn in which an element of `path`, rooted at a table of a
+  /// script, changed.
+  ///
+  /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is given
+  /// to the callback, which must not capture it: the table owns the callback, and Swift's handle would
+  /// keep the table (L6).
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observe(
+    _ table: LuaTable, _ path: Path, immediate: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
+  ) throws -> TableWatcher {
+    let watcher = TableWatcher(host: self, name: "\(file):\(line)", body: callback)
+    var flags: WatcherRecord.Flags = []
+    if immediate { flags.insert(.immediate) }
+    if once { flags.insert(.once) }
+    let root = try state.withStack { L throws(LuaError) in
+      try state.push(table.pin, to: L)
+      return try tables.node(L)
+    }
+    let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
+    watcher.begin(record)
+    do {
+      try engine.add(path, to: record)
+    } catch {
+      engine.stop(record)
+      throw error
+    }
+    engine.runHooks()
+    return watcher
+  }
+}

@@ -1,0 +1,230 @@
+internal import CLua
+import Glibc
+internal import Lua
+internal import Observables
+
+/// `why`, `whynot`, `record`, `log` and `break_on_change` (W3, W4).
+extension LuaHost {
+  var debuggingFunctions: [(String, ModuleFunction)] {
+    [
+      ("record", { host, L in
+        host.record(lua_toboolean(L, 1) != 0)
+        return 0
+      }),
+      ("log", { host, L in try host.log(L) }),
+      ("why", { host, L in try host.why(L) }),
+      ("whynot", { host, L in try host.whyNot(L) }),
+      ("break_on_change", { host, L in try host.breakOnChange(L) }),
+      ("watcher_break_on_change", { host, L in try host.breakOnChangeOfWatcher(L) }),
+      ("watcher_break_on_call", { host, L in
+        if let watcher = try host.watcher(at: 1, of: L, "break_on_call").0 {
+          host.breakingCalls.insert(watcher.pointee.id)
+        }
+        return 0
+      }),
+    ]
+  }
+
+  /// Switches the record on that `why` and `whynot` answer from; off costs one branch.
+  public func record(_ isOn: Bool) {
+    if isOn {
+      let recorder = recorder ?? ScriptRecorder(self)
+      recorder.keepsHistory = true
+      use(recorder)
+    } else if let recorder {
+      recorder.keepsHistory = false
+      recorder.forgetHistory()
+      use(recorder.sink == nil ? nil : recorder)
+    }
+  }
+
+  private func use(_ recorder: ScriptRecorder?) {
+    self.recorder = recorder
+    engine.recorder = recorder
+  }
+
+  private func log(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    if lua_type(L, 1) == LUA_TNIL {
+      recorder?.drain()
+      recorder?.sink = nil
+      if recorder?.keepsHistory == false { use(nil) }
+      return 0
+    }
+    try checkFunction(at: 1, of: L, "log")
+    let recorder = recorder ?? ScriptRecorder(self)
+    recorder.sink = LuaFunction(pin: try state.pin(at: 1, of: L))
+    use(recorder)
+    return 0
+  }
+
+  // MARK: Why
+
+  /// why(watcher) → table, text
+  private func why(_ L: OpaquePointer) throws -> CInt {
+    let (watcher, handle) = try watcher(at: 1, of: L, "why")
+    let name = try name(of: watcher, handle, L)
+    var writes: [ScriptRecorder.Write] = []
+    var lines: [String] = []
+    if let history = recorder?.histories[handle.pointee.id], recorder?.keepsHistory == true {
+      writes = history.last
+      lines =
+        writes.isEmpty
+        ? ["\(name) has not been called since recording began"]
+        : ["\(name) was called in turn \(history.lastTurn) because of:"]
+          + writes.map { "  '\($0.key)' was written at \($0.site) in turn \($0.turn)" }
+    } else if recorder?.keepsHistory == true {
+      lines = ["\(name) has not been called since recording began"]
+    } else {
+      if let watcher, watcher.script.pointee.cause.line > 0 {
+        let site = sources.text(watcher.script.pointee.cause)
+        writes = [.init(key: "", site: site, turn: 0, isSame: false, slots: [])]
+        lines = ["the first write behind the last call of \(name) was at \(site)"]
+      } else {
+        lines = ["nothing is known about calls of \(name)"]
+      }
+      lines.append("recording is off; obs.record(true) keeps more")
+    }
+    try state.check(clua_try_createtable(L, CInt(writes.count), 2), L)
+    for (position, write) in writes.enumerated() {
+      try state.check(clua_try_createtable(L, 0, 3), L)
+      for (field, value) in [("site", write.site), ("key", write.key)] where !value.isEmpty {
+        try state.push(text: value, to: L)
+        try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+      }
+      if write.turn > 0 {
+        lua_pushinteger(L, lua_Integer(write.turn))
+        try state.check(clua_try_setfield(L, -2, "turn", 4), L)
+      }
+      lua_rawseti(L, -2, lua_Integer(position + 1))
+    }
+    try state.push(text: lines.joined(separator: "\n"), to: L)
+    return 2
+  }
+
+  /// whynot(watcher) → table {reason, detail}, text
+  private func whyNot(_ L: OpaquePointer) throws -> CInt {
+    let (watcher, handle) = try watcher(at: 1, of: L, "whynot")
+    let name = try name(of: watcher, handle, L)
+    let history = recorder?.keepsHistory == true ? recorder?.histories[handle.pointee.id] : nil
+    var (reason, detail): (String, String)
+    if let watcher, watcher.pointee.isActive {
+      if watcher.pointee.flags.contains(.paused) {
+        (reason, detail) = ("paused", "it is paused")
+      } else if watcher.pointee.flags.contains(.pending) {
+        (reason, detail) = ("pending", "it is pending and runs in the next flush")
+      } else if let place = engine.firstUnreachable(of: watcher) {
+        (reason, detail) = ("unreachable", "its path is unreachable at '\(place)'")
+      } else if let write = history?.lastEqual {
+        (reason, detail) = (
+          "equal", "'\(write.key)' was written at \(write.site), with the value that it had"
+        )
+      } else if history?.lastTurn ?? 0 > 0 {
+        (reason, detail) = ("called", "it was called in turn \(history!.lastTurn)")
+      } else {
+        (reason, detail) = ("unwritten", "nothing on its paths was written")
+      }
+    } else {
+      let place = history?.stoppedAt
+      (reason, detail) = ("stopped", place.map { "it was stopped at \($0)" } ?? "it has ended")
+    }
+    if recorder?.keepsHistory != true {
+      detail += "; recording is off, obs.record(true) keeps more"
+    }
+    try state.check(clua_try_createtable(L, 0, 2), L)
+    for (field, value) in [("reason", reason), ("detail", detail)] {
+      try state.push(text: value, to: L)
+      try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+    }
+    try state.push(text: "\(name): \(detail)", to: L)
+    return 2
+  }
+
+  // MARK: Breaking
+
+  /// break_on_change(observed, path) → watcher
+  private func breakOnChange(_ L: OpaquePointer) throws -> CInt {
+    let root = try observed(at: 1, of: L, "break_on_change")
+    try addProbe(path(at: 2, of: L, "break_on_change", argument: 2), root)
+    return 0
+  }
+
+  private func breakOnChangeOfWatcher(_ L: OpaquePointer) throws -> CInt {
+    guard let watcher = try watcher(at: 1, of: L, "break_on_change").0,
+      let root = watcher.pointee.root
+    else { return 0 }
+    for path in engine.paths(of: watcher) { try addProbe(path, root) }
+    return 0
+  }
+
+  private func addProbe(_ path: Path, _ root: NodeRef) throws {
+    let watcher = engine.makeWatcher(
+      root: root, receiver: probe, flags: [.immediate, .probing])
+    do {
+      try engine.add(path, to: watcher)
+    } catch {
+      engine.stop(watcher)
+      if let error = error as? PathError {
+        throw badArgument(2, of: "break_on_change", error.description)
+      }
+      throw error
+    }
+  }
+}
+
+extension LuaHost {
+  /// A watcher that `break_on_call` names is about to be called.
+  func breakOnCall(of watcher: WatcherRef, _ L: OpaquePointer) {
+    let (name, site) = title(of: watcher)
+    let cause = watcher.script.pointee.cause
+    var text = "\(programName): break on call of \(name) (registered at \(site))\n"
+    if cause.line > 0 { text += "  caused by the write at \(sources.text(cause))\n" }
+    writeError(text)
+    openPrompt(L)
+  }
+
+  /// In a terminal: Lua's own debugging prompt, until "cont".
+  func openPrompt(_ L: OpaquePointer) {
+    guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE,
+      clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TTABLE,
+      clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TFUNCTION
+    else { return }
+    _ = clua_tracedcall(L, 0, 0)
+  }
+}
+
+/// Shows a write where it happens (W3).
+final class ChangeProbe: Receiver {
+  unowned(unsafe) var host: LuaHost!
+
+  override func save(_ change: Change) -> AnyObject? { host.save(change) }
+
+  override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+    let state = host.state
+    let L = state.pointer
+    let saved = change.saved as? SavedChange ?? host.save(change) as? SavedChange
+    guard lua_checkstack(L, 24) != 0, let saved else { return }
+    func text(_ value: LuaValue) -> String {
+      guard (try? state.push(value, to: L)) != nil else { return "?" }
+      defer { clua_pop(L, 1) }
+      if lua_type(L, -1) == LUA_TSTRING { return "\"\(state.text(at: -1, of: L))\"" }
+      guard clua_try_tostring(L, -1) == LUA_OK else {
+        clua_pop(L, 1)
+        return "?"
+      }
+      defer { clua_pop(L, 1) }
+      return state.text(at: -1, of: L)
+    }
+    var lines = [
+      "\(host.programName): break on change of '\(path)'",
+      "  key \(text(saved.key)): \(text(saved.old)) -> \(text(saved.new))",
+    ]
+    if clua_try_traceback(L, 0) == LUA_OK { lines.append(state.text(at: -1, of: L)) }
+    clua_pop(L, 1)
+    writeError(lines.joined(separator: "\n") + "\n")
+    host.openPrompt(L)
+  }
+}

@@ -1,0 +1,197 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Watching the watchers (W1, W2).
+extension LuaHost {
+  var inspectionFunctions: [(String, ModuleFunction)] {
+    [
+      ("observed_keys", { host, L in try host.observedKeys(L) }),
+      ("observer_count", { host, L in try host.observerCount(L) }),
+      ("on_observed", { host, L in try host.onObserved(L) }),
+      ("describe", { host, L in try host.describe(L) }),
+      ("stats", { host, L in try host.stats(L) }),
+      ("limits", { host, L in try host.limits(L) }),
+      ("count", { host, L in
+        lua_pushinteger(L, lua_Integer(truncatingIfNeeded: clua_rawlen(L, 1)))
+        return 1
+      }),
+    ]
+  }
+
+  /// Up to date: replaced objects are wired, dead observers gone.
+  private func settledNode(_ L: OpaquePointer, _ function: String) throws -> NodeRef? {
+    engine.settleWiring()
+    engine.stopOrphans()
+    return try existingNode(at: 1, of: L, function)
+  }
+
+  private func observedKeys(_ L: OpaquePointer) throws -> CInt {
+    var names: [String] = []
+    if let root = try settledNode(L, "observed_keys") {
+      root.forEachSlot { slot in
+        if slot.pointee.count > 0 { names.append(root.kind.name(of: slot)) }
+      }
+    }
+    try state.check(clua_try_createtable(L, CInt(names.count), 0), L)
+    for (position, name) in names.sorted().enumerated() {
+      try state.push(text: name, to: L)
+      lua_rawseti(L, -2, lua_Integer(position + 1))
+    }
+    return 1
+  }
+
+  private func observerCount(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    var count = 0
+    let root = try settledNode(L, "observer_count")
+    if lua_type(L, 2) == LUA_TNIL {
+      throw badArgument(2, of: "observer_count", "a key expected, got no value")
+    }
+    if let root {
+      let wanted = keyName(at: 2, of: L)
+      root.forEachSlot { slot in
+        guard slot.pointee.count > 0 else { return }
+        let name = root.kind.name(of: slot)
+        // An integer key is known as `#3`, and asked for as 3, "3" or "#3".
+        if name == wanted || name == "#" + wanted { count += Int(slot.pointee.count) }
+      }
+    }
+    lua_pushinteger(L, lua_Integer(count))
+    return 1
+  }
+
+  private func onObserved(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    if lua_type(L, 2) == LUA_TNIL {
+      if let root = try existingNode(at: 1, of: L, "on_observed") {
+        forget(ScriptWatcher.hookKey, of: root, L)
+        root.pointee.isHooked = false
+        engine.settleWhenIdle(root)
+      }
+      return 0
+    }
+    try checkFunction(at: 2, of: L, "on_observed")
+    let root = try observed(at: 1, of: L, "on_observed")
+    try keep(ScriptWatcher.hookKey, of: root, L)
+    root.pointee.isHooked = true
+    if root.kind !== tables, let model = root.model as? any ObservableModel {
+      model.onObserved(in: loop) { [weak self, unowned model] key, isObserved in
+        guard let self, !isClosed else { return }
+        callModelHook(model.node(in: engine), key, isObserved)
+      }
+    }
+    return 0
+  }
+
+  private func callModelHook(_ root: NodeRef, _ key: String, _ isObserved: Bool) {
+    root.forEachSlot { slot in
+      if root.kind.name(of: slot) == key {
+        callObservedHook(slot, name: key, isObserved: isObserved)
+      }
+    }
+  }
+
+  private func describe(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    var lines: [String] = []
+    let root = try settledNode(L, "describe")
+    let title = describeValue(at: 1, of: L)
+    if let root {
+      var keys: [(name: String, lines: [String])] = []
+      root.forEachSlot { slot in
+        guard slot.pointee.count > 0 else { return }
+        var entries: [String] = []
+        engine.forEachWatcher(of: slot) { watcher, path in
+          entries.append("    \(describe(watcher, path))")
+        }
+        keys.append((root.kind.name(of: slot), entries))
+      }
+      for key in keys.sorted(by: { $0.name < $1.name }) {
+        lines.append("  \(key.name)")
+        lines += key.lines
+      }
+    }
+    let text = lines.isEmpty ? "\(title) is not observed" : "\(title) is observed:\n"
+      + lines.joined(separator: "\n")
+    try state.push(text: text, to: L)
+    return 1
+  }
+
+  /// A watcher in one line: name, path, and what is special about it.
+  private func describe(_ watcher: WatcherRef, _ path: Path) -> String {
+    guard isScript(watcher) else {
+      return "\(watcher.pointee.receiver.takeUnretainedValue().title(watcher)) on '\(path)' (Swift)"
+    }
+    let (name, site) = title(of: watcher)
+    var notes: [String] = []
+    let flags = watcher.pointee.flags
+    if flags.contains(.immediate) { notes.append("immediate") }
+    if flags.contains(.once) { notes.append("once") }
+    if flags.contains(.paused) { notes.append("paused") }
+    if flags.contains(.pending) { notes.append("pending") }
+    let suffix = notes.isEmpty ? "" : " [\(notes.joined(separator: ", "))]"
+    return (name == site ? "" : "\(name) ") + "on '\(path)', registered at \(site)" + suffix
+  }
+
+  /// What `tostring` gives, without calling metamethods.
+  private func describeValue(at index: CInt, of L: OpaquePointer) -> String {
+    let address = UInt(bitPattern: lua_topointer(L, index))
+    return "\(typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
+  }
+
+  private func stats(_ L: OpaquePointer) throws -> CInt {
+    engine.stopOrphans()
+    let statistics = loop.statistics
+    try state.check(clua_try_createtable(L, 0, 7), L)
+    let counts = [
+      ("turns", statistics.turns), ("calls", statistics.calls), ("watchers", statistics.watchers),
+      ("observed", statistics.observedObjects), ("pending", statistics.pending),
+      ("errors", statistics.errors + reportCount),
+    ]
+    for (name, count) in counts {
+      lua_pushinteger(L, lua_Integer(count))
+      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+    }
+    lua_pushnumber(L, statistics.secondsInFlush)
+    try state.check(clua_try_setfield(L, -2, "seconds", 7), L)
+    return 1
+  }
+
+  /// limits(settings?) → the ones in force
+  private func limits(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    if lua_type(L, 1) != LUA_TNIL {
+      guard lua_type(L, 1) == LUA_TTABLE else {
+        throw badArgument(1, of: "limits", "table expected, got \(typeName(at: 1, of: L))")
+      }
+      lua_pushnil(L)
+      while clua_next(L, 1) != 0 {
+        defer { clua_pop(L, 1) }
+        let name = lua_type(L, -2) == LUA_TSTRING ? state.text(at: -2, of: L) : "?"
+        var isInteger: CInt = 0
+        let value = lua_tointegerx(L, -1, &isInteger)
+        guard ["retrigger_turns", "immediate_depth"].contains(name) else {
+          let nearest = nearestName(to: name, among: ["retrigger_turns", "immediate_depth"])
+          throw badArgument(
+            1, of: "limits",
+            "unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+        }
+        guard isInteger != 0, value > 0, value <= 1_000_000_000 else {
+          throw badArgument(1, of: "limits", "limit '\(name)' takes a positive integer")
+        }
+        if name == "retrigger_turns" {
+          engine.retriggerLimit = Int(value)
+        } else {
+          engine.immediateLimit = Int(value)
+        }
+      }
+    }
+    try state.check(clua_try_createtable(L, 0, 2), L)
+    lua_pushinteger(L, lua_Integer(engine.retriggerLimit))
+    try state.check(clua_try_setfield(L, -2, "retrigger_turns", 15), L)
+    lua_pushinteger(L, lua_Integer(engine.immediateLimit))
+    try state.check(clua_try_setfield(L, -2, "immediate_depth", 15), L)
+    return 1
+  }
+}
