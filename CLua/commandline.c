@@ -213,6 +213,8 @@ int clua_setarguments(lua_State *L) {
   return 0;
 }
 
+int clua_outofmemory(lua_State *L) { return luaL_error(L, "not enough memory"); }
+
 int clua_scriptarguments(lua_State *L) {
   if (lua_getglobal(L, "arg") != LUA_TTABLE) return luaL_error(L, "'arg' is not a table");
   int table = lua_gettop(L);

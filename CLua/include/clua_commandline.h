@@ -36,6 +36,8 @@ int clua_ignoreenvironment(lua_State *L);
 int clua_openlibraries(lua_State *L);
 /// Sets the global `arg`. (light userdata argv, argc, index of the script) -> ()
 int clua_setarguments(lua_State *L);
+/// Raises that there is no memory. () -> ()
+int clua_outofmemory(lua_State *L);
 /// Returns arg[1] to arg[#arg]. () -> (…)
 int clua_scriptarguments(lua_State *L);
 /// Returns what calls `require`. (light userdata module name) -> (function, string)

@@ -8,12 +8,12 @@ final class Interpreter {
   struct Raised: Error {}
 
   private let arguments: Arguments
-  private let host: any ScriptHost
+  private let host: ScriptHost
   private let state: OpaquePointer
   /// What error messages begin with; nil at the prompt.
   private var name: UnsafePointer<CChar>?
 
-  init(_ arguments: Arguments, host: any ScriptHost, name: UnsafePointer<CChar>) {
+  init(_ arguments: Arguments, host: ScriptHost, name: UnsafePointer<CChar>) {
     self.arguments = arguments
     self.host = host
     self.state = host.state.pointer
@@ -91,7 +91,11 @@ final class Interpreter {
     lua_pushinteger(state, lua_Integer(arguments.count))
     lua_pushinteger(state, lua_Integer(arguments.script == arguments.count ? 0 : arguments.script))
     try protect(clua_setarguments, arguments: 3)
-    host.librariesDidOpen()
+    do {
+      try host.librariesDidOpen()
+    } catch {
+      try protect(clua_outofmemory)
+    }
   }
 
   /// Runs all that comes before the prompt and the loop, and returns whether it succeeded.

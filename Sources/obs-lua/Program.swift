@@ -28,7 +28,7 @@ enum Program {
       return 0
     }
     do {
-      return try Interpreter(arguments, host: PlainHost(), name: name).run()
+      return try Interpreter(arguments, host: ScriptHost(arguments, name: name), name: name).run()
     } catch {
       clua_writeerror(name, "cannot create state: not enough memory")
       return 1

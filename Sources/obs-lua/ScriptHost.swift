@@ -1,44 +1,69 @@
+internal import CLua
 internal import Lua
+internal import LuaObservables
+internal import Observables
 
-/// What a command line runs in: the Lua state, and what goes on at the ends of its turns.
+/// What a command line runs in: the host of the scripts, and what goes on at the ends of its turns.
 ///
 /// The interpreter calls these on the main thread, in the order in which they stand here. None lets
-/// an error out: they report errors themselves.
-protocol ScriptHost: AnyObject {
-  /// The state; it has no libraries yet, because `-E` decides what they read.
-  var state: LuaState { get }
+/// an error out: errors are reported.
+final class ScriptHost {
+  private let host: LuaHost
+  /// An error in a callback ends the program, unless the script or the command line says otherwise.
+  private let stopsOnError: Bool
+  private var hasFailed = false
+
+  /// - Throws: `memory` if there is none for a state.
+  init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
+    // Without libraries: `-E` decides what they read.
+    let state = try LuaState(libraries: [])
+    let clock: LoopClock = arguments.options.usesVirtualTime ? .virtual : .system
+    host = LuaHost(state: state, loop: Loop(clock: clock))
+    // At the prompt an error is told, and the next line is asked for.
+    stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
+    host.programName = String(cString: name)
+    host.onError = { [unowned self] report in
+      clua_writeerror(name, report.description)
+      if stopsOnError { fail() }
+    }
+    host.loop.onError = { [unowned self] error in
+      host.report(error)
+    }
+  }
+
+  var state: LuaState { host.state }
+
+  private func fail() {
+    hasFailed = true
+    host.loop.stop()
+  }
 
   /// The libraries are open and `arg` is set; no Lua code has run.
-  func librariesDidOpen()
+  ///
+  /// - Throws: `memory`.
+  func librariesDidOpen() throws(LuaError) { try host.install() }
 
   /// Ends a turn: the main chunk with all that ran before it, or a line at the prompt.
   ///
   /// Returns whether to go on: false after an error that stops the program.
-  func endTurn() -> Bool
+  func endTurn() -> Bool {
+    host.endTurn()
+    return !hasFailed
+  }
 
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
   ///
   /// SIGINT, SIGTERM and the time limit ask for that: `wakeup` becomes readable (it is -1 where there
   /// are no descriptors left), and `clua_exitrequest` tells the status, which wins over this one.
-  func runLoop(wakeup: CInt) -> CInt
-
-  /// Runs what the script wants to be run at exit, and closes the state.
-  func close()
-}
-
-/// Plain Lua: a turn's end does nothing, and no loop follows the script.
-final class PlainHost: ScriptHost {
-  let state: LuaState
-
-  /// - Throws: `memory` if there is none for a state.
-  init() throws(LuaError) {
-    state = try LuaState(libraries: [])
+  func runLoop(wakeup: CInt) -> CInt {
+    host.runLoop(wakingFor: wakeup)
+    return hasFailed ? 1 : 0
   }
 
-  func librariesDidOpen() {}
-  func endTurn() -> Bool { true }
-  func runLoop(wakeup: CInt) -> CInt { 0 }
-
-  func close() { state.close() }
+  /// Runs what the script wants to be run at exit, and closes the state.
+  func close() {
+    host.runExitHooks()
+    host.close()
+  }
 }

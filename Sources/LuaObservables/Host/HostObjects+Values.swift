@@ -34,18 +34,26 @@ extension HostObjects {
     }
     let value = try host.state.value(at: 3, of: L)
     for candidate in HostObjects.candidates(for: value) {
-      do {
-        try properties.set(name, of: model, to: candidate)
-        return 0
-      } catch where error.code == .wrongType {
-        continue
-      }
+      if try set(name, of: model, to: candidate) { return 0 }
     }
     throw LuaError(
       """
       property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)), \
       not \(String(cString: lua_typename(L, lua_type(L, 3))))
       """)
+  }
+
+  /// False where the value is of the wrong type.
+  private func set(
+    _ name: String, of model: some ObservableModel, to value: Any?
+  ) throws(ModelError) -> Bool {
+    do {
+      try type(of: model).properties.set(name, of: model, to: value)
+      return true
+    } catch {
+      if error.code == .wrongType { return false }
+      throw error
+    }
   }
 
   /// The Swift values that a Lua value may stand for, the most natural one first.

@@ -31,7 +31,7 @@ public final class TableWatcher: Receiver {
     host.engine.runHooks()
   }
 
-  package override func deliver(_ watcher: WatcherRef) {
+  public override func deliver(_ watcher: WatcherRef) {
     guard let host, let body, let root = watcher.pointee.root else { return }
     let L = host.state.pointer
     host.pushObject(of: root, to: L)
@@ -42,16 +42,16 @@ public final class TableWatcher: Receiver {
     body(LuaTable(pin: pin))
   }
 
-  package override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+  public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
     deliver(watcher)
   }
 
-  package override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+  public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     body = nil
   }
 
-  package override func title(_ watcher: WatcherRef) -> String { name }
+  public override func title(_ watcher: WatcherRef) -> String { name }
 }
 
 extension LuaHost {

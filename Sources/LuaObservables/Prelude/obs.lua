@@ -1,1 +1,411 @@
-return ...
+-- The module `obs`, from the functions of the host in `core`.
+local core = ...
+
+local obs = {}
+
+-- Taken before any script can replace them.
+local assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type =
+  assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type
+local rawget, rawset = rawget, rawset
+local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
+  coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
+local coroutine_close = coroutine.close
+local pack, unpack, concat = table.pack, table.unpack, table.concat
+local traceback = debug and debug.traceback or function() end
+
+local function bad_argument(number, name, message)
+  error(("bad argument #%d to '%s' (%s)"):format(number, name, message), 3)
+end
+
+local function check_observed(value, number, name)
+  local kind = type(value)
+  if kind ~= "table" and kind ~= "userdata" then
+    bad_argument(number, name, "table or object of the host program expected, got " .. kind)
+  end
+end
+
+local function check_function(value, number, name)
+  local meta = type(value) ~= "function" and getmetatable(value)
+  if type(value) ~= "function" and not (type(meta) == "table" and meta.__call) then
+    bad_argument(number, name, "function expected, got " .. (value == nil and "no value" or type(value)))
+  end
+end
+
+-- Observing ------------------------------------------------------------------------------------
+
+obs.observe = core.observe
+obs.stop = core.stop
+obs.path = core.path
+obs.trigger = core.trigger
+obs.flush = core.flush
+
+local Watcher = {
+  stop = core.watcher_stop,
+  pause = core.watcher_pause,
+  resume = core.watcher_resume,
+  observe = core.watcher_observe,
+  run = core.watcher_run,
+  schedule = core.watcher_schedule,
+  break_on_change = core.watcher_break_on_change,
+  break_on_call = core.watcher_break_on_call,
+}
+core.set_methods("Watcher", Watcher)
+
+local Timer = { stop = core.timer_stop, ref = core.timer_ref, unref = core.timer_unref }
+core.set_methods("Timer", Timer)
+
+local function is_object(value)
+  local kind = type(value)
+  return kind == "table" or kind == "userdata"
+end
+
+-- What an operator gives for an object.
+local function operate(object, operator, text)
+  if operator == "count" then
+    if type(object) == "table" then return core.count(object) end
+    return #object
+  end
+  error(("key path '%s': there is no operator '@%s' here"):format(text, operator), 3)
+end
+
+function obs.get(observed, path)
+  check_observed(observed, 1, "get")
+  local keys, kinds, text = core.path_parts(path, "get")
+  local value = observed
+  for i = 1, #kinds do
+    if not is_object(value) then return nil end
+    if kinds[i] == "key" then
+      value = value[keys[i]]
+    elseif kinds[i] == "operation" then
+      value = operate(value, keys[i], text)
+    else
+      error(("key path '%s' stands for many values; obs.get reads one"):format(text), 2)
+    end
+  end
+  return value
+end
+
+function obs.set(observed, path, value)
+  check_observed(observed, 1, "set")
+  local keys, kinds, text = core.path_parts(path, "set")
+  local object = observed
+  for i = 1, #kinds do
+    if kinds[i] ~= "key" then
+      error(("key path '%s' ends in no single place that can be assigned"):format(text), 2)
+    end
+  end
+  for i = 1, #keys - 1 do
+    object = object[keys[i]]
+    if not is_object(object) then
+      error(("key path '%s' cannot be assigned: component %d, '%s', is %s"):format(
+        text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)), 2)
+    end
+  end
+  object[keys[#keys]] = value
+end
+
+-- Closes the batch also where an error leaves it; the error goes on from where it was raised.
+local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.batch" })
+
+function obs.batch(body, ...)
+  check_function(body, 1, "batch")
+  core.begin_batch()
+  local guard <close> = batch_end
+  return body(...)
+end
+
+function obs.bind(destination, source, keys)
+  check_observed(destination, 1, "bind")
+  check_observed(source, 2, "bind")
+  if type(keys) == "string" then keys = { keys } end
+  if type(keys) ~= "table" or #keys == 0 then
+    bad_argument(3, "bind", "list of keys expected, got " .. (type(keys) == "table" and "an empty one" or type(keys)))
+  end
+  local paths, names, last = {}, {}, {}
+  for i, key in ipairs(keys) do
+    names[i], paths[i] = key, obs.path(key)
+  end
+  for _, name in ipairs(names) do
+    last[name] = source[name]
+    destination[name] = source[name]
+  end
+  return obs.observe(source, paths, function(from, to)
+    -- Only what changed in the source: a local override of another key lasts.
+    for _, name in ipairs(names) do
+      local value = from[name]
+      if value ~= last[name] and (value == value or last[name] == last[name]) then
+        last[name] = value
+        to[name] = value
+      end
+    end
+  end, { observer = destination, name = "bind" })
+end
+
+-- Scopes ---------------------------------------------------------------------------------------
+
+local Scope = {}
+Scope.__index = Scope
+Scope.__name = "obs.Scope"
+
+local function stop_member(member)
+  if type(member) == "function" then return member() end
+  if type(member) == "table" and type(member.cancel) == "function" then return member:cancel() end
+  return member:stop()
+end
+
+function Scope:stop()
+  local members = self.members
+  self.members, self.stopped = {}, true
+  local failure
+  -- The last one first, as `<close>` does; an error keeps none of the others.
+  for i = #members, 1, -1 do
+    local ok, message = pcall(stop_member, members[i])
+    if not ok and not failure then failure = { message } end
+  end
+  if failure then error(failure[1], 0) end
+end
+
+function Scope:add(member)
+  local kind = type(member)
+  if kind ~= "function" and not (is_object(member) and (member.stop or member.cancel)) then
+    bad_argument(1, "add", "watcher, timer or function expected, got " .. kind)
+  end
+  if self.stopped then stop_member(member) else self.members[#self.members + 1] = member end
+  return member
+end
+
+local scope_end = setmetatable({}, { __close = core.close_scope, __name = "obs.scope" })
+local current_scopes = {}
+
+function obs.scope(body)
+  check_function(body, 1, "scope")
+  local scope = setmetatable({ members = {} }, Scope)
+  local ok, message
+  do
+    core.open_scope(scope.members)
+    local guard <close> = scope_end
+    current_scopes[#current_scopes + 1] = scope
+    ok, message = xpcall(body, function(message) return message end, scope)
+    current_scopes[#current_scopes] = nil
+  end
+  if not ok then
+    scope:stop()
+    error(message, 0)
+  end
+  local outer = current_scopes[#current_scopes]
+  if outer then outer:add(scope) end
+  return scope
+end
+
+-- Watching the watchers ------------------------------------------------------------------------
+
+obs.observed_keys = core.observed_keys
+obs.observer_count = core.observer_count
+obs.on_observed = core.on_observed
+obs.describe = core.describe
+obs.why = core.why
+obs.whynot = core.whynot
+obs.break_on_change = core.break_on_change
+obs.log = core.log
+obs.record = core.record
+obs.limits = core.limits
+obs.stats = core.stats
+
+function obs.raw(observed)
+  if type(observed) ~= "table" then
+    bad_argument(1, "raw", "table expected, got " .. type(observed))
+  end
+  local copies = {}
+  local copy = {}
+  copies[observed] = copy
+  -- Iterative: tables may be nested deeper than Lua calls can.
+  local work = { observed }
+  local function copied(value)
+    if type(value) ~= "table" then return value end
+    local known = copies[value]
+    if not known then
+      known = {}
+      copies[value] = known
+      work[#work + 1] = value
+    end
+    return known
+  end
+  while #work > 0 do
+    local from = work[#work]
+    work[#work] = nil
+    local to = copies[from]
+    for key, value in next, from do to[copied(key)] = copied(value) end
+  end
+  return copy
+end
+
+-- The loop ---------------------------------------------------------------------------------------
+
+obs.after = core.after
+obs.every = core.every
+obs.next_turn = core.next_turn
+obs.now = core.now
+obs.on_error = core.on_error
+obs.on_exit = core.on_exit
+
+-- Tasks ------------------------------------------------------------------------------------------
+
+local Task = {}
+Task.__index = Task
+Task.__name = "obs.Task"
+
+-- coroutine -> task, while it runs or waits.
+local tasks = setmetatable({}, { __mode = "k" })
+-- What a task yields when it waits: nobody else has it.
+local waiting = {}
+
+local function finish(task, ok, ...)
+  task.done = true
+  task.thread = nil
+  task.wake = nil
+  task.results = pack(ok, ...)
+  local waiters = task.waiters
+  task.waiters = nil
+  if waiters then
+    for _, wake in ipairs(waiters) do wake() end
+  end
+end
+
+local step
+
+local function after_step(task, thread, ok, first, ...)
+  if not ok then
+    local failure = { first, traceback(thread) }
+    coroutine_close(thread)
+    if not task.waiters then
+      -- Nobody waits for it: the error has no other reader.
+      core.report(first, failure[2], "task", task.name, task.site)
+    end
+    return finish(task, false, first)
+  end
+  if coroutine_status(thread) == "dead" then return finish(task, true, first, ...) end
+  if first ~= waiting then
+    -- A plain yield: the task goes on in the next turn.
+    core.next_turn(function() step(task) end)
+  end
+end
+
+function step(task, ...)
+  local thread = task.thread
+  if task.done or not thread then return end
+  return after_step(task, thread, coroutine_resume(thread, ...))
+end
+
+local function running_task(name)
+  local task = tasks[coroutine_running()]
+  if not task then
+    error(("obs.%s was called outside of a task (start one with obs.task)"):format(name), 3)
+  end
+  return task
+end
+
+-- Waits until `arm` calls the function it is given. `arm` returns what ends the waiting early.
+local function wait(task, arm)
+  local function wake(...)
+    if task.wake ~= wake then return end
+    task.wake, task.disarm = nil, nil
+    return step(task, ...)
+  end
+  task.wake = wake
+  task.disarm = arm(wake)
+  return coroutine_yield(waiting)
+end
+
+function obs.task(body, ...)
+  check_function(body, 1, "task")
+  local thread = coroutine_create(type(body) == "function" and body or function(...) return body(...) end)
+  local task = setmetatable({ thread = thread, done = false, site = core.site(), name = "task" }, Task)
+  tasks[thread] = task
+  local scope = current_scopes[#current_scopes]
+  if scope then scope:add(task) end
+  step(task, ...)
+  return task
+end
+
+function Task:await(timeout)
+  local task = not self.done and running_task("await") or nil
+  if not self.done then
+    if task == self then error("a task cannot wait for itself", 2) end
+    local done = wait(task, function(wake)
+      self.waiters = self.waiters or {}
+      local waiters = self.waiters
+      local function finished() wake(true) end
+      waiters[#waiters + 1] = finished
+      local timer = timeout and core.after(timeout, function() wake(false) end)
+      return function()
+        if timer then timer:stop() end
+        for i, waiter in ipairs(waiters) do
+          if waiter == finished then table.remove(waiters, i) break end
+        end
+      end
+    end)
+    if not done then return false end
+  end
+  if not self.results[1] then error(self.results[2], 0) end
+  return unpack(self.results, 2, self.results.n)
+end
+
+function Task:cancel()
+  if self.done then return end
+  local thread, disarm = self.thread, self.disarm
+  self.disarm = nil
+  if disarm then disarm() end
+  if coroutine_status(thread) ~= "suspended" then
+    error("a task cannot cancel itself; let it return", 2)
+  end
+  local ok, message = coroutine_close(thread)
+  finish(self, false, "the task was cancelled")
+  if not ok then core.report(message, "", "task", self.name, self.site) end
+end
+
+Task.stop = Task.cancel
+
+function obs.sleep(seconds)
+  local task = running_task("sleep")
+  if type(seconds) ~= "number" then
+    bad_argument(1, "sleep", "number of seconds expected, got " .. type(seconds))
+  end
+  wait(task, function(wake)
+    local timer = core.after(seconds, function() wake() end)
+    return function() timer:stop() end
+  end)
+end
+
+function obs.next_change(observed, path, timeout)
+  local task = running_task("next_change")
+  return wait(task, function(wake)
+    local timer
+    local watcher = obs.observe(observed, path, function()
+      if timer then timer:stop() end
+      -- Tasks run in turns of their own: a watcher cannot wait.
+      core.next_turn(function() wake(true) end)
+    end, { once = true, name = "next_change" })
+    if timeout then
+      timer = core.after(timeout, function()
+        watcher:stop()
+        wake(false)
+      end)
+    end
+    return function()
+      watcher:stop()
+      if timer then timer:stop() end
+    end
+  end)
+end
+
+-- The end ----------------------------------------------------------------------------------------
+
+if os and os.exit then
+  local exit = os.exit
+  function os.exit(...)
+    core.run_exit_hooks()
+    return exit(...)
+  end
+end
+
+return obs

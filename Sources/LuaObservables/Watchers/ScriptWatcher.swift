@@ -27,10 +27,10 @@ struct ScriptWatcher {
   static let hookKey: lua_Integer = -1
 }
 
-extension WatcherRef {
+extension UnsafeMutablePointer<WatcherRecord> {
   /// What the bridge remembers; only of watchers whose receiver is the script's.
   var script: UnsafeMutablePointer<ScriptWatcher> {
-    UnsafeMutablePointer(bitPattern: pointee.context)!
+    UnsafeMutablePointer<ScriptWatcher>(bitPattern: pointee.context)!
   }
 }
 

@@ -215,11 +215,12 @@ extension EngineError: CustomStringConvertible {
 }
 
 /// Sees what the engine does. All calls come in the middle of an operation: take notes only.
-package class EngineRecorder {
-  package init() {}
-  package func wrote(_ change: Change) {}
-  package func marked(_ watcher: WatcherRef, by change: Change) {}
-  package func called(_ watcher: WatcherRef) {}
-  package func registered(_ watcher: WatcherRef, _ path: Path) {}
-  package func ended(_ watcher: WatcherRef) {}
+open class EngineRecorder {
+  /// For subclasses.
+  public init() {}
+  open func wrote(_ change: Change) {}
+  open func marked(_ watcher: WatcherRef, by change: Change) {}
+  open func called(_ watcher: WatcherRef) {}
+  open func registered(_ watcher: WatcherRef, _ path: Path) {}
+  open func ended(_ watcher: WatcherRef) {}
 }

@@ -1,5 +1,5 @@
 /// The record of one observed object. The object owns it and says when it dies (`Engine.end`).
-package struct Node {
+public struct Node {
   /// How this object answers. Kinds are kept alive by whoever makes nodes of them.
   package let kind: Unmanaged<NodeKind>
   package let engine: Unmanaged<Engine>
@@ -29,7 +29,7 @@ package struct Node {
   var previous: NodeRef?
 }
 
-package typealias NodeRef = UnsafeMutablePointer<Node>
+public typealias NodeRef = UnsafeMutablePointer<Node>
 
 extension NodeRef {
   package var kind: NodeKind { pointee.kind._withUnsafeGuaranteedRef { $0 } }
@@ -54,7 +54,7 @@ extension NodeRef {
 }
 
 /// What lies at one component of a path.
-package enum Child {
+public enum Child {
   /// An observable object.
   case node(NodeRef)
   /// A value that cannot be observed (P7), or nothing.
@@ -65,43 +65,44 @@ package enum Child {
 /// these questions, and report their writes. Nothing else in the engine is polymorphic.
 ///
 /// Called on the loop's thread only.
-package class NodeKind {
-  package init() {}
+open class NodeKind {
+  /// For subclasses.
+  public init() {}
 
   /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
   ///
   /// - Throws: `PathError` for a component that this kind of object cannot have.
-  package func slot(
+  open func slot(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> SlotRef {
     fatalError("A kind says which slot a component means (this is a bug in Observables)")
   }
 
   /// What lies at `component` now, for the next step of a path.
-  package func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
+  open func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
 
   /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
-  package func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
+  open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
 
   /// The value of a terminal that is derived from the whole node (`@count`), or nil where the
   /// component is an ordinary key.
-  package func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
+  open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
 
   /// Keeps the object alive until `release`: between a write and its flush (L2).
-  package func anchor(_ node: NodeRef) {}
-  package func release(_ node: NodeRef) {}
+  open func anchor(_ node: NodeRef) {}
+  open func release(_ node: NodeRef) {}
 
   /// The name of a slot's key, as `observedKeys` tells it.
-  package func name(of slot: SlotRef) -> String { "" }
+  open func name(of slot: SlotRef) -> String { "" }
 
   /// The place in the program that is writing now becomes the cause of the watcher's next call.
-  package func noteCause(of watcher: WatcherRef) {}
+  open func noteCause(of watcher: WatcherRef) {}
 
   /// A slot lost its last link and the turn is over: forget it. The engine frees it.
-  package func forget(_ slot: SlotRef) {}
+  open func forget(_ slot: SlotRef) {}
   /// The turn is over and nothing of the node is observed any longer; true when the node goes.
-  package func settle(_ node: NodeRef) -> Bool { false }
+  open func settle(_ node: NodeRef) -> Bool { false }
 
   /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
-  package func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
+  open func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
 }

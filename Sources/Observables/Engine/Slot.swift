@@ -2,7 +2,7 @@
 ///
 /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
 /// byte is read from C and by models on every write of the key; while it is 0 nobody needs news.
-package struct Slot {
+public struct Slot {
   /// Bits of `Wants`.
   package var wants: UInt8
   /// This slot stands for `*`.
@@ -36,7 +36,7 @@ package struct Slot {
   }
 }
 
-package typealias SlotRef = UnsafeMutablePointer<Slot>
+public typealias SlotRef = UnsafeMutablePointer<Slot>
 
 extension SlotRef {
   /// Where the next slot of the same node is kept.

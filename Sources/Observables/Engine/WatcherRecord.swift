@@ -1,5 +1,5 @@
 /// The engine's side of a watcher. Raw memory: it is reached from links on the way of a write.
-package struct WatcherRecord {
+public struct WatcherRecord {
   /// Registration order (T3), and what tells a watcher from a later one at the same address.
   package let id: UInt64
   package var flags: Flags
@@ -12,7 +12,7 @@ package struct WatcherRecord {
   package var next: WatcherRef?
   var previous: WatcherRef?
   /// Who is called; retained until the watcher ended.
-  let receiver: Unmanaged<Receiver>
+  package let receiver: Unmanaged<Receiver>
   /// The receiver's to use.
   package var context: Int
   /// Its place in the engine's table of watchers.
@@ -49,11 +49,11 @@ package struct WatcherRecord {
   package var isActive: Bool { root != nil }
 }
 
-package typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
+public typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
 
 /// A change as an immediate watcher is told it. `old` and `new` are the writer's; what they are is
 /// known to its kind.
-package struct Change {
+public struct Change {
   package let node: NodeRef
   /// The slot of the key that was written; nil where only `*` is observed.
   package let slot: SlotRef?
@@ -77,21 +77,22 @@ package struct Change {
 ///
 /// Public only as the base class of `Watcher`. Called on the loop's thread, never re-entered for one
 /// watcher.
-public class Receiver {
-  package init() {}
+open class Receiver {
+  /// For subclasses.
+  public init() {}
 
   /// Calls the callback of a coalesced watcher. Errors are the receiver's to report (T10).
-  package func deliver(_ watcher: WatcherRef) {}
+  open func deliver(_ watcher: WatcherRef) {}
   /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
-  package func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {}
+  open func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {}
   /// The receiver's own comparison: true when this write is no change to it.
-  package func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool { change.isSame }
+  open func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool { change.isSame }
   /// What `change` holds, in a form that outlives the write.
-  package func save(_ change: Change) -> AnyObject? { nil }
+  open func save(_ change: Change) -> AnyObject? { nil }
   /// False when the observer of the watcher is gone (L3).
-  package func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
+  open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
   /// The watcher ended. `path` is given when the observed object died.
-  package func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
+  open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
   /// How reports name it, with the place of its registration.
-  package func title(_ watcher: WatcherRef) -> String { "a watcher" }
+  open func title(_ watcher: WatcherRef) -> String { "a watcher" }
 }

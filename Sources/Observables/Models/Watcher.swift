@@ -86,9 +86,9 @@ public final class Watcher: Receiver {
 
   // MARK: Receiver
 
-  package override func deliver(_ watcher: WatcherRef) { body?(self) }
+  public override func deliver(_ watcher: WatcherRef) { body?(self) }
 
-  package override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+  public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
     guard let changeBody else {
       body?(self)
       return
@@ -107,20 +107,20 @@ public final class Watcher: Receiver {
       self, ModelChange(path: path, key: key, old: values.values?.old, new: values.values?.new))
   }
 
-  package override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
+  public override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
     guard let equals, let values = change.values?.assumingMemoryBound(to: ModelValues.self) else {
       return change.isSame
     }
     return equals(values.pointee.old, values.pointee.new)
   }
 
-  package override func save(_ change: Change) -> AnyObject? {
+  public override func save(_ change: Change) -> AnyObject? {
     SavedValues(change.values?.assumingMemoryBound(to: ModelValues.self).pointee)
   }
 
-  package override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
+  public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
 
-  package override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+  public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     body = nil
     changeBody = nil
@@ -133,7 +133,7 @@ public final class Watcher: Receiver {
     endBody = nil
   }
 
-  package override func title(_ watcher: WatcherRef) -> String { name }
+  public override func title(_ watcher: WatcherRef) -> String { name }
 
   private final class SavedValues {
     let values: ModelValues?

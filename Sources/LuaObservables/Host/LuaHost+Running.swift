@@ -1,0 +1,24 @@
+internal import Lua
+internal import Observables
+
+/// What a program of its own needs: the ends of turns, and a loop that runs until nothing is left.
+extension LuaHost {
+  /// Ends the turn under way: calls the watchers that are pending.
+  package func endTurn() {
+    try? state.withStack { _ throws(LuaError) in loop.endTurn() }
+    recorder?.drain()
+  }
+
+  /// Runs the loop until nothing could wake it, or `descriptor` becomes readable; -1 for none.
+  package func runLoop(wakingFor descriptor: CInt) {
+    if descriptor >= 0 { loop.inputs[descriptor] = { [unowned loop] in loop.stop() } }
+    loop.run()
+    loop.inputs[descriptor] = nil
+    endTurn()
+  }
+
+  /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9).
+  package func report(_ error: any Error) {
+    report(LuaError("\(error)"), .loop, name: "", site: "")
+  }
+}
