@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char clua_node_key = 0, clua_shared_key = 0;
+const char clua_node_key = 0, clua_shared_key = 0, clua_tables_key = 0;
 
 /* ---- Shared state ----------------------------------------------------------------------------- */
 
@@ -81,7 +81,7 @@ static int shared_gc(lua_State *L) {
 }
 
 static void remember_table(lua_State *L, clua_node *node, int table) {
-  clua_pushshared(L, CLUA_SHARED_TABLES);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
   lua_pushvalue(L, table);
   lua_rawsetp(L, -2, node);
   lua_pop(L, 1);
@@ -153,9 +153,9 @@ void clua_node_pushtable(lua_State *L, clua_node *node) {
     lua_pushnil(L);
     return;
   }
-  clua_pushshared(L, CLUA_SHARED_TABLES);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
   lua_rawgetp(L, -1, node);
-  lua_replace(L, -2);
+  lua_remove(L, -2);
 }
 
 void clua_node_pushuservalue(lua_State *L, clua_node *node) {
@@ -184,10 +184,8 @@ void clua_node_setowner(clua_node *node, void *owner) { node->owner = owner; }
 /* ---- Records ---------------------------------------------------------------------------------- */
 
 static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata, int key) {
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_PLACES) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    return NULL;
-  }
+  if (!node->indexed) return NULL;
+  lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
   lua_pushvalue(L, key);
   lua_rawget(L, -2);
   int place = (int)lua_tointeger(L, -1);
@@ -225,10 +223,7 @@ static bool is_positive_integer(lua_State *L, int key) {
 
 /* Makes the two maps that serve where a scan does not. [-0, +0, m] */
 static void index_records(lua_State *L, clua_node *node, int userdata) {
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_PLACES) == LUA_TTABLE) {
-    lua_pop(L, 1);
-    return;
-  }
+  if (node->indexed) return;
   lua_newtable(L);
   lua_newtable(L);
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
@@ -244,7 +239,7 @@ static void index_records(lua_State *L, clua_node *node, int userdata) {
   lua_pop(L, 1);
   lua_setiuservalue(L, userdata, CLUA_NODE_SLOTS);
   lua_setiuservalue(L, userdata, CLUA_NODE_PLACES);
-  lua_pop(L, 1);
+  node->indexed = true;
 }
 
 /* Appends a record whose slot is not set yet; it counts only once `count` is raised. [-0, +0, m] */
@@ -270,12 +265,13 @@ static clua_record *prepare_record(lua_State *L, clua_node *node, int userdata, 
   int type = lua_type(L, key);
   bool value = told_by_value(L, type, key);
   if (value || node->count >= CLUA_RECORDS_LINEAR) index_records(L, node, userdata);
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_PLACES) == LUA_TTABLE) {
+  if (node->indexed) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
     lua_pushvalue(L, key);
     lua_pushinteger(L, node->count + 1);
     lua_rawset(L, -3);
+    lua_pop(L, 1);
   }
-  lua_pop(L, 1);
   clua_record *record = &node->records[node->count];
   record->pointer = value ? NULL : lua_topointer(L, key);
   record->slot = NULL;
@@ -288,25 +284,33 @@ static clua_record *prepare_record(lua_State *L, clua_node *node, int userdata, 
 static void drop_record(lua_State *L, clua_node *node, int userdata, int place) {
   int last = node->count;
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
-  bool indexed = lua_getiuservalue(L, userdata, CLUA_NODE_PLACES) == LUA_TTABLE;
+  if (!node->indexed) {
+    if (place != last) {
+      node->records[place - 1] = node->records[last - 1];
+      lua_rawgeti(L, -1, last);
+      lua_rawseti(L, -2, place);
+    }
+    lua_pushnil(L);
+    lua_rawseti(L, -2, last);
+    node->count--;
+    lua_pop(L, 1);
+    return;
+  }
+  lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
   lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
   // Only fields that exist already are set, which needs no memory.
-  if (indexed) {
-    lua_rawgeti(L, -3, place);
-    lua_pushnil(L);
-    lua_rawset(L, -4);
-  }
+  lua_rawgeti(L, -3, place);
+  lua_pushnil(L);
+  lua_rawset(L, -4);
   if (place != last) {
     node->records[place - 1] = node->records[last - 1];
     lua_rawgeti(L, -3, last);
-    if (indexed) {
-      lua_pushvalue(L, -1);
+    lua_pushvalue(L, -1);
+    lua_pushinteger(L, place);
+    lua_rawset(L, -5);
+    if (node->records[place - 1].slot) {
       lua_pushinteger(L, place);
-      lua_rawset(L, -5);
-      if (node->records[place - 1].slot) {
-        lua_pushinteger(L, place);
-        lua_rawsetp(L, -3, node->records[place - 1].slot);
-      }
+      lua_rawsetp(L, -3, node->records[place - 1].slot);
     }
     lua_rawseti(L, -4, place);
   }
@@ -318,13 +322,10 @@ static void drop_record(lua_State *L, clua_node *node, int userdata, int place) 
 
 static int place_of_slot(lua_State *L, clua_node *node, const clua_slot *slot) {
   if (node->count > CLUA_RECORDS_LINEAR && clua_pushnode(L, node)) {
-    int place = 0;
-    if (lua_getiuservalue(L, -1, CLUA_NODE_SLOTS) == LUA_TTABLE) {
-      lua_rawgetp(L, -1, slot);
-      place = (int)lua_tointeger(L, -1);
-      lua_pop(L, 1);
-    }
-    lua_pop(L, 4);
+    lua_getiuservalue(L, -1, CLUA_NODE_SLOTS);
+    lua_rawgetp(L, -1, slot);
+    int place = (int)lua_tointeger(L, -1);
+    lua_pop(L, 5);
     return place;
   }
   for (int i = 0; i < node->count; i++) {
@@ -335,6 +336,12 @@ static int place_of_slot(lua_State *L, clua_node *node, const clua_slot *slot) {
 
 clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key) {
   key = lua_absindex(L, key);
+  if (node->count == 0) return NULL;
+  if (!node->indexed) {
+    // No key is told by value then: the node itself isn't needed.
+    clua_record *record = clua_record_of(L, node, 0, key);
+    return record ? record->slot : NULL;
+  }
   if (!clua_pushnode(L, node)) return NULL;
   clua_record *record = clua_record_of(L, node, lua_gettop(L), key);
   lua_pop(L, 3);
@@ -505,7 +512,8 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
     }
     node->count++;
   }
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS) == LUA_TTABLE) {
+  if (node->indexed) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
     lua_pushinteger(L, record - node->records + 1);
     lua_rawsetp(L, -2, slot);
   }
@@ -532,11 +540,10 @@ void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot) {
   if (!place) return;
   if (node->records[place - 1].positive) node->positives--;
   node->records[place - 1].slot = NULL;
-  if (!clua_pushnode(L, node)) return;
-  if (lua_getiuservalue(L, -1, CLUA_NODE_SLOTS) == LUA_TTABLE) {
-    lua_pushnil(L);
-    lua_rawsetp(L, -2, slot);
-  }
+  if (!node->indexed || !clua_pushnode(L, node)) return;
+  lua_getiuservalue(L, -1, CLUA_NODE_SLOTS);
+  lua_pushnil(L);
+  lua_rawsetp(L, -2, slot);
   lua_pop(L, 4);
 }
 
@@ -622,7 +629,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
     node->ended = true;
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     clua_setunmarked(L, table);
-    clua_pushshared(L, CLUA_SHARED_TABLES);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
     lua_pushnil(L);
     lua_rawsetp(L, -2, node);
     lua_pushnil(L);
@@ -883,7 +890,7 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
-  lua_setiuservalue(L, userdata, CLUA_SHARED_TABLES);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "kv");
   lua_setfield(L, -2, "__mode");

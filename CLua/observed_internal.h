@@ -19,7 +19,6 @@ extern const char *const clua_events[CLUA_EVENT_COUNT];
 /// The values that a state keeps for this engine: user values of its state userdata.
 enum {
   CLUA_SHARED_NODE_METATABLE = 1,
-  CLUA_SHARED_TABLES,          // light(node) -> table, weak values
   CLUA_SHARED_WEAK,            // {__mode = "kv"}
   CLUA_SHARED_INDEX,           // Lua closure for `__index` over a user's function
   CLUA_SHARED_NEWINDEX,        // Lua closure for `__newindex` over a user's
@@ -75,6 +74,7 @@ struct clua_node {
   bool all;                // all keys but `__…` live in the store
   bool ended;              // finalized; silent from then on
   bool rearmed;            // its finalizer waits for the table's own
+  bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
   bool unfinished;         // a traversal may stand between two moved keys
   bool userindex;          // `__index` of the private metatable is the closure
@@ -90,7 +90,9 @@ struct clua_node {
   clua_record inlined[CLUA_RECORDS_INLINE];
 };
 
-extern const char clua_node_key, clua_shared_key;
+/// Keys of light userdata: of the node in a private metatable; in the registry, of the state's userdata
+/// and of the map light(node) -> table, which has weak values.
+extern const char clua_node_key, clua_shared_key, clua_tables_key;
 
 /* ---- Nodes ------------------------------------------------------------------------------------ */
 

@@ -27,7 +27,8 @@ typedef struct clua_write {
   clua_node *node;
   clua_slot *slot;   // of the key, or NULL if only `*` is observed
   clua_slot *every;  // of `*`, or NULL
-  int table, key, old, new_;
+  int table, key;
+  int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
 } clua_write;
 
@@ -70,10 +71,12 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
 void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
-/// Pushes the key of a slot. [-0, +1, -]
+/// Pushes the key of a slot, nil for the one of `*`. [-0, +1, -]
 void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
-/// At the end of a turn: keys without a slot move back to the table; with no slot left at all the
-/// table gets its own metatable back and the node is dropped (owner must be NULL then). [-0, +0, m]
+/// At the end of a turn in which the node got or lost a slot: keys without a slot move back to the
+/// table; with no slot left at all the table gets its own metatable back and the node is dropped
+/// (owner must be NULL then; a metatable of observed tables keeps its node, since new metamethods
+/// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
