@@ -1,0 +1,31 @@
+import Foundation
+import Lua
+import LuaObservables
+import Testing
+
+/// Scripts that check themselves. Each is run as a program of its own: the file, then the loop until
+/// nothing is left to do.
+@Suite struct `Scripts` {
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts")
+
+  static let names = try! FileManager.default.contentsOfDirectory(atPath: folder.path())
+    .filter { $0.hasSuffix(".lua") }.sorted()
+
+  @Test(arguments: names) func `runs to its end without an error`(name: String) throws {
+    let test = try TestHost()
+    let host = test.host
+    // Scripts that can do without take it as a sign that Swift models are to be had.
+    try host.set(
+      "new_creature",
+      to: host.state.function("new_creature") { [unowned host] (name: String) -> LuaValue in
+        try host.value(for: Creature(name: name))
+      })
+    do {
+      try host.run(file: Scripts.folder.appending(path: name).path())
+      test.loop.run()
+    } catch {
+      Issue.record("\(error)")
+    }
+    #expect(test.reports.map(\.description) == [])
+  }
+}

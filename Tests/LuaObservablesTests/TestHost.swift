@@ -1,0 +1,51 @@
+import Lua
+import LuaObservables
+import Observables
+
+/// A host on a loop of its own, in virtual time, that keeps what is reported to it.
+final class TestHost {
+  let loop: Loop
+  let host: LuaHost
+  private(set) var reports: [LuaReport] = []
+
+  convenience init() throws {
+    try self.init { loop in try LuaHost(loop: loop) }
+  }
+
+  init(_ make: (Loop) throws -> LuaHost) throws {
+    loop = Loop(clock: .virtual)
+    host = try make(loop)
+    host.onError = { [unowned self] report in reports.append(report) }
+    loop.onError = { [unowned self] error in host.report(error) }
+  }
+
+  deinit { host.close() }
+
+  /// Two full collections (L6), and the turns that these cause.
+  func collect() throws {
+    for _ in 1...2 {
+      try host.state.collectGarbage()
+      while host.step() {}
+    }
+  }
+
+  /// What the global list `name` of the script holds, each element as text.
+  func log(_ name: String = "log") throws -> [String] {
+    guard case .table(let list) = host[name] else { return [] }
+    return try (0..<list.length).map { "\(try list.get($0 + 1, as: LuaValue.self).text)" }
+  }
+}
+
+extension LuaValue {
+  /// As a log shows it.
+  var text: String {
+    switch self {
+    case .nil: "nil"
+    case .boolean(let value): "\(value)"
+    case .integer(let value): "\(value)"
+    case .number(let value): "\(value)"
+    case .string(let value): value.text ?? "?"
+    default: typeName
+    }
+  }
+}
