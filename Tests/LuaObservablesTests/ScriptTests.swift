@@ -1,6 +1,7 @@
 import Foundation
 import Lua
 import LuaObservables
+import Observables
 import Testing
 
 /// Scripts that check themselves. Each is run as a program of its own: the file, then the loop until
