@@ -393,8 +393,9 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   }
   lua_Integer prefix = 0, ordered = 0;
   bool list = true;
+  bool whole = !node->chained && node->count == 0;  // nothing is in the old store
   lua_pushnil(L);
-  while (clua_nodenext(L, node, table, userdata)) {
+  while (whole ? lua_next(L, table) : clua_nodenext(L, node, table, userdata)) {
     if (ordering && removed && lua_rawequal(L, -2, after)) {
       lua_pushvalue(L, removed);
       append(L, order, positions, &ordered);
@@ -402,7 +403,8 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
       list = false;
     }
     if (list && lua_isinteger(L, -2) && lua_tointeger(L, -2) == prefix + 1) {
-      prefix++;
+      lua_rawseti(L, store, ++prefix);
+      continue;
     } else {
       list = false;
       if (ordering) {
@@ -460,7 +462,11 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
   }
   node->all = true;
-  bool emptied = false;
+  bool emptied = length > 0;
+  for (lua_Unsigned i = 1; i <= length; i++) {
+    lua_pushnil(L);
+    lua_rawseti(L, table, (lua_Integer)i);
+  }
   lua_pushnil(L);
   while (lua_next(L, table)) {
     lua_pop(L, 1);

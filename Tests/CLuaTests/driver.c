@@ -60,8 +60,8 @@ static void free_owner(owner *owner) {
   live_owners--;
 }
 
-static void ended(void *context, clua_node *node, void *owner) {
-  (void)context, (void)node;
+static void ended(void *context, lua_State *L, clua_node *node, void *owner) {
+  (void)context, (void)L, (void)node;
   ended_owners++;
   free_owner(owner);
 }

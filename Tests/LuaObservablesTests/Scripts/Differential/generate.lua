@@ -123,7 +123,12 @@ local BINARY = {"+", "-", "*", "/", "%", "^", "//", "&", "|", "~", "<<", ">>", "
 
 local hasindex
 local function metamethod(class, event, initially)
-  if event == "__name" then return '"Name' .. random(3) .. '"' end
+  if event == "__name" then
+    -- It is copied: another one, by a plain assignment, can't be seen.
+    if hasindex[class .. "name"] then return nil end
+    hasindex[class .. "name"] = true
+    return '"Name' .. random(3) .. '"'
+  end
   if event == "__metatable" then return random(2) == 1 and '"locked"' or "false" end
   if event == "__tostring" then
     return 'function(...) return "T" .. select("#", ...) .. S(rawget((...), "x")) end'
