@@ -33,7 +33,19 @@ loop.turn { customer.address?.city = "Cambridge" }
 loop.turn { customer.address = nil }
 precondition(cities == ["Oxford", "Cambridge", nil], "The watcher was told \(cities)")
 
-let state = try LuaState()
-try state.globals.set("twice", to: try state.function("twice") { (n: Int) in 2 * n })
-let answer = try state.run("return twice(21)", as: Int.self)
-precondition(answer == 42, "Lua answered \(answer) instead of 42")
+let host = try LuaHost(loop: loop)
+try host.set("customer", to: customer)
+try host.run(
+  """
+  local obs = require "obs"
+  heard = {}
+  obs.observe(customer, "address.city", function(customer)
+    table.insert(heard, customer.address.city)
+  end)
+  """)
+loop.turn { customer.address = Address(city: "York") }
+let heard = try host.run("customer.address.city = 'Leeds'; return table.concat(heard, ' ')")
+precondition(heard == ["York"], "The script heard \(heard)")
+precondition(customer.address?.city == "Leeds", "The script wrote elsewhere")
+precondition(cities.last == "Leeds", "Swift did not hear the script")
+host.close()
