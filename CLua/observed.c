@@ -676,7 +676,9 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   };
   if (write.same && !(wants & CLUA_WANTS_WRITES)) return;
   clua_shared *shared = node->shared;
-  if (shared->observation.written) shared->observation.written(shared->observation.context, L, &write);
+  if (shared->observation.written) {
+    shared->observation.written(shared->observation.context, L, &write);
+  }
 }
 
 static inline bool is_wanted(const clua_node *node, const clua_record *record) {

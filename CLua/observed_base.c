@@ -419,7 +419,8 @@ static int table_sort(lua_State *L) {
   if (!node) return shared->sort(L);
   int store = lua_gettop(L);
   lua_Unsigned length = lua_rawlen(L, store);
-  if (length < 2 || length >= INT32_MAX || (store > 2 && !lua_isnil(L, 2) && !lua_isfunction(L, 2))) {
+  bool wrong = store > 2 && !lua_isnil(L, 2) && !lua_isfunction(L, 2);
+  if (length < 2 || length >= INT32_MAX || wrong) {
     lua_replace(L, 1);
     return shared->sort(L);
   }

@@ -32,6 +32,9 @@ local works = {
   ["remove some, observe others"] = function(t, k, n)
     if n % 3 == 0 then t[k] = nil else obs.observe(t, k, nothing) end
   end,
+  ["observe some, remove others"] = function(t, k, n)
+    if n % 3 == 1 then obs.observe(t, k, nothing) else t[k] = nil end
+  end,
   ["is it empty"] = function(t, k)
     obs.observe(t, k, nothing)
     assert(next(t) ~= nil)
