@@ -4,7 +4,7 @@
 
 const char clua_node_key = 0, clua_shared_key = 0, clua_tables_key = 0;
 
-/* ---- Shared state ----------------------------------------------------------------------------- */
+/* ---- Shared state --------------------------------------------------------------------------- */
 
 clua_shared *clua_shared_of(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
@@ -19,7 +19,7 @@ void clua_pushshared(lua_State *L, int which) {
   lua_replace(L, -2);
 }
 
-/* ---- Nodes: life ------------------------------------------------------------------------------ */
+/* ---- Nodes: life ---------------------------------------------------------------------------- */
 
 static void link_node(clua_node *node, clua_shared *shared) {
   node->next = shared->nodes;
@@ -181,7 +181,7 @@ void clua_node_setuservalue(lua_State *L, clua_node *node) {
 void *clua_node_owner(const clua_node *node) { return node->owner; }
 void clua_node_setowner(clua_node *node, void *owner) { node->owner = owner; }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata, int key) {
   if (!node->indexed) return NULL;
@@ -360,7 +360,7 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot) {
   lua_pop(L, 3);
 }
 
-/* ---- Watching --------------------------------------------------------------------------------- */
+/* ---- Watching ------------------------------------------------------------------------------- */
 
 /* Appends the key on top to an order. [-1, +0, m] */
 static void append(lua_State *L, int order, int positions, lua_Integer *ordered) {
@@ -553,7 +553,7 @@ void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot) {
   lua_pop(L, 4);
 }
 
-/* ---- Settling --------------------------------------------------------------------------------- */
+/* ---- Settling ------------------------------------------------------------------------------- */
 
 /* Copies the value under the key at `key` from the store to the table, then takes it out of the
    store. [-0, +0, m] */
@@ -644,7 +644,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   lua_settop(L, top);
 }
 
-/* ---- Writes ----------------------------------------------------------------------------------- */
+/* ---- Writes --------------------------------------------------------------------------------- */
 
 bool clua_same(lua_State *L, int a, int b) {
   if (lua_rawequal(L, a, b)) return true;
@@ -770,7 +770,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   lua_settop(L, top);
 }
 
-/* ---- Raw access on the table a script sees ---------------------------------------------------- */
+/* ---- Raw access on the table a script sees -------------------------------------------------- */
 
 int clua_rawget(lua_State *L, int index) {
   int table = lua_absindex(L, index), key = lua_gettop(L);
@@ -873,7 +873,7 @@ int clua_where(lua_State *L, char *source) {
   return 0;
 }
 
-/* ---- Installing ------------------------------------------------------------------------------- */
+/* ---- Installing ----------------------------------------------------------------------------- */
 
 void clua_observation_install(lua_State *L, const clua_observation *observation) {
   int top = lua_gettop(L);

@@ -14,7 +14,7 @@ static inline clua_node *observed_at(lua_State *L, clua_shared *shared, int inde
   return clua_pushnodeat(L, index);
 }
 
-/* ---- Metatables ------------------------------------------------------------------------------- */
+/* ---- Metatables ----------------------------------------------------------------------------- */
 
 static int base_getmetatable(lua_State *L) {
   clua_shared *shared = shared_of(L);
@@ -72,7 +72,7 @@ static int debug_setmetatable(lua_State *L) {
   return 1;
 }
 
-/* ---- Traversal -------------------------------------------------------------------------------- */
+/* ---- Traversal ------------------------------------------------------------------------------ */
 
 static int base_next(lua_State *L) {
   clua_shared *shared = shared_of(L);
@@ -117,7 +117,7 @@ static int base_pairs(lua_State *L) {
   return 3;
 }
 
-/* ---- Raw access ------------------------------------------------------------------------------- */
+/* ---- Raw access ----------------------------------------------------------------------------- */
 
 static int base_rawget(lua_State *L) {
   clua_shared *shared = shared_of(L);
@@ -147,7 +147,7 @@ static int base_rawlen(lua_State *L) {
   return 1;
 }
 
-/* ---- Lists ------------------------------------------------------------------------------------ */
+/* ---- Lists ---------------------------------------------------------------------------------- */
 
 /* The node of the table at `index` if a list function may work in its store: it moved as a whole,
    nobody watches single elements, and no metamethod would have been asked. Pushes the store.
@@ -453,7 +453,7 @@ static int table_sort(lua_State *L) {
   return 0;
 }
 
-/* ---- Installing ------------------------------------------------------------------------------- */
+/* ---- Installing ----------------------------------------------------------------------------- */
 
 /* Replaces the field of the table on top; returns what was there. [-0, +0, m] */
 static lua_CFunction replace(lua_State *L, clua_shared *shared, const char *name,

@@ -94,7 +94,7 @@ struct clua_node {
 /// and of the map light(node) -> table, which has weak values.
 extern const char clua_node_key, clua_shared_key, clua_tables_key;
 
-/* ---- Nodes ------------------------------------------------------------------------------------ */
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
 /// [-0, +0, -]
 clua_shared *clua_shared_of(lua_State *L);
@@ -146,7 +146,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 /// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report);
 
-/* ---- Metatables ------------------------------------------------------------------------------- */
+/* ---- Metatables ----------------------------------------------------------------------------- */
 
 /// Compiles the forwarding closures and keeps all that metatables share. The state's userdata is at
 /// `shared`. [-0, +0, m]
@@ -168,7 +168,7 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key);
 /// Pushes the field of a user's metatable of a node, or nil. [-0, +1, -]
 int clua_pushfield(lua_State *L, int userdata, const char *name);
 
-/* ---- Traversal -------------------------------------------------------------------------------- */
+/* ---- Traversal ------------------------------------------------------------------------------ */
 
 /// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
@@ -180,7 +180,7 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
 /// Forgets all places. [-0, +0, -]
 void clua_forgetplaces(lua_State *L, clua_node *node, int userdata);
 
-/* ---- Base functions --------------------------------------------------------------------------- */
+/* ---- Base functions ------------------------------------------------------------------------- */
 
 /// [-0, +0, m]
 void clua_install_base(lua_State *L, clua_shared *shared);

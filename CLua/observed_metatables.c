@@ -8,7 +8,7 @@ const char *const clua_events[CLUA_EVENT_COUNT] = {
   "__idiv", "__band", "__bor", "__bxor", "__shl", "__shr",
 };
 
-/* ---- What the forwarding closures ask C ------------------------------------------------------- */
+/* ---- What the forwarding closures ask C ----------------------------------------------------- */
 
 int clua_pushfield(lua_State *L, int userdata, const char *name) {
   if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
@@ -181,7 +181,7 @@ static int find_newindex(lua_State *L) {
   return raise_outside(L, "'__newindex' chain too long; possibly a loop");
 }
 
-/* ---- The closures, once per state ------------------------------------------------------------- */
+/* ---- The closures, once per state ----------------------------------------------------------- */
 
 /* They are Lua functions that end in a tail call: through C, `error(message, 2)` would lose its
    position, and metamethods could not yield. */
@@ -238,7 +238,7 @@ void clua_install_metatables(lua_State *L, int shared) {
   lua_settop(L, top);
 }
 
-/* ---- Filling a private metatable -------------------------------------------------------------- */
+/* ---- Filling a private metatable ------------------------------------------------------------ */
 
 /* Sets metatable[event] to what it shall be for a user's metatable that has the event, or to nil.
    `user` is the user's metatable, `shared` the state's userdata. [-0, +0, m] */
@@ -359,7 +359,7 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   lua_settop(L, top);
 }
 
-/* ---- Metatables that change ------------------------------------------------------------------- */
+/* ---- Metatables that change ----------------------------------------------------------------- */
 
 void clua_unwatchmetatable(clua_node *node) {
   if (!node->metatable) return;

@@ -17,7 +17,7 @@ static const char chain_end = 0;
    step. */
 enum { CHAIN_CHECKED = 32 };
 
-/* ---- Keys of the table itself ----------------------------------------------------------------- */
+/* ---- Keys of the table itself --------------------------------------------------------------- */
 
 static int protected_next(lua_State *L) {
   if (lua_next(L, 1)) return 2;
@@ -47,7 +47,7 @@ static inline bool is_end(lua_State *L, int key) {
   return lua_touserdata(L, key) == (void *)&chain_end;
 }
 
-/* ---- Chains ----------------------------------------------------------------------------------- */
+/* ---- Chains --------------------------------------------------------------------------------- */
 
 /* Pushes chain[key]. [-0, +1, -] */
 static int follow(lua_State *L, int chain, int key) {
@@ -165,7 +165,7 @@ void clua_forgetplaces(lua_State *L, clua_node *node, int userdata) {
   node->prefix = 0;
 }
 
-/* ---- One step --------------------------------------------------------------------------------- */
+/* ---- One step ------------------------------------------------------------------------------- */
 
 /* The end of a step: the key is on top, its value is to be pushed. */
 enum { FOUND = 1, NOTFOUND = 0 };
