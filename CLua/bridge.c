@@ -251,6 +251,22 @@ int clua_tracedcall(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
+int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
+  int handler = lua_gettop(L) + 1, table = handler + 2;
+  lua_pushcfunction(L, clua_messagehandler);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, anchors);
+  lua_rawgeti(L, -1, slot);
+  clua_node_pushvalueat(L, table);
+  if (lua_type(L, -1) == LUA_TTABLE) lua_rawgeti(L, -1, key);
+  // handler, function, table, nil
+  lua_replace(L, table - 1);
+  lua_settop(L, table);
+  lua_pushnil(L);
+  int status = lua_pcall(L, 2, 0, handler);
+  lua_remove(L, handler);
+  return status;
+}
+
 const char *clua_capturename(lua_State *L, int function, int value) {
   function = lua_absindex(L, function);
   value = lua_absindex(L, value);

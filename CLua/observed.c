@@ -168,6 +168,16 @@ void clua_node_pushuservalue(lua_State *L, clua_node *node) {
   lua_pop(L, 2);
 }
 
+void clua_node_pushvalueat(lua_State *L, int index) {
+  if (!clua_pushnodeat(L, index)) {
+    lua_pushnil(L);
+    return;
+  }
+  lua_getiuservalue(L, -1, CLUA_NODE_VALUE);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
 void clua_node_setuservalue(lua_State *L, clua_node *node) {
   if (!clua_pushnode(L, node)) {
     lua_pop(L, 1);

@@ -68,6 +68,9 @@ bool clua_equaltext(const char *a, const char *b);
 
 /// As lua_pcall, with the message handler that keeps a traceback. [-(nargs + 1), +(nresults|1), -]
 int clua_tracedcall(lua_State *L, int nargs, int nresults);
+/// Calls what the node of the table in `slot` of the table of anchors keeps under `key` with that
+/// table and nil; as clua_tracedcall. Needs eight free slots. [-0, +(0|1), -]
+int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key);
 /// Pushes the name of the first upvalue of the function at `function` that is the value at `value`;
 /// nothing where there is none. [-0, +0, -]
 const char *clua_capturename(lua_State *L, int function, int value);

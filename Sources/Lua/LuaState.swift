@@ -12,10 +12,10 @@ public final class LuaState {
   private let main: OpaquePointer
   let allocator: UnsafeMutablePointer<clua_allocator>
   /// The coroutine that runs now: the one in which Lua called Swift last.
-  package internal(set) var pointer: OpaquePointer
-  private var depth = 0
+  @exclusivity(unchecked) package var pointer: OpaquePointer
+  @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
-  public private(set) var isClosed = false
+  @exclusivity(unchecked) public private(set) var isClosed = false
   private var isFreed = false
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?

@@ -19,29 +19,31 @@ public final class LuaHost {
   /// How many errors were reported so far.
   public internal(set) var reportCount = 0
   /// True once a script called `os.exit`-like functions through the host, or `close()` began.
-  public private(set) var isClosed = false
+  @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
   let tables: TableKind
   let receiver = ScriptReceiver()
+  /// The write that Lua is at, if it is one that somebody hears.
+  @exclusivity(unchecked) var writing: UnsafePointer<clua_write>?
   let paths = PathCache()
   let objects = HostObjects()
   let sources = SourceNames()
   let anchors = AnchorTable()
   let probe = ChangeProbe()
   /// Watchers that stop at a prompt when they are called.
-  var breakingCalls: Set<UInt64> = []
-  var scopes = 0
+  @exclusivity(unchecked) var breakingCalls: Set<UInt64> = []
+  @exclusivity(unchecked) var scopes = 0
   var scopeLists: [LuaTable] = []
   var methodTables: [String: LuaTable] = [:]
   var errorHook: LuaFunction?
   var isReporting = false
   var exitHooks: [LuaFunction] = []
-  var endings: [Ending] = []
-  var recorder: ScriptRecorder?
+  @exclusivity(unchecked) var endings: [Ending] = []
+  @exclusivity(unchecked) var recorder: ScriptRecorder?
   var timers: [Int: LoopTimer] = [:]
   var lastTimer = 0
-  var hookDepth = 0
+  @exclusivity(unchecked) var hookDepth = 0
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
@@ -75,7 +77,7 @@ public final class LuaHost {
         context: Unmanaged.passUnretained(self).toOpaque(),
         written: { context, L, write in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.written(L!, write!.pointee)
+            $0.written(L!, write!)
           }
         },
         ended: { context, L, node, owner in

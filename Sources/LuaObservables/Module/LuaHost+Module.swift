@@ -6,6 +6,16 @@ internal import Observables
 /// index 1, and it returns how many results it pushed.
 typealias ModuleFunction = (LuaHost, OpaquePointer) throws -> CInt
 
+/// What a function of the module holds; Lua owns it.
+private final class ModuleEntry {
+  unowned(unsafe) let host: LuaHost
+  let function: ModuleFunction
+
+  init(_ host: LuaHost, _ function: @escaping ModuleFunction) {
+    (self.host, self.function) = (host, function)
+  }
+}
+
 extension LuaHost {
   /// Offers the module: `require "obs"` runs the prelude, once.
   func installModule(_ L: OpaquePointer) throws(LuaError) {
@@ -51,8 +61,33 @@ extension LuaHost {
 
   /// Pushes a Lua function that calls `function`. [-0, +1, -]
   func push(_ function: @escaping ModuleFunction, to L: OpaquePointer) throws(LuaError) {
-    try state.pushFunction(
-      { [unowned(unsafe) self] _, L in try function(self, L) }, to: L)
+    let entry = Unmanaged.passRetained(ModuleEntry(self, function))
+    let status = clua_try_pushfunction(
+      L,
+      { L, context in
+        Unmanaged<ModuleEntry>.fromOpaque(context!)._withUnsafeGuaranteedRef { entry in
+          entry.host.call(entry.function, L!)
+        }
+      }, entry.toOpaque(), { Unmanaged<ModuleEntry>.fromOpaque($0!).release() })
+    guard status == LUA_OK else {
+      entry.release()
+      throw state.takeError(status, L)
+    }
+  }
+
+  /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is over.
+  private func call(_ function: ModuleFunction, _ L: OpaquePointer) -> CInt {
+    let outer = state.pointer
+    state.pointer = L
+    defer { state.pointer = outer }
+    let height = lua_gettop(L)
+    do {
+      return try function(self, L)
+    } catch {
+      lua_settop(L, height)
+      state.pushError(error, to: L)
+      return CInt(CLUA_RAISE)
+    }
   }
 
   // MARK: Arguments

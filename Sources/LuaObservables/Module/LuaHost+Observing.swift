@@ -215,7 +215,9 @@ extension LuaHost {
     (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L))
     // Without a previous value it is a change, whatever is there now.
     write.same = lua_type(L, 3) != LUA_TNIL && clua_same(L, 3, write.new_)
-    if write.slot != nil || write.every != nil { written(L, write) }
+    if write.slot != nil || write.every != nil {
+      withUnsafePointer(to: write) { written(L, $0) }
+    }
     return 0
   }
 

@@ -5,9 +5,9 @@ internal import Observables
 /// Keeps observed tables alive between a write and its flush (L2): slots of one Lua table, so that
 /// anchoring allocates nothing once there are enough of them.
 final class AnchorTable {
-  private var reference: CInt = 0
-  private var free: [CInt] = []
-  private var capacity: CInt = 0
+  @exclusivity(unchecked) private(set) var reference: CInt = 0
+  @exclusivity(unchecked) private var free: [CInt] = []
+  @exclusivity(unchecked) private var capacity: CInt = 0
 
   func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
     try state.check(clua_try_maketable(L, &reference), L)

@@ -11,11 +11,11 @@ final class PathKeys: Sendable {
 /// Paths by their text, so that a text is parsed once; and the weak references to observers.
 final class PathCache {
   /// Registry references of the Lua tables: text → light pointer to the path; index → observer.
-  private var texts: CInt = 0
-  private var observers: CInt = 0
-  private var cached: [Path] = []
+  @exclusivity(unchecked) private var texts: CInt = 0
+  @exclusivity(unchecked) private var observers: CInt = 0
+  @exclusivity(unchecked) private var cached: [Path] = []
   private let limit = 4096
-  private weak var state: LuaState?
+  @exclusivity(unchecked) private unowned(unsafe) var state: LuaState?
 
   func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
     self.state = state

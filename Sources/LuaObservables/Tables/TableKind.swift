@@ -4,7 +4,7 @@ internal import Observables
 
 /// How Lua tables are observed, in place.
 final class TableKind: NodeKind {
-  unowned(unsafe) var host: LuaHost!
+  @exclusivity(unchecked) unowned(unsafe) var host: LuaHost!
 
   private var L: OpaquePointer { host.state.pointer }
 
@@ -152,7 +152,11 @@ final class TableKind: NodeKind {
 
   override func anchor(_ node: NodeRef) {
     let L = L
-    clua_node_pushtable(L, TableKind.table(node))
+    if let write = host.writing, write.pointee.node == TableKind.table(node) {
+      lua_pushvalue(L, write.pointee.table)
+    } else {
+      clua_node_pushtable(L, TableKind.table(node))
+    }
     node.pointee.context = host.anchors.keep(L)
   }
 
@@ -210,23 +214,21 @@ final class TableKind: NodeKind {
 
 extension LuaHost {
   /// A write that C heard and somebody wants to know of.
-  func written(_ L: OpaquePointer, _ write: clua_write) {
-    guard let owner = clua_node_owner(write.node) else { return }
-    let node = owner.assumingMemoryBound(to: Node.self)
-    state.entered(from: L) {
-      withUnsafePointer(to: write) { values in
-        engine.written(
-          Change(
-            node: node,
-            slot: write.slot.map {
-              UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self)
-            },
-            every: write.every.map {
-              UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self)
-            },
-            isSame: write.same, values: UnsafeRawPointer(values)))
-      }
-    }
+  func written(_ L: OpaquePointer, _ write: UnsafePointer<clua_write>) {
+    guard let owner = clua_node_owner(write.pointee.node) else { return }
+    let outer = (state.pointer, writing)
+    state.pointer = L
+    writing = write
+    engine.written(
+      Change(
+        node: owner.assumingMemoryBound(to: Node.self), slot: slot(write.pointee.slot),
+        every: slot(write.pointee.every), isSame: write.pointee.same,
+        values: UnsafeRawPointer(write)))
+    (state.pointer, writing) = outer
+  }
+
+  private func slot(_ slot: UnsafeMutablePointer<clua_slot>?) -> SlotRef? {
+    slot.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self) }
   }
 
   /// The key at an index as `observed_keys` and reports tell it. [-0, +0, -]

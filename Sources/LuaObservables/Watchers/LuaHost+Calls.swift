@@ -9,6 +9,27 @@ extension LuaHost {
     let L = state.pointer
     guard let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else { return }
     let height = lua_gettop(L)
+    if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
+      breakOnCall(of: watcher, L)
+    }
+    let status: CInt
+    if change == nil, root.kind === tables, root.pointee.context != 0,
+      !watcher.script.pointee.hasObserver
+    {
+      // The usual case in one step: the anchor knows the table, and the table its callbacks.
+      status = clua_callkept(
+        L, anchors.reference, CInt(root.pointee.context), ScriptWatcher.key(watcher, .callback))
+    } else {
+      status = call(watcher, of: root, change, L)
+    }
+    if status != LUA_OK { reportFailure(of: watcher, status, change != nil, L) }
+    lua_settop(L, height)
+  }
+
+  /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]
+  private func call(
+    _ watcher: WatcherRef, of root: NodeRef, _ change: (Change, Path)?, _ L: OpaquePointer
+  ) -> CInt {
     pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
     pushObject(of: root, to: L)
     if watcher.script.pointee.hasObserver {
@@ -16,32 +37,26 @@ extension LuaHost {
     } else {
       lua_pushnil(L)
     }
-    var arguments: CInt = 2
-    if let (change, path) = change {
-      arguments = 3
-      do {
-        try pushChange(change, path, to: L)
-      } catch {
-        lua_settop(L, height)
-        let (name, site) = title(of: watcher)
-        report(error, .immediate, name: name, site: site)
-        return
-      }
+    guard let (change, path) = change else { return clua_tracedcall(L, 2, 0) }
+    do {
+      try pushChange(change, path, to: L)
+    } catch {
+      state.pushError(error, to: L)
+      return LUA_ERRRUN
     }
-    if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
-      breakOnCall(of: watcher, L)
-    }
-    let status = clua_tracedcall(L, arguments, 0)
-    if status != LUA_OK {
-      // The callback may have ended its own watcher.
-      let isActive = watcher.pointee.isActive
-      let (name, site) = isActive ? title(of: watcher) : ("(ended)", "")
-      let cause = isActive ? watcher.script.pointee.cause : Site()
-      reportError(
-        status, L, change == nil ? .watcher : .immediate, name: name, site: site,
-        cause: cause.line > 0 ? sources.text(cause) : nil)
-    }
-    lua_settop(L, height)
+    return clua_tracedcall(L, 3, 0)
+  }
+
+  private func reportFailure(
+    of watcher: WatcherRef, _ status: CInt, _ isImmediate: Bool, _ L: OpaquePointer
+  ) {
+    // The callback may have ended its own watcher.
+    let isActive = watcher.pointee.isActive
+    let (name, site) = isActive ? title(of: watcher) : ("(ended)", "")
+    let cause = isActive ? watcher.script.pointee.cause : Site()
+    reportError(
+      status, L, isImmediate ? .immediate : .watcher, name: name, site: site,
+      cause: cause.line > 0 ? sources.text(cause) : nil)
   }
 
   /// The file:line that is running becomes the cause of the watcher's next call.

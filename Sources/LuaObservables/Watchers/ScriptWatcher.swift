@@ -36,7 +36,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
 
 /// Calls the callbacks of scripts. One for each host.
 final class ScriptReceiver: Receiver {
-  unowned(unsafe) var host: LuaHost!
+  @exclusivity(unchecked) unowned(unsafe) var host: LuaHost!
 
   override func deliver(_ watcher: WatcherRef) {
     host.call(watcher, change: nil)

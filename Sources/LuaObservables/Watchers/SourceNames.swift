@@ -8,9 +8,9 @@ struct Site {
 
 /// The names of sources, each kept once.
 final class SourceNames {
-  private var names: [[CChar]] = [[]]
-  private var indices: [[CChar]: Int32] = [:]
-  private var last: Int32 = 0
+  @exclusivity(unchecked) private var names: [[CChar]] = [[]]
+  @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
+  @exclusivity(unchecked) private var last: Int32 = 0
 
   /// The innermost Lua function that is running.
   func current(_ L: OpaquePointer) -> Site {
