@@ -75,24 +75,42 @@ int clua_try_node_settle(lua_State *L, clua_node *node) {
   return protect_operation(L, settle, 0, &data);
 }
 
-/* (operation, value) */
+/* (operation, value, what is kept so far) */
 static int keep(lua_State *L) {
   node_operation *data = lua_touserdata(L, 1);
-  clua_node_pushuservalue(L, data->node);
-  if (lua_type(L, -1) != LUA_TTABLE) {
-    lua_pop(L, 1);
+  if (lua_type(L, 3) != LUA_TTABLE) {
+    lua_settop(L, 2);
     lua_createtable(L, 0, 1);
     lua_pushvalue(L, -1);
     clua_node_setuservalue(L, data->node);
   }
   lua_pushvalue(L, 2);
-  lua_rawseti(L, -2, data->key);
+  lua_rawseti(L, 3, data->key);
   return 0;
 }
 
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key) {
   node_operation data = {node, NULL, key};
-  return protect_operation(L, keep, 1, &data);
+  clua_node_pushuservalue(L, node);
+  return protect_operation(L, keep, 2, &data);
+}
+
+/* (table of kept values, value, key): the usual case, in which that table is there */
+static int keepinto(lua_State *L) {
+  lua_rawset(L, 1);
+  return 0;
+}
+
+int clua_try_node_keepat(lua_State *L, int table, int value, lua_Integer key) {
+  clua_node_pushvalueat(L, table);
+  if (lua_type(L, -1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, value);
+    return clua_try_node_keep(L, clua_node_at(L, table), key);
+  }
+  lua_pushinteger(L, key);
+  lua_pushvalue(L, value);
+  return clua_protect(L, keepinto, 3, 0);
 }
 
 void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key) {
@@ -146,6 +164,33 @@ static int sethandlekind(lua_State *L) {
 int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind) {
   lua_pushinteger(L, kind);
   return clua_protect(L, sethandlekind, 2, 0);
+}
+
+/* Upvalues: the methods, and the function for other keys. (handle, key) */
+static int handle_index(lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+/* (methods, function, kind) */
+static int sethandleindex(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[lua_tointeger(L, 3)]);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_pushcclosure(L, handle_index, 2);
+  lua_setfield(L, -2, "__index");
+  return 0;
+}
+
+int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind) {
+  lua_pushinteger(L, kind);
+  return clua_protect(L, sethandleindex, 3, 0);
 }
 
 typedef struct handle_source {

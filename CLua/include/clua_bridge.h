@@ -21,6 +21,9 @@ int clua_try_node_settle(lua_State *L, clua_node *node);
 /// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
 /// [-1, +(0|1), -]
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);
+/// The same for the value at `value` and the table at `table`, which must be observed.
+/// [-0, +(0|1), -]
+int clua_try_node_keepat(lua_State *L, int table, int value, lua_Integer key);
 /// Pushes what was kept, nil where nothing was. [-0, +1, -]
 void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets what was kept. [-0, +0, -]
@@ -45,6 +48,9 @@ typedef struct clua_handle {
 
 /// Pops a table: the metatable of the handles of this kind. [-1, +(0|1), -]
 int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind);
+/// Pops a table of methods and a function, which is called with the handle and the key for what is no
+/// method; they become the `__index` of this kind. [-2, +(0|1), -]
+int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind);
 /// Pushes a new handle with one user value. Lua owns its object from success on. [-0, +1, -]
 int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle);
 /// The handle at `index`, or NULL if there is none of this kind. [-0, +0, -]

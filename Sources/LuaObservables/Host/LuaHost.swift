@@ -35,7 +35,6 @@ public final class LuaHost {
   @exclusivity(unchecked) var breakingCalls: Set<UInt64> = []
   @exclusivity(unchecked) var scopes = 0
   var scopeLists: [LuaTable] = []
-  var methodTables: [String: LuaTable] = [:]
   var errorHook: LuaFunction?
   var isReporting = false
   var exitHooks: [LuaFunction] = []
@@ -107,7 +106,6 @@ public final class LuaHost {
     exitHooks = []
     errorHook = nil
     scopeLists = []
-    methodTables = [:]
     state.close()
   }
 

@@ -106,7 +106,7 @@ extension LuaHost {
     if key == "active" {
       lua_pushboolean(L, timers[handle.pointee.index]?.isActive == true ? 1 : 0)
     } else {
-      try pushMethod("Timer", key, to: L)
+      lua_pushnil(L)
     }
     return 1
   }

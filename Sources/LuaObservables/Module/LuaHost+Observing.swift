@@ -28,13 +28,18 @@ extension LuaHost {
     if lua_type(L, 4) != LUA_TNIL { options = try ObserveOptions(at: 4, of: L, self) }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(to: ScriptWatcher(site: sources.current(L), root: root))
-    data.pointee.hasObserver = options.flags.contains(.observing)
+    data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
     do {
-      lua_pushvalue(L, 3)
-      try keep(ScriptWatcher.key(watcher, .callback), of: root, L)
-      if options.flags != [] || options.hasNames {
+      if root.kind === tables {
+        try state.check(
+          clua_try_node_keepat(L, 1, 3, ScriptWatcher.key(watcher, .callback)), L)
+      } else {
+        lua_pushvalue(L, 3)
+        try keep(ScriptWatcher.key(watcher, .callback), of: root, L)
+      }
+      if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
       }
       if lua_type(L, 2) == LUA_TSTRING {
@@ -278,8 +283,9 @@ extension LuaHost {
 
 /// The options of `obs.observe`.
 struct ObserveOptions {
-  var flags: WatcherRecord.Flags = []
+  var flags = WatcherRecord.Flags(rawValue: 0)
   var isInitial = false
+  var hasObserver = false
   var hasNames = false
 
   init() {}
@@ -312,6 +318,7 @@ struct ObserveOptions {
         throw wrongType(name, "table", L, host)
       }
       flags.insert(.observing)
+      hasObserver = true
     case "immediate": if isTrue { flags.insert(.immediate) }
     case "once": if isTrue { flags.insert(.once) }
     case "initial": isInitial = isTrue

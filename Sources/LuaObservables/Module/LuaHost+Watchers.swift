@@ -18,12 +18,9 @@ extension LuaHost {
     try installHandle(
       CLUA_HANDLE_WATCHER, "obs.Watcher", L,
       [
-        ("__index", { host, L in try host.watcherIndex(L) }),
         ("__tostring", { host, L in try host.describeWatcher(L) }),
       ])
-    try installHandle(
-      CLUA_HANDLE_TIMER, "obs.Timer", L,
-      [("__index", { host, L in try host.timerIndex(L) })])
+    try installHandle(CLUA_HANDLE_TIMER, "obs.Timer", L, [])
   }
 
   private func installHandle(
@@ -131,18 +128,9 @@ extension LuaHost {
         lua_pushboolean(L, watcher == nil ? 0 : 1)
       }
     case "name": try state.push(text: name(of: watcher, handle, L), to: L)
-    default: try pushMethod("Watcher", key, to: L)
+    default: lua_pushnil(L)
     }
     return 1
-  }
-
-  /// Pushes a method that the prelude declared for a kind of handle; nil where there is none.
-  func pushMethod(_ kind: String, _ key: String, to L: OpaquePointer) throws(LuaError) {
-    guard let methods = methodTables[kind] else { return lua_pushnil(L) }
-    try state.push(methods.pin, to: L)
-    try state.push(text: key, to: L)
-    lua_rawget(L, -2)
-    clua_remove(L, -2)
   }
 
   var watcherFunctions: [(String, ModuleFunction)] {
@@ -193,9 +181,14 @@ extension LuaHost {
     ]
   }
 
-  /// set_methods(kind, table)
+  /// set_methods(kind, table): what the prelude declares for a kind of handle.
   private func setMethods(_ L: OpaquePointer) throws -> CInt {
-    methodTables[state.text(at: 1, of: L)] = LuaTable(pin: try state.pin(at: 2, of: L))
+    let isWatcher = state.text(at: 1, of: L) == "Watcher"
+    lua_settop(L, 2)
+    try push(
+      { host, L in isWatcher ? try host.watcherIndex(L) : try host.timerIndex(L) }, to: L)
+    try state.check(
+      clua_try_sethandleindex(L, isWatcher ? CLUA_HANDLE_WATCHER : CLUA_HANDLE_TIMER), L)
     return 0
   }
 }
