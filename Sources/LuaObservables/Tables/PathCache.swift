@@ -131,8 +131,11 @@ final class PathCache {
   /// Pushes the key of one step of a path. [-0, +1, -]
   func pushKey(_ step: Int, of path: Path, to L: OpaquePointer) throws(LuaError) {
     guard let state else { throw .closed }
-    if let keys = path.attachment as? PathKeys, keys.table.pins === state.pins {
-      try state.push(keys.table, to: L)
+    if let attachment = path.attachment, type(of: attachment) == PathKeys.self,
+      case let keys = unsafeDowncast(attachment, to: PathKeys.self),
+      keys.table.pins === state.pins
+    {
+      clua_pushpin(L, state.pinTable, keys.table.slot)
       lua_rawgeti(L, -1, lua_Integer(step + 1))
       clua_remove(L, -2)
       return

@@ -43,8 +43,7 @@ final class TableKind: NodeKind {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "'\(component)' names a member of a set, and this is a table")
-    case .name where component.bytes.starts(with: "__".utf8),
-      .key where component.bytes.starts(with: "__".utf8):
+    case .name where component.isMetamethodName:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "names that begin with '__' are metamethods to Lua and cannot be observed")
@@ -209,6 +208,13 @@ final class TableKind: NodeKind {
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
     host.callObservedHook(slot, name: name, isObserved: isObserved)
+  }
+}
+
+extension Path.Component {
+  /// P11: metamethods are never intercepted.
+  fileprivate var isMetamethodName: Bool {
+    bytes.count >= 2 && bytes[0] == UInt8(ascii: "_") && bytes[1] == UInt8(ascii: "_")
   }
 }
 

@@ -6,65 +6,65 @@ public final class Engine {
   /// Where other threads leave messages for this engine's loop.
   package let inbox: Inbox
   /// The largest number of turns in a row that only re-trigger watchers (T4).
-  package var retriggerLimit = 1000
+  @exclusivity(unchecked) package var retriggerLimit = 1000
   /// How often an immediate watcher may set itself off (T9).
-  package var immediateLimit = 100
+  @exclusivity(unchecked) package var immediateLimit = 100
   /// Immediate calls nested deeper than this wait until the outermost returned (T9).
   let nestingLimit = 50
 
-  var slotPool = Pool<Slot>()
-  var linkPool = Pool<Link>()
-  var wirePool = Pool<Wire>()
-  var nodePool = Pool<Node>()
-  var watcherPool = Pool<WatcherRecord>()
+  @exclusivity(unchecked) var slotPool = Pool<Slot>()
+  @exclusivity(unchecked) var linkPool = Pool<Link>()
+  @exclusivity(unchecked) var wirePool = Pool<Wire>()
+  @exclusivity(unchecked) var nodePool = Pool<Node>()
+  @exclusivity(unchecked) var watcherPool = Pool<WatcherRecord>()
 
   /// Watchers by index; `nil` where one ended.
-  private var table: [WatcherRef?] = []
-  private var freeIndices: [Int] = []
-  private var lastID: UInt64 = 0
-  var firstNode: NodeRef?
+  @exclusivity(unchecked) private var table: [WatcherRef?] = []
+  @exclusivity(unchecked) private var freeIndices: [Int] = []
+  @exclusivity(unchecked) private var lastID: UInt64 = 0
+  @exclusivity(unchecked) var firstNode: NodeRef?
 
   // Pending watchers: see the flush.
-  var queue: [WatcherRef] = []
-  var isQueueSorted = true
-  var current: [WatcherRef] = []
-  var triggered = WatcherHeap()
-  var later: [WatcherRef] = []
-  package internal(set) var isFlushing = false
-  var flushNumber: UInt64 = 0
+  @exclusivity(unchecked) var queue: [WatcherRef] = []
+  @exclusivity(unchecked) var isQueueSorted = true
+  @exclusivity(unchecked) var current: [WatcherRef] = []
+  @exclusivity(unchecked) var triggered = WatcherHeap()
+  @exclusivity(unchecked) var later: [WatcherRef] = []
+  @exclusivity(unchecked) package internal(set) var isFlushing = false
+  @exclusivity(unchecked) var flushNumber: UInt64 = 0
 
   /// Slots that are quiet because everybody who watches them is pending.
-  var quiet: [SlotRef] = []
+  @exclusivity(unchecked) var quiet: [SlotRef] = []
   /// Nodes with something that nobody observes any longer, to be settled when the turn ends.
-  var idle: [NodeRef] = []
+  @exclusivity(unchecked) var idle: [NodeRef] = []
   /// Nodes whose object died while something else was going on.
-  var dead: [NodeRef] = []
+  @exclusivity(unchecked) var dead: [NodeRef] = []
   /// What hooks are to be told when the operation under way is done.
-  var hookCalls: [HookCall] = []
-  var isRunningHooks = false
-  var stamp: UInt64 = 0
+  @exclusivity(unchecked) var hookCalls: [HookCall] = []
+  @exclusivity(unchecked) var isRunningHooks = false
+  @exclusivity(unchecked) var stamp: UInt64 = 0
 
   // Immediate watchers.
-  package internal(set) var batchDepth = 0
-  var batched: [DeferredCall] = []
-  package internal(set) var immediateDepth = 0
-  var deferred: [DeferredCall] = []
-  var reruns: [DeferredCall] = []
+  @exclusivity(unchecked) package internal(set) var batchDepth = 0
+  @exclusivity(unchecked) var batched: [DeferredCall] = []
+  @exclusivity(unchecked) package internal(set) var immediateDepth = 0
+  @exclusivity(unchecked) var deferred: [DeferredCall] = []
+  @exclusivity(unchecked) var reruns: [DeferredCall] = []
   /// Immediate watchers whose count of nested calls is to be reset.
-  var nestedWatchers: [(index: Int, id: UInt64)] = []
+  @exclusivity(unchecked) var nestedWatchers: [(index: Int, id: UInt64)] = []
   /// An operation is under way in which nodes must not go.
-  var isBusy = false
+  @exclusivity(unchecked) var isBusy = false
 
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
-  package var hasOrphans = false
+  @exclusivity(unchecked) package var hasOrphans = false
 
   /// Sees everything that happens (`log`, `record`); nil costs one branch.
   package var recorder: EngineRecorder? {
     didSet { if (oldValue == nil) != (recorder == nil) { rearmEverything() } }
   }
   /// Errors that nobody can be told by a throw (T4, T9).
-  package var onError: ((EngineError) -> Void)?
-  package internal(set) var statistics = EngineStatistics()
+  @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
+  @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
   package init(inbox: Inbox) { self.inbox = inbox }
 

@@ -13,7 +13,7 @@ public final class Path: Sendable {
   let endsInOperation: Bool
 
   /// What a bridge needs to remember about this path, and releases with it.
-  package let attachment: (any Sendable)?
+  package let attachment: (any AnyObject & Sendable)?
 
   /// Parses `text`.
   ///
@@ -26,14 +26,14 @@ public final class Path: Sendable {
 
   /// Parses `bytes`, which need not be valid UTF-8.
   package convenience init(
-    parsing bytes: [UInt8], attachment: (any Sendable)? = nil
+    parsing bytes: [UInt8], attachment: (any AnyObject & Sendable)? = nil
   ) throws(PathError) {
     var parser = PathParser(bytes: bytes)
     self.init(components: try parser.parse(), attachment: attachment)
   }
 
   /// A path with exactly these components, whatever their spelling.
-  package init(components: [Component], attachment: (any Sendable)? = nil) {
+  package init(components: [Component], attachment: (any AnyObject & Sendable)? = nil) {
     precondition(!components.isEmpty, "A key path has at least one component")
     self.components = components
     self.attachment = attachment
