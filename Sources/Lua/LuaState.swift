@@ -12,7 +12,12 @@ public final class LuaState {
   private let main: OpaquePointer
   let allocator: UnsafeMutablePointer<clua_allocator>
   /// The coroutine that runs now: the one in which Lua called Swift last.
-  @exclusivity(unchecked) package var pointer: OpaquePointer
+  package var pointer: OpaquePointer {
+    get { current.pointee }
+    set { current.pointee = newValue }
+  }
+  // In memory of its own: read on the way of every write, where a checked field would be felt.
+  private let current: UnsafeMutablePointer<OpaquePointer>
   @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false
@@ -54,8 +59,9 @@ public final class LuaState {
     pins = LuaPins()
     self.pinTable = pinTable
     self.main = main
+    current = .allocate(capacity: 1)
+    current.initialize(to: main)
     self.allocator = allocator
-    pointer = main
     pins.state = self
     // Released when the state is freed: finalizers may look for the host until then.
     clua_sethost(main, Unmanaged.passRetained(pins).toOpaque())
@@ -65,6 +71,7 @@ public final class LuaState {
     // Finalizers must not find an object that is being destroyed.
     pins.close()
     free()
+    current.deallocate()
   }
 
   /// Closes the state: calls the finalizers of what it holds and frees its memory.

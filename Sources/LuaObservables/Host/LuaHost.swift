@@ -22,7 +22,7 @@ public final class LuaHost {
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
-  let tables: TableKind
+  @exclusivity(unchecked) private(set) var tables: TableKind!
   let receiver = ScriptReceiver()
   /// The write that Lua is at, if it is one that somebody hears.
   @exclusivity(unchecked) var writing: UnsafePointer<clua_write>?
@@ -59,8 +59,7 @@ public final class LuaHost {
     self.state = state
     self.loop = loop
     engine = loop.engine
-    tables = TableKind()
-    tables.host = self
+    tables = TableKind(self)
     receiver.host = self
     objects.host = self
     probe.host = self

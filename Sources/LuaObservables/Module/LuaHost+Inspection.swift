@@ -75,7 +75,7 @@ extension LuaHost {
     let root = try observed(at: 1, of: L, "on_observed")
     try keep(ScriptWatcher.hookKey, of: root, L)
     root.pointee.isHooked = true
-    if root.kind !== tables, let model = root.model as? any ObservableModel {
+    if !isTable(root), let model = root.model as? any ObservableModel {
       model.onObserved(in: loop) { [weak self, unowned model] key, isObserved in
         guard let self, !isClosed else { return }
         callModelHook(model.node(in: engine), key, isObserved)

@@ -32,7 +32,7 @@ extension LuaHost {
     let watcher = engine.makeWatcher(
       root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
     do {
-      if root.kind === tables {
+      if isTable(root) {
         try state.check(
           clua_try_node_keepat(L, 1, 3, ScriptWatcher.key(watcher, .callback)), L)
       } else {
@@ -207,7 +207,7 @@ extension LuaHost {
       throw badArgument(2, of: "trigger", "a key expected, got \(isNaN ? "NaN" : "nil")")
     }
     guard let root = try existingNode(at: 1, of: L, "trigger") else { return 0 }
-    if root.kind !== tables { return try triggerModel(root, L) }
+    if !isTable(root) { return try triggerModel(root, L) }
     let table = TableKind.table(root)
     lua_pushvalue(L, 2)
     clua_inheritedget(L, 1)
@@ -236,11 +236,11 @@ extension LuaHost {
   }
 
   private func flush(_ L: OpaquePointer) throws -> CInt {
-    if engine.isFlushing || engine.immediateDepth > 0 {
-      throw LuaError("obs.flush was called inside a watcher")
-    }
-    if engine.batchDepth > 0 { throw LuaError("obs.flush was called inside a batch") }
     if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook") }
+    if engine.isOccupied {
+      let place = engine.isFlushing || engine.immediateDepth > 0 ? "watcher" : "batch"
+      throw LuaError("obs.flush was called inside a \(place)")
+    }
     lua_pushinteger(L, lua_Integer(engine.flush()))
     recorder?.drain()
     return 1

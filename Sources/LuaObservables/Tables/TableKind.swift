@@ -4,7 +4,14 @@ internal import Observables
 
 /// How Lua tables are observed, in place.
 final class TableKind: NodeKind {
-  @exclusivity(unchecked) unowned(unsafe) var host: LuaHost!
+  // Not retained: the host owns its kinds. On the way of a write without a reference count.
+  let reference: Unmanaged<LuaHost>
+  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+
+  init(_ host: LuaHost) {
+    reference = .passUnretained(host)
+    super.init()
+  }
 
   private var L: OpaquePointer { host.state.pointer }
 
@@ -149,20 +156,9 @@ final class TableKind: NodeKind {
 
   // MARK: Lifetime
 
-  override func anchor(_ node: NodeRef) {
-    let L = L
-    if let write = host.writing, write.pointee.node == TableKind.table(node) {
-      lua_pushvalue(L, write.pointee.table)
-    } else {
-      clua_node_pushtable(L, TableKind.table(node))
-    }
-    node.pointee.context = host.anchors.keep(L)
-  }
+  override func anchor(_ node: NodeRef) { reference._withUnsafeGuaranteedRef { $0.anchor(node) } }
 
-  override func release(_ node: NodeRef) {
-    host.anchors.release(node.pointee.context, L)
-    node.pointee.context = 0
-  }
+  override func release(_ node: NodeRef) { reference._withUnsafeGuaranteedRef { $0.release(node) } }
 
   override func forget(_ slot: SlotRef) {
     clua_node_unwatch(
@@ -204,7 +200,9 @@ final class TableKind: NodeKind {
     return host.keyName(at: -1, of: L)
   }
 
-  override func noteCause(of watcher: WatcherRef) { host.noteCause(of: watcher) }
+  override func noteCause(of watcher: WatcherRef) {
+    reference._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
+  }
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
     host.callObservedHook(slot, name: name, isObserved: isObserved)
@@ -219,6 +217,22 @@ extension Path.Component {
 }
 
 extension LuaHost {
+  /// Keeps an observed table alive until its watchers were called (L2).
+  func anchor(_ node: NodeRef) {
+    let L = state.pointer
+    if let write = writing, write.pointee.node == TableKind.table(node) {
+      lua_pushvalue(L, write.pointee.table)
+    } else {
+      clua_node_pushtable(L, TableKind.table(node))
+    }
+    node.pointee.context = anchors.keep(L)
+  }
+
+  func release(_ node: NodeRef) {
+    anchors.release(node.pointee.context, state.pointer)
+    node.pointee.context = 0
+  }
+
   /// A write that C heard and somebody wants to know of.
   func written(_ L: OpaquePointer, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }

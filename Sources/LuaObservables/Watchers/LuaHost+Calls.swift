@@ -13,7 +13,7 @@ extension LuaHost {
       breakOnCall(of: watcher, L)
     }
     let status: CInt
-    if change == nil, root.kind === tables, root.pointee.context != 0,
+    if change == nil, isTable(root), root.pointee.context != 0,
       !watcher.script.pointee.hasObserver
     {
       // The usual case in one step: the anchor knows the table, and the table its callbacks.
@@ -143,9 +143,14 @@ extension LuaHost {
 
   // MARK: What belongs to a watcher
 
+  /// The node of a Lua table, as against that of a Swift model.
+  func isTable(_ node: NodeRef) -> Bool {
+    node.pointee.kind.toOpaque() == Unmanaged<NodeKind>.passUnretained(tables).toOpaque()
+  }
+
   /// Pushes what `root` keeps under `key`. [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
-    if root.kind === tables {
+    if isTable(root) {
       clua_node_pushkept(L, TableKind.table(root), key)
     } else {
       objects.pushKept(key, of: root, to: L)
@@ -154,7 +159,7 @@ extension LuaHost {
 
   /// Pops a value that lives as long as the object of `root`. [-1, +0, -]
   func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
-    if root.kind === tables {
+    if isTable(root) {
       try state.check(clua_try_node_keep(L, TableKind.table(root), key), L)
     } else {
       try objects.keep(key, of: root, L)
@@ -162,7 +167,7 @@ extension LuaHost {
   }
 
   func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
-    if root.kind === tables {
+    if isTable(root) {
       clua_node_forget(L, TableKind.table(root), key)
     } else {
       objects.forget(key, of: root, L)
@@ -171,7 +176,7 @@ extension LuaHost {
 
   /// Pushes the observed object as scripts know it. [-0, +1, -]
   func pushObject(of root: NodeRef, to L: OpaquePointer) {
-    if root.kind === tables {
+    if isTable(root) {
       clua_node_pushtable(L, TableKind.table(root))
     } else {
       objects.push(root, to: L)

@@ -87,6 +87,9 @@ public final class Engine {
     hookCalls = []
   }
 
+  /// A callback is being called, or a batch is open: no flush can begin.
+  package var isOccupied: Bool { isFlushing || immediateDepth > 0 || batchDepth > 0 }
+
   // MARK: Nodes and slots
 
   package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
