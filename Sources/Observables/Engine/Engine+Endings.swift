@@ -1,6 +1,7 @@
 /// A hook's turn to be told that a key got its first watcher or lost its last.
 struct HookCall {
-  let node: NodeRef
+  /// Nil when the object died meanwhile.
+  var node: NodeRef?
   let slot: SlotRef
   let name: String
   let isObserved: Bool
@@ -20,6 +21,8 @@ extension Engine {
   private func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
     guard let root = watcher.pointee.root else { return 0 }
     recorder?.ended(watcher)
+    // What is released below may end objects, this one too.
+    busyDepth += 1
     let path = observedDied ? watcher.pointee.wires?.pointee.path.takeUnretainedValue() : nil
     var count = 0
     while let wire = watcher.pointee.wires {
@@ -35,10 +38,12 @@ extension Engine {
     forgetIndex(of: watcher)
     let receiver = watcher.pointee.receiver
     receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
-    releaseAnchor(of: watcher, on: root)
-    if !root.isDead { makeIdle(root) }
     receiver.release()
+    if !root.isDead { makeIdle(root) }
+    releaseAnchor(of: watcher, on: root)
     freeIfUnused(watcher)
+    busyDepth -= 1
+    if !dead.isEmpty, !isFlushing, immediateDepth == 0 { buryDead() }
     return count
   }
 
@@ -52,7 +57,8 @@ extension Engine {
 
   /// The record goes when no queue and no call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
-    if watcher.pointee.root == nil, watcher.pointee.flags.isDisjoint(with: [.queued, .running]) {
+    if watcher.pointee.root == nil, watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring])
+    {
       watcherPool.free(watcher)
     }
   }
@@ -83,8 +89,8 @@ extension Engine {
   /// them changed to nil (L4).
   package func buryDead() {
     if isBusy { return }
-    isBusy = true
-    defer { isBusy = false }
+    busyDepth += 1
+    defer { busyDepth -= 1 }
     while let node = dead.popLast() {
       while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
       node.forEachSlot { slot in
@@ -98,7 +104,9 @@ extension Engine {
         }
         free(slot)
       }
-      hookCalls.removeAll { $0.node == node }
+      for index in hookCalls.indices where hookCalls[index].node == node {
+        hookCalls[index].node = nil
+      }
       unlink(node)
       node.pointee.isBuried = true
       // The list of idle nodes still knows it: freed when that is worked off.
@@ -154,10 +162,10 @@ extension Engine {
   /// Forgets slots without watchers, and nodes without slots. Not earlier than at the end of a turn:
   /// what stops being observed is often observed again at once.
   func settle() {
-    if idle.isEmpty || isBusy { return }
-    isBusy = true
+    if idle.isEmpty || isBusy || isRunningHooks { return }
+    busyDepth += 1
     defer {
-      isBusy = false
+      busyDepth -= 1
       if !dead.isEmpty { buryDead() }
     }
     let nodes = idle
@@ -207,12 +215,13 @@ extension Engine {
     if hookCalls.isEmpty || isRunningHooks { return }
     isRunningHooks = true
     defer { isRunningHooks = false }
-    while !hookCalls.isEmpty {
-      let calls = hookCalls
-      hookCalls = []
-      for call in calls where !call.node.isDead {
-        call.node.kind.observedChanged(call.slot, name: call.name, isObserved: call.isObserved)
-      }
+    var position = 0
+    while position < hookCalls.count {
+      let call = hookCalls[position]
+      position += 1
+      guard let node = call.node, !node.isDead else { continue }
+      node.kind.observedChanged(call.slot, name: call.name, isObserved: call.isObserved)
     }
+    hookCalls = []
   }
 }

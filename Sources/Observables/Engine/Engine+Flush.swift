@@ -20,6 +20,8 @@ extension Engine {
     var position = 0
     let count = current.count
     while true {
+      // Objects that died in the last call; what passed through them belongs to this flush (L4).
+      if !dead.isEmpty { buryDead() }
       let watcher: WatcherRef
       if let other = triggered.first,
         position == count || other.pointee.id < current[position].pointee.id
@@ -63,8 +65,8 @@ extension Engine {
       stop(watcher)
       return false
     }
-    rewire(watcher)
     rearmQuietSlots()
+    guard rewire(watcher) else { return false }
     let isCertain = watcher.pointee.flags.contains(.certain)
     if refreshDerived(watcher) || isCertain {
       watcher.pointee.flags.subtract([.pending, .certain])
@@ -87,7 +89,9 @@ extension Engine {
       freeIfUnused(watcher)
       return
     }
-    if watcher.pointee.flags.contains(.once) {
+    if watcher.pointee.flags.contains(.immediate), !reruns.isEmpty {
+      runAgain(watcher)
+    } else if watcher.pointee.flags.contains(.once) {
       stop(watcher)
     } else if !watcher.pointee.flags.contains(.pending) {
       releaseAnchor(of: watcher, on: root)
@@ -106,14 +110,12 @@ extension Engine {
       stop(watcher)
       return false
     }
-    if !watcher.pointee.flags.contains(.anchored) {
-      watcher.pointee.flags.insert(.anchored)
-      if root.pointee.anchors == 0 { root.kind.anchor(root) }
-      root.pointee.anchors += 1
-    }
-    rewire(watcher)
+    anchor(watcher, on: root)
+    guard rewire(watcher) else { return false }
     statistics.calls += 1
+    runDepth += 1
     invoke(watcher, on: root)
+    runDepth -= 1
     return true
   }
 
@@ -163,19 +165,20 @@ extension Engine {
 
   private func dropPending(after turns: Int) {
     var names: [String] = []
-    for watcher in queue {
+    let dropped = queue
+    queue.removeAll()
+    isQueueSorted = true
+    for watcher in dropped {
       watcher.pointee.flags.remove(.queued)
       guard let root = watcher.pointee.root else {
         freeIfUnused(watcher)
         continue
       }
-      rewire(watcher)
+      names.append(title(watcher))
+      guard rewire(watcher) else { continue }
       watcher.pointee.flags.subtract([.pending, .certain])
       releaseAnchor(of: watcher, on: root)
-      names.append(title(watcher))
     }
-    queue.removeAll()
-    isQueueSorted = true
     report(.retriggered(watchers: names, turns: turns))
   }
 

@@ -10,6 +10,7 @@ struct DeferredCall {
 extension Engine {
   func callEagerly(_ change: Change) {
     var calls: [DeferredCall] = []
+    var stale: [(index: Int, id: UInt64)] = []
     for slot in [change.slot, change.every] {
       var next = slot?.pointee.first
       while let link = next {
@@ -17,12 +18,19 @@ extension Engine {
         let watcher = link.pointee.wire.pointee.watcher
         guard watcher.pointee.isEager else { continue }
         if change.isSame, !watcher.pointee.flags.contains(.comparing) { continue }
-        if !link.pointee.isTerminal, !change.isSame { markStale(link) }
+        if !link.pointee.isTerminal, !change.isSame {
+          markStale(link)
+          stale.append((watcher.pointee.index, watcher.pointee.id))
+        }
         calls.append(
           DeferredCall(
             index: watcher.pointee.index, id: watcher.pointee.id, change: change,
             path: link.pointee.wire.pointee.path.takeUnretainedValue()))
       }
+    }
+    // Their paths follow replaced objects at once: what is written next may lie on the new branch.
+    for call in stale {
+      if let watcher = watcher(at: call.index, id: call.id) { rewire(watcher) }
     }
     // In order of registration, and once per change, by however many of its paths it hears of it.
     if calls.count > 1 { calls.sort { $0.id < $1.id } }
@@ -49,6 +57,9 @@ extension Engine {
       // Told the first change, once (T9); a paused one waits for `resume`.
       if !watcher.pointee.flags.contains(.pending) {
         watcher.pointee.flags.insert(.pending)
+        if !watcher.pointee.flags.contains(.paused), let root = watcher.pointee.root {
+          anchor(watcher, on: root)
+        }
         batched.append(saving(call, for: watcher))
       }
       return
@@ -69,7 +80,12 @@ extension Engine {
       let waiting = deferred
       deferred = []
       for call in waiting {
-        if let watcher = self.watcher(at: call.index, id: call.id) { run(watcher, call) }
+        guard let watcher = self.watcher(at: call.index, id: call.id) else { continue }
+        if watcher.pointee.flags.contains(.paused) {
+          callImmediately(watcher, call)
+        } else {
+          run(watcher, call)
+        }
       }
     }
     nestedWatchers.forEach { self.watcher(at: $0.index, id: $0.id)?.pointee.nested = 0 }
@@ -80,7 +96,11 @@ extension Engine {
   private func run(_ watcher: WatcherRef, _ call: DeferredCall) {
     var call = call
     while true {
-      rewire(watcher)
+      // Its object may have died in the callback: the watcher ends when that is done.
+      guard rewire(watcher), let root = watcher.pointee.root, !root.isDead else {
+        reruns.removeAll { $0.id == call.id }
+        return
+      }
       let receiver = watcher.pointee.receiver.takeUnretainedValue()
       if watcher.pointee.flags.contains(.observing), !receiver.isObserverAlive(watcher) {
         stop(watcher)
@@ -108,14 +128,35 @@ extension Engine {
     }
   }
 
+  /// An immediate watcher was called for another reason than a write; what it changed itself
+  /// meanwhile calls it again.
+  func runAgain(_ watcher: WatcherRef) {
+    let (index, id) = (watcher.pointee.index, watcher.pointee.id)
+    let calls = reruns.filter { $0.id == id }
+    reruns.removeAll { $0.id == id }
+    if watcher.pointee.flags.contains(.once) {
+      stop(watcher)
+      return
+    }
+    for call in calls {
+      guard let watcher = self.watcher(at: index, id: id) else { return }
+      callImmediately(watcher, call)
+    }
+    if let watcher = self.watcher(at: index, id: id), let root = watcher.pointee.root,
+      !watcher.pointee.flags.contains(.pending)
+    {
+      releaseAnchor(of: watcher, on: root)
+    }
+  }
+
   /// False, and an error, when a watcher set itself off too often.
   private func countNested(_ watcher: WatcherRef) -> Bool {
     if watcher.pointee.nested == 0 {
       nestedWatchers.append((watcher.pointee.index, watcher.pointee.id))
     }
     watcher.pointee.nested += 1
-    if watcher.pointee.nested < immediateLimit { return true }
-    if watcher.pointee.nested == immediateLimit {
+    if watcher.pointee.nested <= immediateLimit { return true }
+    if watcher.pointee.nested == immediateLimit + 1 {
       report(.immediateLoop(watcher: title(watcher), times: immediateLimit))
     }
     return false
@@ -149,24 +190,37 @@ extension Engine {
       if watcher.pointee.flags.contains(.paused) {
         batched.append(call)
       } else {
-        watcher.pointee.flags.remove(.pending)
+        if !watcher.pointee.flags.contains(.certain) {
+          watcher.pointee.flags.remove(.pending)
+        }
         callImmediately(watcher, call)
+        if let watcher = self.watcher(at: call.index, id: call.id),
+          !watcher.pointee.flags.contains(.pending), let root = watcher.pointee.root
+        {
+          releaseAnchor(of: watcher, on: root)
+        }
       }
     }
   }
 
-  package func pause(_ watcher: WatcherRef) { watcher.pointee.flags.insert(.paused) }
+  package func pause(_ watcher: WatcherRef) {
+    guard let root = watcher.pointee.root else { return }
+    watcher.pointee.flags.insert(.paused)
+    if !watcher.pointee.flags.contains(.running) { releaseAnchor(of: watcher, on: root) }
+  }
 
   /// Changes while it was paused were remembered as one, which is delivered now: by an immediate
   /// watcher at once, by others in the flush.
   package func resume(_ watcher: WatcherRef) {
-    guard watcher.pointee.flags.contains(.paused) else { return }
+    guard let root = watcher.pointee.root, watcher.pointee.flags.contains(.paused) else { return }
     watcher.pointee.flags.remove(.paused)
     guard watcher.pointee.flags.contains(.pending) else { return }
-    if watcher.pointee.flags.contains(.immediate) {
-      if batchDepth == 0 { callBatched() }
-    } else {
+    anchor(watcher, on: root)
+    if watcher.pointee.flags.isSuperset(of: [.pending, .certain])
+      || !watcher.pointee.flags.contains(.immediate)
+    {
       enqueue(watcher)
     }
+    if watcher.pointee.flags.contains(.immediate), batchDepth == 0 { callBatched() }
   }
 }

@@ -9,14 +9,20 @@ extension Engine {
   package func add(_ path: Path, to watcher: WatcherRef) throws {
     guard let root = watcher.pointee.root else { return }
     let wire = wirePool.make(Wire(watcher: watcher, path: .passRetained(path)))
-    let wasBusy = isBusy
-    isBusy = true
-    defer { isBusy = wasBusy }
+    let hookCount = hookCalls.count
+    let outer = beginWiring(watcher)
     do {
       try attach(wire, step: 0, to: root, below: nil, isStrict: true)
     } catch {
       free(wire)
+      endWiring(watcher, outer)
+      // Nothing was observed: the hooks need not know.
+      hookCalls.removeSubrange(min(hookCount, hookCalls.count)...)
       throw error
+    }
+    guard endWiring(watcher, outer) else {
+      free(wire)
+      return
     }
     var end: WireRef? = watcher.pointee.wires
     if end == nil {
@@ -49,8 +55,36 @@ extension Engine {
     return false
   }
 
+  /// Code of the program that runs while links are made (getters) may do anything: until the
+  /// matching `endWiring` no node, wire or record of a watcher is freed.
+  private func beginWiring(_ watcher: WatcherRef) -> Bool {
+    let isOutermost = !watcher.pointee.flags.contains(.wiring)
+    watcher.pointee.flags.insert(.wiring)
+    wiringDepth += 1
+    return isOutermost
+  }
+
+  /// False when the watcher ended meanwhile.
+  @discardableResult
+  private func endWiring(_ watcher: WatcherRef, _ isOutermost: Bool) -> Bool {
+    if isOutermost { watcher.pointee.flags.remove(.wiring) }
+    wiringDepth -= 1
+    if wiringDepth == 0, !doomed.isEmpty {
+      let wires = doomed
+      doomed = []
+      for wire in wires { free(wire) }
+    }
+    if watcher.pointee.isActive { return true }
+    freeIfUnused(watcher)
+    return false
+  }
+
   /// Detaches and frees all links of a path.
   func free(_ wire: WireRef) {
+    if wiringDepth > 0 {
+      doomed.append(wire)
+      return
+    }
     if let top = wire.pointee.top { detach(top) }
     var stale = wire.pointee.stale
     while let link = stale {
@@ -69,21 +103,26 @@ extension Engine {
     let last = path.components.count - 1
     var (step, node, parent) = (step, node, parent)
     var fans: [(step: Int, node: NodeRef, parent: LinkRef)] = []
+    // Below a wildcard some objects may lack the component, but not all of them.
+    var isFanned = false
+    var unknown: (any Error)?
+    var isKnown = false
     while true {
       let component = path.components[step]
       let slot: SlotRef?
       do {
         slot = try node.kind.slot(component, at: step, of: path, on: node)
       } catch {
-        if isStrict { throw error }
+        if isStrict, !isFanned { throw error }
+        unknown = unknown ?? error
         // An object that cannot have this component turned up later: silent beyond it (P7).
         slot = nil
       }
-      if let slot, parent.map({ child(of: $0, in: slot) == nil }) ?? true {
+      if let slot {
+        isKnown = isFanned
         let isTerminal = step == last
         let link = linkPool.make(
           Link(wire: wire, step: Int32(step), isTerminal: isTerminal, parent: parent))
-        link.pointee.stamp = stamp
         if let parent {
           link.pointee.sibling = parent.pointee.child
           parent.pointee.child?.pointee.previousSibling = link
@@ -97,27 +136,35 @@ extension Engine {
             link.pointee.derived = value
           }
         } else if component.kind == .every {
-          node.kind.forEachChild(node) { fans.append((step + 1, $0, link)) }
-        } else if case .node(let child) = node.kind.child(node, at: step, of: path) {
+          isFanned = true
+          for child in children(of: node) where !child.isDead {
+            fans.append((step + 1, child, link))
+          }
+        } else if case .node(let child) = node.kind.child(node, at: step, of: path), !child.isDead {
           (step, node, parent) = (step + 1, child, link)
           continue
         }
       }
-      guard let next = fans.popLast() else { return }
+      guard let next = fans.popLast() else {
+        if isStrict, !isKnown, let unknown { throw unknown }
+        return
+      }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
   }
 
-  /// The link in `slot` that hangs below `parent`.
-  private func child(of parent: LinkRef, in slot: SlotRef) -> LinkRef? {
-    guard parent.pointee.child != nil else { return nil }
-    // The newest are at the end, and below one parent there is at most one link in a slot.
-    var link = slot.pointee.last
-    while let current = link {
-      if current.pointee.parent == parent { return current }
-      link = current.pointee.previous
+  /// The objects below a wildcard, each once, however often it is there.
+  private func children(of node: NodeRef) -> [NodeRef] {
+    var children: [NodeRef] = []
+    node.kind.forEachChild(node) { children.append($0) }
+    stamp += 1
+    children.removeAll { child in
+      if child.pointee.fanStamp == stamp { return true }
+      child.pointee.fanStamp = stamp
+      child.pointee.fanLink = nil
+      return false
     }
-    return nil
+    return children
   }
 
   private func append(_ link: LinkRef, to slot: SlotRef) {
@@ -195,10 +242,20 @@ extension Engine {
   }
 
   /// Brings the links of a watcher up to date with the objects (P6): by identity, never by equality.
-  func rewire(_ watcher: WatcherRef) {
-    let wasBusy = isBusy
-    isBusy = true
-    defer { isBusy = wasBusy }
+  ///
+  /// False when the watcher ended meanwhile.
+  @discardableResult
+  func rewire(_ watcher: WatcherRef) -> Bool {
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      if current.pointee.stale != nil { return rewireStale(watcher) }
+      wire = current.pointee.next
+    }
+    return true
+  }
+
+  private func rewireStale(_ watcher: WatcherRef) -> Bool {
+    let outer = beginWiring(watcher)
     var wire = watcher.pointee.wires
     while let current = wire {
       while let link = current.pointee.stale {
@@ -213,6 +270,7 @@ extension Engine {
       }
       wire = current.pointee.next
     }
+    return endWiring(watcher, outer)
   }
 
   private func rewire(_ link: LinkRef) {
@@ -224,7 +282,7 @@ extension Engine {
     let step = Int(link.pointee.step)
     let path = wire.pointee.path._withUnsafeGuaranteedRef { $0 }
     if path.components[step].kind == .every {
-      rewireFan(link, on: node, of: path)
+      rewireFan(link, on: node)
       return
     }
     let child = node.kind.child(node, at: step, of: path)
@@ -232,28 +290,29 @@ extension Engine {
       if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }
       detach(existing)
     }
-    if case .node(let child) = child {
+    if case .node(let child) = child, !child.isDead {
       attachLeniently(wire, step: step + 1, to: child, below: link)
     }
   }
 
-  private func rewireFan(_ link: LinkRef, on node: NodeRef, of path: Path) {
-    stamp += 1
-    let step = Int(link.pointee.step) + 1
-    var children: [NodeRef] = []
-    node.kind.forEachChild(node) { children.append($0) }
-    for child in children {
-      let slot = try? child.kind.slot(path.components[step], at: step, of: path, on: child)
-      if let slot, let existing = self.child(of: link, in: slot) {
-        existing.pointee.stamp = stamp
-      } else if slot != nil {
-        attachLeniently(link.pointee.wire, step: step, to: child, below: link)
-      }
-    }
+  private func rewireFan(_ link: LinkRef, on node: NodeRef) {
+    let children = children(of: node)
+    let walk = stamp
     var child = link.pointee.child
     while let current = child {
       child = current.pointee.sibling
-      if current.pointee.stamp != stamp { detach(current) }
+      if let node = current.pointee.slot?.pointee.node, node.pointee.fanStamp == walk,
+        !node.isDead
+      {
+        node.pointee.fanLink = current
+      } else {
+        detach(current)
+      }
+    }
+    let step = Int(link.pointee.step) + 1
+    // Decided before anything is attached: that may walk other wildcards over the same objects.
+    for child in children.filter({ $0.pointee.fanLink == nil && !$0.isDead }) {
+      attachLeniently(link.pointee.wire, step: step, to: child, below: link)
     }
   }
 

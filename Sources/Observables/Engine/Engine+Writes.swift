@@ -41,12 +41,18 @@ extension Engine {
   package func schedule(_ watcher: WatcherRef, isCertain: Bool = true) {
     guard let root = watcher.pointee.root else { return }
     watcher.pointee.flags.formUnion(isCertain ? [.pending, .certain] : .pending)
-    if !watcher.pointee.flags.contains(.anchored) {
-      watcher.pointee.flags.insert(.anchored)
-      if root.pointee.anchors == 0 { root.kind.anchor(root) }
-      root.pointee.anchors += 1
-    }
-    if !watcher.pointee.flags.contains(.paused) { enqueue(watcher) }
+    // A paused one is not about to be called: it keeps nothing alive.
+    if watcher.pointee.flags.contains(.paused) { return }
+    anchor(watcher, on: root)
+    enqueue(watcher)
+  }
+
+  @inline(__always)
+  func anchor(_ watcher: WatcherRef, on root: NodeRef) {
+    guard !watcher.pointee.flags.contains(.anchored) else { return }
+    watcher.pointee.flags.insert(.anchored)
+    if root.pointee.anchors == 0, !root.isDead { root.kind.anchor(root) }
+    root.pointee.anchors += 1
   }
 
   func releaseAnchor(of watcher: WatcherRef, on root: NodeRef) {

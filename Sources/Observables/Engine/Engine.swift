@@ -48,12 +48,22 @@ public final class Engine {
   @exclusivity(unchecked) package internal(set) var batchDepth = 0
   @exclusivity(unchecked) var batched: [DeferredCall] = []
   @exclusivity(unchecked) package internal(set) var immediateDepth = 0
+  /// Calls of watchers by `runNow` that are under way.
+  @exclusivity(unchecked) var runDepth = 0
+  /// A turn cannot end here: inside a watcher, a hook, a getter or a batch (T12).
+  package var isCalling: Bool {
+    isFlushing || isRunningHooks || immediateDepth + runDepth + batchDepth + wiringDepth > 0
+  }
   @exclusivity(unchecked) var deferred: [DeferredCall] = []
   @exclusivity(unchecked) var reruns: [DeferredCall] = []
   /// Immediate watchers whose count of nested calls is to be reset.
   @exclusivity(unchecked) var nestedWatchers: [(index: Int, id: UInt64)] = []
   /// An operation is under way in which nodes must not go.
-  @exclusivity(unchecked) var isBusy = false
+  var isBusy: Bool { busyDepth + wiringDepth > 0 }
+  @exclusivity(unchecked) var busyDepth = 0
+  /// Links are being made; wires that end meanwhile are `doomed` to be freed when that is done.
+  @exclusivity(unchecked) var wiringDepth = 0
+  @exclusivity(unchecked) var doomed: [WireRef] = []
 
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
   @exclusivity(unchecked) package var hasOrphans = false
@@ -70,6 +80,11 @@ public final class Engine {
 
   deinit {
     for watcher in table { if let watcher { discard(watcher) } }
+    // What ended or died and is still in a queue.
+    while let watcher = triggered.pop() { queue.append(watcher) }
+    for watcher in queue + later where !watcher.pointee.isActive { watcherPool.free(watcher) }
+    for slot in quiet where slot.pointee.isDead { slotPool.free(slot) }
+    for node in idle where node.pointee.isBuried { nodePool.free(node) }
     forEachNode { node in
       node.forEachSlot { slotPool.free($0) }
       nodePool.free(node)
@@ -85,6 +100,9 @@ public final class Engine {
   package func close() {
     for watcher in table { if let watcher { stop(watcher) } }
     hookCalls = []
+    // The objects may be observed by another loop now.
+    rearmQuietSlots()
+    settle()
   }
 
   /// A callback is being called, or a batch is open: no flush can begin.

@@ -10,8 +10,6 @@ struct Link {
   var isStale = false
   /// It was taken out of its slot while it was stale; freed by whoever works the stale list off.
   var isDead = false
-  /// Of a wildcard's child: when it was last found below its parent.
-  var stamp: UInt64 = 0
   /// A terminal whose value is derived from the node (`@count`): the value that was delivered last.
   var derived: Int = Link.notDerived
   var slot: SlotRef?

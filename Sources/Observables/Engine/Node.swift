@@ -20,6 +20,9 @@ public struct Node {
   package var isHooked = false
   /// Queued to be looked at when the turn ends: something stopped being observed.
   var isIdle = false
+  /// While the children of a wildcard are gone through: which walk met this node, and its link there.
+  var fanStamp: UInt64 = 0
+  var fanLink: LinkRef?
   /// The object is gone.
   var isDead = false
   /// … and what hung on it has been told.

@@ -42,6 +42,8 @@ public struct WatcherRecord {
     package static let probing = Flags(rawValue: 512)
     /// The receiver wants to be asked whether its observer is still there (L3).
     package static let observing = Flags(rawValue: 1024)
+    /// Its links are being made, which may run code of the program.
+    static let wiring = Flags(rawValue: 2048)
   }
 
   /// Has to hear of each write.

@@ -17,6 +17,8 @@ public final class Loop {
   private var timers = TimerQueue()
   private var sequence: UInt64 = 0
   private var ready: [() -> Void] = []
+  /// Messages that arrived before the loop was stopped.
+  private var unread: [@Sendable () -> Void] = []
   private var references = 0
   private var isStopping = false
   private var secondsInFlush = 0.0
@@ -68,6 +70,8 @@ public final class Loop {
 
   /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
   public func endTurn() {
+    precondition(
+      !engine.isCalling, "A turn cannot end inside a watcher, a hook, a getter or a batch")
     guard engine.hasPending else {
       engine.endTurn()
       return
@@ -83,7 +87,8 @@ public final class Loop {
   /// - Returns: the number of calls.
   @discardableResult
   public func flush() -> Int {
-    precondition(!engine.isFlushing, "flush() was called inside a watcher; use turns instead")
+    precondition(
+      !engine.isCalling, "flush() was called inside a watcher, a hook, a getter or a batch")
     return engine.flush()
   }
 
@@ -159,6 +164,7 @@ public final class Loop {
   @discardableResult
   public func step() -> Bool {
     assertOnThread()
+    defer { isStopping = false }
     if engine.hasPending { endTurn() }
     handleDue()
     return isAlive
@@ -168,7 +174,7 @@ public final class Loop {
   /// when idle; on the main thread the main queue's work goes on meanwhile.
   public func run() {
     assertOnThread()
-    isStopping = false
+    defer { isStopping = false }
     if engine.hasPending { endTurn() }
     while !isStopping {
       handleDue()
@@ -181,16 +187,20 @@ public final class Loop {
   public func advance(by seconds: Double) {
     precondition(clock == .virtual, "Only a loop with virtual time can be advanced")
     let end = virtualNow + seconds
+    defer { isStopping = false }
     if engine.hasPending { endTurn() }
     handleDue()
-    while let due = nextDue, due <= end {
-      virtualNow = max(virtualNow, due)
+    while !isStopping {
+      if ready.isEmpty && inbox.isEmpty {
+        guard let due = nextDue, due <= end else { break }
+        virtualNow = max(virtualNow, due)
+      }
       handleDue()
     }
-    virtualNow = end
+    if !isStopping { virtualNow = end }
   }
 
-  /// Makes `run()` return after the turn under way.
+  /// Makes `run()` return after the turn under way, or at once when it is called next.
   public func stop() {
     isStopping = true
     inbox.wake()
@@ -198,7 +208,7 @@ public final class Loop {
 
   /// Something is left that the loop waits for.
   public var isAlive: Bool {
-    !ready.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
+    !ready.isEmpty || !unread.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
   }
 
   /// When the next timer is due.
@@ -208,8 +218,13 @@ public final class Loop {
   package var inputs: [Int32: () -> Void] = [:]
 
   private func handleDue() {
-    for message in inbox.takeAll() {
-      if isStopping { return }
+    let messages = unread + inbox.takeAll()
+    unread = []
+    for (index, message) in messages.enumerated() {
+      if isStopping {
+        unread = Array(messages[index...])
+        return
+      }
       turn(message)
     }
     let callbacks = ready
@@ -249,12 +264,14 @@ public final class Loop {
 
   /// Sleeps until there is something to do; jumps there in virtual time.
   package func wait(until due: Double?) {
-    if !inbox.isEmpty || !ready.isEmpty { return }
-    if clock == .virtual, let due {
+    let mainQueue = isOnMainThread ? MainQueue.shared : nil
+    let isBusy = !inbox.isEmpty || !ready.isEmpty
+    // What is ready must not keep the main queue and the inputs waiting for ever.
+    if isBusy, mainQueue == nil, inputs.isEmpty { return }
+    if !isBusy, clock == .virtual, let due {
       virtualNow = max(virtualNow, due)
       return
     }
-    let mainQueue = isOnMainThread ? MainQueue.shared : nil
     var descriptors = [pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0)]
     if let mainQueue {
       descriptors.append(pollfd(fd: mainQueue.descriptor, events: Int16(POLLIN), revents: 0))
@@ -264,7 +281,9 @@ public final class Loop {
       descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
     var timeout: Int32 = -1
-    if let due {
+    if isBusy {
+      timeout = 0
+    } else if let due {
       timeout = Int32(max(0, min((due - now) * 1000, 86_400_000)).rounded(.up))
     }
     guard poll(&descriptors, nfds_t(descriptors.count), timeout) > 0 else { return }

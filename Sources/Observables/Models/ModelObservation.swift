@@ -46,6 +46,17 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
+  /// The same for a class with `==` of its own: wiring is decided by identity (P6).
+  @inlinable @inline(__always)
+  public func didSet<Value: AnyObject & Equatable>(
+    _ slot: Int, from old: Value?, to new: Value?
+  ) {
+    guard let slotWants else { return }
+    let wants = wants(slotWants, slot)
+    if wants == 0 { return }
+    report(slot, old, new, wants, isSame: old === new)
+  }
+
   /// The property in `slot` was written, and its values cannot be compared: each write is a change.
   @inlinable @inline(__always)
   @_disfavoredOverload

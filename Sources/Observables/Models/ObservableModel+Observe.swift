@@ -109,11 +109,19 @@ extension ObservableModel {
     return count
   }
 
+  /// The node with all links up to date; nil where nothing is observed.
+  private var settledNode: NodeRef? {
+    // A path of the loop may have arrived here without knowing yet.
+    if let engine = observation.existingNode?.engine ?? Loop.current?.engine {
+      engine.settleWiring()
+      engine.stopOrphans()
+    }
+    return observation.existingNode
+  }
+
   /// The keys that are observed now: names, and `*` (W1).
   public var observedKeys: [String] {
-    guard let node = observation.existingNode else { return [] }
-    node.engine.settleWiring()
-    node.engine.stopOrphans()
+    guard let node = settledNode else { return [] }
     var names: [String] = []
     node.forEachSlot { slot in
       if slot.pointee.count > 0 { names.append(node.kind.name(of: slot)) }
@@ -123,9 +131,7 @@ extension ObservableModel {
 
   /// How many paths pass through the property `key` of this object (W1).
   public func observerCount(of key: String) -> Int {
-    guard let node = observation.existingNode else { return 0 }
-    node.engine.settleWiring()
-    node.engine.stopOrphans()
+    guard let node = settledNode else { return 0 }
     var count = 0
     node.forEachSlot { slot in
       if node.kind.name(of: slot) == key { count = Int(slot.pointee.count) }

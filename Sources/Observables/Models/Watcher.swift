@@ -86,7 +86,14 @@ public final class Watcher: Receiver {
 
   // MARK: Receiver
 
-  public override func deliver(_ watcher: WatcherRef) { body?(self) }
+  public override func deliver(_ watcher: WatcherRef) {
+    if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
+      // Not for a write: `initial`, `run`, an object in the middle that died.
+      changeBody(self, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
+    } else {
+      body?(self)
+    }
+  }
 
   public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
     guard let changeBody else {

@@ -47,7 +47,17 @@ extension Path.Component: CustomStringConvertible {
     case .member: "&" + escaped
     case .operation: "@" + escaped
     case .key: "[\(name)]"
-    case .name: escaped
+    case .name: isMistakable ? "\\" + escaped : escaped
+    }
+  }
+
+  /// Unescaped, the name would be read as another kind of component.
+  private var isMistakable: Bool {
+    switch bytes.first {
+    case UInt8(ascii: "*"): bytes.count == 1
+    case UInt8(ascii: "#"): true
+    case UInt8(ascii: "&"), UInt8(ascii: "@"): bytes.count > 1
+    default: bytes.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
     }
   }
 
