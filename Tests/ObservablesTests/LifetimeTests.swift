@@ -1,0 +1,375 @@
+import Observables
+import Testing
+
+/// L1–L5: who holds whom, and how watchers end.
+struct LifetimeTests {
+  private let loop = Loop()
+  private let log = Log()
+  private let probe = LifetimeProbe()
+
+  @discardableResult
+  private func watch(_ person: Person, _ path: Path, _ name: String = "w") throws -> Watcher {
+    try person.observe(path, in: loop) { [log] _ in log.note(name) }
+  }
+
+  // L1
+  @Test func `dropping the handle changes nothing`() throws {
+    let person = Person()
+    _ = try watch(person, "name")
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == ["w"])
+  }
+
+  // L1
+  @Test func `keeping the handle keeps nothing alive`() throws {
+    var person: Person? = Person(probe: probe)
+    let watcher = try watch(person!, "name")
+    person = nil
+    #expect(probe.alive == 0)
+    #expect(!watcher.isActive)
+  }
+
+  // L1
+  @Test func `what a callback captured goes with the observed object`() throws {
+    var person: Person? = Person(probe: probe)
+    let captured = Person(probe: probe)
+    try person!.observe("name", in: loop) { [captured] _ in captured.age += 1 }
+    _ = consume captured
+    #expect(probe.alive == 2)
+    person = nil
+    #expect(probe.alive == 0)
+  }
+
+  // L1
+  @Test func `what a callback captured goes when the watcher is stopped`() throws {
+    let person = Person(probe: probe)
+    let watcher = try { [probe] in
+      let captured = Person(probe: probe)
+      return try person.observe("name", in: loop) { _ in captured.age += 1 }
+    }()
+    #expect(probe.alive == 2)
+    watcher.stop()
+    #expect(probe.alive == 1)
+  }
+
+  // L1
+  @Test func `stopping a watcher that holds its own object ends both`() throws {
+    let watcher = try { [probe, loop] in
+      let person = Person(probe: probe)
+      return try person.observe(["name", "address.zip"], observer: log, in: loop) { _, _ in
+        person.age += 1
+      }
+    }()
+    #expect(probe.alive == 1)
+    #expect(watcher.stop() == 2)
+    #expect(probe.alive == 0)
+    loop.endTurn()
+    #expect(loop.statistics.observedObjects == 0)
+  }
+
+  // L2
+  @Test func `a written object is kept alive until its watchers were called`() throws {
+    var person: Person? = Person(probe: probe)
+    try person!.observe("name", in: loop) { [log] in log.note($0.name) }
+    person!.name = "Ann"
+    person = nil
+    #expect(probe.alive == 1)
+    loop.endTurn()
+    #expect(log.events == ["Ann"])
+    #expect(probe.alive == 0)
+  }
+
+  // L2
+  @Test func `a pending watcher that is stopped lets go of its object`() throws {
+    var person: Person? = Person(probe: probe)
+    let watcher = try watch(person!, "name")
+    person!.name = "Ann"
+    person = nil
+    watcher.stop()
+    #expect(probe.alive == 0)
+    loop.endTurn()
+    #expect(log.events == [])
+  }
+
+  // L1
+  @Test func `a paused watcher keeps nothing alive`() throws {
+    var person: Person? = Person(probe: probe)
+    let watcher = try watch(person!, "name")
+    person!.name = "before"
+    watcher.pause()
+    person!.name = "after"
+    person = nil
+    loop.endTurn()
+    #expect(probe.alive == 0)
+    watcher.resume()
+    loop.endTurn()
+    #expect(log.events == [])
+  }
+
+  // L3
+  @Test func `the observer dies and its watchers end silently`() throws {
+    let person = Person()
+    var observer: Log? = Log()
+    try person.observe(["name"], observer: observer!, in: loop) { [log] _, _ in log.note("w") }
+    observer = nil
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == [])
+    #expect(loop.statistics.watchers == 0)
+  }
+
+  // L3
+  @Test func `the observer of a pending watcher dies before the flush`() throws {
+    let person = Person()
+    var observer: Log? = Log()
+    try person.observe(["name"], observer: observer!, in: loop) { [log] _, _ in log.note("w") }
+    person.name = "x"
+    observer = nil
+    loop.endTurn()
+    #expect(log.events == [])
+    #expect(person.observedKeys == [])
+  }
+
+  // L3
+  @Test func `keys whose observer died are not observed any more`() throws {
+    let person = Person()
+    var observer: Log? = Log()
+    try person.observe(["name"], observer: observer!, in: loop) { _, _ in }
+    #expect(person.observedKeys == ["name"])
+    observer = nil
+    #expect(person.observedKeys == [])
+    #expect(person.observerCount(of: "name") == 0)
+  }
+
+  // L3
+  @Test func `the observed dies and on_end is told the path in the next turn`() throws {
+    var person: Person? = Person(address: Address())
+    let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
+    try person!.observe("address.zip", in: loop, options: options) { [log] _ in log.note("w") }
+    person = nil
+    #expect(log.events == [])
+    loop.step()
+    #expect(log.events == ["end address.zip"])
+  }
+
+  // L3
+  @Test func `on_end is not told of a watcher that was stopped`() throws {
+    let person = Person()
+    let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
+    let watcher = try person.observe("name", in: loop, options: options) { _ in }
+    watcher.stop()
+    loop.step()
+    #expect(log.events == [])
+  }
+
+  // L3
+  @Test func `closing a loop tells nobody and ends everything`() throws {
+    let person = Person()
+    var inner: Loop? = Loop()
+    let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
+    let watcher = try person.observe("name", in: inner, options: options) { _ in }
+    inner = nil
+    #expect(!watcher.isActive)
+    #expect(log.events == [])
+  }
+
+  @Test func `an object of a closed loop may be observed by another`() throws {
+    let person = Person()
+    var inner: Loop? = Loop()
+    try person.observe("name", in: inner) { _ in }
+    person.name = "pending"
+    inner = nil
+    try watch(person, "name")
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == ["w"])
+  }
+
+  // L4
+  @Test func `an object in the middle that dies because it was held weakly is a change`() throws {
+    let person = Person()
+    var boss: Person? = Person("Eve")
+    person.boss = boss
+    try person.observe("boss.name", in: loop) { [log] in log.note($0.boss?.name ?? "nil") }
+    boss = nil
+    loop.endTurn()
+    #expect(log.take() == ["nil"])
+    person.boss = person
+    loop.endTurn()
+    #expect(log.take() == [person.name])
+  }
+
+  // L4
+  @Test func `an immediate watcher is told in the flush that the middle died`() throws {
+    let person = Person()
+    var boss: Person? = Person("Eve")
+    person.boss = boss
+    try person.observeImmediately("boss.name", in: loop) { [log] _, change in
+      log.note("\(change.path) \(change.new == nil)")
+    }
+    boss = nil
+    loop.endTurn()
+    #expect(log.events == ["boss.name true"])
+  }
+
+  // L4
+  @Test func `a whole branch that dies in the middle of a flush is a change once`() throws {
+    let person = Person()
+    var boss: Person? = Person("Eve", address: Address("1"))
+    person.boss = boss
+    try person.observe("name", in: loop) { _ in boss = nil }
+    try watch(person, "boss.address.zip")
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == ["w"])
+  }
+
+  // L3
+  @Test func `objects may end in every order`() throws {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]] {
+      var people: [Person?] = (0..<3).map { Person("\($0)", probe: probe) }
+      people[0]!.boss = people[1]
+      people[1]!.boss = people[2]
+      try watch(people[0]!, "boss.boss.name", "\(order)")
+      for index in order {
+        people[index] = nil
+        loop.endTurn()
+      }
+      #expect(probe.alive == 0)
+      #expect(loop.statistics.watchers == 0)
+      #expect(loop.statistics.observedObjects == 0)
+    }
+  }
+
+  // T11, L1
+  @Test func `dropping a captured object may flush, observe and stop`() throws {
+    final class Trouble {
+      let action: () -> Void
+      init(_ action: @escaping () -> Void) { self.action = action }
+      deinit { action() }
+    }
+    let person = Person()
+    var other: Watcher?
+    other = try watch(person, "name", "other")
+    let watcher = try { [loop, log] in
+      let trouble = Trouble {
+        other?.stop()
+        _ = try? person.observe("age", in: loop) { _ in log.note("new") }
+        person.age += 1
+        loop.flush()
+        log.note("dropped")
+      }
+      return try person.observe("name", in: loop) { _ in _ = trouble }
+    }()
+    watcher.stop()
+    loop.endTurn()
+    #expect(log.events == ["new", "dropped"])
+  }
+
+  // P8, L1
+  @Test func `rings of objects end when they are cut`() throws {
+    var people = (0..<500).map { Person("\($0)", probe: probe) }
+    for (index, person) in people.enumerated() { person.friend = people[(index + 1) % 500] }
+    let names = Array(repeating: "friend", count: 750) + ["name"]
+    for person in people { try watch(person, Path(names: names)) }
+    people[3].name = "x"
+    loop.endTurn()
+    #expect(log.take().count == 1)
+    people[3].friend = nil
+    loop.endTurn()
+    #expect(log.take().count == 500)
+    people = []
+    #expect(probe.alive == 0)
+    #expect(loop.statistics.watchers == 0)
+  }
+
+  // T12
+  @Test func `a path along twenty thousand objects is made, heard, cut and released`() throws {
+    var people = (0..<20_000).map { Person("\($0)", probe: probe) }
+    for (person, next) in zip(people, people.dropFirst()) { person.boss = next }
+    let names = Array(repeating: "boss", count: 19_999) + ["name"]
+    try watch(people[0], Path(names: names))
+    people[19_999].name = "x"
+    loop.endTurn()
+    people[10_000].boss = nil
+    loop.endTurn()
+    people[10_000].boss = people[10_001]
+    loop.endTurn()
+    people[19_999].name = "y"
+    loop.endTurn()
+    #expect(log.take() == ["w", "w", "w", "w"])
+    people.removeSubrange(1...)
+    loop.endTurn()
+    #expect(log.take() == ["w"])
+    people = []
+    #expect(probe.alive == 0)
+    #expect(loop.statistics.observedObjects == 0)
+  }
+
+  // L5
+  @Test func `a hundred thousand watchers of one key come and go`() throws {
+    let person = Person()
+    var count = 0
+    var watchers = try (0..<100_000).map { _ in
+      try person.observe("name", in: loop) { _ in count += 1 }
+    }
+    person.name = "x"
+    loop.endTurn()
+    #expect(count == 100_000)
+    // Inside out: neither end of the list is where they are.
+    watchers = watchers.enumerated().sorted { $0.offset % 1_000 < $1.offset % 1_000 }.map(\.element)
+    for watcher in watchers { watcher.stop() }
+    loop.endTurn()
+    #expect(person.observedKeys == [])
+    #expect(loop.statistics.observedObjects == 0)
+  }
+
+  // P3
+  @Test func `many watchers fan out over the same objects`() throws {
+    let person = Person()
+    person.friend = Person()
+    person.boss = person.friend
+    var count = 0
+    for _ in 0..<20_000 { try person.observe("*.name", in: loop) { _ in count += 1 } }
+    person.friend!.name = "x"
+    loop.endTurn()
+    #expect(count == 20_000)
+    #expect(person.friend!.observerCount(of: "name") == 20_000)
+  }
+
+  @Test func `a million watchers registered and stopped leave nothing`() throws {
+    let people = (0..<1_000).map { Person("\($0)") }
+    var calls = 0
+    for _ in 0..<10 {
+      var watchers: [Watcher] = []
+      for _ in 0..<100 {
+        for person in people {
+          watchers.append(try person.observe("age", in: loop) { _ in calls += 1 })
+        }
+      }
+      for watcher in watchers { watcher.stop() }
+      loop.endTurn()
+    }
+    #expect(loop.statistics.watchers == 0)
+    #expect(loop.statistics.observedObjects == 0)
+    for person in people { person.age = 1 }
+    loop.endTurn()
+    #expect(calls == 0)
+  }
+
+  // L1
+  @Test func `a loop goes with everything that was registered in it`() throws {
+    weak var engine: Loop?
+    do {
+      let inner = Loop()
+      engine = inner
+      let person = Person(probe: probe)
+      try person.observe("name", in: inner) { _ in }
+      try person.observe("address.zip", in: inner) { _ in }
+      person.name = "pending"
+    }
+    #expect(engine == nil)
+    #expect(probe.alive == 0)
+  }
+}

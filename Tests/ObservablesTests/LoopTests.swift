@@ -1,0 +1,309 @@
+import Foundation
+import Observables
+import Synchronization
+import Testing
+
+/// T1, T8: loops, timers, messages and threads.
+struct LoopTests {
+  private let log = Log()
+
+  @Test func `the loop made last on a thread is the current one`() {
+    let outer = Loop()
+    do {
+      let inner = Loop()
+      #expect(Loop.current === inner)
+    }
+    #expect(Loop.current === outer)
+  }
+
+  // T1
+  @Test func `each callback of a step is a turn of its own`() throws {
+    let loop = Loop()
+    let person = Person()
+    try person.observe("age", in: loop) { [log] in log.note("\($0.age)") }
+    loop.nextTurn { person.age += 1 }
+    loop.nextTurn { person.age += 1 }
+    loop.inbox.post { [box = Box(person)] in box.value.age += 1 }
+    #expect(loop.step() == false)
+    #expect(log.events == ["1", "2", "3"])
+  }
+
+  // T1
+  @Test func `what was pending before a step is delivered first`() throws {
+    let loop = Loop()
+    let person = Person()
+    try person.observe("age", in: loop) { [log] in log.note("\($0.age)") }
+    person.age = 5
+    loop.nextTurn { [log] in log.note("turn") }
+    loop.step()
+    #expect(log.events == ["5", "turn"])
+  }
+
+  // T1
+  @Test func `a turn that throws delivers`() throws {
+    struct Failure: Error {}
+    let loop = Loop()
+    let person = Person()
+    try person.observe("age", in: loop) { [log] in log.note("\($0.age)") }
+    #expect(throws: Failure.self) {
+      try loop.turn { () throws(Failure) in
+        person.age = 1
+        throw Failure()
+      }
+    }
+    #expect(log.events == ["1"])
+  }
+
+  @Test func `timers are called in order of time, then of making`() {
+    let loop = Loop(clock: .virtual)
+    for (name, seconds) in [("c", 2.0), ("a", 1.0), ("b", 1.0), ("d", 3.0)] {
+      loop.after(seconds) { [log] in log.note("\(name) \(loop.now)") }
+    }
+    loop.advance(by: 2.5)
+    #expect(log.take() == ["a 1.0", "b 1.0", "c 2.0"])
+    #expect(loop.now == 2.5)
+    loop.run()
+    #expect(log.take() == ["d 3.0"])
+    #expect(loop.now == 3)
+  }
+
+  @Test func `a repeating timer goes on until it is stopped`() {
+    let loop = Loop(clock: .virtual)
+    var timer: LoopTimer?
+    timer = loop.every(10) { [log] in
+      log.note("\(loop.now)")
+      if loop.now == 30 { timer?.stop() }
+    }
+    loop.run()
+    #expect(log.events == ["10.0", "20.0", "30.0"])
+    #expect(timer?.isActive == false)
+    timer?.stop()
+  }
+
+  @Test func `a stopped timer is not called, also when both were due`() {
+    let loop = Loop(clock: .virtual)
+    var second: LoopTimer?
+    loop.after(1) { [log] in
+      log.note("1")
+      second?.stop()
+    }
+    second = loop.after(1) { [log] in log.note("2") }
+    loop.run()
+    #expect(log.events == ["1"])
+  }
+
+  @Test func `a timer that does not keep the loop running does not`() {
+    let loop = Loop(clock: .virtual)
+    let timer = loop.every(1) { [log] in log.note("tick") }
+    timer.keepsLoopRunning = false
+    loop.after(2.5) { [log] in log.note("end") }
+    loop.run()
+    #expect(log.events == ["tick", "tick", "end"])
+    #expect(!loop.isAlive)
+    timer.keepsLoopRunning = true
+    #expect(loop.isAlive)
+    timer.stop()
+    #expect(!loop.isAlive)
+  }
+
+  @Test func `a timer of no time that makes another lets messages through`() {
+    let loop = Loop(clock: .virtual)
+    var count = 0
+    func again() {
+      count += 1
+      if count < 100 { loop.after(0, again) }
+      if count == 2 { loop.inbox.post { [box = Box(log)] in box.value.note("message") } }
+      if count == 4 { log.note("four") }
+    }
+    loop.after(0, again)
+    loop.run()
+    #expect(log.events == ["message", "four"])
+    #expect(count == 100)
+  }
+
+  @Test func `many stopped timers leave nothing behind`() {
+    let loop = Loop(clock: .virtual)
+    let probe = LifetimeProbe()
+    for _ in 0..<10_000 {
+      let captured = Person(probe: probe)
+      loop.after(1_000) { captured.age += 1 }.stop()
+    }
+    #expect(probe.alive == 0)
+    loop.run()
+    #expect(loop.now == 0)
+  }
+
+  @Test func `virtual time passes also for what callbacks ask for`() {
+    let loop = Loop(clock: .virtual)
+    loop.after(1) { [log] in
+      loop.after(1) { log.note("\(loop.now)") }
+      loop.nextTurn { log.note("next \(loop.now)") }
+    }
+    loop.advance(by: 2)
+    #expect(log.events == ["next 1.0", "2.0"])
+  }
+
+  @Test func `stop makes run return after the turn under way, and what is left comes later`() {
+    let loop = Loop(clock: .virtual)
+    loop.nextTurn { [log] in
+      log.note("1")
+      loop.stop()
+      log.note("stopped")
+    }
+    loop.nextTurn { [log] in log.note("2") }
+    loop.run()
+    #expect(log.take() == ["1", "stopped"])
+    loop.run()
+    #expect(log.take() == ["2"])
+  }
+
+  @Test func `messages that arrived before a stop come when the loop runs again`() {
+    let loop = Loop(clock: .virtual)
+    let box = Box(log)
+    let inner = Box(loop)
+    loop.inbox.post { inner.value.stop() }
+    loop.inbox.post { box.value.note("kept") }
+    loop.run()
+    #expect(log.take() == [])
+    loop.step()
+    #expect(log.take() == ["kept"])
+  }
+
+  // T8
+  @Test func `a message from another thread wakes an idle loop`() {
+    let loop = Loop()
+    let box = Box(loop)
+    loop.retain()
+    let idle = Shared(false)
+    let thread = Thread {
+      // The loop may or may not sleep already: both must work.
+      idle.withLock { $0 = true }
+      box.value.inbox.post {
+        box.value.release()
+      }
+    }
+    thread.start()
+    loop.run()
+    #expect(idle.withLock { $0 })
+    #expect(!loop.isAlive)
+  }
+
+  // T8
+  @Test func `writes on eight threads reach the watchers on the loop's thread`() {
+    final class Counter: ObservableModel, Sendable {
+      static let properties = ModelProperties(for: Counter.self) {
+        Property("count", get: { $0.count })
+      }
+      let observation = ModelObservation()
+      private let value = Mutex(0)
+      var count: Int { value.withLock { $0 } }
+      func increment() {
+        value.withLock { $0 += 1 }
+        observation.didSetElsewhere(0)
+      }
+    }
+    let loop = Loop()
+    let counter = Counter()
+    var last = 0
+    loop.retain()
+    let here = pthread_self()
+    var isHere = true
+    try! counter.observe("count", in: loop) { counter in
+      last = counter.count
+      isHere = isHere && pthread_equal(here, pthread_self()) != 0
+      if last == 8_000 { loop.release() }
+    }
+    for _ in 0..<8 { Thread { for _ in 0..<1_000 { counter.increment() } }.start() }
+    loop.run()
+    #expect(last == 8_000)
+    #expect(isHere)
+  }
+
+  // T8
+  @Test func `a write elsewhere to a model that nobody observes is dropped`() throws {
+    let loop = Loop()
+    let person = Person()
+    person.observation.didSetElsewhere(0)
+    let watcher = try person.observe("name", in: loop) { [log] _ in log.note("w") }
+    person.observation.didSetElsewhere(0)
+    watcher.stop()
+    loop.step()
+    #expect(log.events == [])
+  }
+
+  // T4
+  @Test func `errors without a caller go to onError`() throws {
+    let loop = Loop()
+    loop.onError = { [log] in log.note("\(type(of: $0))") }
+    let person = Person()
+    try person.observe("age", in: loop) { $0.age += 1 }
+    person.age = 1
+    loop.endTurn()
+    #expect(log.events.count == 1)
+    #expect(loop.statistics.errors == 1)
+  }
+
+}
+
+/// T8: loops on threads of their own, and on the main thread.
+struct LoopThreadTests {
+  @Test func `a loop whose inbox is full of messages handles each`() async {
+    let thread = LoopThread { _ in }
+    let count = Shared(0)
+    await withTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask { for _ in 0..<1_000 { thread.inbox.post { count.withLock { $0 += 1 } } } }
+      }
+    }
+    await withCheckedContinuation { done in thread.inbox.post { done.resume() } }
+    #expect(count.withLock { $0 } == 8_000)
+    thread.stop()
+  }
+
+  @Test func `a loop thread prepares its loop there, and ends`() async {
+    let events = Shared<[String]>([])
+    let thread = LoopThread { loop in
+      events.withLock { $0.append(Loop.current === loop ? "prepared" : "elsewhere") }
+      let person = Person()
+      try! person.observe("age", in: loop) { person in
+        events.withLock { $0.append("\(person.age)") }
+      }
+      person.age = 1
+    }
+    await withCheckedContinuation { done in thread.inbox.post { done.resume() } }
+    thread.stop()
+    thread.stop()
+    thread.inbox.post { events.withLock { $0.append("never") } }
+    #expect(events.withLock { $0 } == ["prepared", "1"])
+  }
+
+  @Test func `a loop thread that nobody keeps ends by itself`() async {
+    await withCheckedContinuation { done in
+      let ending = Ending(done)
+      _ = LoopThread { loop in loop.onError = { _ in _ = ending } }
+    }
+  }
+}
+
+/// Carries a value to code that runs on the thread it belongs to.
+final class Box<Value>: @unchecked Sendable {
+  // Only touched on the thread of the loop that the test made.
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+/// Tells when the last reference went.
+private final class Ending: Sendable {
+  private let continuation: CheckedContinuation<Void, Never>
+  init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+  deinit { continuation.resume() }
+}
+
+/// A value that several threads change.
+final class Shared<Value: Sendable>: Sendable {
+  private let value: Mutex<Value>
+  init(_ value: Value) { self.value = Mutex(value) }
+  func withLock<Result: Sendable>(_ body: (inout sending Value) -> Result) -> Result {
+    value.withLock { (value: inout sending Value) -> sending Result in body(&value) }
+  }
+}
