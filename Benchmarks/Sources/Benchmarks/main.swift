@@ -1,0 +1,22 @@
+import Foundation
+
+// Benchmarks [path of the release build of obs-lua]
+let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  .deletingLastPathComponent().deletingLastPathComponent()
+let arguments = CommandLine.arguments.dropFirst()
+let interpreter =
+  arguments.first.map { URL(fileURLWithPath: $0) }
+  ?? package.deletingLastPathComponent().appending(path: ".build/release/obs-lua")
+
+var harness = Harness()
+try addWriteRows(to: &harness)
+try addPathRows(to: &harness)
+let scripts = package.appending(path: "lua")
+if FileManager.default.isExecutableFile(atPath: interpreter.path),
+  FileManager.default.fileExists(atPath: scripts.path)
+{
+  try addLuaRows(to: &harness, interpreter: interpreter, scripts: scripts)
+} else {
+  print("Without the rows in Lua: no release build of obs-lua at \(interpreter.path)")
+}
+report(harness.rows)
