@@ -380,6 +380,27 @@ static void append(lua_State *L, int order, int positions, lua_Integer *ordered)
   lua_rawset(L, positions);
 }
 
+/* Copies what a loop over places would miss, so that no value is lost with a place. [-0, +0, m] */
+static void move_rest(lua_State *L, int table, int userdata, int store) {
+  int top = lua_gettop(L);
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  for (int from = 0; from < 2; from++) {
+    lua_pushnil(L);
+    while (lua_next(L, from ? top + 1 : table)) {
+      lua_pushvalue(L, -2);
+      if (clua_ismetakey(L, -1) || lua_rawget(L, store) != LUA_TNIL) {
+        lua_pop(L, 2);
+        continue;
+      }
+      lua_pop(L, 1);
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      lua_rawset(L, store);
+    }
+  }
+  lua_settop(L, top);
+}
+
 /* Moves all keys but `__…` into a new store that has room for them. `removed` is a key without a
    value that a loop may stand at, or 0. [-0, +0, m] */
 static void move_all(lua_State *L, clua_node *node, int table, int metatable, int userdata,
@@ -430,6 +451,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_insert(L, -2);
     lua_rawset(L, store);
   }
+  if (node->chained) move_rest(L, table, userdata, store);
   if (ordering && removed) {
     lua_pushvalue(L, removed);
     append(L, order, positions, &ordered);

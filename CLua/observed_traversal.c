@@ -119,7 +119,16 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
   int top = lua_gettop(L), next = top + 1, chain = top + 2;
   // An absent key that the table still knows may be the current one of a loop that removed it.
-  if (!clua_successor(L, table, key)) return;
+  if (!clua_successor(L, table, key)) {
+    if (node->chained) {
+      // What stood before it when it was the table's must not pass for what follows it in the store.
+      lua_pushlightuserdata(L, (void *)&chain_end);
+      lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+      rehang(L, chain, key, next);
+      lua_settop(L, top);
+    }
+    return;
+  }
   bool isnew = !node->chained;
   if (isnew) {
     lua_createtable(L, 0, 2);

@@ -110,3 +110,19 @@ end
 assert(place == 5)
 local ok, message = pcall(next, list, "never there")
 assert(not ok and message:find("invalid key to 'next'", 1, true))
+
+-- A key that was removed, forgotten by the table and then observed keeps others from being lost.
+do
+  local t = {a = 1, b = 2}
+  local first = next(t)
+  local second = next(t, first)
+  obs.observe(t, first, nothing)
+  t[second] = nil
+  for i = 1, 9 do t["x" .. i] = i end
+  obs.observe(t, second, nothing)
+  t[second] = 3
+  check("removed and forgotten", nothing, t, 11)
+  obs.observe(t, "*", nothing)
+  check("removed, forgotten, all moved", nothing, t, 11)
+  for i = 1, 9 do assert(t["x" .. i] == i) end
+end
