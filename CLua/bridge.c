@@ -95,24 +95,6 @@ int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key) {
   return protect_operation(L, keep, 2, &data);
 }
 
-/* (table of kept values, value, key): the usual case, in which that table is there */
-static int keepinto(lua_State *L) {
-  lua_rawset(L, 1);
-  return 0;
-}
-
-int clua_try_node_keepat(lua_State *L, int table, int value, lua_Integer key) {
-  clua_node_pushvalueat(L, table);
-  if (lua_type(L, -1) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_pushvalue(L, value);
-    return clua_try_node_keep(L, clua_node_at(L, table), key);
-  }
-  lua_pushinteger(L, key);
-  lua_pushvalue(L, value);
-  return clua_protect(L, keepinto, 3, 0);
-}
-
 void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key) {
   clua_node_pushuservalue(L, node);
   if (lua_type(L, -1) != LUA_TTABLE) {
@@ -193,6 +175,13 @@ int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind) {
   return clua_protect(L, sethandleindex, 3, 0);
 }
 
+static void newhandle(lua_State *L, clua_handle_kind kind) {
+  clua_handle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
+  memset(handle, 0, sizeof *handle);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
+  lua_setmetatable(L, -2);
+}
+
 typedef struct handle_source {
   clua_handle_kind kind;
   clua_handle handle;
@@ -200,11 +189,8 @@ typedef struct handle_source {
 
 static int pushhandle(lua_State *L) {
   const handle_source *source = lua_touserdata(L, 1);
-  clua_handle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
-  memset(handle, 0, sizeof *handle);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[source->kind]);
-  lua_setmetatable(L, -2);
-  *handle = source->handle;
+  newhandle(L, source->kind);
+  *(clua_handle *)lua_touserdata(L, -1) = source->handle;
   return 1;
 }
 
@@ -220,6 +206,56 @@ clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind) {
   bool same = lua_rawequal(L, -1, -2);
   lua_pop(L, 2);
   return same ? lua_touserdata(L, index) : NULL;
+}
+
+/* ---- Registering a watcher --------------------------------------------------------------------- */
+
+/* Keeps the callback, the third argument, as `key` of the node of the first. */
+static void keepcallback(lua_State *L, clua_node *node, lua_Integer key) {
+  clua_node_pushvalueat(L, 1);
+  if (lua_type(L, -1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, -1);
+    clua_node_setuservalue(L, node);
+  }
+  lua_pushvalue(L, 3);
+  lua_rawseti(L, -2, key);
+  lua_pop(L, 1);
+}
+
+/* Upvalues: 1 the Swift function, 2 its context, 3 the key that was used last. */
+static int observe(lua_State *L) {
+  lua_settop(L, 4);
+  clua_registration made = {NULL, lua_tointeger(L, lua_upvalueindex(3)) + CLUA_KEY_STRIDE, NULL};
+  lua_pushinteger(L, made.key);
+  lua_replace(L, lua_upvalueindex(3));
+  // Other arguments are Swift's to judge.
+  bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
+  if (plain) {
+    made.node = clua_node_at(L, 1);
+    if (made.node == NULL) made.node = clua_node_make(L, 1);
+  }
+  newhandle(L, CLUA_HANDLE_WATCHER);
+  made.handle = lua_touserdata(L, -1);
+  if (plain) keepcallback(L, made.node, made.key);
+  clua_observe_function function = (clua_observe_function)lua_touserdata(L, lua_upvalueindex(1));
+  int results = function(L, lua_touserdata(L, lua_upvalueindex(2)), &made);
+  if (results != CLUA_RAISE) return results;
+  if (plain) clua_node_forget(L, made.node, made.key);
+  return lua_error(L);
+}
+
+static int pushobserve(lua_State *L) {
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, observe, 3);
+  return 1;
+}
+
+int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context) {
+  lua_pushlightuserdata(L, (void *)function);
+  lua_pushlightuserdata(L, context);
+  return clua_protect(L, pushobserve, 2, 1);
 }
 
 /* ---- Tables of the host ------------------------------------------------------------------------- */
@@ -285,6 +321,17 @@ int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context
 
 bool clua_equaltext(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
+int clua_currentfunction(lua_State *L) {
+  lua_Debug activation;
+  // Level 0 is the C function that asks.
+  for (int level = 1; lua_getstack(L, level, &activation); level++) {
+    lua_getinfo(L, "lf", &activation);
+    if (activation.currentline >= 0) return activation.currentline;
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
 int clua_tracedcall(lua_State *L, int nargs, int nresults) {
@@ -329,11 +376,11 @@ int clua_definition(lua_State *L, int index, char *source) {
   lua_pushvalue(L, index);
   if (lua_type(L, -1) != LUA_TFUNCTION) {
     lua_pop(L, 1);
-    return 0;
+    return -1;
   }
   lua_getinfo(L, ">S", &definition);
   memcpy(source, definition.short_src, LUA_IDSIZE);
-  return definition.linedefined > 0 ? definition.linedefined : 0;
+  return definition.linedefined;
 }
 
 static int traceback(lua_State *L) {

@@ -21,9 +21,6 @@ int clua_try_node_settle(lua_State *L, clua_node *node);
 /// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
 /// [-1, +(0|1), -]
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);
-/// The same for the value at `value` and the table at `table`, which must be observed.
-/// [-0, +(0|1), -]
-int clua_try_node_keepat(lua_State *L, int table, int value, lua_Integer key);
 /// Pushes what was kept, nil where nothing was. [-0, +1, -]
 void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets what was kept. [-0, +0, -]
@@ -56,6 +53,25 @@ int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle)
 /// The handle at `index`, or NULL if there is none of this kind. [-0, +0, -]
 clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind);
 
+/* ---- Registering a watcher ---------------------------------------------------------------------- */
+
+/// What the Swift side of `observe` is given besides its arguments, which are at 1…4.
+typedef struct clua_registration {
+  clua_node *node;      // of the observed table, NULL where it is none
+  lua_Integer key;      // under which the node keeps the callback already; free for other roots
+  clua_handle *handle;  // the empty handle on top of the stack
+} clua_registration;
+
+/// As clua_function. The handle is its result.
+typedef int (*clua_observe_function)(lua_State *L, void *context, const clua_registration *made);
+
+/// Keys of callbacks lie this far apart: what else belongs to a watcher goes between.
+enum { CLUA_KEY_STRIDE = 4 };
+
+/// Pushes the function `observe(observed, paths, callback, options)`. What may raise for lack of memory
+/// is done here before Swift is called: nothing has to be protected. [-0, +(1|1), -]
+int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context);
+
 /* ---- Tables of the host ------------------------------------------------------------------------ */
 
 /// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
@@ -64,6 +80,9 @@ int clua_try_maketable(lua_State *L, int *reference);
 int clua_try_makeweak(lua_State *L, int *reference);
 /// Lets the registry forget a table. [-0, +0, -]
 void clua_dropreference(lua_State *L, int reference);
+/// Pushes the innermost Lua function that is running and returns the line it is at; 0 and nothing
+/// pushed where there is none. [-0, +(0|1), -]
+int clua_currentfunction(lua_State *L);
 /// Has `function` called whenever a cycle of the collector ends, from a finalizer: it must not run
 /// Lua code. [-0, +(0|1), -]
 int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context);
@@ -80,7 +99,8 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key);
 /// Pushes the name of the first upvalue of the function at `function` that is the value at `value`;
 /// nothing where there is none. [-0, +0, -]
 const char *clua_capturename(lua_State *L, int function, int value);
-/// The place where the Lua function at `index` is defined; the line, 0 for C. [-0, +0, -]
+/// The place where the function at `index` is defined; returns the line, 0 for a main chunk, -1 for C.
+/// [-0, +0, -]
 int clua_definition(lua_State *L, int index, char *source);
 /// Pushes a traceback of the running coroutine, protected. [-0, +1, -]
 int clua_try_traceback(lua_State *L, int level);

@@ -86,6 +86,7 @@ public final class LuaHost {
       try state.check(clua_try_observation_install(L, &observation), L)
       try anchors.install(state, L)
       try paths.install(state, L)
+      try sources.install(state, L)
       try objects.install(L)
       try installHandles(L)
       try installModule(L)

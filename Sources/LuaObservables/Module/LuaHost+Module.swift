@@ -49,6 +49,8 @@ extension LuaHost {
   /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]
   private func pushCore(to L: OpaquePointer) throws(LuaError) {
     try state.check(clua_try_createtable(L, 0, 48), L)
+    try pushObserve(to: L)
+    try state.check(clua_try_setfield(L, -2, "observe", 7), L)
     for functions in [
       observingFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {
@@ -66,7 +68,7 @@ extension LuaHost {
       L,
       { L, context in
         Unmanaged<ModuleEntry>.fromOpaque(context!)._withUnsafeGuaranteedRef { entry in
-          entry.host.call(entry.function, L!)
+          entry.host.call(L!) { () throws in try entry.function(entry.host, L!) }
         }
       }, entry.toOpaque(), { Unmanaged<ModuleEntry>.fromOpaque($0!).release() })
     guard status == LUA_OK else {
@@ -76,13 +78,14 @@ extension LuaHost {
   }
 
   /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is over.
-  private func call(_ function: ModuleFunction, _ L: OpaquePointer) -> CInt {
+  @inline(__always)
+  func call(_ L: OpaquePointer, _ body: () throws -> CInt) -> CInt {
     let outer = state.pointer
     state.pointer = L
     defer { state.pointer = outer }
     let height = lua_gettop(L)
     do {
-      return try function(self, L)
+      return try body()
     } catch {
       lua_settop(L, height)
       state.pushError(error, to: L)

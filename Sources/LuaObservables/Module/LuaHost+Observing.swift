@@ -6,7 +6,6 @@ internal import Observables
 extension LuaHost {
   var observingFunctions: [(String, ModuleFunction)] {
     [
-      ("observe", { host, L in try host.observe(L) }),
       ("stop", { host, L in try host.stop(L) }),
       ("path", { host, L in try host.makePath(L) }),
       ("path_parts", { host, L in try host.pathParts(L) }),
@@ -19,26 +18,41 @@ extension LuaHost {
     ]
   }
 
-  /// observe(observed, paths, callback, options) → watcher
-  private func observe(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 4)
-    let root = try observed(at: 1, of: L, "observe")
-    try checkFunction(at: 3, of: L, "observe")
-    var options = ObserveOptions()
-    if lua_type(L, 4) != LUA_TNIL { options = try ObserveOptions(at: 4, of: L, self) }
+  /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
+  /// [-0, +1, -]
+  func pushObserve(to L: OpaquePointer) throws(LuaError) {
+    let status = clua_try_pushobserve(
+      L,
+      { L, context, made in
+        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
+          host.call(L!) { () throws in try host.observe(L!, made!.pointee) }
+        }
+      }, Unmanaged.passUnretained(self).toOpaque())
+    try state.check(status, L)
+  }
+
+  /// observe(observed, paths, callback, options) → watcher; the handle is on top of the stack.
+  private func observe(_ L: OpaquePointer, _ made: clua_registration) throws -> CInt {
+    let root: NodeRef
+    if let table = made.node {
+      root = tables.node(of: table)
+    } else {
+      root = try observed(at: 1, of: L, "observe")
+      try checkFunction(at: 3, of: L, "observe")
+      lua_pushvalue(L, 3)
+      try keep(made.key, of: root, L)
+    }
+    // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
+    engine.settleWhenIdle(root)
+    let options =
+      lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, self)
+    let site = sources.current(L)
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
-    data.initialize(to: ScriptWatcher(site: sources.current(L), root: root))
+    data.initialize(to: ScriptWatcher(site: site, root: root, key: made.key))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
     do {
-      if isTable(root) {
-        try state.check(
-          clua_try_node_keepat(L, 1, 3, ScriptWatcher.key(watcher, .callback)), L)
-      } else {
-        lua_pushvalue(L, 3)
-        try keep(ScriptWatcher.key(watcher, .callback), of: root, L)
-      }
       if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
       }
@@ -47,12 +61,12 @@ extension LuaHost {
       } else {
         try forEachPath(at: 2, of: L, "observe", argument: 2) { try engine.add($0, to: watcher) }
       }
-      try pushHandle(of: watcher, to: L)
     } catch {
       engine.stop(watcher)
       if let error = error as? PathError { throw badArgument(2, of: "observe", error.description) }
       throw error
     }
+    fill(made.handle, with: watcher, L)
     if options.isInitial { engine.schedule(watcher) }
     if scopes > 0 { try addToScope(L) }
     engine.runHooks()

@@ -63,18 +63,17 @@ extension LuaHost {
 
   // MARK: Watchers
 
-  /// Pushes the handle of a watcher. It holds nothing but what tells whether it is still active, and
-  /// the name. [-0, +1, -]
-  func pushHandle(of watcher: WatcherRef, to L: OpaquePointer) throws(LuaError) {
+  /// Makes the handle on top of the stack that of a watcher. It holds nothing but what tells whether
+  /// the watcher is still active, and the name.
+  func fill(
+    _ handle: UnsafeMutablePointer<clua_handle>, with watcher: WatcherRef, _ L: OpaquePointer
+  ) {
     let site = watcher.script.pointee.site
     // The place of registration, for a name after the end: two numbers in place of an object.
     let bits = UInt(UInt32(bitPattern: site.source)) << 32 | UInt(UInt32(bitPattern: site.line))
-    try state.check(
-      clua_try_pushhandle(
-        L, CLUA_HANDLE_WATCHER,
-        clua_handle(
-          object: UnsafeMutableRawPointer(bitPattern: bits), release: nil,
-          index: watcher.pointee.index, id: watcher.pointee.id)), L)
+    handle.pointee.object = UnsafeMutableRawPointer(bitPattern: bits)
+    handle.pointee.index = watcher.pointee.index
+    handle.pointee.id = watcher.pointee.id
     if watcher.script.pointee.hasName, let root = watcher.pointee.root {
       pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
       lua_setiuservalue(L, -2, 1)

@@ -24,8 +24,14 @@ final class TableKind: NodeKind {
     var made: OpaquePointer?
     try host.state.check(clua_try_node_make(L, -1, &made), L)
     clua_pop(L, 1)
-    let node = host.engine.makeNode(kind: self, object: UnsafeMutableRawPointer(made!))
-    clua_node_setowner(made, node)
+    return node(of: made!)
+  }
+
+  /// The engine's node of an observed table, made when it isn't there.
+  func node(of table: OpaquePointer) -> NodeRef {
+    if let owner = clua_node_owner(table) { return owner.assumingMemoryBound(to: Node.self) }
+    let node = host.engine.makeNode(kind: self, object: UnsafeMutableRawPointer(table))
+    clua_node_setowner(table, node)
     return node
   }
 

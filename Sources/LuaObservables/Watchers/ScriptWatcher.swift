@@ -10,18 +10,20 @@ struct ScriptWatcher {
   var cause = Site()
   /// The object that owns its callback.
   let root: NodeRef
+  /// Under which key that keeps the callback; what else belongs to the watcher comes next.
+  let key: lua_Integer
   var hasObserver = false
   var hasName = false
   var hasEnd = false
   var hasEquals = false
 
-  /// Under which keys the observed object keeps what belongs to a watcher.
+  /// What the observed object keeps for a watcher.
   enum Part: Int {
     case callback, equals, end, name
   }
 
   static func key(_ watcher: WatcherRef, _ part: Part) -> lua_Integer {
-    lua_Integer(watcher.pointee.index * 4 + part.rawValue)
+    watcher.script.pointee.key + lua_Integer(part.rawValue)
   }
   /// The key of the hook that `on_observed` sets.
   static let hookKey: lua_Integer = -1

@@ -1,4 +1,5 @@
 internal import CLua
+internal import Lua
 
 /// A place in a script: a source and a line, in eight bytes.
 struct Site {
@@ -12,19 +13,54 @@ final class SourceNames {
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
   @exclusivity(unchecked) private var last: Int32 = 0
 
-  /// The innermost Lua function that is running.
-  func current(_ L: OpaquePointer) -> Site {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-      let line = clua_where(L, buffer.baseAddress!)
-      return line == 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
+  /// Functions whose source is known, held weakly, by the last digits of their addresses: who writes
+  /// is mostly who wrote before.
+  @exclusivity(unchecked) private var functions: CInt = 0
+  private let known: UnsafeMutablePointer<Int32>
+  private static let slots = 16
+
+  init() {
+    known = .allocate(capacity: SourceNames.slots + 1)
+    known.initialize(repeating: 0, count: SourceNames.slots + 1)
+  }
+
+  deinit { known.deallocate() }
+
+  func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_makeweak(L, &functions), L)
+    // The slots are made here: putting a function into one allocates nothing later.
+    for slot in 1...SourceNames.slots {
+      lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(functions))
+      lua_pushinteger(L, lua_Integer(slot))
+      lua_pushboolean(L, 0)
+      try state.check(clua_try_rawset(L, -3), L)
+      clua_pop(L, 1)
     }
+  }
+
+  /// The innermost Lua function that is running, and the line it is at.
+  func current(_ L: OpaquePointer) -> Site {
+    let line = clua_currentfunction(L)
+    if line == 0 { return Site() }
+    let address = UInt(bitPattern: lua_topointer(L, -1))
+    let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(functions))
+    lua_rawgeti(L, -1, lua_Integer(slot))
+    if lua_rawequal(L, -1, -3) == 0 {
+      known[slot] = definition(-3, L).source
+      lua_pushvalue(L, -3)
+      lua_rawseti(L, -3, lua_Integer(slot))
+    }
+    clua_pop(L, 3)
+    return Site(source: known[slot], line: line)
   }
 
   /// Where the function at `index` is defined.
   func definition(_ index: CInt, _ L: OpaquePointer) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_definition(L, index, buffer.baseAddress!)
-      return line == 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
+      // A main chunk is defined at line 0.
+      return line < 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
     }
   }
 
