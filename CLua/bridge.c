@@ -224,12 +224,10 @@ static void keepcallback(lua_State *L, clua_node *node, lua_Integer key) {
   lua_pop(L, 1);
 }
 
-/* Upvalues: 1 the Swift function, 2 its context, 3 the key that was used last. */
+/* Upvalues: 1 the Swift function, 2 its context, 3 where the next watcher's number is. */
 static int observe(lua_State *L) {
   lua_settop(L, 4);
-  clua_registration made = {NULL, lua_tointeger(L, lua_upvalueindex(3)) + CLUA_KEY_STRIDE, NULL};
-  lua_pushinteger(L, made.key);
-  lua_replace(L, lua_upvalueindex(3));
+  clua_registration made = {NULL, 0, NULL};
   // Other arguments are Swift's to judge.
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   if (plain) {
@@ -238,6 +236,9 @@ static int observe(lua_State *L) {
   }
   newhandle(L, CLUA_HANDLE_WATCHER);
   made.handle = lua_touserdata(L, -1);
+  // Finalizers, which may end watchers, ran before: the number is read last.
+  made.key = (lua_Integer)*(const intptr_t *)lua_touserdata(L, lua_upvalueindex(3));
+  made.key *= CLUA_KEY_STRIDE;
   if (plain) keepcallback(L, made.node, made.key);
   clua_observe_function function = (clua_observe_function)lua_touserdata(L, lua_upvalueindex(1));
   int results = function(L, lua_touserdata(L, lua_upvalueindex(2)), &made);
@@ -247,15 +248,16 @@ static int observe(lua_State *L) {
 }
 
 static int pushobserve(lua_State *L) {
-  lua_pushinteger(L, 0);
   lua_pushcclosure(L, observe, 3);
   return 1;
 }
 
-int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context) {
+int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
+                         const intptr_t *next) {
   lua_pushlightuserdata(L, (void *)function);
   lua_pushlightuserdata(L, context);
-  return clua_protect(L, pushobserve, 2, 1);
+  lua_pushlightuserdata(L, (void *)next);
+  return clua_protect(L, pushobserve, 3, 1);
 }
 
 /* ---- Tables of the host ------------------------------------------------------------------------- */

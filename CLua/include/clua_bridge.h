@@ -69,8 +69,10 @@ typedef int (*clua_observe_function)(lua_State *L, void *context, const clua_reg
 enum { CLUA_KEY_STRIDE = 4 };
 
 /// Pushes the function `observe(observed, paths, callback, options)`. What may raise for lack of memory
-/// is done here before Swift is called: nothing has to be protected. [-0, +(1|1), -]
-int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context);
+/// is done here before Swift is called: nothing has to be protected. `next` says which number the next
+/// watcher will have; its callback's key follows from it. [-0, +1, -]
+int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
+                         const intptr_t *next);
 
 /* ---- Tables of the host ------------------------------------------------------------------------ */
 

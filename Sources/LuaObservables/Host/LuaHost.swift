@@ -31,6 +31,8 @@ public final class LuaHost {
   let sources = SourceNames()
   let anchors = AnchorTable()
   let probe = ChangeProbe()
+  /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
+  var lastSpareKey: Int64 = 1 << 50
   /// Watchers that stop at a prompt when they are called.
   @exclusivity(unchecked) var breakingCalls: Set<UInt64> = []
   @exclusivity(unchecked) var scopes = 0

@@ -27,7 +27,7 @@ extension LuaHost {
         Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
           host.call(L!) { () throws in try host.observe(L!, made!.pointee) }
         }
-      }, Unmanaged.passUnretained(self).toOpaque())
+      }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
     try state.check(status, L)
   }
 
@@ -47,8 +47,17 @@ extension LuaHost {
     let options =
       lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, self)
     let site = sources.current(L)
+    var key = made.key
+    if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
+      // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
+      lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
+      key = lastSpareKey
+      lua_pushvalue(L, 3)
+      try keep(key, of: root, L)
+      forget(made.key, of: root, L)
+    }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
-    data.initialize(to: ScriptWatcher(site: site, root: root, key: made.key))
+    data.initialize(to: ScriptWatcher(site: site, root: root, key: key))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))

@@ -68,6 +68,9 @@ public final class Engine {
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
   @exclusivity(unchecked) package var hasOrphans = false
 
+  /// The index that the next watcher will have.
+  package let nextIndex: UnsafeMutablePointer<Int>
+
   /// Sees everything that happens (`log`, `record`); nil costs one branch.
   package var recorder: EngineRecorder? {
     didSet { if (oldValue == nil) != (recorder == nil) { rearmEverything() } }
@@ -76,7 +79,11 @@ public final class Engine {
   @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
   @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
-  package init(inbox: Inbox) { self.inbox = inbox }
+  package init(inbox: Inbox) {
+    self.inbox = inbox
+    nextIndex = .allocate(capacity: 1)
+    nextIndex.initialize(to: 0)
+  }
 
   deinit {
     for watcher in table { if let watcher { discard(watcher) } }
@@ -94,6 +101,7 @@ public final class Engine {
     wirePool.drain()
     nodePool.drain()
     watcherPool.drain()
+    nextIndex.deallocate()
   }
 
   /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
@@ -149,6 +157,7 @@ public final class Engine {
   ) -> WatcherRef {
     lastID += 1
     let index = freeIndices.popLast() ?? table.count
+    defer { noteNextIndex() }
     let watcher = watcherPool.make(
       WatcherRecord(
         id: lastID, flags: flags, root: root, receiver: .passRetained(receiver), context: context,
@@ -178,6 +187,9 @@ public final class Engine {
     for watcher in table { if let watcher { body(watcher) } }
   }
 
+  /// The index that the next watcher will have; where a bridge without Swift can read it.
+  private func noteNextIndex() { nextIndex.pointee = freeIndices.last ?? table.count }
+
   /// Takes the watcher out of the table; later look-ups by its id find nothing.
   func forgetIndex(of watcher: WatcherRef) {
     table[watcher.pointee.index] = nil
@@ -189,6 +201,7 @@ public final class Engine {
     } else {
       freeIndices.append(watcher.pointee.index)
     }
+    noteNextIndex()
   }
 
   /// Frees what a watcher holds when the engine itself goes.
