@@ -1,0 +1,37 @@
+-- Timing for the scripts of this folder. Each prints lines of
+-- `concept: name<TAB>value<TAB>unit<TAB>limit`; see Benchmarks/README.md.
+local bench = {}
+
+local clock = os.clock
+local rounds = tonumber(os.getenv "BENCH_ROUNDS") or 9
+
+-- Rows that are compared are timed in turn, round by round, so that they share the machine's moods.
+local pending = {}
+
+--- body(n) does the thing n times. limit: nil, a number of ns, or "factor * concept: name".
+function bench.row(name, n, limit, body)
+  pending[#pending + 1] = { name = name, n = n, limit = limit or "", body = body, samples = {} }
+end
+
+--- Times what was added since the last run, and prints it.
+function bench.run()
+  for _, row in ipairs(pending) do row.body(math.max(1, row.n // 10)) end
+  for _ = 1, rounds do
+    for _, row in ipairs(pending) do
+      local start = clock()
+      row.body(row.n)
+      row.samples[#row.samples + 1] = (clock() - start) / row.n * 1e9
+    end
+  end
+  for _, row in ipairs(pending) do
+    table.sort(row.samples)
+    bench.print(row.name, row.samples[(#row.samples + 1) // 2], "ns", row.limit)
+  end
+  pending = {}
+end
+
+function bench.print(name, value, unit, limit)
+  print(("%s\t%.2f\t%s\t%s"):format(name, value, unit, limit or ""))
+end
+
+return bench
