@@ -169,13 +169,13 @@ void clua_node_pushuservalue(lua_State *L, clua_node *node) {
 }
 
 void clua_node_pushvalueat(lua_State *L, int index) {
-  if (!clua_pushnodeat(L, index)) {
+  // Behind the metatable's only array element: nearer than the node's user value.
+  if (!lua_getmetatable(L, index)) {
     lua_pushnil(L);
     return;
   }
-  lua_getiuservalue(L, -1, CLUA_NODE_VALUE);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  lua_rawgeti(L, -1, 1);
+  lua_replace(L, -2);
 }
 
 void clua_node_setuservalue(lua_State *L, clua_node *node) {
@@ -185,6 +185,8 @@ void clua_node_setuservalue(lua_State *L, clua_node *node) {
   }
   lua_pushvalue(L, -4);
   lua_setiuservalue(L, -2, CLUA_NODE_VALUE);
+  lua_pushvalue(L, -4);
+  lua_rawseti(L, -3, 1);
   lua_pop(L, 4);
 }
 

@@ -55,10 +55,9 @@ clua_node *clua_node_make(lua_State *L, int index);
 void clua_node_pushtable(lua_State *L, clua_node *node);
 /// Pushes user value 1 of the node: nil to begin with, the bridge's to use (callbacks). [-0, +1, -]
 void clua_node_pushuservalue(lua_State *L, clua_node *node);
-/// Pushes the user value of the node of the table at `index`; nil if that isn't observed.
-/// [-0, +1, -]
+/// Pushes the user value of the node of the table at `index`, which must be observed. [-0, +1, -]
 void clua_node_pushvalueat(lua_State *L, int index);
-/// Pops a value into the node's user value. [-1, +0, -]
+/// Pops a value into the node's user value. [-1, +0, m]
 void clua_node_setuservalue(lua_State *L, clua_node *node);
 /// The engine's record of this node; NULL to begin with. A node without owner is silent.
 void *clua_node_owner(const clua_node *node);

@@ -51,6 +51,8 @@ extension LuaHost {
     try state.check(clua_try_createtable(L, 0, 48), L)
     try pushObserve(to: L)
     try state.check(clua_try_setfield(L, -2, "observe", 7), L)
+    try pushFlush(to: L)
+    try state.check(clua_try_setfield(L, -2, "flush", 5), L)
     for functions in [
       observingFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {

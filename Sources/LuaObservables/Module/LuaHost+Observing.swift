@@ -10,7 +10,6 @@ extension LuaHost {
       ("path", { host, L in try host.makePath(L) }),
       ("path_parts", { host, L in try host.pathParts(L) }),
       ("trigger", { host, L in try host.trigger(L) }),
-      ("flush", { host, L in try host.flush(L) }),
       ("begin_batch", { host, _ in host.engine.beginBatch(); return 0 }),
       ("end_batch", { host, L in host.endBatch(L) }),
       ("open_scope", { host, L in try host.openScope(L) }),
@@ -28,6 +27,18 @@ extension LuaHost {
           host.call(L!) { () throws in try host.observe(L!, made!.pointee) }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
+    try state.check(status, L)
+  }
+
+  /// Pushes the function `flush`, called as directly as can be. [-0, +1, -]
+  func pushFlush(to L: OpaquePointer) throws(LuaError) {
+    let status = clua_try_pushfunction(
+      L,
+      { L, context in
+        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
+          host.call(L!) { () throws in try host.flush(L!) }
+        }
+      }, Unmanaged.passUnretained(self).toOpaque(), { _ in })
     try state.check(status, L)
   }
 
