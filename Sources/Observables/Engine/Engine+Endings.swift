@@ -20,7 +20,7 @@ extension Engine {
   @discardableResult
   private func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
     guard let root = watcher.pointee.root else { return 0 }
-    recorder?.ended(watcher)
+    if isRecording { recorder?.ended(watcher) }
     // What is released below may end objects, this one too.
     busyDepth += 1
     let path = observedDied ? watcher.pointee.wires?.pointee.path.takeUnretainedValue() : nil
@@ -38,7 +38,12 @@ extension Engine {
     forgetIndex(of: watcher)
     let receiver = watcher.pointee.receiver
     receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
-    receiver.release()
+    // It may be in the middle of a call.
+    if watcher.pointee.flags.contains(.running) {
+      watcher.pointee.flags.insert(.unreleased)
+    } else {
+      receiver.release()
+    }
     if !root.isDead { makeIdle(root) }
     releaseAnchor(of: watcher, on: root)
     freeIfUnused(watcher)
@@ -59,6 +64,7 @@ extension Engine {
   func freeIfUnused(_ watcher: WatcherRef) {
     if watcher.pointee.root == nil, watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring])
     {
+      if watcher.pointee.flags.contains(.unreleased) { watcher.pointee.receiver.release() }
       watcherPool.free(watcher)
     }
   }

@@ -35,7 +35,7 @@ extension Engine {
       }
       if call(watcher) { calls += 1 }
     }
-    current.removeAll(keepingCapacity: true)
+    current.removeAll()
     isFlushing = false
     if !later.isEmpty {
       // Nothing else can be in the queue: during a flush all goes to `triggered` or `later`.
@@ -81,7 +81,7 @@ extension Engine {
   }
 
   private func invoke(_ watcher: WatcherRef, on root: NodeRef) {
-    recorder?.called(watcher)
+    if isRecording { recorder?.called(watcher) }
     watcher.pointee.flags.insert(.running)
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
     watcher.pointee.flags.remove(.running)
@@ -126,11 +126,12 @@ extension Engine {
     var wire = watcher.pointee.wires
     while let current = wire {
       wire = current.pointee.next
-      let path = current.pointee.path._withUnsafeGuaranteedRef { $0 }
-      guard path.endsInOperation, var link = current.pointee.top else { continue }
+      guard current.pointee.isDerived, var link = current.pointee.top else { continue }
       while let child = link.pointee.child { link = child }
       guard link.pointee.isTerminal, let node = link.pointee.slot?.pointee.node, !node.isDead,
-        let value = node.kind.derivedValue(path.components[Int(link.pointee.step)], of: node)
+        let value = current.pointee.path._withUnsafeGuaranteedRef({ path in
+          node.kind.derivedValue(path.components[Int(link.pointee.step)], of: node)
+        })
       else { continue }
       if value != link.pointee.derived {
         link.pointee.derived = value
@@ -165,8 +166,9 @@ extension Engine {
 
   private func dropPending(after turns: Int) {
     var names: [String] = []
-    let dropped = queue
-    queue.removeAll()
+    var dropped: [WatcherRef] = []
+    while let watcher = queue.popLast() { dropped.append(watcher) }
+    dropped.sort { $0.pointee.id < $1.pointee.id }
     isQueueSorted = true
     for watcher in dropped {
       watcher.pointee.flags.remove(.queued)

@@ -52,7 +52,7 @@ extension Engine {
   }
 
   private func callImmediately(_ watcher: WatcherRef, _ call: DeferredCall) {
-    recorder?.marked(watcher, by: call.change)
+    if isRecording { recorder?.marked(watcher, by: call.change) }
     if watcher.pointee.flags.contains(.paused) || batchDepth > 0 {
       // Told the first change, once (T9); a paused one waits for `resume`.
       if !watcher.pointee.flags.contains(.pending) {
@@ -109,7 +109,7 @@ extension Engine {
       watcher.pointee.flags.insert(.running)
       immediateDepth += 1
       statistics.calls += 1
-      recorder?.called(watcher)
+      if isRecording { recorder?.called(watcher) }
       receiver.deliver(watcher, call.change, path: call.path)
       immediateDepth -= 1
       watcher.pointee.flags.remove(.running)

@@ -8,11 +8,11 @@ extension Engine {
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
   package func add(_ path: Path, to watcher: WatcherRef) throws {
     guard let root = watcher.pointee.root else { return }
-    let wire = wirePool.make(Wire(watcher: watcher, path: .passRetained(path)))
+    let wire = wirePool.make(Wire(watcher: watcher, path: .passRetained(path), isDerived: path.endsInOperation))
     let hookCount = hookCalls.count
     let outer = beginWiring(watcher)
     do {
-      try attach(wire, step: 0, to: root, below: nil, isStrict: true)
+      try attach(wire, path, step: 0, to: root, below: nil, isStrict: true)
     } catch {
       free(wire)
       endWiring(watcher, outer)
@@ -31,7 +31,7 @@ extension Engine {
       while let next = end!.pointee.next { end = next }
       end!.pointee.next = wire
     }
-    recorder?.registered(watcher, path)
+    if isRecording { recorder?.registered(watcher, path) }
   }
 
   /// Takes a path away again; the watcher ends with its last one (L5). True if it had that path.
@@ -97,9 +97,9 @@ extension Engine {
 
   /// Makes the links of `wire` from `step` on, which applies to `node`.
   private func attach(
-    _ wire: WireRef, step: Int, to node: NodeRef, below parent: LinkRef?, isStrict: Bool
+    _ wire: WireRef, _ path: Path, step: Int, to node: NodeRef, below parent: LinkRef?,
+    isStrict: Bool
   ) throws {
-    let path = wire.pointee.path._withUnsafeGuaranteedRef { $0 }
     let last = path.components.count - 1
     var (step, node, parent) = (step, node, parent)
     var fans: [(step: Int, node: NodeRef, parent: LinkRef)] = []
@@ -108,10 +108,13 @@ extension Engine {
     var unknown: (any Error)?
     var isKnown = false
     while true {
-      let component = path.components[step]
-      let slot: SlotRef?
+      var slot = node.pointee.kind._withUnsafeGuaranteedRef {
+        $0.knownSlot(at: step, of: path, on: node)
+      }
       do {
-        slot = try node.kind.slot(component, at: step, of: path, on: node)
+        if slot == nil {
+          slot = try node.kind.slot(path.components[step], at: step, of: path, on: node)
+        }
       } catch {
         if isStrict, !isFanned { throw error }
         unknown = unknown ?? error
@@ -132,15 +135,19 @@ extension Engine {
         }
         append(link, to: slot)
         if isTerminal {
-          if let value = node.kind.derivedValue(component, of: node) {
+          if wire.pointee.isDerived,
+            let value = node.kind.derivedValue(path.components[step], of: node)
+          {
             link.pointee.derived = value
           }
-        } else if component.kind == .every {
+        } else if path.isEvery(step) {
           isFanned = true
           for child in children(of: node) where !child.isDead {
             fans.append((step + 1, child, link))
           }
-        } else if case .node(let child) = node.kind.child(node, at: step, of: path), !child.isDead {
+        } else if case .node(let child) = node.pointee.kind._withUnsafeGuaranteedRef({
+          $0.child(node, at: step, of: path)
+        }), !child.isDead {
           (step, node, parent) = (step + 1, child, link)
           continue
         }
@@ -280,12 +287,13 @@ extension Engine {
     }
     let wire = link.pointee.wire
     let step = Int(link.pointee.step)
-    let path = wire.pointee.path._withUnsafeGuaranteedRef { $0 }
-    if path.components[step].kind == .every {
+    if wire.pointee.path._withUnsafeGuaranteedRef({ $0.isEvery(step) }) {
       rewireFan(link, on: node)
       return
     }
-    let child = node.kind.child(node, at: step, of: path)
+    let child = wire.pointee.path._withUnsafeGuaranteedRef { path in
+      node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
+    }
     if let existing = link.pointee.child {
       if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }
       detach(existing)
@@ -318,7 +326,9 @@ extension Engine {
 
   private func attachLeniently(_ wire: WireRef, step: Int, to node: NodeRef, below link: LinkRef) {
     do {
-      try attach(wire, step: step, to: node, below: link, isStrict: false)
+      try wire.pointee.path._withUnsafeGuaranteedRef {
+        try attach(wire, $0, step: step, to: node, below: link, isStrict: false)
+      }
     } catch {
       fatalError("Lenient wiring cannot fail: \(error) (this is a bug in Observables)")
     }

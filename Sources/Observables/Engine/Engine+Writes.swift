@@ -5,7 +5,7 @@ extension Engine {
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func written(_ change: Change) {
     if !dead.isEmpty { buryDead() }
-    recorder?.wrote(change)
+    if isRecording { recorder?.wrote(change) }
     if !change.isSame {
       if let slot = change.slot { mark(slot, change) }
       if let every = change.every { mark(every, change) }
@@ -31,10 +31,10 @@ extension Engine {
   }
 
   func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change) {
-    recorder?.marked(watcher, by: change)
+    if isRecording { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.flags.contains(.pending)
     schedule(watcher, isCertain: isCertain)
-    if !wasPending { change.node.kind.noteCause(of: watcher) }
+    if !wasPending { change.node.pointee.kind._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) } }
   }
 
   /// Makes a watcher pending: it is called in the flush of this turn.
@@ -51,7 +51,9 @@ extension Engine {
   func anchor(_ watcher: WatcherRef, on root: NodeRef) {
     guard !watcher.pointee.flags.contains(.anchored) else { return }
     watcher.pointee.flags.insert(.anchored)
-    if root.pointee.anchors == 0, !root.isDead { root.kind.anchor(root) }
+    if root.pointee.anchors == 0, !root.isDead {
+      root.pointee.kind._withUnsafeGuaranteedRef { $0.anchor(root) }
+    }
     root.pointee.anchors += 1
   }
 
@@ -59,7 +61,9 @@ extension Engine {
     guard watcher.pointee.flags.contains(.anchored) else { return }
     watcher.pointee.flags.remove(.anchored)
     root.pointee.anchors -= 1
-    if root.pointee.anchors == 0, !root.isDead { root.kind.release(root) }
+    if root.pointee.anchors == 0, !root.isDead {
+      root.pointee.kind._withUnsafeGuaranteedRef { $0.release(root) }
+    }
   }
 
   func enqueue(_ watcher: WatcherRef) {
@@ -81,7 +85,7 @@ extension Engine {
 
   /// Nobody wants news of `slot` until one of its watchers was called.
   private func makeQuiet(_ slot: SlotRef) {
-    if recorder != nil { return }
+    if isRecording { return }
     slot.pointee.wants = 0
     if !slot.pointee.isQuiet {
       slot.pointee.isQuiet = true
@@ -94,7 +98,7 @@ extension Engine {
     var wants: UInt8 = slot.pointee.first == nil ? 0 : Slot.Wants.changes
     if slot.pointee.eager > 0 { wants |= Slot.Wants.values }
     if slot.pointee.choosy > 0 { wants |= Slot.Wants.writes }
-    if recorder != nil, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
+    if isRecording, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
     slot.pointee.wants = wants
   }
 
@@ -102,11 +106,10 @@ extension Engine {
   @inline(__always)
   func rearmQuietSlots() {
     if quiet.isEmpty { return }
-    for slot in quiet {
+    while let slot = quiet.popLast() {
       slot.pointee.isQuiet = false
       if slot.pointee.isDead { slotPool.free(slot) } else { arm(slot) }
     }
-    quiet.removeAll(keepingCapacity: true)
   }
 
   func rearmEverything() {

@@ -25,16 +25,16 @@ public final class Engine {
   @exclusivity(unchecked) var firstNode: NodeRef?
 
   // Pending watchers: see the flush.
-  @exclusivity(unchecked) var queue: [WatcherRef] = []
+  @exclusivity(unchecked) var queue = RawList<WatcherRef>()
   @exclusivity(unchecked) var isQueueSorted = true
-  @exclusivity(unchecked) var current: [WatcherRef] = []
+  @exclusivity(unchecked) var current = RawList<WatcherRef>()
   @exclusivity(unchecked) var triggered = WatcherHeap()
-  @exclusivity(unchecked) var later: [WatcherRef] = []
+  @exclusivity(unchecked) var later = RawList<WatcherRef>()
   @exclusivity(unchecked) package internal(set) var isFlushing = false
   @exclusivity(unchecked) var flushNumber: UInt64 = 0
 
   /// Slots that are quiet because everybody who watches them is pending.
-  @exclusivity(unchecked) var quiet: [SlotRef] = []
+  @exclusivity(unchecked) var quiet = RawList<SlotRef>()
   /// Nodes with something that nobody observes any longer, to be settled when the turn ends.
   @exclusivity(unchecked) var idle: [NodeRef] = []
   /// Nodes whose object died while something else was going on.
@@ -50,10 +50,6 @@ public final class Engine {
   @exclusivity(unchecked) package internal(set) var immediateDepth = 0
   /// Calls of watchers by `runNow` that are under way.
   @exclusivity(unchecked) var runDepth = 0
-  /// A turn cannot end here: inside a watcher, a hook, a getter or a batch (T12).
-  package var isCalling: Bool {
-    isFlushing || isRunningHooks || immediateDepth + runDepth + batchDepth + wiringDepth > 0
-  }
   @exclusivity(unchecked) var deferred: [DeferredCall] = []
   @exclusivity(unchecked) var reruns: [DeferredCall] = []
   /// Immediate watchers whose count of nested calls is to be reset.
@@ -73,8 +69,12 @@ public final class Engine {
 
   /// Sees everything that happens (`log`, `record`); nil costs one branch.
   package var recorder: EngineRecorder? {
-    didSet { if (oldValue == nil) != (recorder == nil) { rearmEverything() } }
+    didSet {
+      isRecording = recorder != nil
+      if (oldValue == nil) != (recorder == nil) { rearmEverything() }
+    }
   }
+  @exclusivity(unchecked) private(set) var isRecording = false
   /// Errors that nobody can be told by a throw (T4, T9).
   @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
   @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
@@ -89,8 +89,16 @@ public final class Engine {
     for watcher in table { if let watcher { discard(watcher) } }
     // What ended or died and is still in a queue.
     while let watcher = triggered.pop() { queue.append(watcher) }
-    for watcher in queue + later where !watcher.pointee.isActive { watcherPool.free(watcher) }
-    for slot in quiet where slot.pointee.isDead { slotPool.free(slot) }
+    while let watcher = later.popLast() { queue.append(watcher) }
+    while let watcher = queue.popLast() {
+      if !watcher.pointee.isActive { watcherPool.free(watcher) }
+    }
+    while let slot = quiet.popLast() { if slot.pointee.isDead { slotPool.free(slot) } }
+    queue.free()
+    current.free()
+    later.free()
+    quiet.free()
+    triggered.free()
     for node in idle where node.pointee.isBuried { nodePool.free(node) }
     forEachNode { node in
       node.forEachSlot { slotPool.free($0) }
@@ -113,8 +121,10 @@ public final class Engine {
     settle()
   }
 
-  /// A callback is being called, or a batch is open: no flush can begin.
-  package var isOccupied: Bool { isFlushing || immediateDepth > 0 || batchDepth > 0 }
+  /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
+  package var isOccupied: Bool {
+    isFlushing || isRunningHooks || immediateDepth + runDepth + batchDepth + wiringDepth > 0
+  }
 
   // MARK: Nodes and slots
 

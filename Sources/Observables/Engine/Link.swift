@@ -36,6 +36,8 @@ struct Wire {
   let watcher: WatcherRef
   /// Retained.
   let path: Unmanaged<Path>
+  /// The path ends in an operator, whose value decides whether to call.
+  let isDerived: Bool
   /// The link at the root; nil where the root cannot take it (nothing is watched then).
   var top: LinkRef?
   /// The links that have to look again.

@@ -1,8 +1,8 @@
 /// Watchers that became pending during a flush; the earliest registered comes out first (T3).
 struct WatcherHeap {
-  private var items: [WatcherRef] = []
+  private var items = RawList<WatcherRef>()
 
-  var first: WatcherRef? { items.first }
+  @inline(__always) var first: WatcherRef? { items.isEmpty ? nil : items[0] }
   var count: Int { items.count }
 
   mutating func push(_ watcher: WatcherRef) {
@@ -11,15 +11,15 @@ struct WatcherHeap {
     while child > 0 {
       let parent = (child - 1) / 2
       if items[parent].pointee.id < items[child].pointee.id { break }
-      items.swapAt(parent, child)
+      items.swap(parent, child)
       child = parent
     }
   }
 
   mutating func pop() -> WatcherRef? {
     guard let last = items.popLast() else { return nil }
-    guard let first = items.first else { return last }
-    items[0] = last
+    guard let first else { return last }
+    items.set(0, to: last)
     var parent = 0
     while true {
       var child = 2 * parent + 1
@@ -28,9 +28,11 @@ struct WatcherHeap {
         child += 1
       }
       if items[parent].pointee.id < items[child].pointee.id { break }
-      items.swapAt(parent, child)
+      items.swap(parent, child)
       parent = child
     }
     return first
   }
+
+  mutating func free() { items.free() }
 }

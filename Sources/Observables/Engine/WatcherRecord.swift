@@ -44,6 +44,8 @@ public struct WatcherRecord {
     package static let observing = Flags(rawValue: 1024)
     /// Its links are being made, which may run code of the program.
     static let wiring = Flags(rawValue: 2048)
+    /// It ended in its own call, and its receiver is still to be released.
+    static let unreleased = Flags(rawValue: 4096)
   }
 
   /// Has to hear of each write.

@@ -71,7 +71,7 @@ public final class Loop {
   /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
   public func endTurn() {
     precondition(
-      !engine.isCalling, "A turn cannot end inside a watcher, a hook, a getter or a batch")
+      !engine.isOccupied, "A turn cannot end inside a watcher, a hook, a getter or a batch")
     guard engine.hasPending else {
       engine.endTurn()
       return
@@ -88,7 +88,7 @@ public final class Loop {
   @discardableResult
   public func flush() -> Int {
     precondition(
-      !engine.isCalling, "flush() was called inside a watcher, a hook, a getter or a batch")
+      !engine.isOccupied, "flush() was called inside a watcher, a hook, a getter or a batch")
     return engine.flush()
   }
 

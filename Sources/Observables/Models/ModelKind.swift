@@ -1,6 +1,24 @@
-/// How Swift models are observed. One for each model class.
+import Synchronization
+
+/// How Swift models are observed.
+///
+/// One for each model class.
 final class ModelKind: NodeKind {
-  unowned(unsafe) var properties: ModelProperties!
+  @exclusivity(unchecked) unowned(unsafe) var properties: ModelProperties!
+  private let entries: [ModelProperties.Entry]
+  /// What paths remember answers by.
+  private let number = ModelKind.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt32>(0)
+
+  init(_ entries: [ModelProperties.Entry]) {
+    self.entries = entries
+    super.init()
+  }
+
+  override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
+    guard let key = path.answer(at: step, of: number) else { return nil }
+    return slot(key, of: node)
+  }
 
   override func slot(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
@@ -19,6 +37,7 @@ final class ModelKind: NodeKind {
         throw PathError(
           .unknownName, path: path.description, component: step + 1, detail: error.description)
       }
+      path.remember(key, at: step, of: number)
       return slot(key, of: node)
     case .slot, .element, .member, .operation:
       throw PathError(
@@ -28,38 +47,38 @@ final class ModelKind: NodeKind {
   }
 
   private func slot(_ key: Int, of node: NodeRef) -> SlotRef {
-    let observation = ModelObservation.of(node)
-    if let slot = observation.slots[key] { return slot }
-    let slot = node.engine.makeSlot(on: node, key: key)
-    observation.slots[key] = slot
-    return slot
+    ModelObservation.with(node) { observation in
+      if let slot = observation.slot(key) { return slot }
+      let slot = node.engine.makeSlot(on: node, key: key)
+      observation.setSlot(key, slot)
+      return slot
+    }
   }
 
   override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {
+    if let key = path.answer(at: step, of: number) { return child(key, of: node) }
     guard let key = try? properties.slot(of: path.components[step].name) else { return .none }
     return child(key, of: node)
   }
 
   private func child(_ key: Int, of node: NodeRef) -> Child {
-    guard let read = properties.entries[key].child,
-      let object = read(ModelObservation.of(node).object)
-    else { return .none }
-    return observedNode(of: object, in: node.engine)
+    guard let child = entries[key].child else { return .none }
+    return ModelObservation.with(node) { observation in
+      observation.withModel { model in
+        node.pointee.engine._withUnsafeGuaranteedRef { child(model, $0).map(Child.node) ?? .none }
+      }
+    }
   }
 
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
-    for key in properties.entries.indices {
+    for key in entries.indices {
       if case .node(let child) = child(key, of: node) { visit(child) }
     }
   }
 
-  override func anchor(_ node: NodeRef) {
-    _ = Unmanaged.passRetained(ModelObservation.of(node).object)
-  }
+  override func anchor(_ node: NodeRef) { ModelObservation.with(node) { $0.retainModel() } }
 
-  override func release(_ node: NodeRef) {
-    Unmanaged.passUnretained(ModelObservation.of(node).object).release()
-  }
+  override func release(_ node: NodeRef) { ModelObservation.with(node) { $0.releaseModel() } }
 
   override func name(of slot: SlotRef) -> String {
     slot.pointee.isEvery ? "*" : properties.names[slot.pointee.key]
@@ -70,7 +89,7 @@ final class ModelKind: NodeKind {
     if slot.pointee.isEvery {
       observation.noteEvery(nil)
     } else {
-      observation.slots[slot.pointee.key] = nil
+      observation.setSlot(slot.pointee.key, nil)
     }
   }
 

@@ -11,7 +11,7 @@ public final class ModelObservation {
 
   @exclusivity(unchecked) private var currentNode: NodeRef?
   @exclusivity(unchecked) private var engine: Engine?
-  @exclusivity(unchecked) private unowned(unsafe) var model: AnyObject?
+  @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   private var propertyCount = 0
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
   /// Writes made on other threads that the loop has not been told yet.
@@ -106,9 +106,11 @@ public final class ModelObservation {
   @usableFromInline @inline(never)
   func reportChange(_ slot: Int) {
     guard let node = currentNode else { return }
-    node.engine.written(
-      Change(
-        node: node, slot: slots[slot], every: node.pointee.every, isSame: false, values: nil))
+    node.pointee.engine._withUnsafeGuaranteedRef {
+      $0.written(
+        Change(
+          node: node, slot: self.slot(slot), every: node.pointee.every, isSame: false, values: nil))
+    }
   }
 
   @usableFromInline @inline(never)
@@ -120,7 +122,7 @@ public final class ModelObservation {
     withUnsafePointer(to: ModelValues(key: slot, old: old, new: new)) { values in
       node.engine.written(
         Change(
-          node: node, slot: slots[slot], every: node.pointee.every, isSame: isSame,
+          node: node, slot: self.slot(slot), every: node.pointee.every, isSame: isSame,
           values: UnsafeRawPointer(values)))
     }
   }
@@ -130,11 +132,26 @@ public final class ModelObservation {
   var existingNode: NodeRef? { currentNode }
 
   /// The model itself; only asked while a node exists, which ends before the model does.
-  var object: AnyObject { model! }
+  var object: AnyObject { model!.takeUnretainedValue() }
 
   static func of(_ node: NodeRef) -> ModelObservation {
     Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef { $0 }
   }
+
+  @inline(__always)
+  static func with<Result>(
+    _ node: NodeRef, _ body: (ModelObservation) -> Result
+  ) -> Result {
+    Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef(body)
+  }
+
+  @inline(__always)
+  func withModel<Result>(_ body: (AnyObject) -> Result) -> Result {
+    model.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
+  }
+
+  @inline(__always) func retainModel() { _ = model.unsafelyUnwrapped.retain() }
+  @inline(__always) func releaseModel() { model.unsafelyUnwrapped.release() }
 
   func node(of object: AnyObject, _ kind: ModelKind, in engine: Engine) -> NodeRef {
     if let currentNode {
@@ -145,7 +162,7 @@ public final class ModelObservation {
     }
     let node = engine.makeNode(kind: kind, object: Unmanaged.passUnretained(self).toOpaque())
     currentNode = node
-    model = object
+    model = .passUnretained(object)
     self.engine = engine
     propertyCount = kind.properties.entries.count
     let table = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>.allocate(
@@ -166,22 +183,16 @@ public final class ModelObservation {
     elsewhere.withLock { $0 = Elsewhere() }
   }
 
-  /// The slots by property: a slot begins with its `wants`.
-  var slots: SlotTable { SlotTable(observation: self) }
+  /// The slot of a property: its record begins with its `wants`.
+  @inline(__always)
+  func slot(_ key: Int) -> SlotRef? {
+    guard let wants = slotWants?[key + 1] else { return nil }
+    return UnsafeMutableRawPointer(wants).assumingMemoryBound(to: Slot.self)
+  }
 
-  struct SlotTable {
-    let observation: ModelObservation
-
-    subscript(key: Int) -> SlotRef? {
-      get {
-        guard let wants = observation.slotWants?[key + 1] else { return nil }
-        return UnsafeMutableRawPointer(wants).assumingMemoryBound(to: Slot.self)
-      }
-      nonmutating set {
-        observation.slotWants?[key + 1] = newValue.map {
-          UnsafeMutableRawPointer($0).assumingMemoryBound(to: UInt8.self)
-        }
-      }
+  func setSlot(_ key: Int, _ slot: SlotRef?) {
+    slotWants?[key + 1] = slot.map {
+      UnsafeMutableRawPointer($0).assumingMemoryBound(to: UInt8.self)
     }
   }
 
@@ -198,7 +209,7 @@ public final class ModelObservation {
     }
     guard let node = currentNode, let engine else { return }
     for slot in slots.sorted() {
-      let (record, every) = (self.slots[slot], node.pointee.every)
+      let (record, every) = (self.slot(slot), node.pointee.every)
       if record != nil || every != nil {
         engine.written(Change(node: node, slot: record, every: every, isSame: false, values: nil))
       }

@@ -15,7 +15,7 @@ public final class ModelProperties: @unchecked Sendable {
   struct Entry {
     let read: (AnyObject) -> Any?
     let write: ((AnyObject, Any?) -> Bool)?
-    let child: ((AnyObject) -> AnyObject?)?
+    let child: ((AnyObject, Engine) -> NodeRef?)?
     let type: Any.Type
   }
 
@@ -32,7 +32,7 @@ public final class ModelProperties: @unchecked Sendable {
           { write(unsafeDowncast($0, to: Model.self), $1) }
         },
         child: property.child.map { child in
-          { child(unsafeDowncast($0, to: Model.self)) }
+          { child(unsafeDowncast($0, to: Model.self), $1) }
         },
         type: property.type)
     }
@@ -43,7 +43,7 @@ public final class ModelProperties: @unchecked Sendable {
       zip(names, names.indices), uniquingKeysWith: { first, _ in
         preconditionFailure("Two properties of a model have the same name (slot \(first))")
       })
-    kind = ModelKind()
+    kind = ModelKind(entries)
     kind.properties = self
   }
 

@@ -12,8 +12,8 @@ extension ObservableModel {
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
   ) throws -> Watcher {
-    try register([path], in: loop, nil, options, [], file, line) { watcher in
-      callback(unsafeDowncast(watcher.observed!, to: Self.self))
+    try register([path], in: loop, nil, options, [], file, line) { observed, _ in
+      callback(unsafeDowncast(observed, to: Self.self))
     }
   }
 
@@ -27,10 +27,10 @@ extension ObservableModel {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (Self, Observer) -> Void
   ) throws -> Watcher {
-    try register(paths, in: loop, observer, options, .observing, file, line) { watcher in
+    try register(paths, in: loop, observer, options, .observing, file, line) { observed, watcher in
       guard let observer = watcher.observing else { return }
       callback(
-        unsafeDowncast(watcher.observed!, to: Self.self),
+        unsafeDowncast(observed, to: Self.self),
         unsafeDowncast(observer, to: Observer.self))
     }
   }
@@ -47,14 +47,14 @@ extension ObservableModel {
     _ callback: @escaping (Self, ModelChange) -> Void
   ) throws -> Watcher {
     try register(
-      [path], in: loop, nil, options, .immediate, file, line, { _ in },
+      [path], in: loop, nil, options, .immediate, file, line, { _, _ in },
       { watcher, change in callback(unsafeDowncast(watcher.observed!, to: Self.self), change) })
   }
 
   private func register(
     _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
-    _ body: @escaping (Watcher) -> Void,
+    _ body: @escaping (AnyObject, Watcher) -> Void,
     _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
   ) throws -> Watcher {
     guard let loop = loop ?? Loop.current else {

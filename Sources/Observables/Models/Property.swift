@@ -4,7 +4,7 @@ public struct Property<Model: ObservableModel> {
   public let name: String
   let read: (Model) -> Any?
   let write: ((Model, Any?) -> Bool)?
-  let child: ((Model) -> AnyObject?)?
+  let child: ((Model, Engine) -> NodeRef?)?
   /// The type as an error names it.
   let type: Any.Type
 
@@ -29,18 +29,19 @@ public struct Property<Model: ObservableModel> {
   public init<Value: ObservableModel>(
     _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
   ) {
-    self.init(name, object: get, set: set)
+    self.init(name, object: get, set: set) { get($0)?.node(in: $1) }
   }
 
   /// A property that holds another observable object, such as a table of a script.
   public init<Value: ObservableReference>(
     _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
   ) {
-    self.init(name, object: get, set: set)
+    self.init(name, object: get, set: set) { get($0)?.observationToken(in: $1)?.node }
   }
 
   private init<Value: AnyObject>(
-    _ name: String, object get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)?
+    _ name: String, object get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)?,
+    child: @escaping (Model, Engine) -> NodeRef?
   ) {
     self.name = name
     self.type = Value.self
@@ -56,7 +57,7 @@ public struct Property<Model: ObservableModel> {
         return true
       }
     }
-    child = { get($0) }
+    self.child = child
   }
 
   /// The value without the optional around it: nil is nil, however deep.

@@ -4,28 +4,33 @@
 /// alive. It ends with `stop()`, or when the observed object or the observer is gone. Confined to the
 /// loop's thread.
 public final class Watcher: Receiver {
-  private var record: WatcherRef?
-  private var body: ((Watcher) -> Void)?
-  private var changeBody: ((Watcher, ModelChange) -> Void)?
+  @exclusivity(unchecked) private var record: WatcherRef?
+  /// Held by hand, so that calling it counts no references; goes when the watcher ended and no call
+  /// is under way.
+  @exclusivity(unchecked) private var callback: Unmanaged<Callback>?
+  @exclusivity(unchecked) private var calls = 0
+  @exclusivity(unchecked) private var changeBody: ((Watcher, ModelChange) -> Void)?
   private weak var observer: AnyObject?
-  private var endBody: ((Path) -> Void)?
-  private var equals: ((Any?, Any?) -> Bool)?
+  @exclusivity(unchecked) private var endBody: ((Path) -> Void)?
+  @exclusivity(unchecked) private var equals: ((Any?, Any?) -> Bool)?
   private let engine: Engine
   /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
   public let name: String
 
   init(
     engine: Engine, name: String, observer: AnyObject?, options: WatcherOptions,
-    body: @escaping (Watcher) -> Void, changeBody: ((Watcher, ModelChange) -> Void)?
+    body: @escaping (AnyObject, Watcher) -> Void, changeBody: ((Watcher, ModelChange) -> Void)?
   ) {
     self.engine = engine
     self.name = name
     self.observer = observer
-    self.body = body
+    callback = .passRetained(Callback(body))
     self.changeBody = changeBody
     endBody = options.onEnd
     equals = options.equals
   }
+
+  deinit { callback?.release() }
 
   func begin(_ record: WatcherRef) { self.record = record }
 
@@ -91,13 +96,33 @@ public final class Watcher: Receiver {
       // Not for a write: `initial`, `run`, an object in the middle that died.
       changeBody(self, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
     } else {
-      body?(self)
+      call()
     }
+  }
+
+  /// The engine keeps the object alive meanwhile.
+  @inline(__always)
+  private func call() {
+    guard let callback, let root = record?.pointee.root else { return }
+    calls += 1
+    ModelObservation.with(root) { observation in
+      observation.withModel { model in
+        callback._withUnsafeGuaranteedRef { $0.body(model, self) }
+      }
+    }
+    calls -= 1
+    if calls == 0, record == nil { dropCallback() }
+  }
+
+  private func dropCallback() {
+    let callback = callback
+    self.callback = nil
+    callback?.release()
   }
 
   public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
     guard let changeBody else {
-      body?(self)
+      call()
       return
     }
     let values =
@@ -129,7 +154,7 @@ public final class Watcher: Receiver {
 
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
-    body = nil
+    if calls == 0 { dropCallback() }
     changeBody = nil
     equals = nil
     if let path, let endBody {
@@ -141,6 +166,11 @@ public final class Watcher: Receiver {
   }
 
   public override func title(_ watcher: WatcherRef) -> String { name }
+
+  private final class Callback {
+    let body: (AnyObject, Watcher) -> Void
+    init(_ body: @escaping (AnyObject, Watcher) -> Void) { self.body = body }
+  }
 
   private final class SavedValues {
     let values: ModelValues?

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A key path: a list of components, rooted at the observed object (P1, P2).
 ///
 /// Text is split at `.`; `\.` is a dot and `\\` a backslash. A path made once can be used for any
@@ -11,6 +13,13 @@ public final class Path: Sendable {
 
   /// The value at the end is derived from a whole object.
   let endsInOperation: Bool
+
+  /// What each component means to the kind of object that it was applied to last: the number of the
+  /// kind and its answer. Any thread may read and replace an entry.
+  // The memory is only touched atomically and freed with the path.
+  private nonisolated(unsafe) let answers: UnsafeMutablePointer<Atomic<UInt64>>
+  /// Which components are `*`, for the first 64.
+  private let wildcards: UInt64
 
   /// What a bridge needs to remember about this path, and releases with it.
   package let attachment: (any AnyObject & Sendable)?
@@ -38,6 +47,34 @@ public final class Path: Sendable {
     self.components = components
     self.attachment = attachment
     self.endsInOperation = components.last!.kind == .operation
+    answers = .allocate(capacity: components.count)
+    var wildcards: UInt64 = 0
+    for (step, component) in components.enumerated() {
+      (answers + step).initialize(to: Atomic(0))
+      if component.kind == .every, step < 64 { wildcards |= 1 << UInt64(step) }
+    }
+    self.wildcards = wildcards
+  }
+
+  deinit {
+    answers.deinitialize(count: components.count)
+    answers.deallocate()
+  }
+
+  @inline(__always)
+  func isEvery(_ step: Int) -> Bool {
+    step < 64 ? wildcards & (1 << UInt64(step)) != 0 : components[step].kind == .every
+  }
+
+  /// What `remember` was told last for this component, if it was by the kind of this number.
+  @inline(__always)
+  func answer(at step: Int, of kind: UInt32) -> Int? {
+    let entry = answers[step].load(ordering: .relaxed)
+    return entry >> 32 == UInt64(kind) ? Int(entry & 0xFFFF_FFFF) : nil
+  }
+
+  func remember(_ answer: Int, at step: Int, of kind: UInt32) {
+    answers[step].store(UInt64(kind) << 32 | UInt64(answer), ordering: .relaxed)
   }
 
   /// A path whose components are exactly these property names: dots in them are part of the name.
