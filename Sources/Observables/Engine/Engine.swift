@@ -204,7 +204,7 @@ public final class Engine {
   func forgetIndex(of watcher: WatcherRef) {
     table[watcher.pointee.index] = nil
     statistics.watchers -= 1
-    if statistics.watchers == 0 {
+    if statistics.watchers == 0, table.count > 4096 {
       // Memory back to where it was: ids are never used again, so indices may be.
       table = []
       freeIndices = []

@@ -12,7 +12,7 @@ extension ObservableModel {
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
   ) throws -> Watcher {
-    try register([path], in: loop, nil, options, [], file, line) { observed, _ in
+    try register(path, [], in: loop, nil, options, [], file, line) { observed, _ in
       callback(unsafeDowncast(observed, to: Self.self))
     }
   }
@@ -27,7 +27,8 @@ extension ObservableModel {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (Self, Observer) -> Void
   ) throws -> Watcher {
-    try register(paths, in: loop, observer, options, .observing, file, line) { observed, watcher in
+    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    return try register(paths[0], paths.dropFirst(), in: loop, observer, options, .observing, file, line) { observed, watcher in
       guard let observer = watcher.observing else { return }
       callback(
         unsafeDowncast(observed, to: Self.self),
@@ -47,12 +48,12 @@ extension ObservableModel {
     _ callback: @escaping (Self, ModelChange) -> Void
   ) throws -> Watcher {
     try register(
-      [path], in: loop, nil, options, .immediate, file, line, { _, _ in },
+      path, [], in: loop, nil, options, .immediate, file, line, { _, _ in },
       { watcher, change in callback(unsafeDowncast(watcher.observed!, to: Self.self), change) })
   }
 
   private func register(
-    _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
+    _ path: Path, _ more: ArraySlice<Path>, in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
     _ body: @escaping (AnyObject, Watcher) -> Void,
     _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
@@ -60,18 +61,17 @@ extension ObservableModel {
     guard let loop = loop ?? Loop.current else {
       preconditionFailure("There is no loop on this thread; make a Loop before observing")
     }
-    precondition(!paths.isEmpty, "A watcher needs at least one key path")
     let engine = loop.engine
     var flags = extra
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }
     let watcher = Watcher(
-      engine: engine, name: options.name ?? "\(file):\(line)", observer: observer,
-      options: options, body: body, changeBody: changeBody)
+      engine: engine, file: file, line: line, observer: observer, options: options, body: body, changeBody: changeBody)
     let record = engine.makeWatcher(root: node(in: engine), receiver: watcher, flags: flags)
     watcher.begin(record)
     do {
-      for path in paths { try engine.add(path, to: record) }
+      try engine.add(path, to: record)
+      for path in more { try engine.add(path, to: record) }
     } catch {
       engine.stop(record)
       throw error

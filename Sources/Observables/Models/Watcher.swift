@@ -15,14 +15,17 @@ public final class Watcher: Receiver {
   @exclusivity(unchecked) private var equals: ((Any?, Any?) -> Bool)?
   private let engine: Engine
   /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
-  public let name: String
+  public var name: String { givenName ?? "\(file):\(line)" }
+  private let givenName: String?
+  private let file: StaticString
+  private let line: UInt
 
   init(
-    engine: Engine, name: String, observer: AnyObject?, options: WatcherOptions,
+    engine: Engine, file: StaticString, line: UInt, observer: AnyObject?, options: WatcherOptions,
     body: @escaping (AnyObject, Watcher) -> Void, changeBody: ((Watcher, ModelChange) -> Void)?
   ) {
     self.engine = engine
-    self.name = name
+    (self.file, self.line, givenName) = (file, line, options.name)
     self.observer = observer
     callback = .passRetained(Callback(body))
     self.changeBody = changeBody
