@@ -6,9 +6,11 @@ import Foundation
 /// a number in the unit of the value (`200`), or a multiple of another row of the same script
 /// (`1.05 * concept: name`).
 func addLuaRows(to harness: inout Harness, interpreter: URL, scripts: URL) throws {
-  let files = try FileManager.default.contentsOfDirectory(at: scripts, includingPropertiesForKeys: nil)
-    .filter { $0.pathExtension == "lua" }
-    .sorted { $0.lastPathComponent < $1.lastPathComponent }
+  let files = try FileManager.default.contentsOfDirectory(
+    at: scripts, includingPropertiesForKeys: nil
+  )
+  .filter { $0.pathExtension == "lua" }
+  .sorted { $0.lastPathComponent < $1.lastPathComponent }
   for file in files {
     let process = Process()
     process.executableURL = interpreter

@@ -9,6 +9,7 @@ let interpreter =
   ?? package.deletingLastPathComponent().appending(path: ".build/release/obs-lua")
 
 var harness = Harness()
+addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
 let scripts = package.appending(path: "lua")

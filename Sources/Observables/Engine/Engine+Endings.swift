@@ -62,7 +62,8 @@ extension Engine {
 
   /// The record goes when no queue and no call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
-    if watcher.pointee.root == nil, watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring])
+    if watcher.pointee.root == nil,
+      watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring])
     {
       if watcher.pointee.flags.contains(.unreleased) { watcher.pointee.receiver.release() }
       watcherPool.free(watcher)

@@ -8,7 +8,8 @@ extension Engine {
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
   package func add(_ path: Path, to watcher: WatcherRef) throws {
     guard let root = watcher.pointee.root else { return }
-    let wire = wirePool.make(Wire(watcher: watcher, path: .passRetained(path), isDerived: path.endsInOperation))
+    let wire = wirePool.make(
+      Wire(watcher: watcher, path: .passRetained(path), isDerived: path.endsInOperation))
     let hookCount = hookCalls.count
     let outer = beginWiring(watcher)
     do {

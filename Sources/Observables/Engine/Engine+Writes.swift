@@ -34,7 +34,9 @@ extension Engine {
     if isRecording { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.flags.contains(.pending)
     schedule(watcher, isCertain: isCertain)
-    if !wasPending { change.node.pointee.kind._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) } }
+    if !wasPending {
+      change.node.pointee.kind._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
+    }
   }
 
   /// Makes a watcher pending: it is called in the flush of this turn.

@@ -120,7 +120,9 @@ package func observedNode(of object: AnyObject, in engine: Engine) -> Child {
 extension ObservableModel {
   /// The node of this model, made when it is observed for the first time.
   package func node(in engine: Engine) -> NodeRef {
-    observation.node(of: self, Self.dynamicProperties(of: self).kind, in: engine)
+    let observation = observation
+    if let node = observation.node(in: engine) { return node }
+    return observation.node(of: self, Self.dynamicProperties(of: self).kind, in: engine)
   }
 
   /// The properties of the instance's own class, not of the class it is seen as.

@@ -153,6 +153,15 @@ public final class ModelObservation {
   @inline(__always) func retainModel() { _ = model.unsafelyUnwrapped.retain() }
   @inline(__always) func releaseModel() { model.unsafelyUnwrapped.release() }
 
+  /// The node, if there is one and it belongs to `engine`.
+  @inline(__always)
+  func node(in engine: Engine) -> NodeRef? {
+    guard let currentNode,
+      currentNode.pointee.engine.toOpaque() == Unmanaged.passUnretained(engine).toOpaque()
+    else { return nil }
+    return currentNode
+  }
+
   func node(of object: AnyObject, _ kind: ModelKind, in engine: Engine) -> NodeRef {
     if let currentNode {
       precondition(

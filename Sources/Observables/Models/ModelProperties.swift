@@ -31,16 +31,15 @@ public final class ModelProperties: @unchecked Sendable {
         write: property.write.map { write in
           { write(unsafeDowncast($0, to: Model.self), $1) }
         },
-        child: property.child.map { child in
-          { child(unsafeDowncast($0, to: Model.self), $1) }
-        },
+        child: property.child,
         type: property.type)
     }
     entries = (parent?.entries ?? []) + own
     names = (parent?.names ?? []) + properties.map(\.name)
     typeName = String(describing: model)
     slots = Dictionary(
-      zip(names, names.indices), uniquingKeysWith: { first, _ in
+      zip(names, names.indices),
+      uniquingKeysWith: { first, _ in
         preconditionFailure("Two properties of a model have the same name (slot \(first))")
       })
     kind = ModelKind(entries)

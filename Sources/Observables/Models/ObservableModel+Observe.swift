@@ -28,7 +28,9 @@ extension ObservableModel {
     _ callback: @escaping (Self, Observer) -> Void
   ) throws -> Watcher {
     precondition(!paths.isEmpty, "A watcher needs at least one key path")
-    return try register(paths[0], paths.dropFirst(), in: loop, observer, options, .observing, file, line) { observed, watcher in
+    return try register(
+      paths[0], paths.dropFirst(), in: loop, observer, options, .observing, file, line
+    ) { observed, watcher in
       guard let observer = watcher.observing else { return }
       callback(
         unsafeDowncast(observed, to: Self.self),
@@ -52,21 +54,28 @@ extension ObservableModel {
       { watcher, change in callback(unsafeDowncast(watcher.observed!, to: Self.self), change) })
   }
 
+  private func engine(of loop: Loop?) -> Engine {
+    if let loop { return loop.engine }
+    guard let current = Loop.current else {
+      preconditionFailure("There is no loop on this thread; make a Loop before observing")
+    }
+    return current.engine
+  }
+
   private func register(
-    _ path: Path, _ more: ArraySlice<Path>, in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
+    _ path: Path, _ more: ArraySlice<Path>, in loop: Loop?, _ observer: AnyObject?,
+    _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
     _ body: @escaping (AnyObject, Watcher) -> Void,
     _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
   ) throws -> Watcher {
-    guard let loop = loop ?? Loop.current else {
-      preconditionFailure("There is no loop on this thread; make a Loop before observing")
-    }
-    let engine = loop.engine
+    let engine = engine(of: loop)
     var flags = extra
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }
     let watcher = Watcher(
-      engine: engine, file: file, line: line, observer: observer, options: options, body: body, changeBody: changeBody)
+      engine: engine, file: file, line: line, observer: observer, options: options, body: body,
+      changeBody: changeBody)
     let record = engine.makeWatcher(root: node(in: engine), receiver: watcher, flags: flags)
     watcher.begin(record)
     do {
@@ -77,7 +86,7 @@ extension ObservableModel {
       throw error
     }
     if options.initial { engine.schedule(record) }
-    engine.runHooks()
+    if !engine.hookCalls.isEmpty { engine.runHooks() }
     return watcher
   }
 
@@ -144,10 +153,7 @@ extension ObservableModel {
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {
-    guard let loop = loop ?? Loop.current else {
-      preconditionFailure("There is no loop on this thread; make a Loop before observing")
-    }
     observation.observedHook = hook
-    node(in: loop.engine).pointee.isHooked = hook != nil
+    node(in: engine(of: loop)).pointee.isHooked = hook != nil
   }
 }

@@ -4,7 +4,8 @@ public struct Property<Model: ObservableModel> {
   public let name: String
   let read: (Model) -> Any?
   let write: ((Model, Any?) -> Bool)?
-  let child: ((Model, Engine) -> NodeRef?)?
+  /// Takes any object so that no wrapper is needed where kinds of models meet.
+  let child: ((AnyObject, Engine) -> NodeRef?)?
   /// The type as an error names it.
   let type: Any.Type
 
@@ -29,19 +30,23 @@ public struct Property<Model: ObservableModel> {
   public init<Value: ObservableModel>(
     _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
   ) {
-    self.init(name, object: get, set: set) { get($0)?.node(in: $1) }
+    self.init(name, object: get, set: set) {
+      get(unsafeDowncast($0, to: Model.self))?.node(in: $1)
+    }
   }
 
   /// A property that holds another observable object, such as a table of a script.
   public init<Value: ObservableReference>(
     _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
   ) {
-    self.init(name, object: get, set: set) { get($0)?.observationToken(in: $1)?.node }
+    self.init(name, object: get, set: set) {
+      get(unsafeDowncast($0, to: Model.self))?.observationToken(in: $1)?.node
+    }
   }
 
   private init<Value: AnyObject>(
     _ name: String, object get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)?,
-    child: @escaping (Model, Engine) -> NodeRef?
+    child: @escaping (AnyObject, Engine) -> NodeRef?
   ) {
     self.name = name
     self.type = Value.self

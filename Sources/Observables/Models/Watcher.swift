@@ -13,7 +13,9 @@ public final class Watcher: Receiver {
   private weak var observer: AnyObject?
   @exclusivity(unchecked) private var endBody: ((Path) -> Void)?
   @exclusivity(unchecked) private var equals: ((Any?, Any?) -> Bool)?
-  private let engine: Engine
+  // Only asked while the watcher is active, and the engine ends its watchers before it goes.
+  private let engineReference: Unmanaged<Engine>
+  private var engine: Engine { engineReference._withUnsafeGuaranteedRef { $0 } }
   /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
   public var name: String { givenName ?? "\(file):\(line)" }
   private let givenName: String?
@@ -24,7 +26,7 @@ public final class Watcher: Receiver {
     engine: Engine, file: StaticString, line: UInt, observer: AnyObject?, options: WatcherOptions,
     body: @escaping (AnyObject, Watcher) -> Void, changeBody: ((Watcher, ModelChange) -> Void)?
   ) {
-    self.engine = engine
+    engineReference = .passUnretained(engine)
     (self.file, self.line, givenName) = (file, line, options.name)
     self.observer = observer
     callback = .passRetained(Callback(body))
@@ -55,9 +57,11 @@ public final class Watcher: Receiver {
   @discardableResult
   public func stop() -> Int {
     guard let record else { return 0 }
-    let count = engine.stop(record)
-    engine.runHooks()
-    return count
+    return engineReference._withUnsafeGuaranteedRef { engine in
+      let count = engine.stop(record)
+      if !engine.hookCalls.isEmpty { engine.runHooks() }
+      return count
+    }
   }
 
   /// Changes from now on are remembered as one.
