@@ -345,6 +345,39 @@ int clua_tracedcall(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
+/// Watchers that are being called on this thread.
+static _Thread_local int watchers;
+
+static int yield(lua_State *L) {
+  if (watchers > 0 && !lua_isyieldable(L)) {
+    return luaL_error(L, "a watcher cannot yield; start a task (obs.task)");
+  }
+  return lua_yield(L, lua_gettop(L));
+}
+
+static int watchyields(lua_State *L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  lua_pushliteral(L, "coroutine");
+  if (lua_rawget(L, -2) != LUA_TTABLE) return 0;
+  lua_pushcfunction(L, yield);
+  lua_setfield(L, -2, "yield");
+  return 0;
+}
+
+int clua_try_watchyields(lua_State *L) { return clua_protect(L, watchyields, 0, 0); }
+
+int clua_callplainly(lua_State *L) {
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+int clua_watchercall(lua_State *L, int nargs, int nresults) {
+  watchers++;
+  int status = clua_tracedcall(L, nargs, nresults);
+  watchers--;
+  return status;
+}
+
 int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
   int handler = lua_gettop(L) + 1, table = handler + 2;
   lua_pushcfunction(L, clua_messagehandler);
@@ -356,9 +389,33 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
   lua_replace(L, table - 1);
   lua_settop(L, table);
   lua_pushnil(L);
+  watchers++;
   int status = lua_pcall(L, 2, 0, handler);
+  watchers--;
   lua_remove(L, handler);
   return status;
+}
+
+static bool is_at(lua_State *L, int list, int value, lua_Integer position) {
+  lua_pushinteger(L, position);
+  clua_rawget(L, list);
+  bool same = clua_same(L, -1, value);
+  lua_pop(L, 1);
+  return same;
+}
+
+lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint) {
+  // Beyond the border, too: where a list has holes the border is anywhere.
+  if (is_at(L, list, value, hint)) return hint;
+  lua_Integer length = (lua_Integer)clua_rawlen(L, list);
+  lua_Integer below = hint <= length ? hint - 1 : length, above = hint + 1;
+  while (below >= 1 || above <= length) {
+    if (below >= 1 && is_at(L, list, value, below)) return below;
+    if (above <= length && is_at(L, list, value, above)) return above;
+    below--;
+    above++;
+  }
+  return 0;
 }
 
 const char *clua_capturename(lua_State *L, int function, int value) {

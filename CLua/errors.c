@@ -1,5 +1,7 @@
 #include "clua_errors.h"
 
+#include <string.h>
+
 #include "clua_private.h"
 
 /// Instructions that a `__tostring` may take: well below a second, and enough for any honest one.
@@ -48,7 +50,14 @@ typedef struct error_source {
 
 /// Pushes the message behind its position. Level 0 is the protected function, 1 the trampoline.
 static void pushpositioned(lua_State *L, const error_source *source) {
-  luaL_where(L, 2);
+  // What the module obs does in Lua, it does for its caller.
+  lua_Debug caller;
+  int level = 2;
+  while (lua_getstack(L, level, &caller) && lua_getinfo(L, "S", &caller) &&
+         strcmp(caller.source, "=obs") == 0) {
+    level++;
+  }
+  luaL_where(L, level);
   lua_pushlstring(L, source->message, source->length);
   lua_concat(L, 2);
 }

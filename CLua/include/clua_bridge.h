@@ -95,9 +95,18 @@ bool clua_equaltext(const char *a, const char *b);
 
 /// As lua_pcall, with the message handler that keeps a traceback. [-(nargs + 1), +(nresults|1), -]
 int clua_tracedcall(lua_State *L, int nargs, int nresults);
+/// The same for a watcher's callback, in which a yield is an error that says so (T12).
+int clua_watchercall(lua_State *L, int nargs, int nresults);
+/// A function for scripts: calls its first argument with the others, without letting it yield.
+int clua_callplainly(lua_State *L);
+/// Replaces `coroutine.yield` by one that knows watchers. [-0, +(0|1), -]
+int clua_try_watchyields(lua_State *L);
 /// Calls what the node of the table in `slot` of the table of anchors keeps under `key` with that
 /// table and nil; as clua_tracedcall. Needs eight free slots. [-0, +(0|1), -]
 int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key);
+/// The position of the value at `value` in the list at `list` (absolute), looked for outwards from
+/// `hint`; 0 where it is not. [-0, +0, -]
+lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint);
 /// Pushes the name of the first upvalue of the function at `function` that is the value at `value`;
 /// nothing where there is none. [-0, +0, -]
 const char *clua_capturename(lua_State *L, int function, int value);

@@ -43,6 +43,8 @@ public final class LuaHost {
   @exclusivity(unchecked) var endings: [Ending] = []
   @exclusivity(unchecked) var recorder: ScriptRecorder?
   var timers: [Int: LoopTimer] = [:]
+  /// Callbacks of `next_turn` that were neither called nor stopped.
+  var waitingTurns: Set<Int> = []
   var lastTimer = 0
   @exclusivity(unchecked) var hookDepth = 0
 
@@ -86,6 +88,7 @@ public final class LuaHost {
           }
         })
       try state.check(clua_try_observation_install(L, &observation), L)
+      try state.check(clua_try_watchyields(L), L)
       try anchors.install(state, L)
       try paths.install(state, L)
       try sources.install(state, L)
@@ -113,12 +116,13 @@ public final class LuaHost {
 
   // MARK: Scripts
 
-  /// Runs a file as a turn: watchers are called when it ends.
+  /// Runs a file as a turn: watchers are called when it ends, or with those of the turn under way
+  /// where a callback calls this.
   ///
   /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script raised.
   @discardableResult
   public func run(file path: String) throws(LuaError) -> [LuaValue] {
-    try loop.turn { () throws(LuaError) in try state.runFile(path) }
+    try turn { () throws(LuaError) in try state.runFile(path) }
   }
 
   /// Runs `text` as a turn; `name` is what error messages call it.
@@ -126,7 +130,13 @@ public final class LuaHost {
   /// - Throws: `LuaError` for a syntax error, and for what the script raised.
   @discardableResult
   public func run(_ text: String, name: String = "=script") throws(LuaError) -> [LuaValue] {
-    try loop.turn { () throws(LuaError) in try state.run(text, name: name) }
+    try turn { () throws(LuaError) in try state.run(text, name: name) }
+  }
+
+  /// Within a callback `body` belongs to the turn under way.
+  private func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
+    if engine.isCalling { return try body() }
+    return try loop.turn(body)
   }
 
   /// Handles what is due, without waiting; for a host with a loop of its own.

@@ -27,18 +27,31 @@ extension LuaHost {
   }
 
   private func observedKeys(_ L: OpaquePointer) throws -> CInt {
-    var names: [String] = []
+    var names: [[UInt8]] = []
     if let root = try settledNode(L, "observed_keys") {
-      root.forEachSlot { slot in
-        if slot.pointee.count > 0 { names.append(root.kind.name(of: slot)) }
-      }
+      names = engine.observedKeys(of: root).map { name(of: $0, L) }
     }
+    names.sort { $0.lexicographicallyPrecedes($1) }
     try state.check(clua_try_createtable(L, CInt(names.count), 0), L)
-    for (position, name) in names.sorted().enumerated() {
-      try state.push(text: name, to: L)
+    for (position, name) in names.enumerated() {
+      try state.push(bytes: name, to: L)
       lua_rawseti(L, -2, lua_Integer(position + 1))
     }
     return 1
+  }
+
+  /// The name of a key, byte for byte.
+  private func name(of key: ObservedKey, _ L: OpaquePointer) -> [UInt8] {
+    if let name = key.name { return Array(name.utf8) }
+    let root = key.slot.pointee.node
+    if root.kind === tables {
+      clua_node_pushkey(
+        L, TableKind.table(root),
+        UnsafeMutableRawPointer(key.slot).assumingMemoryBound(to: clua_slot.self))
+      defer { clua_pop(L, 1) }
+      if lua_type(L, -1) == LUA_TSTRING { return state.bytes(at: -1, of: L) }
+    }
+    return Array(root.kind.name(of: key.slot).utf8)
   }
 
   private func observerCount(_ L: OpaquePointer) throws -> CInt {
@@ -49,12 +62,14 @@ extension LuaHost {
       throw badArgument(2, of: "observer_count", "a key expected, got no value")
     }
     if let root {
-      let wanted = keyName(at: 2, of: L)
-      root.forEachSlot { slot in
-        guard slot.pointee.count > 0 else { return }
-        let name = root.kind.name(of: slot)
-        // An integer key is known as `#3`, and asked for as 3, "3" or "#3".
-        if name == wanted || name == "#" + wanted { count += Int(slot.pointee.count) }
+      let isNumber = lua_type(L, 2) == LUA_TNUMBER
+      let wanted =
+        lua_type(L, 2) == LUA_TSTRING
+        ? state.bytes(at: 2, of: L) : Array(keyName(at: 2, of: L).utf8)
+      for key in engine.observedKeys(of: root) {
+        let name = name(of: key, L)
+        // A number is asked for in all its spellings: 3 is "#3" and "3".
+        if name == wanted || isNumber && name[...] == wanted.dropFirst() { count += key.count }
       }
     }
     lua_pushinteger(L, lua_Integer(count))
@@ -98,14 +113,11 @@ extension LuaHost {
     let root = try settledNode(L, "describe")
     let title = describeValue(at: 1, of: L)
     if let root {
-      var keys: [(name: String, lines: [String])] = []
-      root.forEachSlot { slot in
-        guard slot.pointee.count > 0 else { return }
-        var entries: [String] = []
-        engine.forEachWatcher(of: slot) { watcher, path in
-          entries.append("    \(describe(watcher, path))")
-        }
-        keys.append((root.kind.name(of: slot), entries))
+      let keys = engine.observedKeys(of: root, withWatchers: true).map { key in
+        (
+          name: key.name ?? root.kind.name(of: key.slot),
+          lines: key.watchers.map { "    \(describe($0.watcher, $0.path))" }
+        )
       }
       for key in keys.sorted(by: { $0.name < $1.name }) {
         lines.append("  \(key.name)")

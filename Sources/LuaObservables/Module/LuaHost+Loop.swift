@@ -61,10 +61,18 @@ extension LuaHost {
     try checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = sources.text(sources.current(L))
+    lastTimer += 1
+    let id = lastTimer
+    waitingTurns.insert(id)
     loop.nextTurn { [weak self] in
-      self?.run(callback, .timer, name: "next_turn", site: site)
+      guard let self, waitingTurns.remove(id) != nil else { return }
+      run(callback, .timer, name: "next_turn", site: site)
     }
-    return 0
+    try state.check(
+      clua_try_pushhandle(
+        L, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
+    if scopes > 0 { try addToScope(L) }
+    return 1
   }
 
   /// Calls a callback that nobody waits for.
@@ -86,6 +94,7 @@ extension LuaHost {
     guard let handle = clua_tohandle(L, 1, CLUA_HANDLE_TIMER) else {
       throw badArgument(1, of: function, "timer expected, got \(typeName(at: 1, of: L))")
     }
+    if function == "stop" { waitingTurns.remove(handle.pointee.index) }
     if function == "stop" { return timers.removeValue(forKey: handle.pointee.index) }
     return timers[handle.pointee.index]
   }
@@ -104,11 +113,15 @@ extension LuaHost {
     }
     let key = state.text(at: 2, of: L)
     if key == "active" {
-      lua_pushboolean(L, timers[handle.pointee.index]?.isActive == true ? 1 : 0)
+      lua_pushboolean(L, isWaiting(handle.pointee.index) ? 1 : 0)
     } else {
       lua_pushnil(L)
     }
     return 1
+  }
+
+  private func isWaiting(_ timer: Int) -> Bool {
+    timers[timer]?.isActive == true || waitingTurns.contains(timer)
   }
 
   // MARK: Errors

@@ -53,6 +53,8 @@ extension LuaHost {
     try state.check(clua_try_setfield(L, -2, "observe", 7), L)
     try pushFlush(to: L)
     try state.check(clua_try_setfield(L, -2, "flush", 5), L)
+    lua_pushcclosure(L, clua_callplainly, 0)
+    try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
     for functions in [
       observingFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {
@@ -180,7 +182,8 @@ extension LuaHost {
     }
   }
 
-  private func isCallable(_ index: CInt, _ L: OpaquePointer) -> Bool {
+  func isCallable(_ index: CInt, _ L: OpaquePointer) -> Bool {
+    let index = lua_absindex(L, index)
     guard index <= lua_gettop(L), clua_getmetatable(L, index) else { return false }
     defer { clua_pop(L, 1) }
     guard let status = try? state.push(text: "__call", to: L) else { return false }

@@ -160,6 +160,7 @@ extension LuaHost {
         clua_pop(L, 1)
         if !isSame { continue }
       }
+      recorder?.noteStop(of: watcher, at: sources.current(L))
       if filter.paths.isEmpty {
         count += engine.stop(watcher)
       } else {
@@ -270,9 +271,9 @@ extension LuaHost {
   }
 
   private func flush(_ L: OpaquePointer) throws -> CInt {
-    if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook") }
-    if engine.isOccupied {
-      let place = engine.isFlushing || engine.immediateDepth > 0 ? "watcher" : "batch"
+    if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook or a comparison") }
+    if engine.isCalling {
+      let place = engine.batchDepth == 0 ? "watcher" : "batch"
       throw LuaError("obs.flush was called inside a \(place)")
     }
     lua_pushinteger(L, lua_Integer(engine.flush()))
@@ -407,9 +408,19 @@ struct StopFilter {
       case "path":
         try host.forEachPath(at: -1, of: L, "stop", argument: 2) { paths.append($0) }
       case "observer":
+        guard lua_type(L, -1) == LUA_TTABLE || lua_type(L, -1) == LUA_TUSERDATA else {
+          throw host.badArgument(
+            2, of: "stop",
+            "filter 'observer' takes a table, not a \(host.typeName(at: -1, of: L))")
+        }
         hasObserver = true
         lua_copy(L, -1, observer)
       case "callback":
+        guard lua_type(L, -1) == LUA_TFUNCTION || host.isCallable(-1, L) else {
+          throw host.badArgument(
+            2, of: "stop",
+            "filter 'callback' takes a function, not a \(host.typeName(at: -1, of: L))")
+        }
         hasCallback = true
         lua_copy(L, -1, callback)
       default:

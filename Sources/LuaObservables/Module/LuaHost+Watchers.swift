@@ -126,6 +126,7 @@ extension LuaHost {
       } else {
         lua_pushboolean(L, watcher == nil ? 0 : 1)
       }
+    case "name" where lua_getiuservalue(L, 1, 1) == LUA_TSTRING: break
     case "name": try state.push(text: name(of: watcher, handle, L), to: L)
     default: lua_pushnil(L)
     }

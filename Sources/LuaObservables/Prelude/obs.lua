@@ -6,10 +6,10 @@ local obs = {}
 -- Taken before any script can replace them.
 local assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type =
   assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type
-local rawget, rawset = rawget, rawset
+local pcall, rawget, rawset = pcall, rawget, rawset
 local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
-local coroutine_close = coroutine.close
+local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local traceback = debug and debug.traceback or function() end
 
@@ -107,11 +107,23 @@ end
 -- Closes the batch also where an error leaves it; the error goes on from where it was raised.
 local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.batch" })
 
+local function end_batch(ok, ...)
+  core.end_batch()
+  if not ok then error((...), 0) end
+  return ...
+end
+
 function obs.batch(body, ...)
   check_function(body, 1, "batch")
   core.begin_batch()
+  -- Not across a wait: the batch would be open when the turn ends, or for ever.
+  local _, is_main = coroutine_running()
+  if not is_main then
+    -- An error that ends a coroutine closes none of its variables.
+    return end_batch(pcall(core.call_plainly, body, ...))
+  end
   local guard <close> = batch_end
-  return body(...)
+  return core.call_plainly(body, ...)
 end
 
 function obs.bind(destination, source, keys)
@@ -174,20 +186,17 @@ function Scope:add(member)
   return member
 end
 
-local scope_end = setmetatable({}, { __close = core.close_scope, __name = "obs.scope" })
 local current_scopes = {}
 
 function obs.scope(body)
   check_function(body, 1, "scope")
   local scope = setmetatable({ members = {} }, Scope)
-  local ok, message
-  do
-    core.open_scope(scope.members)
-    local guard <close> = scope_end
-    current_scopes[#current_scopes + 1] = scope
-    ok, message = xpcall(body, function(message) return message end, scope)
-    current_scopes[#current_scopes] = nil
-  end
+  core.open_scope(scope.members)
+  current_scopes[#current_scopes + 1] = scope
+  -- Not across a wait: what others register meanwhile is not the scope's.
+  local ok, message = pcall(core.call_plainly, body, scope)
+  current_scopes[#current_scopes] = nil
+  core.close_scope()
   if not ok then
     scope:stop()
     error(message, 0)
@@ -301,6 +310,9 @@ local function running_task(name)
   if not task then
     error(("obs.%s was called outside of a task (start one with obs.task)"):format(name), 3)
   end
+  if not coroutine_isyieldable() then
+    error(("obs.%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)"):format(name), 3)
+  end
   return task
 end
 
@@ -369,6 +381,9 @@ function obs.sleep(seconds)
   local task = running_task("sleep")
   if type(seconds) ~= "number" then
     bad_argument(1, "sleep", "number of seconds expected, got " .. type(seconds))
+  end
+  if not (seconds >= 0) then
+    bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
   end
   wait(task, function(wake)
     local timer = core.after(seconds, function() wake() end)

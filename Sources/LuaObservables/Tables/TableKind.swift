@@ -14,6 +14,9 @@ final class TableKind: NodeKind {
   }
 
   private var L: OpaquePointer { host.state.pointer }
+  /// Where the objects that digits follow were seen last.
+  private var positions: [Int: lua_Integer] = [:]
+  private var lastElement = 0
 
   /// The node of the table on top of the stack, made when it isn't there. [-1, +0, -]
   func node(_ L: OpaquePointer) throws(LuaError) -> NodeRef {
@@ -41,7 +44,6 @@ final class TableKind: NodeKind {
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> SlotRef {
     let L = L
-    let table = TableKind.table(node)
     switch component.kind {
     case .every:
       return try everySlot(of: node, L)
@@ -61,15 +63,19 @@ final class TableKind: NodeKind {
         .unsupported, path: path.description, component: step + 1,
         detail: "names that begin with '__' are metamethods to Lua and cannot be observed")
     case .name, .key, .slot, .element:
-      break
+      return try keySlot(of: node, step, path)
     }
+  }
+
+  private func keySlot(of node: NodeRef, _ step: Int, _ path: Path) throws -> SlotRef {
+    let L = L
+    let table = TableKind.table(node)
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     try host.paths.pushKey(step, of: path, to: L)
     if let slot = clua_node_slot(L, table, -1) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
-    if component.kind == .element { try checkElement(component, step, path, table, L) }
     let slot = host.engine.makeSlot(on: node, key: 0)
     let status = clua_try_node_watch(
       L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
@@ -93,20 +99,74 @@ final class TableKind: NodeKind {
     return slot
   }
 
-  /// P2: digits mean what is at n; where nothing is, `#n` was meant. The key is on top.
-  private func checkElement(
-    _ component: Path.Component, _ step: Int, _ path: Path, _ table: OpaquePointer,
-    _ L: OpaquePointer
-  ) throws {
-    clua_node_pushtable(L, table)
-    lua_pushvalue(L, -2)
-    let type = clua_rawget(L, -2)
-    clua_pop(L, 2)
-    if type == LUA_TNIL {
+  // MARK: Digits
+
+  /// P2: digits mean the object at n of a list, or else the key n; where nothing is, `#n` was meant.
+  override func element(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> Element {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    clua_node_pushtable(L, TableKind.table(node))
+    try host.paths.pushKey(step, of: path, to: L)
+    let position = lua_tointegerx(L, -1, nil)
+    guard lua_type(L, height + 1) == LUA_TTABLE, clua_rawget(L, height + 1) != LUA_TNIL else {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "the table has nothing at \(component) (write '#\(component)' to watch the slot)")
     }
+    if position < 1 || UInt64(position) > clua_rawlen(L, height + 1) {
+      return .key(try keySlot(of: node, step, path))
+    }
+    let list = try everySlot(of: node, L)
+    lastElement += 1
+    let anchor = lastElement
+    // The list holds it, not the registry: it may hold the list itself.
+    try host.keep(TableKind.elementKey(anchor), of: node, L)
+    positions[anchor] = position
+    return .object(list, anchor: anchor)
+  }
+
+  /// Under which key a list keeps an object that is followed.
+  private static func elementKey(_ anchor: Int) -> lua_Integer { -1 - lua_Integer(anchor) }
+
+  override func holds(_ anchor: Int, in node: NodeRef) -> Bool {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard let position = positions[anchor], lua_checkstack(L, 12) != 0 else { return false }
+    host.pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    clua_node_pushtable(L, TableKind.table(node))
+    guard lua_type(L, -1) == LUA_TTABLE else { return true }
+    let found = clua_find(L, height + 2, height + 1, position)
+    if found > 0 { positions[anchor] = found }
+    return found > 0
+  }
+
+  override func child(of anchor: Int, in node: NodeRef) -> Child {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    host.pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    return observable(L)
+  }
+
+  override func departure(
+    _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
+  ) -> AnyObject? {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    host.pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    let old = (try? host.state.value(at: -1, of: L)) ?? .nil
+    return SavedChange(
+      key: .integer(lua_Integer(positions[anchor] ?? 0)), old: old, new: .nil)
+  }
+
+  override func releaseElement(_ anchor: Int, of node: NodeRef) {
+    positions[anchor] = nil
+    if !host.isClosed { host.forget(TableKind.elementKey(anchor), of: node, L) }
   }
 
   override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {

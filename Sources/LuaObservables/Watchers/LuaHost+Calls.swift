@@ -37,14 +37,14 @@ extension LuaHost {
     } else {
       lua_pushnil(L)
     }
-    guard let (change, path) = change else { return clua_tracedcall(L, 2, 0) }
+    guard let (change, path) = change else { return clua_watchercall(L, 2, 0) }
     do {
       try pushChange(change, path, to: L)
     } catch {
       state.pushError(error, to: L)
       return LUA_ERRRUN
     }
-    return clua_tracedcall(L, 3, 0)
+    return clua_watchercall(L, 3, 0)
   }
 
   private func reportFailure(
@@ -70,7 +70,7 @@ extension LuaHost {
   private func pushChange(_ change: Change, _ path: Path, to L: OpaquePointer) throws(LuaError) {
     let saved = change.saved as? SavedChange
     try state.check(clua_try_createtable(L, 0, 4), L)
-    try state.push(text: path.description, to: L)
+    try state.push(bytes: path.text, to: L)
     try state.check(clua_try_setfield(L, -2, "path", 4), L)
     if let saved {
       for (name, value) in [("key", saved.key), ("old", saved.old), ("new", saved.new)] {
@@ -126,10 +126,12 @@ extension LuaHost {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
+    hookDepth += 1
+    defer { hookDepth -= 1 }
     do {
       try pushPart("old", of: change, to: L)
       try pushPart("new", of: change, to: L)
-      let status = clua_tracedcall(L, 2, 1)
+      let status = clua_watchercall(L, 2, 1)
       if status != LUA_OK {
         let (name, site) = title(of: watcher)
         reportError(status, L, .watcher, name: name, site: site)
@@ -249,19 +251,19 @@ extension LuaHost {
       }
       if let path, let index = endings.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
         let ending = endings.remove(at: index)
-        let text = path.description
+        let text = path.text
         loop.nextTurn { [weak self] in self?.tell(ending, path: text) }
       }
     }
     data.deallocate()
   }
 
-  private func tell(_ ending: Ending, path: String) {
+  private func tell(_ ending: Ending, path: [UInt8]) {
     guard !isClosed else { return }
     try? state.withStack { L throws(LuaError) in
       anchors.push(ending.slot, to: L)
       anchors.release(ending.slot, L)
-      try state.push(text: path, to: L)
+      try state.push(bytes: path, to: L)
       let status = clua_tracedcall(L, 1, 0)
       if status != LUA_OK {
         reportError(status, L, .hook, name: "on_end of \(ending.name)", site: ending.site)
@@ -281,7 +283,18 @@ extension LuaHost {
     hookDepth += 1
     defer { hookDepth -= 1 }
     pushObject(of: root, to: L)
-    guard (try? state.push(text: name, to: L)) != nil else { return }
+    if root.kind === tables, !slot.pointee.isEvery {
+      // The key itself where it is a string: any bytes may be in it.
+      clua_node_pushkey(
+        L, TableKind.table(root),
+        UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    } else {
+      lua_pushnil(L)
+    }
+    if lua_type(L, -1) != LUA_TSTRING {
+      clua_pop(L, 1)
+      guard (try? state.push(text: name, to: L)) != nil else { return }
+    }
     lua_pushboolean(L, isObserved ? 1 : 0)
     let site = sources.text(sources.definition(height + 1, L))
     let status = clua_tracedcall(L, 3, 0)

@@ -209,12 +209,12 @@ extension Engine {
 
   // MARK: Hooks
 
-  func noteObserved(_ slot: SlotRef, _ isObserved: Bool) {
+  func noteObserved(_ slot: SlotRef, _ name: String, _ isObserved: Bool) {
     let node = slot.pointee.node
     if node.isDead { return }
     hookCalls.append(
       HookCall(
-        node: node, slot: slot, name: node.kind.name(of: slot), isObserved: isObserved))
+        node: node, slot: slot, name: name, isObserved: isObserved))
   }
 
   /// Tells the hooks what the operation that is done now observed or stopped (W1).

@@ -55,9 +55,9 @@ extension Engine {
       return false
     }
     let flags = watcher.pointee.flags
-    guard flags.contains(.pending), flags.isDisjoint(with: [.paused, .running]) else {
-      return false
-    }
+    guard !flags.isDisjoint(with: [.pending, .judging]),
+      flags.isDisjoint(with: [.paused, .running])
+    else { return false }
     let receiver = watcher.pointee.receiver
     if flags.contains(.observing),
       !receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
@@ -67,6 +67,7 @@ extension Engine {
     }
     rearmQuietSlots()
     guard rewire(watcher) else { return false }
+    if watcher.pointee.flags.contains(.anchoring) { return callAnchoring(watcher, on: root) }
     let isCertain = watcher.pointee.flags.contains(.certain)
     if refreshDerived(watcher) || isCertain {
       watcher.pointee.flags.subtract([.pending, .certain])
@@ -80,10 +81,36 @@ extension Engine {
     return true
   }
 
-  private func invoke(_ watcher: WatcherRef, on root: NodeRef) {
+  /// As above, for one whose paths may go because their objects left (C4).
+  private func callAnchoring(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
+    let departure = takeDepartures(of: watcher)
+    let isCertain = watcher.pointee.flags.contains(.certain)
+    let hasChanged = refreshDerived(watcher)
+    let isImmediate = watcher.pointee.flags.contains(.immediate)
+    watcher.pointee.flags.subtract([.certain, .judging])
+    // An immediate one is also pending while it waits for a batch to end.
+    if !isImmediate || isCertain { watcher.pointee.flags.remove(.pending) }
+    guard departure != nil || isCertain || hasChanged && !isImmediate else {
+      releaseAnchor(of: watcher, on: root)
+      return false
+    }
+    watcher.pointee.lastFlush = flushNumber
+    invoke(watcher, on: root, departure)
+    return true
+  }
+
+  private func invoke(
+    _ watcher: WatcherRef, on root: NodeRef, _ departure: Departure? = nil
+  ) {
     if isRecording { recorder?.called(watcher) }
     watcher.pointee.flags.insert(.running)
-    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
+    if let departure, watcher.pointee.flags.contains(.immediate) {
+      watcher.pointee.receiver._withUnsafeGuaranteedRef {
+        $0.deliver(watcher, departure.change, path: departure.path)
+      }
+    } else {
+      watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
+    }
     watcher.pointee.flags.remove(.running)
     guard watcher.pointee.isActive else {
       freeIfUnused(watcher)
@@ -91,7 +118,7 @@ extension Engine {
     }
     if watcher.pointee.flags.contains(.immediate), !reruns.isEmpty {
       runAgain(watcher)
-    } else if watcher.pointee.flags.contains(.once) {
+    } else if watcher.pointee.flags.contains(.once) || watcher.pointee.wires == nil {
       stop(watcher)
     } else if !watcher.pointee.flags.contains(.pending) {
       releaseAnchor(of: watcher, on: root)
@@ -126,19 +153,23 @@ extension Engine {
     var wire = watcher.pointee.wires
     while let current = wire {
       wire = current.pointee.next
-      guard current.pointee.isDerived, var link = current.pointee.top else { continue }
-      while let child = link.pointee.child { link = child }
-      guard link.pointee.isTerminal, let node = link.pointee.slot?.pointee.node, !node.isDead,
-        let value = current.pointee.path._withUnsafeGuaranteedRef({ path in
-          node.kind.derivedValue(path.components[Int(link.pointee.step)], of: node)
-        })
-      else { continue }
-      if value != link.pointee.derived {
-        link.pointee.derived = value
-        hasChanged = true
+      guard current.pointee.isDerived else { continue }
+      let path = current.pointee.path._withUnsafeGuaranteedRef { $0 }
+      forEachLink(of: current) { link in
+        if link.pointee.isTerminal, refreshDerived(link, of: path) { hasChanged = true }
       }
     }
     return hasChanged
+  }
+
+  /// True if the value of a derived terminal is another than before.
+  func refreshDerived(_ link: LinkRef, of path: Path) -> Bool {
+    guard let node = link.pointee.slot?.pointee.node, !node.isDead,
+      let value = node.kind.derivedValue(path.components[Int(link.pointee.step)], of: node),
+      value != link.pointee.derived
+    else { return false }
+    link.pointee.derived = value
+    return true
   }
 
   /// Ends a turn: flushes, and starts further turns for what ran already and was triggered again
@@ -178,7 +209,7 @@ extension Engine {
       }
       names.append(title(watcher))
       guard rewire(watcher) else { continue }
-      watcher.pointee.flags.subtract([.pending, .certain])
+      watcher.pointee.flags.subtract([.pending, .certain, .judging])
       releaseAnchor(of: watcher, on: root)
     }
     report(.retriggered(watchers: names, turns: turns))

@@ -18,7 +18,9 @@ extension Engine {
         let watcher = link.pointee.wire.pointee.watcher
         guard watcher.pointee.isEager else { continue }
         if change.isSame, !watcher.pointee.flags.contains(.comparing) { continue }
-        if !link.pointee.isTerminal, !change.isSame {
+        if link.pointee.derived != Link.notDerived {
+          if !hears(change, link, watcher) { continue }
+        } else if !link.pointee.isTerminal, !change.isSame {
           markStale(link)
           stale.append((watcher.pointee.index, watcher.pointee.id))
         }
@@ -49,6 +51,34 @@ extension Engine {
         mark(watcher, isCertain: true, by: change)
       }
     }
+  }
+
+  /// Whether a link that stands for a whole object, not for the key that was written, has news.
+  private func hears(_ change: Change, _ link: LinkRef, _ watcher: WatcherRef) -> Bool {
+    if change.isSame { return false }
+    if link.isAnchored {
+      if link.pointee.derived > 0 { judge(watcher) }
+      return false
+    }
+    if watcher.pointee.flags.contains(.immediate) {
+      let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+      return refreshDerived(link, of: path)
+    }
+    // With a comparison of its own: a size has no old value to compare.
+    mark(watcher, isCertain: false, by: change)
+    return false
+  }
+
+  /// Has an immediate watcher, or one that compares, looked at in the flush.
+  private func judge(_ watcher: WatcherRef) {
+    guard watcher.pointee.flags.isDisjoint(with: .judging), let root = watcher.pointee.root else {
+      return
+    }
+    watcher.pointee.flags.insert(.judging)
+    root.kind.noteCause(of: watcher)
+    if watcher.pointee.flags.contains(.paused) { return }
+    anchor(watcher, on: root)
+    enqueue(watcher)
   }
 
   private func callImmediately(_ watcher: WatcherRef, _ call: DeferredCall) {
@@ -214,6 +244,10 @@ extension Engine {
   package func resume(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root, watcher.pointee.flags.contains(.paused) else { return }
     watcher.pointee.flags.remove(.paused)
+    if watcher.pointee.flags.contains(.judging) {
+      anchor(watcher, on: root)
+      enqueue(watcher)
+    }
     guard watcher.pointee.flags.contains(.pending) else { return }
     anchor(watcher, on: root)
     if watcher.pointee.flags.isSuperset(of: [.pending, .certain])

@@ -38,3 +38,81 @@ extension Engine {
     return nil
   }
 }
+
+/// One key of an object as tools name it.
+package struct ObservedKey {
+  package let slot: SlotRef
+  /// The name where the slot stands for a whole object: "*", "@count", "4"; nil where it has a key.
+  package let name: String?
+  /// How many paths pass through it.
+  package var count = 0
+  /// Who observes it; only where that was asked for.
+  package var watchers: [(watcher: WatcherRef, path: Path)] = []
+}
+
+extension Engine {
+  /// The observed keys of `node`, in no order.
+  ///
+  /// - Complexity: O(keys), and O(paths) for those through a whole object and where the watchers are
+  ///   asked for.
+  package func observedKeys(of node: NodeRef, withWatchers: Bool = false) -> [ObservedKey] {
+    var keys: [ObservedKey] = []
+    node.forEachSlot { slot in
+      guard slot.pointee.count > 0 else { return }
+      if !slot.pointee.isEvery, !withWatchers {
+        keys.append(ObservedKey(slot: slot, name: nil, count: Int(slot.pointee.count)))
+        return
+      }
+      var places: [String?: Int] = [:]
+      slot.forEachLink { link in
+        let wire = link.pointee.wire
+        let name = slot.pointee.isEvery ? link.wholeName : nil
+        let place = places[name] ?? keys.count
+        places[name] = place
+        if place == keys.count { keys.append(ObservedKey(slot: slot, name: name)) }
+        keys[place].count += 1
+        if withWatchers {
+          keys[place].watchers.append(
+            (wire.pointee.watcher, wire.pointee.path.takeUnretainedValue()))
+        }
+      }
+    }
+    return keys
+  }
+
+  /// What a hook is to be told when `link` came into its slot or left it: nil where another one
+  /// observes the same.
+  func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
+    if link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) { return nil }
+    let name = slot.pointee.isEvery ? link.wholeName : nil
+    var isShared = false
+    if let name {
+      slot.forEachLink { if $0 != link, $0.wholeName == name { isShared = true } }
+    } else {
+      isShared = slot.pointee.count > (link.pointee.slot == slot ? 1 : 0)
+    }
+    return isShared ? nil : name ?? slot.pointee.node.kind.name(of: slot)
+  }
+}
+
+extension SlotRef {
+  /// The links of watchers that are no debugger's, earliest first.
+  fileprivate func forEachLink(_ body: (LinkRef) -> Void) {
+    var link = pointee.first
+    while let current = link {
+      link = current.pointee.next
+      let watcher = current.pointee.wire.pointee.watcher
+      if !watcher.pointee.flags.contains(.probing) { body(current) }
+    }
+  }
+}
+
+extension LinkRef {
+  /// What a link in the slot of a whole object observes of it.
+  fileprivate var wholeName: String {
+    switch component.kind {
+    case .element, .operation: component.description
+    default: "*"
+    }
+  }
+}

@@ -109,12 +109,21 @@ extension Engine {
     var unknown: (any Error)?
     var isKnown = false
     while true {
-      var slot = node.pointee.kind._withUnsafeGuaranteedRef {
-        $0.knownSlot(at: step, of: path, on: node)
-      }
+      var anchor = Link.notDerived
+      var slot: SlotRef?
       do {
-        if slot == nil {
-          slot = try node.kind.slot(path.components[step], at: step, of: path, on: node)
+        if path.hasElements, path.components[step].kind == .element {
+          switch try node.kind.element(path.components[step], at: step, of: path, on: node) {
+          case .key(let key): slot = key
+          case .object(let list, let object): (slot, anchor) = (list, object)
+          }
+        } else {
+          slot = node.pointee.kind._withUnsafeGuaranteedRef {
+            $0.knownSlot(at: step, of: path, on: node)
+          }
+          if slot == nil {
+            slot = try node.kind.slot(path.components[step], at: step, of: path, on: node)
+          }
         }
       } catch {
         if isStrict, !isFanned { throw error }
@@ -134,9 +143,11 @@ extension Engine {
         } else {
           wire.pointee.top = link
         }
+        link.pointee.derived = anchor
         append(link, to: slot)
+        if anchor != Link.notDerived { wire.pointee.watcher.pointee.flags.insert(.anchoring) }
         if isTerminal {
-          if wire.pointee.isDerived,
+          if wire.pointee.isDerived, anchor == Link.notDerived,
             let value = node.kind.derivedValue(path.components[step], of: node)
           {
             link.pointee.derived = value
@@ -147,11 +158,14 @@ extension Engine {
             fans.append((step + 1, child, link))
           }
         } else if case .node(let child) = node.pointee.kind._withUnsafeGuaranteedRef({
-          $0.child(node, at: step, of: path)
+          anchor == Link.notDerived
+            ? $0.child(node, at: step, of: path) : $0.child(of: anchor, in: node)
         }), !child.isDead {
           (step, node, parent) = (step + 1, child, link)
           continue
         }
+      } else if let slot, anchor > 0 {
+        slot.pointee.node.kind.releaseElement(anchor, of: slot.pointee.node)
       }
       guard let next = fans.popLast() else {
         if isStrict, !isKnown, let unknown { throw unknown }
@@ -176,14 +190,13 @@ extension Engine {
   }
 
   private func append(_ link: LinkRef, to slot: SlotRef) {
-    let wasObserved = slot.pointee.count > 0
     slot.append(link)
     if link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) {
       slot.pointee.count -= 1
     }
     arm(slot)
-    if slot.pointee.node.pointee.isHooked, !wasObserved, slot.pointee.count > 0 {
-      noteObserved(slot, true)
+    if slot.pointee.node.pointee.isHooked, let name = hookName(of: link, in: slot) {
+      noteObserved(slot, name, true)
     }
   }
 
@@ -219,13 +232,15 @@ extension Engine {
 
   private func takeOut(_ link: LinkRef) {
     if let slot = link.pointee.slot {
-      let wasObserved = slot.pointee.count > 0
+      if link.isAnchored { release(link) }
       slot.remove(link)
       if link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) {
         slot.pointee.count += 1
       }
       let node = slot.pointee.node
-      if node.pointee.isHooked, wasObserved, slot.pointee.count == 0 { noteObserved(slot, false) }
+      if node.pointee.isHooked, let name = hookName(of: link, in: slot) {
+        noteObserved(slot, name, false)
+      }
       if slot.pointee.first == nil {
         slot.pointee.wants = 0
         makeIdle(node)
@@ -292,6 +307,8 @@ extension Engine {
       rewireFan(link, on: node)
       return
     }
+    // The object that it follows is another matter than what lies there now.
+    if link.isAnchored { return }
     let child = wire.pointee.path._withUnsafeGuaranteedRef { path in
       node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
     }

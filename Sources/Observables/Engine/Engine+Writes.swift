@@ -49,6 +49,7 @@ extension Engine {
     enqueue(watcher)
   }
 
+  /// L2: the observed object lives until the watcher was called.
   @inline(__always)
   func anchor(_ watcher: WatcherRef, on root: NodeRef) {
     guard !watcher.pointee.flags.contains(.anchored) else { return }

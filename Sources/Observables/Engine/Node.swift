@@ -64,6 +64,15 @@ public enum Child {
   case none
 }
 
+/// What digits stand for in one object (C4).
+public enum Element {
+  /// An ordinary key.
+  case key(SlotRef)
+  /// The object that is there now, wherever it moves. `anchor`, above 0, is how its kind knows it;
+  /// the slot hears of every change of the list.
+  case object(SlotRef, anchor: Int)
+}
+
 /// How one kind of object is observed: Swift models, Lua tables and each kind of collection answer
 /// these questions, and report their writes. Nothing else in the engine is polymorphic.
 ///
@@ -87,6 +96,26 @@ open class NodeKind {
 
   /// What lies at `component` now, for the next step of a path.
   open func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
+
+  /// What the digits at `step` stand for; an object is remembered until `releaseElement`.
+  ///
+  /// - Throws: `PathError` where nothing is there.
+  open func element(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> Element {
+    .key(try slot(component, at: step, of: path, on: node))
+  }
+
+  /// Whether the object is still in the list of `node`.
+  open func holds(_ anchor: Int, in node: NodeRef) -> Bool { true }
+  /// The object, for the next step of a path.
+  open func child(of anchor: Int, in node: NodeRef) -> Child { .none }
+  /// What an immediate watcher is told of an object that left: a change, as the kind saves it.
+  open func departure(
+    _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
+  ) -> AnyObject? { nil }
+  /// Nobody follows the object any longer.
+  open func releaseElement(_ anchor: Int, of node: NodeRef) {}
 
   /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
   open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}

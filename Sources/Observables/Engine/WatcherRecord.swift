@@ -46,6 +46,10 @@ public struct WatcherRecord {
     static let wiring = Flags(rawValue: 2048)
     /// It ended in its own call, and its receiver is still to be released.
     static let unreleased = Flags(rawValue: 4096)
+    /// Some path of it follows an object in a list (C4).
+    static let anchoring = Flags(rawValue: 8192)
+    /// An immediate watcher: whether such an object left is judged in the flush.
+    static let judging = Flags(rawValue: 16384)
   }
 
   /// Has to hear of each write.

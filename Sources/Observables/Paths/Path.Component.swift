@@ -39,15 +39,18 @@ extension Path {
 
 extension Path.Component: CustomStringConvertible {
   /// How a path spells this component.
-  public var description: String {
+  public var description: String { String(decoding: text, as: UTF8.self) }
+
+  /// The same, byte for byte.
+  var text: [UInt8] {
     switch kind {
-    case .every: "*"
-    case .slot: "#\(number)"
-    case .element: "\(number)"
-    case .member: "&" + escaped
-    case .operation: "@" + escaped
-    case .key: "[\(name)]"
-    case .name: isMistakable ? "\\" + escaped : escaped
+    case .every: [UInt8(ascii: "*")]
+    case .slot: Array("#\(number)".utf8)
+    case .element: Array("\(number)".utf8)
+    case .member: [UInt8(ascii: "&")] + escaped
+    case .operation: [UInt8(ascii: "@")] + escaped
+    case .key: [UInt8(ascii: "[")] + bytes + [UInt8(ascii: "]")]
+    case .name: (isMistakable ? [UInt8(ascii: "\\")] : []) + escaped
     }
   }
 
@@ -61,11 +64,13 @@ extension Path.Component: CustomStringConvertible {
     }
   }
 
-  private var escaped: String {
-    var text = ""
-    for character in name {
-      if character == "." || character == "\\" { text.append("\\") }
-      text.append(character)
+  private var escaped: [UInt8] {
+    var text: [UInt8] = []
+    for byte in bytes {
+      if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "\\") {
+        text.append(UInt8(ascii: "\\"))
+      }
+      text.append(byte)
     }
     return text
   }

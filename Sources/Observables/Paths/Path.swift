@@ -20,6 +20,8 @@ public final class Path: Sendable {
   private nonisolated(unsafe) let answers: UnsafeMutablePointer<Atomic<UInt64>>
   /// Which components are `*`, for the first 64.
   private let wildcards: UInt64
+  /// Some component is digits.
+  let hasElements: Bool
 
   /// What a bridge needs to remember about this path, and releases with it.
   package let attachment: (any AnyObject & Sendable)?
@@ -47,6 +49,7 @@ public final class Path: Sendable {
     self.components = components
     self.attachment = attachment
     self.endsInOperation = components.last!.kind == .operation
+    self.hasElements = components.contains { $0.kind == .element }
     answers = .allocate(capacity: components.count)
     var wildcards: UInt64 = 0
     for (step, component) in components.enumerated() {
@@ -92,6 +95,13 @@ extension Path: ExpressibleByStringLiteral {
     } catch {
       preconditionFailure(error.description)
     }
+  }
+}
+
+extension Path {
+  /// The same as `description`, byte for byte.
+  package var text: [UInt8] {
+    Array(components.map(\.text).joined(separator: [UInt8(ascii: ".")]))
   }
 }
 

@@ -1,0 +1,115 @@
+/// Components that are digits: they follow the object that was there, wherever it moves in its list,
+/// until it leaves (C4). Leaving is judged when the watcher's turn comes in the flush.
+extension Engine {
+  /// A path whose object has left.
+  struct Departure {
+    let path: Path
+    /// What an immediate watcher is told.
+    let change: Change
+  }
+
+  /// Takes away the paths whose object left its list, and tells the first; nil where all are there.
+  func takeDepartures(of watcher: WatcherRef) -> Departure? {
+    var first: Departure?
+    var left: [LinkRef] = []
+    forEachWire(of: watcher) { wire in
+      guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasElements }) else { return }
+      forEachLink(of: wire) { link in
+        guard link.isAnchored, link.pointee.derived > 0, let slot = link.pointee.slot else {
+          return
+        }
+        let node = slot.pointee.node
+        if !node.isDead, !node.kind.holds(link.pointee.derived, in: node) { left.append(link) }
+      }
+    }
+    // A path may leave by two of its objects at once, and goes with the one nearest to the root.
+    var gone: Set<WireRef> = []
+    for link in left where !gone.contains(link.pointee.wire) {
+      let wire = link.pointee.wire
+      if first == nil { first = departure(of: link) }
+      if isBelowWildcard(link) {
+        // The others go on; this one stays as it is until its list is replaced.
+        release(link)
+        link.pointee.derived = Link.spent
+        while let child = link.pointee.child { detach(child) }
+      } else {
+        gone.insert(wire)
+        remove(wire, from: watcher)
+      }
+    }
+    return first
+  }
+
+  private func departure(of link: LinkRef) -> Departure {
+    let path = link.pointee.wire.pointee.path.takeUnretainedValue()
+    let slot = link.pointee.slot!
+    let node = slot.pointee.node
+    var change = Change(node: node, slot: nil, every: slot, isSame: false, values: nil)
+    if link.pointee.wire.pointee.watcher.pointee.flags.contains(.immediate) {
+      change.saved = node.kind.departure(
+        link.pointee.derived, at: Int(link.pointee.step), of: path, from: node)
+    }
+    return Departure(path: path, change: change)
+  }
+
+  private func isBelowWildcard(_ link: LinkRef) -> Bool {
+    let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+    return path.components[..<Int(link.pointee.step)].contains { $0.kind == .every }
+  }
+
+  private func remove(_ wire: WireRef, from watcher: WatcherRef) {
+    if watcher.pointee.wires == wire {
+      watcher.pointee.wires = wire.pointee.next
+    } else {
+      var previous = watcher.pointee.wires!
+      while previous.pointee.next != wire { previous = previous.pointee.next! }
+      previous.pointee.next = wire.pointee.next
+    }
+    free(wire)
+  }
+
+  /// The kind forgets the object of an anchored link.
+  func release(_ link: LinkRef) {
+    guard link.pointee.derived > 0, let node = link.pointee.slot?.pointee.node, !node.isDead else {
+      return
+    }
+    node.kind.releaseElement(link.pointee.derived, of: node)
+  }
+
+  func forEachWire(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      body(current)
+    }
+  }
+
+  /// Every link of a path, the nearest to the root first; `body` takes none out.
+  func forEachLink(of wire: WireRef, _ body: (LinkRef) -> Void) {
+    var link = wire.pointee.top
+    while var current = link {
+      body(current)
+      link = current.pointee.child
+      while link == nil {
+        link = current.pointee.sibling
+        if link == nil {
+          guard let parent = current.pointee.parent else { return }
+          current = parent
+        }
+      }
+    }
+  }
+}
+
+extension LinkRef {
+  /// It follows an object in its list.
+  var isAnchored: Bool {
+    pointee.derived != Link.notDerived && component.kind == .element
+  }
+
+  var component: Path.Component {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef {
+      $0.components[Int(pointee.step)]
+    }
+  }
+}

@@ -1,0 +1,401 @@
+-- Rules L1–L7, as a script sees them.
+local obs = require "obs"
+
+local failures = {}
+local function check(sentence, body)
+  local ok, message = xpcall(body, debug.traceback)
+  if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
+end
+-- A watcher that counts, and the count of its calls in the flush that comes now.
+local function counter(t, path, options)
+  local calls = 0
+  local w = obs.observe(t, path, function() calls = calls + 1 end, options)
+  return function()
+    calls = 0
+    obs.flush()
+    return calls
+  end, w
+end
+local function fails(pattern, f, ...)
+  local ok, message = pcall(f, ...)
+  assert(not ok, "no error")
+  message = tostring(message)
+  assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
+  return message
+end
+local function eq(a, b) if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end end
+local function nothing() end
+
+-- Errors of callbacks are told here while `body` runs.
+local reports
+local function reporting(body)
+  reports = {}
+  obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
+  local ok, message = xpcall(body, debug.traceback)
+  obs.on_error(nil)
+  if not ok then error(message, 0) end
+end
+-- Checks that need turns of the loop run one after the other in a task, after all others.
+local waiting = {}
+local function turns(sentence, body) waiting[#waiting + 1] = { sentence, body } end
+local function turn() obs.sleep(0) end
+
+local function collect()
+  collectgarbage()
+  collectgarbage()
+end
+-- A weak reference to what `make` returns.
+local function weakly(make)
+  return setmetatable({ make() }, { __mode = "v" })
+end
+
+check("L1: nobody needs to keep the handle", function()
+  local t, calls = {}, 0
+  obs.observe(t, "a", function() calls = calls + 1 end)
+  collect()
+  t.a = 1
+  obs.flush()
+  eq(calls, 1)
+end)
+check("L1: keeping the handle keeps neither side alive", function()
+  local w
+  local weak = weakly(function()
+    local t, o = {}, {}
+    w = obs.observe(t, "a", nothing, { observer = o, name = "kept" })
+    return t, o
+  end)
+  collect()
+  eq(weak[1], nil)
+  eq(weak[2], nil)
+  eq(w.active, false)
+  eq(w.name, "kept")
+  w:stop()
+  w:pause()
+  w:resume()
+  w:schedule()
+  w:run()
+  eq(w:observe("x"), w)
+end)
+check("L2: between a write and its flush the observed object lives", function()
+  local calls = 0
+  do
+    local t = {}
+    obs.observe(t, "a", function(o) calls = calls + o.a end)
+    t.a = 1
+  end
+  collect()
+  eq(obs.flush(), 1)
+  eq(calls, 1)
+end)
+check("L2: and dies afterwards", function()
+  local weak = weakly(function()
+    local t = {}
+    obs.observe(t, "a", nothing)
+    t.a = 1
+    return t
+  end)
+  collect()
+  assert(weak[1])
+  obs.flush()
+  collect()
+  eq(weak[1], nil)
+end)
+check("L3: the observer dies, its watchers end silently", function()
+  local t, calls = {}, 0
+  local w
+  do
+    local o = {}
+    w = obs.observe(t, "a", function() calls = calls + 1 end, { observer = o, on_end = function() calls = calls + 100 end })
+    t.a = 1
+    obs.flush()
+    eq(calls, 1)
+  end
+  collect()
+  t.a = 2
+  eq(obs.flush(), 0)
+  eq(calls, 1)
+  eq(w.active, false)
+  eq(obs.observer_count(t, "a"), 0)
+end)
+check("L3: also when it dies while a call is pending", function()
+  local t, calls = {}, 0
+  do
+    local o = {}
+    obs.observe(t, "a", function() calls = calls + 1 end, { observer = o })
+    obs.observe(t, "a", function() calls = calls + 1 end, { observer = o, immediate = true })
+    t.a = 1
+    eq(calls, 1)
+  end
+  collect()
+  eq(obs.flush(), 0)
+  t.a = 2
+  eq(calls, 1)
+end)
+turns("L3: the observed dies: on_end is told the path in the next turn", function()
+  local log = {}
+  do
+    local t = { b = {} }
+    obs.observe(t, "a", nothing, { on_end = function(...) log[#log + 1] = table.pack(...) end })
+    obs.observe(t, "b.c", nothing, { on_end = function(...) log[#log + 1] = table.pack(...) end, observer = log })
+  end
+  collect()
+  eq(#log, 0)
+  turn()
+  turn()
+  eq(#log, 2)
+  table.sort(log, function(x, y) return x[1] < y[1] end)
+  eq(log[1][1], "a")
+  eq(log[2][1], "b.c")
+  eq(log[1].n, 1)
+end)
+turns("L3: on_end is not called when stopped, nor after the observer died", function()
+  local calls = 0
+  local function ended() calls = calls + 1 end
+  do
+    local t, u = {}, {}
+    obs.observe(t, "a", nothing, { on_end = ended }):stop()
+    obs.observe(t, "b", nothing, { on_end = ended })
+    obs.stop(t)
+    obs.observe(u, "a", nothing, { on_end = ended, once = true })
+    u.a = 1
+    turn()
+  end
+  collect()
+  turn()
+  turn()
+  eq(calls, 0)
+end)
+turns("L3: an error in on_end is reported", function()
+  reports = {}
+  obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
+  do
+    local t = {}
+    obs.observe(t, "a", nothing, { on_end = function() error("late") end, name = "mine" })
+  end
+  collect()
+  turn()
+  turn()
+  obs.on_error(nil)
+  eq(#reports, 1)
+  assert(tostring(reports[1].error):find("late"))
+  assert(reports[1].where.name:find("mine"))
+end)
+check("L4: a middle that dies because it was held weakly is a change to nil", function()
+  local t = setmetatable({}, { __mode = "v" })
+  local calls, seen = 0, "?"
+  obs.observe(t, "u.x", function(o) calls = calls + 1; seen = o.u end)
+  do
+    local u = { x = 1 }
+    t.u = u
+    obs.flush()
+    eq(calls, 1)
+    seen = nil
+    u = nil
+  end
+  collect()
+  eq(t.u, nil)
+  obs.flush()
+  eq(calls, 2)
+  eq(seen, nil)
+end)
+check("L5: stopping what was never started, or twice, is harmless", function()
+  local t = {}
+  eq(obs.stop(t), 0)
+  eq(obs.stop(t, "a"), 0)
+  eq(obs.stop(t, { observer = {} }), 0)
+  eq(obs.stop(t, { callback = print }), 0)
+  local w = obs.observe(t, "a", nothing)
+  w:stop()
+  w:stop()
+  eq(obs.stop(t), 0)
+end)
+check("L5: registering the same twice: both are called, one stop ends both", function()
+  local t, calls = {}, 0
+  local function f() calls = calls + 1 end
+  obs.observe(t, "a", f)
+  obs.observe(t, "a", f)
+  t.a = 1
+  obs.flush()
+  eq(calls, 2)
+  eq(obs.stop(t, "a"), 2)
+  t.a = 2
+  obs.flush()
+  eq(calls, 2)
+end)
+check("L5: stop by path takes it from every matching watcher, and counts pairs", function()
+  local t = {}
+  local n, w = counter(t, { "a", "b" })
+  local m, v = counter(t, "a")
+  eq(obs.stop(t, "a"), 2)
+  assert(w.active and not v.active)
+  t.a = 1
+  eq(n(), 0)
+  t.b = 1
+  eq(n(), 1)
+  eq(obs.stop(t, { "a", "b" }), 1)
+  assert(not w.active)
+end)
+check("L5: without a filter all paths of all watchers are counted", function()
+  local t = {}
+  obs.observe(t, { "a", "b", "a" }, nothing)
+  obs.observe(t, "c", nothing)
+  obs.observe({}, "c", nothing)
+  eq(obs.stop(t), 4)
+  eq(obs.stop(t), 0)
+end)
+check("L5: filters by observer, callback and path, together", function()
+  local t, o, p = {}, {}, {}
+  local function f() end
+  local function g() end
+  local a = obs.observe(t, "a", f, { observer = o })
+  local b = obs.observe(t, "a", g, { observer = o })
+  local c = obs.observe(t, "a", f, { observer = p })
+  local d = obs.observe(t, { "a", "b" }, f)
+  eq(obs.stop(t, { path = "a", observer = o, callback = f }), 1)
+  assert(not a.active and b.active and c.active and d.active)
+  eq(obs.stop(t, { callback = f, path = { "b", "x" } }), 1)
+  assert(d.active)
+  eq(obs.stop(t, { observer = p }), 1)
+  assert(not c.active)
+  eq(obs.stop(t, { callback = f }), 1)
+  assert(not d.active and b.active)
+  eq(obs.stop(t, {}), 1)
+  assert(not b.active)
+end)
+check("L5: a filter that is wrong is an error", function()
+  fails("observr", obs.stop, {}, { observr = {} })
+  fails("observer", obs.stop, {}, { observr = {} })
+  fails("path", obs.stop, {}, 5)
+  fails("function", obs.stop, {}, { callback = 5 })
+  fails("table", obs.stop, 5)
+end)
+check("L6: callbacks that capture the observed object don't leak", function()
+  local weak = weakly(function()
+    local t, u = { n = { x = 1 } }, {}
+    obs.observe(t, { "a", "n.x", "*" }, function() return t, u end)
+    obs.observe(u, "a", function() return t, u end, { immediate = true })
+    t.a = 1
+    obs.flush()
+    return t, u
+  end)
+  collect()
+  eq(weak[1], nil)
+  eq(weak[2], nil)
+end)
+check("L6: nor do chains and rings of them", function()
+  local alive = setmetatable({}, { __mode = "v" })
+  do
+    local ring = {}
+    for i = 1, 100 do ring[i] = {} end
+    for i = 1, 100 do
+      alive[i] = ring[i]
+      local other = ring[i % 100 + 1]
+      obs.observe(ring[i], "a", function() return other end)
+    end
+  end
+  collect()
+  eq(next(alive), nil)
+end)
+check("L6: equals, on_end, name and observer don't leak either", function()
+  local weak = weakly(function()
+    local t, o = {}, {}
+    obs.observe(t, "a", function() return t end, { observer = o, equals = function() return t == o end, on_end = function() return t end, name = "n" })
+    return t, o
+  end)
+  collect()
+  eq(weak[1], nil)
+  eq(weak[2], nil)
+end)
+check("L6: an observer that is the observed", function()
+  local weak = weakly(function()
+    local t = {}
+    obs.observe(t, "a", function() end, { observer = t })
+    t.a = 1
+    obs.flush()
+    return t
+  end)
+  collect()
+  eq(weak[1], nil)
+end)
+check("L6: 10,000 dropped objects leave no watchers", function()
+  collect()
+  local before = obs.stats().watchers
+  for i = 1, 10000 do
+    local t = { u = {} }
+    obs.observe(t, { "a", "u.x" }, function() return t end)
+  end
+  collect()
+  eq(obs.stats().watchers, before)
+end)
+check("L7: raw is a deep plain copy with its cycles", function()
+  local t = { 1, 2, a = { b = 1 } }
+  t.me, t.a.up = t, t
+  obs.observe(t, { "*", "a.b" }, nothing)
+  local r = obs.raw(t)
+  assert(r ~= t and r.a ~= t.a and r.me == r and r.a.up == r)
+  eq(r[2], 2)
+  eq(r.a.b, 1)
+  eq(#r, 2)
+  eq(#obs.observed_keys(r), 0)
+end)
+check("L7: during pairs, the current key may be observed and stopped", function()
+  local t = { 1, 2, 3, a = 1, b = 2, c = 3 }
+  local seen = 0
+  for k in pairs(t) do
+    seen = seen + 1
+    local w = obs.observe(t, obs.path(k), nothing)
+    if seen % 2 == 0 then w:stop() end
+  end
+  eq(seen, 6)
+  seen = 0
+  for k in pairs(t) do
+    seen = seen + 1
+    t[k] = nil
+    obs.stop(t, obs.path(k))
+  end
+  eq(seen, 6)
+  eq(next(t), nil)
+end)
+check("a finalizer may write to observed tables", function()
+  local t, calls, heard = {}, 0, 0
+  obs.observe(t, "a", function() calls = calls + 1 end)
+  obs.observe(t, "a", function() heard = heard + 1 end, { immediate = true })
+  for i = 1, 10 do setmetatable({}, { __gc = function() t.a = (t.a or 0) + 1 end }) end
+  collect()
+  obs.flush()
+  eq(t.a, 10)
+  eq(heard, 10)
+  eq(calls, 1)
+end)
+check("a finalizer may observe, stop and flush", function()
+  local t, calls = {}, 0
+  setmetatable({}, { __gc = function()
+    obs.observe(t, "b", function() calls = calls + 1 end)
+    t.b = 1
+    obs.flush()
+    obs.stop(t, "b")
+    obs.batch(function() t.b = 2 end)
+  end })
+  collect()
+  eq(calls, 1)
+end)
+check("collecting inside everything", function()
+  local t = { u = { x = 1 } }
+  local function gc() collectgarbage() collectgarbage("step") end
+  obs.observe(t, { "u.x", "*" }, gc, { on_end = gc })
+  obs.observe(t, "u.x", gc, { immediate = true, equals = function(a, b) gc() return a == b end })
+  obs.on_observed(t, gc)
+  obs.batch(function() t.u = { x = 2 } gc() t.u.x = 3 end)
+  obs.observe(t, "z", gc)
+  obs.flush()
+  obs.log(gc)
+  t.u = { x = 5 }
+  obs.flush()
+  obs.log(nil)
+  obs.stop(t)
+  gc()
+end)
+obs.task(function()
+  for _, case in ipairs(waiting) do check(case[1], case[2]) end
+  if #failures > 0 then error(#failures .. " failed:\n" .. table.concat(failures, "\n"), 0) end
+end)

@@ -1,0 +1,543 @@
+-- Rules P1–P9 and P11, as a script sees them.
+local obs = require "obs"
+
+local failures = {}
+local function check(sentence, body)
+  local ok, message = xpcall(body, debug.traceback)
+  if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
+end
+-- A watcher that counts, and the count of its calls in the flush that comes now.
+local function counter(t, path, options)
+  local calls = 0
+  local w = obs.observe(t, path, function() calls = calls + 1 end, options)
+  return function()
+    calls = 0
+    obs.flush()
+    return calls
+  end, w
+end
+local function fails(pattern, f, ...)
+  local ok, message = pcall(f, ...)
+  assert(not ok, "no error")
+  message = tostring(message)
+  assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
+  return message
+end
+local function eq(a, b) if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end end
+local function nothing() end
+
+-- P1
+check("P1: text is split at dots", function()
+  local t = { a = { b = { c = 1 } } }
+  local n = counter(t, "a.b.c")
+  t.a.b.c = 2
+  eq(n(), 1)
+  eq(obs.get(t, "a.b.c"), 2)
+end)
+check("P1: an escaped dot belongs to the name", function()
+  local t = { ["a.b"] = 1, a = { b = 1 } }
+  local n = counter(t, "a\\.b")
+  t.a.b = 2
+  eq(n(), 0)
+  t["a.b"] = 2
+  eq(n(), 1)
+  eq(obs.get(t, "a\\.b"), 2)
+end)
+check("P1: a doubled backslash is one", function()
+  local t = { ["a\\b"] = 1 }
+  local n = counter(t, "a\\\\b")
+  t["a\\b"] = 2
+  eq(n(), 1)
+  obs.set(t, "a\\\\b", 5)
+  eq(t["a\\b"], 5)
+end)
+for _, case in ipairs {
+  { "", "empty" }, { ".", "" }, { "a.", "a%." }, { ".a", "%.a" }, { "a..b", "a%." }, { "#", "#" },
+  { "a.#", "a%." }, { "#x", "#x" }, { "#-1", "#%-1" }, { "#1.5.", "" }, { "a\\", "a" }, { "a.b.", "a%.b%." },
+} do
+  check("P1: a bad path is an error that shows it: " .. case[1], function()
+    for _, f in ipairs {
+      function() obs.observe({}, case[1], nothing) end, function() obs.get({}, case[1]) end,
+      function() obs.set({}, case[1], 1) end, function() obs.stop({}, case[1]) end,
+      function() obs.break_on_change({}, case[1]) end,
+      function() obs.observe({}, { "fine", case[1] }, nothing) end,
+      function() obs.observe({}, "fine", nothing):observe(case[1]) end,
+    } do
+      local message = fails("path", f)
+      assert(message:find(case[2]), message)
+      if case[1] ~= "" then assert(message:find("component"), message) end
+    end
+  end)
+end
+check("P1: a path that fails leaves no watcher behind", function()
+  local t = {}
+  pcall(obs.observe, t, { "x", "a..b" }, nothing)
+  eq(obs.observer_count(t, "x"), 0)
+  eq(#obs.observed_keys(t), 0)
+end)
+
+-- P2
+check("P2: a star hears every property", function()
+  local t = { a = 1 }
+  local n = counter(t, "*")
+  t.a = 2
+  eq(n(), 1)
+  t.b = 1
+  eq(n(), 1)
+  t[1] = 1
+  eq(n(), 1)
+  t[true] = 1
+  eq(n(), 1)
+  t.b = nil
+  eq(n(), 1)
+end)
+check("P2: a star is the word alone, and an escaped one a key", function()
+  local t = { ["*"] = 1, x = 1 }
+  local n = counter(t, "\\*")
+  t.x = 2
+  eq(n(), 0)
+  t["*"] = 2
+  eq(n(), 1)
+end)
+check("P2: #n is the slot", function()
+  local t = { "a", "b" }
+  local n = counter(t, "#2")
+  t[2] = "c"
+  eq(n(), 1)
+  t[1] = "z"
+  eq(n(), 0)
+  table.insert(t, 1, "y")
+  eq(n(), 1)
+  t[3], t[2] = nil, nil
+  eq(n(), 1)
+end)
+check("P2: #n may lie beyond the end", function()
+  local t = {}
+  local n = counter(t, "#3")
+  t[1] = 1
+  t[2] = 1
+  eq(n(), 0)
+  t[3] = 1
+  eq(n(), 1)
+end)
+check("P2: digits of an absent index are an error that suggests #n", function()
+  fails("#4", obs.observe, { 1, 2, 3 }, "4", nothing)
+  fails("#1", obs.observe, {}, "1", nothing)
+  fails("#7", obs.observe, { list = { 1 } }, "list.7", nothing)
+end)
+check("P2: digits of an integer key outside of the list are the key", function()
+  local t = { [10] = "a" }
+  local n = counter(t, "10")
+  t[10] = "b"
+  eq(n(), 1)
+  t[10] = nil
+  eq(n(), 1)
+  t[10] = "c"
+  eq(n(), 1)
+end)
+check("P2: zero is an integer key", function()
+  local t = { [0] = "a", "b" }
+  local n = counter(t, "0")
+  t[0] = "b"
+  eq(n(), 1)
+  fails("#0", obs.observe, { "b" }, "0", nothing)
+end)
+check("P2: @count is the size of a plain list", function()
+  local t = { 1, 2 }
+  local n = counter(t, "@count")
+  t[3] = 1
+  eq(n(), 1)
+  eq(obs.get(t, "@count"), 3)
+  t[1] = 9
+  eq(n(), 0)
+  t[4] = 1
+  t[4] = nil
+  eq(n(), 0)
+  table.remove(t)
+  eq(n(), 1)
+  t.name = "x"
+  eq(n(), 0)
+end)
+check("P2: count is a name on a plain table", function()
+  local t = { 1, 2 }
+  local n = counter(t, "count")
+  t[3] = 1
+  eq(n(), 0)
+  t.count = 5
+  eq(n(), 1)
+end)
+check("P2: @count below a name follows the list", function()
+  local t = { items = { 1 } }
+  local n = counter(t, "items.@count")
+  t.items[2] = 1
+  eq(n(), 1)
+  t.items = { 1, 2 }
+  eq(n(), 1) -- P5: replaced
+  t.items = { 1, 2, 3 }
+  eq(n(), 1)
+  t.items[4] = 4
+  eq(n(), 1)
+  eq(obs.get(t, "items.@count"), 4)
+  t.items = nil
+  eq(n(), 1)
+  eq(obs.get(t, "items.@count"), nil)
+end)
+check("P2: an unknown operator on a plain table is an error that names it", function()
+  fails("@nope", obs.observe, {}, "@nope", nothing)
+  fails("@nope", obs.get, {}, "@nope")
+end)
+check("P2: obs.path spells keys of any type", function()
+  local key, f = {}, print
+  local t = { [1] = "a", ["x.y"] = "b", [true] = "c", [key] = "d", [1.5] = "e", [f] = "f", ["#1"] = "g", ["*"] = "h", ["1"] = "i", [-3] = "j", [""] = "k" }
+  for k in pairs { [1] = 1, ["x.y"] = 1, [true] = 1, [key] = 1, [1.5] = 1, [f] = 1, ["#1"] = 1, ["*"] = 1, ["1"] = 1, [-3] = 1, [""] = 1 } do
+    local path = obs.path(k)
+    eq(obs.get(t, path), t[k])
+    local n = counter(t, path)
+    t[k] = {}
+    eq(n(), 1)
+    eq(n(), 0)
+    eq(obs.stop(t, path), 1)
+    t[k] = {}
+    eq(n(), 0)
+  end
+end)
+check("P2: obs.path takes integers as keys, whoever moves", function()
+  local t = { "a", "b" }
+  local n = counter(t, obs.path(2))
+  table.insert(t, 1, "z")
+  eq(n(), 1)
+  t[2] = "q"
+  eq(n(), 1)
+end)
+check("P2: a float with an integer value is the integer key", function()
+  local t = { 5 }
+  local n = counter(t, obs.path(1.0))
+  t[1] = 6
+  eq(n(), 1)
+  eq(obs.get(t, obs.path(1.0)), 6)
+end)
+check("P2: paths made by obs.path equal each other", function()
+  local t = { a = { 1 } }
+  counter(t, obs.path("a", 1))
+  eq(obs.stop(t, obs.path("a", 1)), 1)
+end)
+check("P2: obs.path of nil, NaN or nothing is an error", function()
+  fails("nil", obs.path, nil)
+  fails("NaN", obs.path, 0 / 0)
+  fails("key", obs.path)
+  fails("#2", obs.path, "a", nil)
+end)
+
+-- P3
+check("P3: a star may stand in the middle", function()
+  local t = { a = { x = 1 }, b = { x = 1 } }
+  local n = counter(t, "*.x")
+  t.a.x = 2
+  eq(n(), 1)
+  t.a.y = 2
+  eq(n(), 0)
+  t.c = { x = 1 }
+  eq(n(), 1)
+  t.c.x = 2
+  eq(n(), 1)
+  local a = t.a
+  t.a = nil
+  eq(n(), 1)
+  a.x = 3
+  eq(n(), 0)
+end)
+check("P3: stars may stand several times", function()
+  local t = { a = { b = { x = 1 } }, l = { { x = 1 }, { x = 2 } } }
+  local n = counter(t, "*.*.x")
+  t.a.b.x = 2
+  eq(n(), 1)
+  t.l[1].x = 2
+  t.l[2].x = 2
+  eq(n(), 1)
+  t.l[3] = { x = 1 }
+  eq(n(), 1)
+  t.l[3].x = 2
+  eq(n(), 1)
+end)
+check("P3: stars behind stars at the end", function()
+  local t = { a = { 1 } }
+  local n = counter(t, "*.*")
+  t.a.q = 2
+  eq(n(), 1)
+  t.b = {}
+  eq(n(), 1)
+  t.b.z = 1
+  eq(n(), 1)
+end)
+
+-- P4, P5
+check("P4: parts may be nil at registration, and nobody is called then", function()
+  local t = {}
+  local n = counter(t, "a.b.c")
+  eq(n(), 0)
+  t.a = {}
+  eq(n(), 1)
+  t.a.b = {}
+  eq(n(), 1)
+  t.a.b.c = 1
+  eq(n(), 1)
+  t.a = nil
+  eq(n(), 1)
+  t.a = { b = { c = 1 } }
+  eq(n(), 1)
+  t.a.b.c = 2
+  eq(n(), 1)
+end)
+check("P5: from not reachable to not reachable delivers", function()
+  local t = { a = {} }
+  local n = counter(t, "a.b.c")
+  t.a = { other = 1 }
+  eq(n(), 1)
+  t.a = 5
+  eq(n(), 1)
+  t.a = nil
+  eq(n(), 1)
+  t.a = nil
+  eq(n(), 0)
+end)
+check("P5: an equal leaf behind a replaced element delivers", function()
+  local t = { a = { zip = "1" } }
+  local n = counter(t, "a.zip")
+  t.a = { zip = "1" }
+  eq(n(), 1)
+end)
+
+-- P6
+check("P6: the old branch is silent and the new one heard", function()
+  local t = { a = { b = { c = 1 } } }
+  local n = counter(t, "a.b.c")
+  local oldA, oldB = t.a, t.a.b
+  t.a = { b = { c = 1 } }
+  eq(n(), 1)
+  oldB.c = 2
+  oldA.b = {}
+  eq(n(), 0)
+  t.a.b.c = 2
+  eq(n(), 1)
+  t.a.b = { c = 2 }
+  eq(n(), 1)
+  t.a.b.c = 3
+  eq(n(), 1)
+end)
+check("P6: equality never decides the wiring", function()
+  local meta = { __eq = function() return true end }
+  local function new(x) return setmetatable({ x = x }, meta) end
+  local t = { a = new(1) }
+  local n = counter(t, "a.x")
+  local old = t.a
+  t.a = new(1)
+  eq(n(), 1)
+  old.x = 5
+  eq(n(), 0)
+  t.a.x = 5
+  eq(n(), 1)
+end)
+check("P6: in one turn, replaced and written behind: both ways", function()
+  local t = { a = { x = 1 } }
+  local n = counter(t, "a.x")
+  for i = 1, 5 do t.a = { x = i } end
+  eq(n(), 1)
+  t.a.x = 9
+  eq(n(), 1)
+  local a = t.a
+  t.a = { x = 1 }
+  t.a = a
+  eq(n(), 1)
+  a.x = 10
+  eq(n(), 1)
+end)
+check("P6: immediate watchers follow at once", function()
+  local t, log = { a = { x = 1 } }, {}
+  obs.observe(t, "a.x", function(_, _, change) log[#log + 1] = tostring(change.key) .. tostring(change.new) end, { immediate = true })
+  local old = t.a
+  t.a = { x = 1 }
+  old.x = 7
+  t.a.x = 8
+  eq(#log, 2)
+  eq(log[2], "x8")
+end)
+
+-- P7
+check("P7: a path may pass into what cannot be observed", function()
+  for _, value in ipairs { 5, "text", true, print, io.stdout, coroutine.create(print) } do
+    local t = { a = value }
+    local n = counter(t, "a.b.c")
+    eq(n(), 0)
+    t.a = { b = { c = 1 } }
+    eq(n(), 1)
+    t.a.b.c = 2
+    eq(n(), 1)
+    t.a.b = value
+    eq(n(), 1)
+    t.a = value
+    eq(n(), 1)
+    eq(obs.get(t, "a.b.c"), nil)
+  end
+end)
+
+-- P8
+check("P8: a path may loop back to its root", function()
+  local t = { name = "x" }
+  t.me = t
+  local n = counter(t, "me.me.name")
+  t.name = "y"
+  eq(n(), 1)
+  local other = { name = "z" }
+  t.me = other
+  eq(n(), 1)
+  t.name = "z"
+  eq(n(), 0)
+  other.me = { name = 1 }
+  eq(n(), 1)
+  other.me.name = 2
+  eq(n(), 1)
+end)
+check("P8: two routes to one object, one call; one cut leaves the other", function()
+  local shared = { x = 1 }
+  local t = { a = shared, b = shared }
+  local n, w = counter(t, { "a.x", "b.x" })
+  shared.x = 2
+  eq(n(), 1)
+  t.a = nil
+  eq(n(), 1)
+  shared.x = 3
+  eq(n(), 1)
+  eq(obs.stop(t, "b.x"), 1)
+  shared.x = 4
+  eq(n(), 0)
+  assert(w.active)
+  t.a = shared
+  eq(n(), 1)
+end)
+check("P8: two routes through stars", function()
+  local shared = { x = 1 }
+  local t = { a = shared, b = shared }
+  local n = counter(t, "*.x")
+  shared.x = 2
+  eq(n(), 1)
+  t.a = nil
+  eq(n(), 1)
+  shared.x = 3
+  eq(n(), 1)
+  t.b = nil
+  eq(n(), 1)
+  shared.x = 4
+  eq(n(), 0)
+end)
+check("P8: a cycle cut in the middle of the turn", function()
+  local a, b = { v = 1 }, { v = 1 }
+  a.n, b.n = b, a
+  local n = counter(a, "n.n.n.v")
+  b.v = 2
+  eq(n(), 1)
+  b.n = nil
+  eq(n(), 1)
+  b.v = 3
+  eq(n(), 0)
+  b.n = a
+  eq(n(), 1)
+  b.v = 4
+  eq(n(), 1)
+end)
+check("P9: any name of a plain table is fine", function()
+  obs.observe({}, "no such.name é ", nothing)
+end)
+
+-- P11
+check("P11: observing a metamethod by name is an error that says so", function()
+  for _, name in ipairs { "__index", "__gc", "__anything", "a.__mode" } do
+    local message = fails("__", obs.observe, { a = {} }, name, nothing)
+    assert(message:find("metamethod"), message)
+  end
+  fails("metamethod", obs.observe, {}, obs.path("__index"), nothing)
+end)
+check("P11: keys with two underscores are never intercepted", function()
+  local t = setmetatable({}, { __index = function() return 1 end })
+  local n = counter(t, "*")
+  t.__name = "x"
+  eq(n(), 0)
+  eq(rawget(t, "__name"), "x")
+end)
+
+-- Spellings
+check("strings with NUL and invalid UTF-8 are keys, values and paths", function()
+  for _, k in ipairs { "a\0b", "\255\254", "\xC3", "é", "\0" } do
+    local t = { [k] = { [k] = "v\0" } }
+    local n = counter(t, k .. "." .. k)
+    t[k][k] = "v\0\255"
+    eq(n(), 1)
+    eq(obs.get(t, k .. "." .. k), "v\0\255")
+    obs.set(t, k .. "." .. k, "w\0")
+    eq(n(), 1)
+    eq(t[k][k], "w\0")
+    eq(obs.observer_count(t, k), 1)
+    local keys = obs.observed_keys(t)
+    eq(#keys, 1)
+    eq(keys[1], k)
+    eq(obs.stop(t, k .. "." .. k), 1)
+  end
+end)
+check("very long names", function()
+  local k = ("x"):rep(100000)
+  local t = { [k] = 1 }
+  local n = counter(t, k)
+  t[k] = 2
+  eq(n(), 1)
+  eq(obs.observed_keys(t)[1], k)
+end)
+check("string keys that look like numbers are not numbers", function()
+  local t = { ["1"] = "s", "i" }
+  local n, m = counter(t, obs.path("1")), nil
+  t["1"] = "x"
+  eq(n(), 1)
+  t[1] = "j"
+  eq(n(), 0)
+  n, m = counter(t, "#1")
+  t["1"] = "y"
+  eq(n(), 0)
+  t[1] = "k"
+  eq(n(), 1)
+end)
+check("a path of 10,000 components", function()
+  local parts, t = {}, {}
+  local leaf = t
+  for i = 1, 9999 do
+    parts[i] = "a"
+    leaf.a = {}
+    leaf = leaf.a
+  end
+  parts[10000] = "x"
+  local path = table.concat(parts, ".")
+  local n = counter(t, path)
+  leaf.x = 1
+  eq(n(), 1)
+  eq(obs.get(t, path), 1)
+  t.a = {}
+  eq(n(), 1)
+  leaf.x = 2
+  eq(n(), 0)
+  eq(obs.stop(t, path), 1)
+end)
+check("a path through 1,000 nested tables", function()
+  local t = {}
+  local leaf, keys = t, {}
+  for i = 1, 1000 do
+    leaf["k" .. i] = {}
+    leaf = leaf["k" .. i]
+    keys[i] = "k" .. i
+  end
+  keys[1001] = "x"
+  local n = counter(t, obs.path(table.unpack(keys, 1, 200)))
+  local m = counter(t, table.concat(keys, "."))
+  leaf.x = 1
+  eq(m(), 1)
+  t.k1.k2.k3.k4 = nil
+  eq(n(), 1)
+end)
+
+if #failures > 0 then error(#failures .. " failed:\n" .. table.concat(failures, "\n"), 0) end

@@ -1,0 +1,686 @@
+-- Rules T1–T14, as a script sees them.
+local obs = require "obs"
+
+local failures = {}
+local function check(sentence, body)
+  local ok, message = xpcall(body, debug.traceback)
+  if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
+end
+-- A watcher that counts, and the count of its calls in the flush that comes now.
+local function counter(t, path, options)
+  local calls = 0
+  local w = obs.observe(t, path, function() calls = calls + 1 end, options)
+  return function()
+    calls = 0
+    obs.flush()
+    return calls
+  end, w
+end
+local function fails(pattern, f, ...)
+  local ok, message = pcall(f, ...)
+  assert(not ok, "no error")
+  message = tostring(message)
+  assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
+  return message
+end
+local function eq(a, b) if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end end
+local function nothing() end
+
+-- Errors of callbacks are told here while `body` runs.
+local reports
+local function reporting(body)
+  reports = {}
+  obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
+  local ok, message = xpcall(body, debug.traceback)
+  obs.on_error(nil)
+  if not ok then error(message, 0) end
+end
+-- Checks that need turns of the loop run one after the other in a task, after all others.
+local waiting = {}
+local function turns(sentence, body) waiting[#waiting + 1] = { sentence, body } end
+local function turn() obs.sleep(0) end
+
+-- T1, T2, T3
+check("T1: once per flush, however many paths and however often", function()
+  local t = { a = 1, b = { c = 1 } }
+  local n = counter(t, { "a", "b.c", "*", "b" })
+  for i = 2, 50 do
+    t.a = i
+    t.b.c = i
+    t.b = { c = i }
+  end
+  eq(n(), 1)
+  eq(n(), 0)
+end)
+turns("T1: the end of a timer's turn delivers", function()
+  local t, seen = {}, 0
+  obs.observe(t, "a", function() seen = seen + 1 end)
+  obs.after(0, function() t.a = 1; t.a = 2 end)
+  obs.after(0, function() eq(seen, 1); t.a = 3 end)
+  obs.sleep(0.001)
+  eq(seen, 2)
+end)
+turns("T1: the end of a task's step delivers", function()
+  local t, seen = {}, 0
+  obs.observe(t, "a", function() seen = seen + 1 end)
+  t.a = 1
+  eq(seen, 0)
+  turn()
+  eq(seen, 1)
+end)
+check("T2: one function registered twice is called twice", function()
+  local t, calls = {}, 0
+  local function f() calls = calls + 1 end
+  obs.observe(t, "a", f)
+  obs.observe(t, "a", f)
+  t.a = 1
+  eq(obs.flush(), 2)
+  eq(calls, 2)
+end)
+check("T2: the callback is given observed and observer, and nothing else", function()
+  local t, o, got = {}, {}, nil
+  obs.observe(t, "a", function(...) got = table.pack(...) end, { observer = o })
+  t.a = 1
+  obs.flush()
+  assert(got[1] == t and got[2] == o)
+  assert(got.n == 2, "n is " .. got.n)
+  obs.observe(t, "b", function(...) got = table.pack(...) end)
+  t.b = 1
+  obs.flush()
+  assert(got[1] == t and got[2] == nil)
+end)
+check("T3: earliest registered first, whatever was written first", function()
+  local t, u, log = {}, {}, {}
+  obs.observe(t, "a", function() log[#log + 1] = "1" end)
+  obs.observe(u, "a", function() log[#log + 1] = "2" end)
+  obs.observe(t, "b", function() log[#log + 1] = "3" end)
+  t.b, u.a, t.a = 1, 1, 1
+  obs.flush()
+  eq(table.concat(log), "123")
+end)
+check("T3: what is triggered in between runs in its place", function()
+  local t, log = {}, {}
+  obs.observe(t, "start", function() log[#log + 1] = "1"; t.c = 1; t.b = 1 end)
+  obs.observe(t, "b", function() log[#log + 1] = "2" end)
+  obs.observe(t, "c", function() log[#log + 1] = "3" end)
+  obs.observe(t, "start", function() log[#log + 1] = "4" end)
+  t.start = 1
+  eq(obs.flush(), 4)
+  eq(table.concat(log), "1234")
+end)
+
+-- T4
+check("T4: what runs again waits for the next flush of the script", function()
+  local t, calls = { n = 0 }, 0
+  obs.observe(t, "n", function() calls = calls + 1; if t.n < 5 then t.n = t.n + 1 end end)
+  t.n = 1
+  eq(obs.flush(), 1)
+  eq(obs.flush(), 1)
+  eq(calls, 2)
+  eq(obs.stats().pending, 1)
+  while obs.flush() > 0 do end
+  eq(t.n, 5)
+end)
+turns("T4: at the end of a turn it runs in the next, which starts at once", function()
+  local t, calls = { n = 0 }, 0
+  obs.observe(t, "n", function() calls = calls + 1; if t.n < 100 then t.n = t.n + 1 end end)
+  local before = obs.stats().turns
+  local timer = false
+  obs.after(0, function() timer = true end)
+  t.n = 1
+  turn()
+  eq(t.n, 100)
+  eq(calls, 100)
+  assert(obs.stats().turns - before >= 100)
+end)
+turns("T4: two that trigger each other settle, both called", function()
+  local t, log = { a = 0, b = 0 }, 0
+  obs.observe(t, "a", function() log = log + 1; t.b = math.min(t.a, 10) end)
+  obs.observe(t, "b", function() log = log + 1; t.a = t.b + 1 end)
+  t.a = 1
+  turn()
+  eq(t.b, 10)
+  eq(t.a, 11)
+end)
+
+-- T5
+check("T5: writing the same delivers nothing", function()
+  local u = {}
+  for _, v in ipairs { 1, 1.5, "s", true, false, u, print } do
+    local t = { a = v }
+    local n = counter(t, { "a", "*" })
+    t.a = v
+    rawset(t, "a", v)
+    eq(n(), 0)
+  end
+  local t = {}
+  local n = counter(t, { "a", "*" })
+  t.a = nil
+  eq(n(), 0)
+  t.a = 1
+  n()
+  t.a = 1.0
+  eq(n(), 0)
+  eq(math.type(t.a), "float")
+end)
+check("T5: NaN equals NaN", function()
+  local t = { a = 0 / 0 }
+  local n = counter(t, "a")
+  t.a = 0 / 0
+  eq(n(), 0)
+  t.a = 1
+  eq(n(), 1)
+  t.a = 0 / 0
+  eq(n(), 1)
+end)
+check("T5: tables go by identity, whatever __eq says", function()
+  local m = { __eq = function() return true end }
+  local t = { a = setmetatable({}, m) }
+  local n = counter(t, "a")
+  t.a = setmetatable({}, m)
+  eq(n(), 1)
+end)
+check("T5: an inherited value counts as the value", function()
+  local t = setmetatable({}, { __index = { a = 1 } })
+  local n = counter(t, "a")
+  t.a = 1
+  eq(n(), 0)
+  t.a = 2
+  eq(n(), 1)
+  t.a = nil
+  eq(n(), 1)
+  t.a = 1
+  eq(n(), 0)
+end)
+check("T5: A to B to A in one turn delivers once", function()
+  local t = { a = "A" }
+  local n = counter(t, "a")
+  t.a = "B"
+  t.a = "A"
+  eq(n(), 1)
+end)
+check("T5: equal strings that are not the same object", function()
+  local long = ("x"):rep(100)
+  local t = { a = long }
+  local n = counter(t, "a")
+  t.a = ("x"):rep(50) .. ("x"):rep(50)
+  eq(n(), 0)
+end)
+
+-- T6, T7
+check("T6: the callback reads the latest state", function()
+  local t, seen = {}, nil
+  obs.observe(t, "a", function(o) seen = o.a end)
+  t.a = 1
+  t.a = 2
+  obs.flush()
+  eq(seen, 2)
+end)
+check("T7: no call after stop, not even a pending one", function()
+  local t = {}
+  local n, w = counter(t, "a")
+  t.a = 1
+  w:stop()
+  eq(n(), 0)
+  assert(not w.active)
+end)
+check("T7: not even in the flush under way", function()
+  local t, called = {}, false
+  local second
+  obs.observe(t, "a", function() second:stop() end)
+  second = obs.observe(t, "a", function() called = true end)
+  t.a = 1
+  eq(obs.flush(), 1)
+  assert(not called)
+end)
+check("T7: a watcher can stop itself", function()
+  local t, calls = {}, 0
+  local w
+  w = obs.observe(t, "a", function() calls = calls + 1; w:stop(); t.a = calls + 10 end)
+  t.a = 1
+  obs.flush()
+  obs.flush()
+  eq(calls, 1)
+end)
+
+-- T9
+check("T9: inside the write, after the value is stored, in order of registration", function()
+  local t, log = {}, {}
+  for i = 1, 3 do
+    obs.observe(t, "a", function(o, observer, change)
+      log[#log + 1] = i .. ":" .. tostring(o.a) .. change.path .. tostring(change.key) .. tostring(change.old) .. tostring(change.new)
+    end, { immediate = true })
+  end
+  t.a = 5
+  log[#log + 1] = "after"
+  eq(table.concat(log, " "), "1:5aanil5 2:5aanil5 3:5aanil5 after")
+  t.a = 5
+  eq(#log, 4)
+  t.a = nil
+  eq(log[5], "1:nilaa5nil")
+end)
+check("T9: once per change, not per path", function()
+  local t, calls = { a = 1 }, 0
+  obs.observe(t, { "a", "*", "a" }, function() calls = calls + 1 end, { immediate = true })
+  t.a = 2
+  eq(calls, 1)
+  t.a = 3
+  eq(calls, 2)
+end)
+check("T9: the change of a nested path tells which key", function()
+  local t, log = { u = { x = 1 } }, {}
+  obs.observe(t, "u.x", function(o, _, c) log[#log + 1] = c end, { immediate = true })
+  t.u.x = 2
+  eq(log[1].path, "u.x")
+  eq(log[1].key, "x")
+  local old = t.u
+  t.u = { x = 3 }
+  eq(log[2].key, "u")
+  eq(log[2].old, old)
+  eq(log[2].new, t.u)
+  eq(log[2].path, "u.x")
+end)
+check("T9: keys, old and new come as they are", function()
+  local t, last = { 1, 2 }, nil
+  obs.observe(t, "*", function(_, _, c) last = c end, { immediate = true })
+  local k = {}
+  for _, key in ipairs { 3, "s", true, 2.5, k } do
+    t[key] = k
+    eq(last.key, key)
+    eq(math.type(last.key), math.type(key))
+    eq(last.new, k)
+    eq(last.old, nil)
+    eq(last.path, "*")
+  end
+end)
+check("T9: batch delays them to its end, once, told the first change", function()
+  local t, log = { a = 0 }, {}
+  obs.observe(t, { "a", "b" }, function(o, _, c) log[#log + 1] = ("%s %s>%s %s"):format(c.key, c.old, c.new, o.a) end, { immediate = true })
+  local r1, r2 = obs.batch(function(x, y)
+    t.a = 1
+    t.a = 2
+    t.b = 1
+    eq(#log, 0)
+    return x, y
+  end, "p", "q")
+  eq(r1, "p")
+  eq(r2, "q")
+  eq(#log, 1)
+  eq(log[1], "a 0>1 2")
+  t.a = 3
+  eq(#log, 2)
+end)
+check("T9: batches nest", function()
+  local t, calls = {}, 0
+  obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
+  obs.batch(function()
+    obs.batch(function() t.a = 1 end)
+    eq(calls, 0)
+    t.a = 2
+  end)
+  eq(calls, 1)
+end)
+check("T9: in a batch, in order of registration", function()
+  local t, log = {}, ""
+  obs.observe(t, "a", function() log = log .. 1 end, { immediate = true })
+  obs.observe(t, "b", function() log = log .. 2 end, { immediate = true })
+  obs.batch(function() t.b = 1; t.a = 1 end)
+  eq(log, "12")
+end)
+check("T9: a batch that raises delivers, and the error goes on as it was", function()
+  local t, calls, e = {}, 0, {}
+  obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
+  local ok, caught = pcall(obs.batch, function() t.a = 1; error(e) end)
+  assert(not ok and caught == e)
+  eq(calls, 1)
+  eq(t.a, 1)
+  t.a = 2
+  eq(calls, 2)
+end)
+check("T9: an immediate watcher stopped inside a batch is not called", function()
+  local t, calls = {}, 0
+  local w = obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
+  obs.batch(function() t.a = 1; w:stop() end)
+  eq(calls, 0)
+end)
+check("T9: it is not re-entered; what it triggers of itself comes after it returned", function()
+  local t, depth, most, calls = { n = 0 }, 0, 0, 0
+  obs.observe(t, "n", function(_, _, c)
+    depth = depth + 1
+    calls = calls + 1
+    most = math.max(most, depth)
+    if t.n < 10 then t.n = t.n + 1 end
+    depth = depth - 1
+  end, { immediate = true })
+  t.n = 1
+  eq(most, 1)
+  eq(calls, 10)
+  eq(t.n, 10)
+end)
+check("T9: at most 100 times, then an error that names it", function()
+  local t, calls = { n = 0 }, 0
+  reporting(function()
+    obs.observe(t, "n", function() calls = calls + 1; t.n = t.n + 1 end, { immediate = true, name = "runaway" })
+    t.n = 1
+  end)
+  eq(#reports, 1)
+  assert(tostring(reports[1].error):find("runaway"), tostring(reports[1].error))
+  assert(tostring(reports[1].error):find("RuleT.lua:%d+"), tostring(reports[1].error))
+  assert(calls == 100 or calls == 101, calls)
+  local before = calls
+  -- And it works again afterwards.
+  reporting(function() t.n = -1 end)
+  eq(#reports, 1)
+  assert(calls > before + 90)
+end)
+check("T9: the limit can be set", function()
+  local old = obs.limits()
+  eq(old.retrigger_turns, 1000)
+  eq(old.immediate_depth, 100)
+  local now = obs.limits { immediate_depth = 5 }
+  eq(now.immediate_depth, 5)
+  local t, calls = { n = 0 }, 0
+  reporting(function()
+    obs.observe(t, "n", function() calls = calls + 1; t.n = t.n + 1 end, { immediate = true })
+    t.n = 1
+  end)
+  obs.limits { immediate_depth = 100 }
+  eq(#reports, 1)
+  assert(calls <= 6, calls)
+end)
+check("T9: immediate calls nested deeper than 50 are queued, in order", function()
+  local n, log, depth, most = 200, {}, 0, 0
+  local nodes = {}
+  for i = 1, n do nodes[i] = { v = 0 } end
+  for i = 1, n do
+    obs.observe(nodes[i], "v", function()
+      depth = depth + 1
+      most = math.max(most, depth)
+      log[#log + 1] = i
+      if nodes[i + 1] then nodes[i + 1].v = 1 end
+      depth = depth - 1
+    end, { immediate = true })
+  end
+  nodes[1].v = 1
+  eq(#log, n)
+  for i = 1, n do eq(log[i], i) end
+  assert(most <= 51, most)
+end)
+check("T9: two that trigger each other without end are an error, not a hang", function()
+  local t = { a = 0, b = 0 }
+  reporting(function()
+    obs.observe(t, "a", function() t.b = t.b + 1 end, { immediate = true, name = "ping" })
+    obs.observe(t, "b", function() t.a = t.a + 1 end, { immediate = true, name = "pong" })
+    t.a = 1
+  end)
+  assert(#reports >= 1)
+  assert(tostring(reports[1].error):find("p[io]ng"))
+end)
+check("T9: the path of the change is one of the watcher's", function()
+  local t, got = { a = { 1 } }, nil
+  obs.observe(t, { "zzz", "a.*" }, function(_, _, c) got = c end, { immediate = true })
+  t.a[2] = 5
+  eq(got.path, "a.*")
+  eq(got.key, 2)
+end)
+
+-- T10
+check("T10: an error is reported, the others run, the watcher stays", function()
+  local t, calls = {}, 0
+  local site
+  reporting(function()
+    site = debug.getinfo(1, "l").currentline + 1
+    obs.observe(t, "a", function() error("boom") end, { name = "bad" })
+    obs.observe(t, "a", function() calls = calls + 1 end)
+    t.a = 1
+    eq(obs.flush(), 2)
+    t.a = 2
+    obs.flush()
+  end)
+  eq(calls, 2)
+  eq(#reports, 2)
+  assert(reports[1].error:find("RuleT.lua:" .. site .. ": boom", 1, true), reports[1].error)
+  eq(reports[1].where.kind, "watcher")
+  eq(reports[1].where.name, "bad")
+  assert(reports[1].where.site:find("RuleT.lua:" .. site, 1, true), reports[1].where.site)
+  eq(math.type(reports[1].where.turn), "integer")
+end)
+check("T10: the error value comes as it was raised", function()
+  local t, e = {}, {}
+  reporting(function()
+    obs.observe(t, "a", function() error(e) end)
+    t.a = 1
+    obs.flush()
+  end)
+  eq(reports[1].error, e)
+end)
+check("T10: errors without text, and whose text fails", function()
+  for _, e in ipairs {
+    { error = nil }, { error = {} }, { error = setmetatable({}, { __tostring = function() error("x") end }) },
+    { error = setmetatable({}, { __tostring = function() return {} end }) }, { error = print }, { error = true }, { error = 42 },
+    { error = coroutine.create(print) }, { error = "\0\255" },
+  } do
+    local t = {}
+    reporting(function()
+      obs.observe(t, "a", function() error(e.error, 0) end)
+      t.a = 1
+      obs.flush()
+      obs.observe(t, "a", function() error(e.error, 0) end, { immediate = true })
+      t.a = 2
+      obs.stop(t)
+    end)
+    eq(#reports, 2)
+    if e.error ~= nil then eq(reports[1].error, e.error) end
+  end
+end)
+check("T10: an error in an immediate watcher doesn't reach the writer", function()
+  local t, after = {}, false
+  reporting(function()
+    obs.observe(t, "a", function() error("boom") end, { immediate = true })
+    obs.observe(t, "a", function() after = true end, { immediate = true })
+    t.a = 1
+  end)
+  assert(after)
+  eq(t.a, 1)
+  eq(#reports, 1)
+  eq(reports[1].where.kind, "immediate")
+end)
+check("T10: a stack overflow in a callback is an error like others", function()
+  local t, calls = {}, 0
+  reporting(function()
+    local function deep() return 1 + deep() end
+    obs.observe(t, "a", function() deep() end)
+    obs.observe(t, "a", function() calls = calls + 1 end)
+    t.a = 1
+    obs.flush()
+  end)
+  eq(calls, 1)
+  eq(#reports, 1)
+  assert(tostring(reports[1].error):find("stack overflow"))
+end)
+
+-- T11
+check("T11: a watcher added in a flush is called from the next change on", function()
+  local t, log = {}, ""
+  local added
+  obs.observe(t, "a", function()
+    log = log .. "1"
+    if not added then
+      added = obs.observe(t, "a", function() log = log .. "2" end)
+    end
+  end)
+  t.a = 1
+  obs.flush()
+  obs.flush()
+  eq(log, "1")
+  t.a = 2
+  obs.flush()
+  eq(log, "112")
+end)
+check("T11: a thousand watchers stopped by the first of them", function()
+  local t, calls = {}, 0
+  obs.observe(t, "a", function() obs.stop(t) end)
+  for i = 1, 1000 do obs.observe(t, "a", function() calls = calls + 1 end) end
+  t.a = 1
+  eq(obs.flush(), 1)
+  eq(calls, 0)
+  eq(#obs.observed_keys(t), 0)
+end)
+check("T11: an immediate watcher that stops itself and others", function()
+  local t, calls = {}, 0
+  local ws = {}
+  for i = 1, 10 do
+    ws[i] = obs.observe(t, "a", function()
+      calls = calls + 1
+      for j = 1, 10 do ws[j]:stop() end
+    end, { immediate = true })
+  end
+  t.a = 1
+  t.a = 2
+  eq(calls, 1)
+end)
+check("T11: an immediate watcher added inside one hears the next change", function()
+  local t, log = {}, ""
+  local added
+  obs.observe(t, "a", function()
+    log = log .. 1
+    if not added then added = obs.observe(t, "a", function() log = log .. 2 end, { immediate = true }) end
+  end, { immediate = true })
+  t.a = 1
+  eq(log, "1")
+  t.a = 2
+  eq(log, "112")
+end)
+
+-- T12
+check("T12: flush inside a watcher, an immediate one, a hook or a batch is an error", function()
+  local t, caught = {}, {}
+  local function try(where)
+    local ok, message = pcall(obs.flush)
+    caught[where] = not ok and message
+  end
+  obs.observe(t, "a", function() try "watcher" end)
+  obs.observe(t, "a", function() try "immediate" end, { immediate = true })
+  obs.on_observed(t, function() try "hook" end)
+  obs.observe(t, "b", nothing)
+  t.a = 1
+  obs.batch(try, "batch")
+  obs.flush()
+  obs.observe(t, "e", function() end, { equals = function() try "equals" return true end })
+  t.e = 1
+  for _, where in ipairs { "watcher", "immediate", "hook", "batch", "equals" } do
+    assert(caught[where] and caught[where]:find("flush"), where .. ": " .. tostring(caught[where]))
+  end
+end)
+check("T12: a watcher cannot yield, and the error says so", function()
+  local t = {}
+  reporting(function()
+    obs.observe(t, "a", function() coroutine.yield(1) end)
+    obs.observe(t, "a", function() coroutine.yield(1) end, { immediate = true })
+    t.a = 1
+    obs.flush()
+    local co = coroutine.create(function() t.a = 2; obs.flush(); return "done" end)
+    local ok, result = coroutine.resume(co)
+    assert(ok and result == "done", tostring(result))
+  end)
+  eq(#reports, 4)
+  for i = 1, 4 do
+    assert(tostring(reports[i].error):find("watcher cannot yield"), reports[i].error)
+    assert(tostring(reports[i].error):find("task"), reports[i].error)
+  end
+end)
+check("T12: coroutines inside a watcher are its own affair", function()
+  local t, sum = {}, 0
+  obs.observe(t, "a", function()
+    for v in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end) do sum = sum + v end
+  end)
+  t.a = 1
+  obs.flush()
+  eq(sum, 6)
+end)
+check("T12: a watcher may start tasks", function()
+  local t, log = {}, ""
+  obs.observe(t, "a", function()
+    log = log .. "w"
+    obs.task(function() log = log .. "t" end)
+  end)
+  t.a = 1
+  obs.flush()
+  eq(log, "wt")
+end)
+turns("T12: a task started by a watcher may wait", function()
+  local t, log = {}, ""
+  obs.observe(t, "a", function()
+    obs.task(function() log = log .. "1"; obs.sleep(0.01); log = log .. "2" end)
+  end)
+  t.a = 1
+  turn()
+  eq(log, "1")
+  obs.sleep(0.02)
+  eq(log, "12")
+end)
+check("T12: waiting functions inside a watcher are an error even in a flush by a task", function()
+  local t = {}
+  reporting(function()
+    obs.observe(t, "a", function() obs.sleep(0) end)
+    obs.task(function() t.a = 1; obs.flush() end)
+  end)
+  eq(#reports, 1)
+  assert(tostring(reports[1].error):find("cannot yield") or tostring(reports[1].error):find("outside of a task"), reports[1].error)
+end)
+check("T12: recursion through writes, observes and stops ends", function()
+  local t = { n = 0 }
+  local function again()
+    if t.n < 300 then
+      obs.observe(t, "n", again, { once = true })
+      t.n = t.n + 1
+    end
+  end
+  obs.observe(t, "n", again, { immediate = true, once = true })
+  t.n = 1
+  for _ = 1, 1000 do if obs.flush() == 0 then break end end
+  eq(t.n, 300)
+end)
+check("T14: with on_error the script goes on", function() assert(true) end)
+
+check("100,000 watchers on one key", function()
+  local t, calls = {}, 0
+  local function f() calls = calls + 1 end
+  local ws = {}
+  for i = 1, 100000 do ws[i] = obs.observe(t, "a", f) end
+  t.a = 1
+  eq(obs.flush(), 100000)
+  eq(calls, 100000)
+  for i = 1, 100000, 2 do ws[i]:stop() end
+  t.a = 2
+  eq(obs.flush(), 50000)
+  eq(obs.observer_count(t, "a"), 50000)
+  eq(obs.stop(t, "a"), 50000)
+  eq(obs.flush(), 0)
+end)
+
+-- T4's limit comes last: it needs the end of a turn.
+turns("T4: without end is an error that names the watchers and where they are declared", function()
+  local t = { a = 0, b = 0, n = 0 }
+  reports = {}
+  obs.on_error(function(e, where) reports[#reports + 1] = tostring(e) end)
+  obs.limits { retrigger_turns = 20 }
+  obs.observe(t, "n", function() t.n = t.n + 1 end, { name = "forever" })
+  local line = debug.getinfo(1, "l").currentline - 1
+  t.n = 1
+  turn()
+  obs.on_error(nil)
+  eq(#reports, 1)
+  assert(reports[1]:find("forever"), reports[1])
+  assert(reports[1]:find("RuleT.lua:" .. line, 1, true), reports[1])
+  assert(t.n >= 20 and t.n <= 23, t.n)
+  turn()
+  obs.limits { retrigger_turns = 1000 }
+  -- It stays registered, and works.
+  obs.stop(t)
+end)
+
+obs.task(function()
+  for _, case in ipairs(waiting) do check(case[1], case[2]) end
+  if #failures > 0 then error(#failures .. " failed:\n" .. table.concat(failures, "\n"), 0) end
+end)
