@@ -18,10 +18,13 @@ final class SourceNames {
   @exclusivity(unchecked) private var functions: CInt = 0
   private let known: UnsafeMutablePointer<Int32>
   private static let slots = 16
+  /// The source that the functions of the module `obs` name.
+  private var prelude: Int32 = -1
 
   init() {
     known = .allocate(capacity: SourceNames.slots + 1)
     known.initialize(repeating: 0, count: SourceNames.slots + 1)
+    prelude = intern("obs")
   }
 
   deinit { known.deallocate() }
@@ -52,7 +55,15 @@ final class SourceNames {
       lua_rawseti(L, -3, lua_Integer(slot))
     }
     clua_pop(L, 3)
-    return Site(source: known[slot], line: line)
+    return known[slot] == prelude ? caller(L) : Site(source: known[slot], line: line)
+  }
+
+  /// What the module `obs` does in Lua, it does for its caller.
+  private func caller(_ L: OpaquePointer) -> Site {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+      let line = clua_where(L, buffer.baseAddress!)
+      return line == 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
+    }
   }
 
   /// Where the function at `index` is defined.
