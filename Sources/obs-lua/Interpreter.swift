@@ -30,9 +30,10 @@ final class Interpreter {
     }
     let status = try host.state.withStack { _ in runProtected() }
     clua_forgetstate()
-    host.close()
+    let succeeded = host.close()
     let request = clua_exitrequest()
-    return request == 0 ? status : request
+    if request != 0 { return request }
+    return status == 0 && !succeeded ? 1 : status
   }
 
   private func runProtected() -> CInt {

@@ -61,9 +61,11 @@ final class ScriptHost {
     return hasFailed ? 1 : 0
   }
 
-  /// Runs what the script wants to be run at exit, and closes the state.
-  func close() {
+  /// Runs what the script wants to be run at exit, and closes the state; false where an error in that
+  /// stops the program.
+  func close() -> Bool {
     host.runExitHooks()
     host.close()
+    return !hasFailed
   }
 }

@@ -135,7 +135,7 @@ public final class LuaHost {
 
   /// Within a callback `body` belongs to the turn under way.
   private func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
-    if engine.isCalling { return try body() }
+    if engine.isOccupied { return try body() }
     return try loop.turn(body)
   }
 

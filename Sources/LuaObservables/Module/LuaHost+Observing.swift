@@ -272,7 +272,7 @@ extension LuaHost {
 
   private func flush(_ L: OpaquePointer) throws -> CInt {
     if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook or a comparison") }
-    if engine.isCalling {
+    if engine.isOccupied {
       let place = engine.batchDepth == 0 ? "watcher" : "batch"
       throw LuaError("obs.flush was called inside a \(place)")
     }
