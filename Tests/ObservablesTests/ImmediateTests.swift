@@ -29,6 +29,16 @@ struct ImmediateTests {
   }
 
   // T9
+  @Test func `old and new of a property that is nil are nil`() throws {
+    let person = Person()
+    try person.observeImmediately("address", in: loop) { [log] _, change in
+      log.note("\(change.old == nil) \(change.new is Address)")
+    }
+    person.address = Address()
+    #expect(log.events == ["true true"])
+  }
+
+  // T9
   @Test func `it reads the value that was stored`() throws {
     let person = Person()
     try person.observeImmediately("age", in: loop) { [log] person, _ in log.note("\(person.age)") }

@@ -114,6 +114,10 @@ private final class Run {
     loop.onError = { [weak self] _ in self?.actual.append("error") }
     let expected = Reference(program).run()
     vertices = (0..<Step.vertices).map(Vertex.init)
+    defer {
+      // Rings of strong references would stay.
+      for vertex in vertices { (vertex.a, vertex.b) = (nil, nil) }
+    }
     for step in program { perform(step) }
     loop.flush()
     actual.append("—")
@@ -222,6 +226,7 @@ private final class Reference {
   func run() -> [String] {
     for step in program { perform(step) }
     flush()
+    for object in objects { object.links = [:] }
     return log
   }
 

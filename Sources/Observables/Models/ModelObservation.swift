@@ -119,7 +119,7 @@ public final class ModelObservation {
   ) {
     guard let node = currentNode else { return }
     if isSame, wants & Slot.Wants.writes == 0 { return }
-    withUnsafePointer(to: ModelValues(key: slot, old: old, new: new)) { values in
+    withUnsafePointer(to: ModelValues(key: slot, old: flattened(old), new: flattened(new))) { values in
       node.engine.written(
         Change(
           node: node, slot: self.slot(slot), every: node.pointee.every, isSame: isSame,

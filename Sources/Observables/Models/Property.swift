@@ -15,7 +15,7 @@ public struct Property<Model: ObservableModel> {
   ) {
     self.name = name
     self.type = Value.self
-    read = { Property.flattened(get($0)) }
+    read = { flattened(get($0)) }
     write = set.map { set in
       { model, value in
         guard let value = value as? Value else { return false }
@@ -64,12 +64,12 @@ public struct Property<Model: ObservableModel> {
     }
     self.child = child
   }
+}
 
-  /// The value without the optional around it: nil is nil, however deep.
-  private static func flattened(_ value: Any) -> Any? {
-    if let optional = value as? any OptionalValue { return optional.flattened }
-    return value
-  }
+/// The value without the optional around it: nil is nil, however deep.
+func flattened(_ value: Any) -> Any? {
+  if let optional = value as? any OptionalValue { return optional.flattened }
+  return value
 }
 
 /// Lets a value of unknown type be asked whether it is an optional.
