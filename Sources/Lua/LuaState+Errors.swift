@@ -61,6 +61,8 @@ extension LuaState {
 
   /// What the error value at an index reads as. [-0, +0, -]
   package func describe(at index: CInt, of L: OpaquePointer) -> String {
+    // After a stack overflow there may be no room for a call.
+    if lua_type(L, index) == LUA_TSTRING { return text(at: index, of: L) }
     let name = String(cString: lua_typename(L, lua_type(L, index)))
     defer { clua_pop(L, 1) }
     guard clua_try_describe(L, index) == LUA_OK else {

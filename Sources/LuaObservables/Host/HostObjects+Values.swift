@@ -2,12 +2,23 @@ internal import CLua
 internal import Lua
 internal import Observables
 
+/// An optional property, seen through `Any`.
+private protocol OptionalValue {
+  var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var wrapped: Any? { map { $0 as Any } }
+}
+
 /// Properties of Swift models, read and written by scripts.
 extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
   func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
     guard let value else { return lua_pushnil(L) }
-    if let object = value as AnyObject as? any ObservableModel, type(of: value) is AnyClass {
+    if let optional = value as? any OptionalValue {
+      try push(value: optional.wrapped, to: L)
+    } else if let object = value as AnyObject as? any ObservableModel, type(of: value) is AnyClass {
       try push(object, to: L)
     } else if let value = value as? any LuaEncodable {
       try host.state.push(value, to: L)

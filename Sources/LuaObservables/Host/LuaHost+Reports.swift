@@ -17,9 +17,13 @@ extension LuaHost {
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil
   ) {
     reportCount += 1
-    let report = LuaReport(
-      error: error, kind: kind, name: name, site: site, cause: cause,
-      turn: engine.statistics.turns + 1)
+    deliver(
+      LuaReport(
+        error: error, kind: kind, name: name, site: site, cause: cause,
+        turn: engine.statistics.turns + 1))
+  }
+
+  private func deliver(_ report: LuaReport) {
     // An error in the script's own error callback goes to the host: it must not come back here.
     if let errorHook, !isReporting {
       isReporting = true
@@ -31,6 +35,10 @@ extension LuaHost {
     } else {
       writeError("\(programName): \(report.description)\n")
     }
+  }
+
+  private func isOverflow(_ error: LuaError) -> Bool {
+    [.handler, .memory].contains(error.code) || error.message.hasSuffix("stack overflow")
   }
 
   /// False where the callback failed itself; its own error is reported then, too.
@@ -60,6 +68,11 @@ extension LuaHost {
       return true
     } catch {
       if error.code == .closed { return true }
+      if isOverflow(error), isOverflow(report.error) {
+        // No room for the hook either: the next turn begins with an empty stack.
+        loop.nextTurn { [weak self] in self?.deliver(report) }
+        return true
+      }
       self.report(error, .hook, name: "on_error", site: "")
       return false
     }

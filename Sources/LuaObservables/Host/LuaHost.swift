@@ -39,7 +39,7 @@ public final class LuaHost {
   var scopeLists: [LuaTable] = []
   var errorHook: LuaFunction?
   var isReporting = false
-  var exitHooks: [LuaFunction] = []
+  var exitHooks: [(LuaFunction, site: String)] = []
   @exclusivity(unchecked) var endings: [Ending] = []
   @exclusivity(unchecked) var recorder: ScriptRecorder?
   var timers: [Int: LoopTimer] = [:]

@@ -156,15 +156,16 @@ extension LuaHost {
 
   private func addExitHook(_ L: OpaquePointer) throws -> CInt {
     try checkFunction(at: 1, of: L, "on_exit")
-    exitHooks.append(LuaFunction(pin: try state.pin(at: 1, of: L)))
+    let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
+    exitHooks.append((hook, sources.text(sources.current(L))))
     return 0
   }
 
   /// Calls what the script wants called at its end, once each, in the order of registration.
   public func runExitHooks() {
     while !exitHooks.isEmpty {
-      let hook = exitHooks.removeFirst()
-      run(hook, .exit, name: "on_exit", site: "")
+      let (hook, site) = exitHooks.removeFirst()
+      run(hook, .exit, name: "on_exit", site: site)
     }
   }
 }

@@ -41,9 +41,17 @@ extension Engine {
       last = call.id
       guard let watcher = watcher(at: call.index, id: call.id) else { continue }
       if watcher.pointee.flags.contains(.comparing) {
-        let receiver = watcher.pointee.receiver.takeUnretainedValue()
-        if receiver.isEqual(watcher, change) { continue }
-        guard self.watcher(at: call.index, id: call.id) != nil else { continue }
+        // What a comparison writes itself is not compared again: it would never end.
+        if !watcher.pointee.flags.contains(.comparingNow) {
+          let receiver = watcher.pointee.receiver.takeUnretainedValue()
+          watcher.pointee.flags.insert(.comparingNow)
+          let isEqual = receiver.isEqual(watcher, change)
+          guard self.watcher(at: call.index, id: call.id) != nil else { continue }
+          watcher.pointee.flags.remove(.comparingNow)
+          if isEqual { continue }
+        } else if change.isSame {
+          continue
+        }
       }
       if watcher.pointee.flags.contains(.immediate) {
         callImmediately(watcher, call)

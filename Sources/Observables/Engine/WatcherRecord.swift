@@ -50,6 +50,8 @@ public struct WatcherRecord {
     static let anchoring = Flags(rawValue: 8192)
     /// An immediate watcher: whether such an object left is judged in the flush.
     static let judging = Flags(rawValue: 16384)
+    /// Its own comparison is being called.
+    static let comparingNow = Flags(rawValue: 32768)
   }
 
   /// Has to hear of each write.
