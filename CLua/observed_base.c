@@ -42,6 +42,25 @@ static void change_metatable(lua_State *L, clua_node *node) {
   if (!node->ended) clua_watchmetatable(L, node, 4);
 }
 
+/* (observed table, metatable or nil) */
+static int visible_setmetatable(lua_State *L) {
+  change_metatable(L, clua_pushnodeat(L, 1));
+  return 0;
+}
+
+void clua_setmetatable(lua_State *L, int index) {
+  int table = lua_absindex(L, index), top = lua_gettop(L);
+  if (lua_type(L, table) != LUA_TTABLE || !clua_pushnodeat(L, table)) {
+    lua_setmetatable(L, table);
+    return;
+  }
+  lua_settop(L, top);
+  lua_pushcfunction(L, visible_setmetatable);
+  lua_pushvalue(L, table);
+  lua_rotate(L, top, -1);
+  lua_call(L, 2, 0);
+}
+
 static int base_setmetatable(lua_State *L) {
   clua_shared *shared = shared_of(L);
   if (!shared->active || lua_type(L, 1) != LUA_TTABLE) return shared->setmetatable(L);

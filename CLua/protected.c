@@ -1,5 +1,7 @@
 #include "clua_protected.h"
 
+#include "clua_observed.h"
+
 /* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the stack
    of C, below the frame that a raise returns to. */
 
@@ -125,9 +127,21 @@ int clua_try_rawset(lua_State *L, int index) {
   return clua_protect(L, rawset, 3, 0);
 }
 
+static int setmetatable(lua_State *L) {
+  lua_insert(L, 1);
+  clua_setmetatable(L, 1);
+  return 0;
+}
+
+int clua_try_setmetatable(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, setmetatable, 2, 0);
+}
+
 static int next(lua_State *L) {
   lua_insert(L, 1);
-  return lua_next(L, 1) ? 2 : 0;
+  // What a script would see: a table may be observed.
+  return clua_next(L, 1) ? 2 : 0;
 }
 
 int clua_try_next(lua_State *L, int index) {

@@ -95,6 +95,8 @@ int clua_inheritedget(lua_State *L, int index);
 /// Pushes the metatable a script would see with debug.getmetatable; false and nothing if none.
 /// [-0, +(0|1), -]
 bool clua_getmetatable(lua_State *L, int index);
+/// As lua_setmetatable, for the metatable a script would see. [-1, +0, m]
+void clua_setmetatable(lua_State *L, int index);
 /// T5: identity for tables, functions and objects, `==` for the rest, NaN equals NaN. [-0, +0, -]
 bool clua_same(lua_State *L, int a, int b);
 

@@ -26,6 +26,8 @@ int clua_try_getfield(lua_State *L, int index, const char *name, size_t length);
 int clua_try_setfield(lua_State *L, int index, const char *name, size_t length);
 /// As lua_rawset. [-2, +(0|1), -]
 int clua_try_rawset(lua_State *L, int index);
+/// As lua_setmetatable, for the metatable a script would see. [-1, +(0|1), -]
+int clua_try_setmetatable(lua_State *L, int index);
 /// As lua_next; at the end both results are nil. [-1, +(2|1), -]
 int clua_try_next(lua_State *L, int index);
 /// As luaL_len. [-0, +(0|1), -]

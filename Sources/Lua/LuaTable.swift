@@ -83,7 +83,7 @@ public struct LuaTable: Sendable, Hashable {
   public var metatable: LuaTable? {
     get throws(LuaError) {
       try withTable { state, L throws(LuaError) in
-        guard lua_getmetatable(L, -1) != 0 else { return nil }
+        guard clua_getmetatable(L, -1) else { return nil }
         return LuaTable(pin: try state.pin(L))
       }
     }
@@ -91,11 +91,11 @@ public struct LuaTable: Sendable, Hashable {
 
   /// Gives the table a metatable, or takes it away.
   ///
-  /// - Throws: `closed`, `foreign`.
+  /// - Throws: `memory`, `closed`, `foreign`.
   public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
     try withTable { state, L throws(LuaError) in
       try state.push(metatable.map { .table($0) } ?? .nil, to: L)
-      lua_setmetatable(L, -2)
+      try state.check(clua_try_setmetatable(L, -2), L)
     }
   }
 

@@ -19,9 +19,13 @@ public final class Inbox: Sendable {
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)
     precondition(status == 0, "The process has no file descriptors left for another loop")
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    for (index, end) in ends.enumerated() {
+      // Never one of the standard streams', which the process may have been started without.
+      let moved = fcntl(end, F_DUPFD_CLOEXEC, 3)
+      precondition(moved >= 3, "The process has no file descriptors left for another loop")
+      close(end)
+      _ = fcntl(moved, F_SETFL, O_NONBLOCK)
+      ends[index] = moved
     }
     (wakeDescriptor, writeDescriptor) = (ends[0], ends[1])
   }
