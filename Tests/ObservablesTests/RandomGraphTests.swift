@@ -115,7 +115,8 @@ private final class Run {
     let expected = Reference(program).run()
     vertices = (0..<Step.vertices).map(Vertex.init)
     defer {
-      // Rings of strong references would stay.
+      // Rings of strong references would stay, and watchers could close them again.
+      for watcher in watchers { watcher.stop() }
       for vertex in vertices { (vertex.a, vertex.b) = (nil, nil) }
     }
     for step in program { perform(step) }
