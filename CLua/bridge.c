@@ -294,14 +294,12 @@ typedef struct sentinel {
   void *context;
 } sentinel;
 
-/* Dies with each cycle, and leaves another one behind. */
+/* Dies with each cycle, and comes back for the next: that takes no memory. */
 static int sentinel_collect(lua_State *L) {
   const sentinel *dead = lua_touserdata(L, 1);
   dead->function(dead->context);
-  sentinel *next = lua_newuserdatauv(L, sizeof *next, 0);
-  *next = *dead;
   lua_getmetatable(L, 1);
-  lua_setmetatable(L, -2);
+  lua_setmetatable(L, 1);
   return 0;
 }
 

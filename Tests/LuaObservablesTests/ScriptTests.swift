@@ -7,7 +7,8 @@ import Testing
 /// Scripts that check themselves. Each is run as a program of its own: the file, then the loop until
 /// nothing is left to do.
 @Suite struct `Scripts` {
-  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts")
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "Scripts")
 
   static let names = try! FileManager.default.contentsOfDirectory(atPath: folder.path())
     .filter { $0.hasSuffix(".lua") }.sorted()

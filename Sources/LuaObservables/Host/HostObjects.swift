@@ -15,7 +15,9 @@ final class HostObjects {
   private var watched: [ObjectIdentifier: Watched] = [:]
 
   private final class Box {
-    var object: AnyObject
+    /// Never nil. Optional, so that asking whether it is uniquely referenced asks this variable: the
+    /// compiler hands over a copy of what a plain `AnyObject` holds, which is one reference more.
+    var object: AnyObject?
     unowned(unsafe) let objects: HostObjects
     init(_ object: AnyObject, _ objects: HostObjects) {
       (self.object, self.objects) = (object, objects)
@@ -129,9 +131,18 @@ final class HostObjects {
     clua_pop(L, 2)
   }
 
+  /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
+  /// its userdata is being finalized must not make another. [-0, +1, -]
+  private func pushExisting(_ root: NodeRef, to L: OpaquePointer) {
+    guard !root.isDead else { return lua_pushnil(L) }
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
+    lua_rawgetp(L, -1, Unmanaged.passUnretained(root.model).toOpaque())
+    clua_remove(L, -2)
+  }
+
   /// [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
-    push(root, to: L)
+    pushExisting(root, to: L)
     if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE {
       lua_rawgeti(L, -1, key)
       clua_remove(L, -2)
@@ -147,7 +158,7 @@ final class HostObjects {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     let identifier = ObjectIdentifier(root.model)
-    push(root, to: L)
+    pushExisting(root, to: L)
     if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE,
       lua_rawgeti(L, -1, key) != LUA_TNIL
     {
@@ -175,7 +186,7 @@ final class HostObjects {
       let isShared = !isKnownUniquelyReferenced(&entry.box.object)
       if isShared, entry.anchor == 0 {
         lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
-        if lua_rawgetp(L, -1, Unmanaged.passUnretained(entry.box.object).toOpaque())
+        if lua_rawgetp(L, -1, Unmanaged.passUnretained(entry.box.object!).toOpaque())
           == LUA_TUSERDATA
         {
           watched[identifier]?.anchor = host.anchors.keep(L)
@@ -192,9 +203,9 @@ final class HostObjects {
 
   /// The userdata is gone: watchers of scripts on this model end with it.
   private func collected(_ box: Box) {
-    guard watched.removeValue(forKey: ObjectIdentifier(box.object)) != nil, !host.isClosed else {
+    guard watched.removeValue(forKey: ObjectIdentifier(box.object!)) != nil, !host.isClosed else {
       return
     }
-    host.stopScriptWatchers(of: box.object)
+    host.stopScriptWatchers(of: box.object!)
   }
 }

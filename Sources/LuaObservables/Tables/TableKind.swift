@@ -25,8 +25,10 @@ final class TableKind: NodeKind {
       return owner.assumingMemoryBound(to: Node.self)
     }
     var made: OpaquePointer?
-    try host.state.check(clua_try_node_make(L, -1, &made), L)
-    clua_pop(L, 1)
+    let status = clua_try_node_make(L, -1, &made)
+    // Also where it failed: a loop that goes on would take the table for its key.
+    defer { clua_pop(L, 1) }
+    try host.state.check(status, L)
     return node(of: made!)
   }
 

@@ -1,0 +1,117 @@
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+@Suite struct `Out of memory` {
+  /// A bit of everything that allocates on the way of observing.
+  private static let program = """
+    local obs = require "obs"
+    local made = {}
+    local list, model = {1, 2, 3}, {name = "a", child = {leaf = {value = 1}}, list = {}}
+    for round = 1, 3 do
+      local observer = {}
+      local watchers = {
+        obs.observe(model, "child.leaf.value", function(m, o) made[#made + 1] = {m, o} end,
+          {observer = observer, name = "leaf " .. round}),
+        obs.observe(model, {"*", "child.*.value"}, function(m) m.list[#m.list + 1] = round end),
+        obs.observe(list, obs.path(2), function() made[#made + 1] = "two" .. round end),
+        obs.observe(list, "@count", function() made[#made + 1] = "count" .. round end),
+        obs.observe(model, "name", function(m, o, change) made[#made + 1] = change end,
+          {immediate = true}),
+        obs.observe(model, "a key so long that it is told by its value " .. round,
+          function() end, {on_end = function() end}),
+      }
+      model.child = {leaf = {value = round}}
+      model.name = "name " .. round
+      list[#list + 1] = round
+      table.insert(list, 1, round)
+      table.sort(list)
+      obs.flush()
+      for k, v in pairs(model) do made[#made + 1] = k end
+      obs.get(model, "child.leaf.value")
+      obs.set(model, "child.leaf.value", round + 1)
+      obs.describe(model)
+      obs.observed_keys(model)
+      if creature then
+        obs.observe(creature, "name", function() made[#made + 1] = creature.name end)
+        creature.name = "creature " .. round
+      end
+      for i, watcher in ipairs(watchers) do if i % 2 == round % 2 then watcher:stop() end end
+      obs.stop(model, "name")
+      obs.after(round, function() model.name = "later " .. round end)
+      obs.task(function() obs.sleep(round) model.child = nil end)
+    end
+    """
+
+  /// Runs the program with the requests from the `n`th on refused, `times` of them. False if nothing
+  /// failed.
+  private func attempt(_ n: UInt64, times: UInt64) throws -> Bool {
+    let test = try TestHost()
+    let (host, state) = (test.host, test.host.state)
+    let creature = Creature()
+    try host.set("creature", to: creature)
+    try state.run("require 'obs'")
+    var hasFailed = false
+    state.refuseAllocations(from: n, count: times)
+    do { try host.run(Self.program, name: "=program") } catch {
+      hasFailed = true
+      #expect("\(error)".contains("not enough memory"), "allocation \(n): \(error)")
+    }
+    if times == .max { state.refuseAllocations(from: 0, count: 0) }
+    test.loop.run()
+    test.loop.turn { creature.name = "last" }
+    state.refuseAllocations(from: 0, count: 0)
+    for report in test.reports {
+      hasFailed = true
+      #expect(report.description.contains("not enough memory"), "allocation \(n): \(report)")
+    }
+
+    // The state goes on, and so does observing.
+    #expect(
+      try host.run(
+        """
+        local obs = require "obs"
+        local t, calls = {a = {b = 1}}, 0
+        obs.observe(t, "a.b", function() calls = calls + 1 end)
+        t.a.b = 2
+        obs.flush()
+        t.a = {b = 3}
+        obs.flush()
+        return calls
+        """) == [2], "allocation \(n)")
+    host.close()
+    #expect(test.loop.statistics.watchers == 0, "allocation \(n)")
+    return hasFailed
+  }
+
+  // B3, T12
+  @Test func `at any allocation is an error or a report, and observing goes on`() throws {
+    for times: UInt64 in [2, .max] {
+      var n: UInt64 = 1
+      // Late requests may all be for what is done without where memory is short.
+      while try attempt(n, times: times) || n < 2000 { n += n < 100 ? 3 : 17 }
+      #expect(n > 2000)
+    }
+  }
+
+  @Test func `at any allocation of its making is an error of the host`() throws {
+    var failures = 0
+    for n: UInt64 in stride(from: 1, through: 4000, by: 7) {
+      let loop = Loop(clock: .virtual)
+      do throws(LuaError) {
+        let state = try LuaState(libraries: .all, memoryLimit: nil, refusing: nil)
+        state.refuseAllocations(from: n, count: .max)
+        let host = LuaHost(state: state, loop: loop)
+        try host.install()
+        try host.run("require 'obs'")
+        host.close()
+        break
+      } catch {
+        #expect("\(error)".contains("not enough memory"), "allocation \(n): \(error)")
+        failures += 1
+      }
+    }
+    #expect(failures > 10)
+  }
+}
