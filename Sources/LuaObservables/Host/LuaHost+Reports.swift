@@ -38,7 +38,7 @@ extension LuaHost {
   }
 
   private func isOverflow(_ error: LuaError) -> Bool {
-    [.handler, .memory].contains(error.code) || error.message.hasSuffix("stack overflow")
+    [.handler, .memory].contains(error.code) || error.message.contains("stack overflow")
   }
 
   /// False where the callback failed itself; its own error is reported then, too.

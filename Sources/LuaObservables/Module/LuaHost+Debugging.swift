@@ -121,8 +121,13 @@ extension LuaHost {
         )
       } else if history?.lastTurn ?? 0 > 0 {
         (reason, detail) = ("called", "it was called in turn \(history!.lastTurn)")
-      } else {
+      } else if recorder?.keepsHistory == true {
         (reason, detail) = ("unwritten", "nothing on its paths was written")
+      } else if watcher.script.pointee.cause.line > 0 {
+        let site = sources.text(watcher.script.pointee.cause)
+        (reason, detail) = ("called", "its last call came of the write at \(site)")
+      } else {
+        (reason, detail) = ("unwritten", "no change on its paths is known")
       }
     } else {
       let place = history?.stoppedAt

@@ -164,8 +164,12 @@ extension LuaHost {
       if filter.paths.isEmpty {
         count += engine.stop(watcher)
       } else {
+        // The record may be freed with the last path.
+        let (index, id) = (watcher.pointee.index, watcher.pointee.id)
         for path in filter.paths {
-          while watcher.pointee.isActive, engine.remove(path, from: watcher) { count += 1 }
+          while engine.watcher(at: index, id: id) != nil, engine.remove(path, from: watcher) {
+            count += 1
+          }
         }
       }
     }

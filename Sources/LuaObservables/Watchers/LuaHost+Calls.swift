@@ -7,7 +7,16 @@ extension LuaHost {
   /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
   func call(_ watcher: WatcherRef, change: (Change, Path)?) {
     let L = state.pointer
-    guard let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else { return }
+    guard let root = watcher.pointee.root else { return }
+    // The callback may end its own watcher, or give it another cause.
+    let (site, cause) = (watcher.script.pointee.site, watcher.script.pointee.cause)
+    guard lua_checkstack(L, 24) != 0 else {
+      report(
+        LuaError("stack overflow: no room to call a watcher"),
+        change == nil ? .watcher : .immediate, name: title(of: watcher).name,
+        site: sources.text(site), cause: cause.line > 0 ? sources.text(cause) : nil)
+      return
+    }
     let height = lua_gettop(L)
     if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
       breakOnCall(of: watcher, L)
@@ -22,7 +31,13 @@ extension LuaHost {
     } else {
       status = call(watcher, of: root, change, L)
     }
-    if status != LUA_OK { reportFailure(of: watcher, status, change != nil, L) }
+    if status != LUA_OK {
+      let place = sources.text(site)
+      reportError(
+        status, L, change == nil ? .watcher : .immediate,
+        name: watcher.pointee.isActive ? title(of: watcher).name : place, site: place,
+        cause: cause.line > 0 ? sources.text(cause) : nil)
+    }
     lua_settop(L, height)
   }
 
@@ -45,18 +60,6 @@ extension LuaHost {
       return LUA_ERRRUN
     }
     return clua_watchercall(L, 3, 0)
-  }
-
-  private func reportFailure(
-    of watcher: WatcherRef, _ status: CInt, _ isImmediate: Bool, _ L: OpaquePointer
-  ) {
-    // The callback may have ended its own watcher.
-    let isActive = watcher.pointee.isActive
-    let (name, site) = isActive ? title(of: watcher) : ("(ended)", "")
-    let cause = isActive ? watcher.script.pointee.cause : Site()
-    reportError(
-      status, L, isImmediate ? .immediate : .watcher, name: name, site: site,
-      cause: cause.line > 0 ? sources.text(cause) : nil)
   }
 
   /// The file:line that is running becomes the cause of the watcher's next call.

@@ -146,7 +146,7 @@ extension Engine {
       }
       watcher.pointee.flags.insert(.running)
       immediateDepth += 1
-      statistics.calls += 1
+      if !watcher.pointee.flags.contains(.probing) { statistics.calls += 1 }
       if isRecording { recorder?.called(watcher) }
       receiver.deliver(watcher, call.change, path: call.path)
       immediateDepth -= 1

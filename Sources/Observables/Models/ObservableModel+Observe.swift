@@ -109,7 +109,11 @@ extension ObservableModel {
         else { continue }
       }
       if let path {
-        while record.pointee.isActive, engine.remove(path, from: record) { count += 1 }
+        // The record may be freed with the last path.
+        let (index, id) = (record.pointee.index, record.pointee.id)
+        while engine.watcher(at: index, id: id) != nil, engine.remove(path, from: record) {
+          count += 1
+        }
       } else {
         count += engine.stop(record)
       }

@@ -445,6 +445,20 @@ check("T10: an error is reported, the others run, the watcher stays", function()
   assert(reports[1].where.site:find("RuleT.lua:" .. site, 1, true), reports[1].where.site)
   eq(math.type(reports[1].where.turn), "integer")
 end)
+check("T10: also of a watcher that stopped itself, with the write that caused the call", function()
+  local t, w = {}, nil
+  local registered = debug.getinfo(1, "l").currentline + 2
+  reporting(function()
+    w = obs.observe(t, "a", function(o) o.a = 2; w:stop(); error("last words") end)
+    t.a = 1
+    obs.flush()
+  end)
+  eq(#reports, 1)
+  local where = reports[1].where
+  assert(where.site:find("RuleT.lua:" .. registered, 1, true), where.site)
+  assert(where.cause:find("RuleT.lua:" .. registered + 1, 1, true), where.cause)
+  assert(where.traceback:find("last words") or where.traceback:find("traceback"), where.traceback)
+end)
 check("T10: the error value comes as it was raised", function()
   local t, e = {}, {}
   reporting(function()
