@@ -84,8 +84,9 @@ extension Engine {
 
   // MARK: Objects that died
 
-  /// The object of `node` is gone: its kind is not asked any more. May be called at any moment, also
-  /// in the middle of another operation of this engine.
+  /// The object of `node` is gone: its kind is not asked any more.
+  ///
+  /// May be called at any moment, also in the middle of another operation of this engine.
   package func end(_ node: NodeRef) {
     node.pointee.isDead = true
     dead.append(node)
@@ -166,8 +167,10 @@ extension Engine {
     idle.append(node)
   }
 
-  /// Forgets slots without watchers, and nodes without slots. Not earlier than at the end of a turn:
-  /// what stops being observed is often observed again at once.
+  /// Forgets slots without watchers, and nodes without slots.
+  ///
+  /// Not earlier than at the end of a turn: what stops being observed is often observed again at
+  /// once.
   func settle() {
     if idle.isEmpty || isBusy || isRunningHooks { return }
     busyDepth += 1

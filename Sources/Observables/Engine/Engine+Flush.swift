@@ -4,8 +4,9 @@ extension Engine {
   package var hasPending: Bool { !queue.isEmpty }
   package var pendingCount: Int { queue.count + triggered.count + later.count }
 
-  /// Calls what is pending, and what that triggers and has not run in this flush (T3, T4). What has
-  /// run already stays pending for the next flush. Returns the number of calls.
+  /// Calls what is pending, and what that triggers and has not run in this flush (T3, T4).
+  ///
+  /// What has run already stays pending for the next flush. Returns the number of calls.
   @discardableResult
   package func flush() -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
@@ -125,7 +126,9 @@ extension Engine {
     }
   }
 
-  /// `Watcher.run`: calls now, whatever has changed. False when it is running already.
+  /// `Watcher.run`: calls now, whatever has changed.
+  ///
+  /// False when it is running already.
   @discardableResult
   package func runNow(_ watcher: WatcherRef) -> Bool {
     guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.running) else {
@@ -173,7 +176,9 @@ extension Engine {
   }
 
   /// Ends a turn: flushes, and starts further turns for what ran already and was triggered again
-  /// (T4); then puts things away that nobody observes. Returns the number of calls.
+  /// (T4); then puts things away that nobody observes.
+  ///
+  /// Returns the number of calls.
   @discardableResult
   package func endTurn() -> Int {
     var calls = 0

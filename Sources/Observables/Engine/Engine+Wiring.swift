@@ -2,7 +2,9 @@
 ///
 /// Everything here is iterative: a path may have 10,000 components.
 extension Engine {
-  /// Adds a path to a watcher. If it throws, the watcher is as it was before.
+  /// Adds a path to a watcher.
+  ///
+  /// If it throws, the watcher is as it was before.
   ///
   /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
@@ -35,7 +37,9 @@ extension Engine {
     if isRecording { recorder?.registered(watcher, path) }
   }
 
-  /// Takes a path away again; the watcher ends with its last one (L5). True if it had that path.
+  /// Takes a path away again; the watcher ends with its last one (L5).
+  ///
+  /// True if it had that path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
     var previous: WireRef?
     var wire = watcher.pointee.wires

@@ -258,7 +258,9 @@ extension EngineError: CustomStringConvertible {
   }
 }
 
-/// Sees what the engine does. All calls come in the middle of an operation: take notes only.
+/// Sees what the engine does.
+///
+/// All calls come in the middle of an operation: take notes only.
 open class EngineRecorder {
   /// For subclasses.
   public init() {}

@@ -11,6 +11,7 @@ struct Link {
   /// It was taken out of its slot while it was stale; freed by whoever works the stale list off.
   var isDead = false
   /// A terminal whose value is derived from the node (`@count`): the value that was delivered last.
+  ///
   /// Digits that follow an object: by what its kind knows it, or `spent` when it has left.
   var derived: Int = Link.notDerived
   var slot: SlotRef?

@@ -1,6 +1,10 @@
-/// The record of one observed object. The object owns it and says when it dies (`Engine.end`).
+/// The record of one observed object.
+///
+/// The object owns it and says when it dies (`Engine.end`).
 public struct Node {
-  /// How this object answers. Kinds are kept alive by whoever makes nodes of them.
+  /// How this object answers.
+  ///
+  /// Kinds are kept alive by whoever makes nodes of them.
   package let kind: Unmanaged<NodeKind>
   package let engine: Unmanaged<Engine>
   /// The object itself, in the kind's terms; not retained.
@@ -32,6 +36,7 @@ public struct Node {
   var previous: NodeRef?
 }
 
+/// A node, wherever the engine keeps it.
 public typealias NodeRef = UnsafeMutablePointer<Node>
 
 extension NodeRef {
@@ -74,7 +79,9 @@ public enum Element {
 }
 
 /// How one kind of object is observed: Swift models, Lua tables and each kind of collection answer
-/// these questions, and report their writes. Nothing else in the engine is polymorphic.
+/// these questions, and report their writes.
+///
+/// Nothing else in the engine is polymorphic.
 ///
 /// Called on the loop's thread only.
 open class NodeKind {
@@ -134,7 +141,9 @@ open class NodeKind {
   /// The place in the program that is writing now becomes the cause of the watcher's next call.
   open func noteCause(of watcher: WatcherRef) {}
 
-  /// A slot lost its last link and the turn is over: forget it. The engine frees it.
+  /// A slot lost its last link and the turn is over: forget it.
+  ///
+  /// The engine frees it.
   open func forget(_ slot: SlotRef) {}
   /// The turn is over and nothing of the node is observed any longer; true when the node goes.
   open func settle(_ node: NodeRef) -> Bool { false }

@@ -1,5 +1,7 @@
-/// A growing list of trivial elements in memory of its own: no reference counts and no checks on the
-/// way of a write. Its owner frees it.
+/// A growing list of trivial elements in memory of its own: no reference counts and no checks on
+/// the way of a write.
+///
+/// Its owner frees it.
 struct RawList<Element: BitwiseCopyable> {
   private var base: UnsafeMutablePointer<Element>?
   private var capacity = 0

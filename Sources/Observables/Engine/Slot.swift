@@ -36,6 +36,7 @@ public struct Slot {
   }
 }
 
+/// A slot, wherever the engine keeps it.
 public typealias SlotRef = UnsafeMutablePointer<Slot>
 
 extension SlotRef {

@@ -1,4 +1,6 @@
-/// The engine's side of a watcher. Raw memory: it is reached from links on the way of a write.
+/// The engine's side of a watcher.
+///
+/// Raw memory: it is reached from links on the way of a write.
 public struct WatcherRecord {
   /// Registration order (T3), and what tells a watcher from a later one at the same address.
   package let id: UInt64
@@ -59,10 +61,12 @@ public struct WatcherRecord {
   package var isActive: Bool { root != nil }
 }
 
+/// A watcher's record, wherever the engine keeps it.
 public typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
 
-/// A change as an immediate watcher is told it. `old` and `new` are the writer's; what they are is
-/// known to its kind.
+/// A change as an immediate watcher is told it.
+///
+/// `old` and `new` are the writer's; what they are is known to its kind.
 public struct Change {
   package let node: NodeRef
   /// The slot of the key that was written; nil where only `*` is observed.
@@ -91,7 +95,9 @@ open class Receiver {
   /// For subclasses.
   public init() {}
 
-  /// Calls the callback of a coalesced watcher. Errors are the receiver's to report (T10).
+  /// Calls the callback of a coalesced watcher.
+  ///
+  /// Errors are the receiver's to report (T10).
   open func deliver(_ watcher: WatcherRef) {}
   /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
   open func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {}
@@ -101,7 +107,9 @@ open class Receiver {
   open func save(_ change: Change) -> AnyObject? { nil }
   /// False when the observer of the watcher is gone (L3).
   open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
-  /// The watcher ended. `path` is given when the observed object died.
+  /// The watcher ended.
+  ///
+  /// `path` is given when the observed object died.
   open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
   /// How reports name it, with the place of its registration.
   open func title(_ watcher: WatcherRef) -> String { "a watcher" }

@@ -1,7 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Where other threads leave messages for a loop. May be used on any thread.
+/// Where other threads leave messages for a loop.
+///
+/// May be used on any thread.
 ///
 /// Each message is a turn of the loop (T1); an idle loop wakes for it (T8). Messages that were never
 /// handled, because the loop ended, are dropped.
@@ -45,7 +47,9 @@ public final class Inbox: Sendable {
     if isFirst { wake() }
   }
 
-  /// Makes a waiting loop look around. Async-signal-safe.
+  /// Makes a waiting loop look around.
+  ///
+  /// Async-signal-safe.
   package func wake() {
     // A full pipe wakes as well.
     var byte: UInt8 = 1

@@ -27,6 +27,7 @@ public final class Loop {
   private weak var outer: Loop?
 
   /// Told of errors that have no caller: watchers that trigger themselves without end (T4, T9).
+  ///
   /// Without it they go to the standard error stream.
   public var onError: ((any Error) -> Void)?
 
@@ -82,7 +83,9 @@ public final class Loop {
   }
 
   /// Calls now what is pending; watchers that ran in this flush and were triggered again stay
-  /// pending. Not from within a watcher.
+  /// pending.
+  ///
+  /// Not from within a watcher.
   ///
   /// - Returns: the number of calls.
   @discardableResult
@@ -158,7 +161,9 @@ public final class Loop {
 
   // MARK: Running
 
-  /// Handles what is due, each in its turn, without waiting. For a host with a loop of its own.
+  /// Handles what is due, each in its turn, without waiting.
+  ///
+  /// For a host with a loop of its own.
   ///
   /// - Returns: whether anything could still happen: a timer or message is to come.
   @discardableResult
@@ -170,8 +175,9 @@ public final class Loop {
     return isAlive
   }
 
-  /// Handles messages and timers until nothing could wake the loop any more, or `stop()`. Sleeps
-  /// when idle; on the main thread the main queue's work goes on meanwhile.
+  /// Handles messages and timers until nothing could wake the loop any more, or `stop()`.
+  ///
+  /// Sleeps when idle; on the main thread the main queue's work goes on meanwhile.
   public func run() {
     assertOnThread()
     defer { isStopping = false }

@@ -25,7 +25,9 @@ public final class LoopThread: Sendable {
     self.thread = Mutex(thread)
   }
 
-  /// Ends the loop after the turn under way, and waits for its thread. Not from that thread.
+  /// Ends the loop after the turn under way, and waits for its thread.
+  ///
+  /// Not from that thread.
   public func stop() {
     guard let thread = askToStop() else { return }
     pthread_join(thread, nil)

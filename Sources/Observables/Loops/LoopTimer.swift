@@ -24,7 +24,9 @@ public final class LoopTimer {
     (self.loop, self.body) = (loop, body)
   }
 
-  /// No call is made after this returns. Harmless when it has ended.
+  /// No call is made after this returns.
+  ///
+  /// Harmless when it has ended.
   public func stop() {
     guard isActive else { return }
     if keepsLoopRunning { loop?.dropReference() }

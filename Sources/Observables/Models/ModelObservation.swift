@@ -5,7 +5,9 @@ import Synchronization
 /// Unobserved, a report costs one load and one comparison. Reports are made on the thread of the loop
 /// that observes the model; `didSetElsewhere` may be called on any.
 public final class ModelObservation {
-  /// By property; nil where it is not observed. Null while nothing is.
+  /// By property; nil where it is not observed.
+  ///
+  /// Null while nothing is.
   @usableFromInline @exclusivity(unchecked)
   internal var slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?
 
@@ -68,7 +70,9 @@ public final class ModelObservation {
   }
 
   /// A property that may have been written on any thread; its value must be safe to read on the
-  /// loop's. The watchers are called in a turn of their loop, which wakes for it (T8).
+  /// loop's.
+  ///
+  /// The watchers are called in a turn of their loop, which wakes for it (T8).
   ///
   /// Writes that arrive together are told as one change without values.
   public func didSetElsewhere(_ slot: Int) {
@@ -119,7 +123,8 @@ public final class ModelObservation {
   ) {
     guard let node = currentNode else { return }
     if isSame, wants & Slot.Wants.writes == 0 { return }
-    withUnsafePointer(to: ModelValues(key: slot, old: flattened(old), new: flattened(new))) { values in
+    withUnsafePointer(to: ModelValues(key: slot, old: flattened(old), new: flattened(new))) {
+      values in
       node.engine.written(
         Change(
           node: node, slot: self.slot(slot), every: node.pointee.every, isSame: isSame,

@@ -91,7 +91,9 @@ extension ObservableModel {
   }
 
   /// Ends the watchers of this object: all of them, or those of an observer, or only one path of
-  /// those that have it (L5). Harmless when nothing matches.
+  /// those that have it (L5).
+  ///
+  /// Harmless when nothing matches.
   ///
   /// - Returns: how many (watcher, path) pairs were ended.
   /// - Complexity: O(watchers of this object).
@@ -152,8 +154,10 @@ extension ObservableModel {
     return count
   }
 
-  /// Calls `hook` when the first watcher of a property comes, and when the last one goes (W1), after
-  /// the registration is complete. Replaces an earlier hook; nil takes it away.
+  /// Calls `hook` when the first watcher of a property comes, and when the last one goes (W1),
+  /// after the registration is complete.
+  ///
+  /// Replaces an earlier hook; nil takes it away.
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {

@@ -51,7 +51,9 @@ public final class Watcher: Receiver {
   /// The observing object, while it lives.
   var observing: AnyObject? { observer }
 
-  /// Ends it: no call is made after this returns (T7). Harmless when it has ended.
+  /// Ends it: no call is made after this returns (T7).
+  ///
+  /// Harmless when it has ended.
   ///
   /// - Returns: how many paths it had.
   @discardableResult
@@ -185,7 +187,9 @@ public final class Watcher: Receiver {
   }
 }
 
-/// What an immediate watcher is told. Coalesced watchers are not told: they read the latest state.
+/// What an immediate watcher is told.
+///
+/// Coalesced watchers are not told: they read the latest state.
 public struct ModelChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path
