@@ -262,6 +262,19 @@ int clua_printfailed(lua_State *L) {
 static char *(*edit_line)(const char *prompt);
 static void (*add_history)(const char *line);
 
+static clua_idle_function idle_function;
+static void *idle_context;
+
+static int idle(void) {
+  if (idle_function != NULL) idle_function(idle_context);
+  return 0;
+}
+
+void clua_setidle(clua_idle_function function, void *context) {
+  idle_function = function;
+  idle_context = context;
+}
+
 static void find_editor(void) {
   static const char *const names[] = {
 #ifdef __APPLE__
@@ -277,6 +290,9 @@ static void find_editor(void) {
     if (name) *name = "lua";
     *(void **)&add_history = dlsym(library, "add_history");
     *(void **)&edit_line = dlsym(library, "readline");
+    // Called some ten times a second while a line is awaited.
+    int (**hook)(void) = dlsym(library, "rl_event_hook");
+    if (hook != NULL) *hook = idle;
   }
 }
 

@@ -77,6 +77,10 @@ int clua_exitrequest(void);
 /// Reads a line from the standard input, with line editing where a library for it is installed;
 /// NULL at the end of the input. The caller frees it.
 char *clua_readline(const char *prompt);
+/// Has `function` called again and again while `clua_readline` waits, where there is line editing; NULL
+/// for nothing.
+typedef void (*clua_idle_function)(void *context);
+void clua_setidle(clua_idle_function function, void *context);
 /// Appends a line to the history of the line editor.
 void clua_addhistory(const char *line);
 

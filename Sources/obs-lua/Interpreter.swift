@@ -180,6 +180,8 @@ final class Interpreter {
     name = nil
     lua_settop(state, 0)
     let prompt = Prompt(interpreter: self, state: state)
+    host.promptWillBegin()
+    defer { host.promptDidEnd() }
     var goesOn = true
     while goesOn, clua_exitrequest() == 0, var status = try prompt.load() {
       let base = lua_gettop(state) - 1

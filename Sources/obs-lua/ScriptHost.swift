@@ -51,6 +51,16 @@ final class ScriptHost {
     return !hasFailed
   }
 
+  /// Lines are asked for from now on: timers run while the next one is awaited.
+  func promptWillBegin() {
+    clua_setidle(
+      { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.stepWhileIdle() },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// … and from now on not any more.
+  func promptDidEnd() { clua_setidle(nil, nil) }
+
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
   ///

@@ -9,6 +9,13 @@ extension LuaHost {
     recorder?.drain()
   }
 
+  /// Handles what is due while something else is awaited outside of any turn.
+  package func stepWhileIdle() {
+    guard !engine.isOccupied else { return }
+    _ = try? state.withStack { _ throws(LuaError) in loop.step() }
+    recorder?.drain()
+  }
+
   /// Runs the loop until nothing could wake it, or `descriptor` becomes readable; -1 for none.
   package func runLoop(wakingFor descriptor: CInt) {
     if descriptor >= 0 { loop.inputs[descriptor] = { [unowned loop] in loop.stop() } }
