@@ -15,8 +15,10 @@ final class HostObjects {
   private var watched: [ObjectIdentifier: Watched] = [:]
 
   private final class Box {
-    /// Never nil. Optional, so that asking whether it is uniquely referenced asks this variable: the
-    /// compiler hands over a copy of what a plain `AnyObject` holds, which is one reference more.
+    /// Never nil.
+    ///
+    /// Optional, so that asking whether it is uniquely referenced asks this variable: the compiler
+    /// hands over a copy of what a plain `AnyObject` holds, which is one reference more.
     var object: AnyObject?
     unowned(unsafe) let objects: HostObjects
     init(_ object: AnyObject, _ objects: HostObjects) {
@@ -177,7 +179,9 @@ final class HostObjects {
 
   // MARK: Who holds what
 
-  /// A cycle of the collector ended. Allocates nothing in Lua.
+  /// A cycle of the collector ended.
+  ///
+  /// Allocates nothing in Lua.
   private func collectorCycled() {
     guard !host.isClosed else { return }
     host.engine.hasOrphans = true

@@ -11,8 +11,10 @@ public final class LuaHost {
   public let state: LuaState
   /// The loop that calls their watchers and timers.
   public let loop: Loop
-  /// Told of errors in callbacks, which have no caller (T10): watchers, timers, tasks. A script's own
-  /// `obs.on_error` comes first. Without either they go to the standard error stream.
+  /// Told of errors in callbacks, which have no caller (T10): watchers, timers, tasks.
+  ///
+  /// A script's own `obs.on_error` comes first. Without either they go to the standard error
+  /// stream.
   public var onError: ((LuaReport) -> Void)?
   /// What reports on the standard error stream begin with.
   public var programName = "obs-lua"
@@ -72,7 +74,9 @@ public final class LuaHost {
   deinit { close() }
 
   /// Replaces the base functions that could tell an observed table from a plain one, and offers the
-  /// module `obs`. To be called when the libraries are open and before any script runs.
+  /// module `obs`.
+  ///
+  /// To be called when the libraries are open and before any script runs.
   package func install() throws(LuaError) {
     try state.withStack { L throws(LuaError) in
       var observation = clua_observation(

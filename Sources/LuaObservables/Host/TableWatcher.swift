@@ -24,7 +24,9 @@ public final class TableWatcher: Receiver {
   /// Calls can still come.
   public var isActive: Bool { record != nil }
 
-  /// Ends it: no call is made after this returns (T7). Harmless when it has ended.
+  /// Ends it: no call is made after this returns (T7).
+  ///
+  /// Harmless when it has ended.
   public func stop() {
     guard let record, let host else { return }
     host.engine.stop(record)

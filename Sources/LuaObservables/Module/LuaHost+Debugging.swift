@@ -7,21 +7,27 @@ internal import Observables
 extension LuaHost {
   var debuggingFunctions: [(String, ModuleFunction)] {
     [
-      ("record", { host, L in
-        host.record(lua_toboolean(L, 1) != 0)
-        return 0
-      }),
+      (
+        "record",
+        { host, L in
+          host.record(lua_toboolean(L, 1) != 0)
+          return 0
+        }
+      ),
       ("log", { host, L in try host.log(L) }),
       ("why", { host, L in try host.why(L) }),
       ("whynot", { host, L in try host.whyNot(L) }),
       ("break_on_change", { host, L in try host.breakOnChange(L) }),
       ("watcher_break_on_change", { host, L in try host.breakOnChangeOfWatcher(L) }),
-      ("watcher_break_on_call", { host, L in
-        if let watcher = try host.watcher(at: 1, of: L, "break_on_call").0 {
-          host.breakingCalls.insert(watcher.pointee.id)
+      (
+        "watcher_break_on_call",
+        { host, L in
+          if let watcher = try host.watcher(at: 1, of: L, "break_on_call").0 {
+            host.breakingCalls.insert(watcher.pointee.id)
+          }
+          return 0
         }
-        return 0
-      }),
+      ),
     ]
   }
 

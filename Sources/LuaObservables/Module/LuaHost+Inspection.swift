@@ -12,10 +12,13 @@ extension LuaHost {
       ("describe", { host, L in try host.describe(L) }),
       ("stats", { host, L in try host.stats(L) }),
       ("limits", { host, L in try host.limits(L) }),
-      ("count", { host, L in
-        lua_pushinteger(L, lua_Integer(truncatingIfNeeded: clua_rawlen(L, 1)))
-        return 1
-      }),
+      (
+        "count",
+        { host, L in
+          lua_pushinteger(L, lua_Integer(truncatingIfNeeded: clua_rawlen(L, 1)))
+          return 1
+        }
+      ),
     ]
   }
 
@@ -124,8 +127,11 @@ extension LuaHost {
         lines += key.lines
       }
     }
-    let text = lines.isEmpty ? "\(title) is not observed" : "\(title) is observed:\n"
-      + lines.joined(separator: "\n")
+    let text =
+      lines.isEmpty
+      ? "\(title) is not observed"
+      : "\(title) is observed:\n"
+        + lines.joined(separator: "\n")
     try state.push(text: text, to: L)
     return 1
   }

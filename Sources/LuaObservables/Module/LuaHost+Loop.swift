@@ -9,18 +9,36 @@ extension LuaHost {
       ("after", { host, L in try host.makeTimer("after", repeats: false, L) }),
       ("every", { host, L in try host.makeTimer("every", repeats: true, L) }),
       ("next_turn", { host, L in try host.nextTurn(L) }),
-      ("now", { host, L in lua_pushnumber(L, host.loop.now); return 1 }),
-      ("timer_stop", { host, L in try host.timer(L, "stop")?.stop(); return 0 }),
+      (
+        "now",
+        { host, L in
+          lua_pushnumber(L, host.loop.now); return 1
+        }
+      ),
+      (
+        "timer_stop",
+        { host, L in
+          try host.timer(L, "stop")?.stop(); return 0
+        }
+      ),
       ("timer_ref", { host, L in try host.reference(L, true) }),
       ("timer_unref", { host, L in try host.reference(L, false) }),
       ("on_error", { host, L in try host.setErrorHook(L) }),
       ("on_exit", { host, L in try host.addExitHook(L) }),
-      ("run_exit_hooks", { host, _ in host.runExitHooks(); return 0 }),
+      (
+        "run_exit_hooks",
+        { host, _ in
+          host.runExitHooks(); return 0
+        }
+      ),
       ("report", { host, L in try host.reportFromScript(L) }),
-      ("site", { host, L in
-        try host.state.push(text: host.sources.text(host.sources.current(L)), to: L)
-        return 1
-      }),
+      (
+        "site",
+        { host, L in
+          try host.state.push(text: host.sources.text(host.sources.current(L)), to: L)
+          return 1
+        }
+      ),
     ]
   }
 
@@ -35,7 +53,8 @@ extension LuaHost {
     }
     guard seconds >= 0, repeats ? seconds > 0 : true else {
       throw badArgument(
-        1, of: function, "a \(repeats ? "positive " : "")number of seconds expected, got \(seconds)")
+        1, of: function, "a \(repeats ? "positive " : "")number of seconds expected, got \(seconds)"
+      )
     }
     try checkFunction(at: 2, of: L, function)
     let callback = LuaFunction(pin: try state.pin(at: 2, of: L))

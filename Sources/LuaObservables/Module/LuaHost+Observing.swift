@@ -10,7 +10,12 @@ extension LuaHost {
       ("path", { host, L in try host.makePath(L) }),
       ("path_parts", { host, L in try host.pathParts(L) }),
       ("trigger", { host, L in try host.trigger(L) }),
-      ("begin_batch", { host, _ in host.engine.beginBatch(); return 0 }),
+      (
+        "begin_batch",
+        { host, _ in
+          host.engine.beginBatch(); return 0
+        }
+      ),
       ("end_batch", { host, L in host.endBatch(L) }),
       ("open_scope", { host, L in try host.openScope(L) }),
       ("close_scope", { host, L in host.closeScope(L) }),
@@ -342,7 +347,8 @@ struct ObserveOptions {
     while clua_next(L, index) != 0 {
       defer { clua_pop(L, 1) }
       guard lua_type(L, -2) == LUA_TSTRING else {
-        throw host.badArgument(4, of: "observe", "options have names, not a \(host.typeName(at: -2, of: L)) as key")
+        throw host.badArgument(
+          4, of: "observe", "options have names, not a \(host.typeName(at: -2, of: L)) as key")
       }
       try take(host.state.text(at: -2, of: L), L, host)
     }

@@ -18,7 +18,7 @@ extension LuaHost {
     try installHandle(
       CLUA_HANDLE_WATCHER, "obs.Watcher", L,
       [
-        ("__tostring", { host, L in try host.describeWatcher(L) }),
+        ("__tostring", { host, L in try host.describeWatcher(L) })
       ])
     try installHandle(CLUA_HANDLE_TIMER, "obs.Timer", L, [])
   }
@@ -63,8 +63,9 @@ extension LuaHost {
 
   // MARK: Watchers
 
-  /// Makes the handle on top of the stack that of a watcher. It holds nothing but what tells whether
-  /// the watcher is still active, and the name.
+  /// Makes the handle on top of the stack that of a watcher.
+  ///
+  /// It holds nothing but what tells whether the watcher is still active, and the name.
   func fill(
     _ handle: UnsafeMutablePointer<clua_handle>, with watcher: WatcherRef, _ L: OpaquePointer
   ) {
@@ -136,48 +137,68 @@ extension LuaHost {
   var watcherFunctions: [(String, ModuleFunction)] {
     [
       ("set_methods", { host, L in try host.setMethods(L) }),
-      ("watcher_stop", { host, L in
-        if let watcher = try host.watcher(at: 1, of: L, "stop").0 {
-          host.recorder?.noteStop(of: watcher, at: host.sources.current(L))
-          host.engine.stop(watcher)
-          host.engine.runHooks()
-          host.recorder?.drain()
-        }
-        return 0
-      }),
-      ("watcher_pause", { host, L in
-        if let watcher = try host.watcher(at: 1, of: L, "pause").0 { host.engine.pause(watcher) }
-        return 0
-      }),
-      ("watcher_resume", { host, L in
-        if let watcher = try host.watcher(at: 1, of: L, "resume").0 { host.engine.resume(watcher) }
-        return 0
-      }),
-      ("watcher_observe", { host, L in
-        lua_settop(L, 2)
-        let watcher = try host.watcher(at: 1, of: L, "observe").0
-        let path = try host.path(at: 2, of: L, "observe", argument: 1)
-        if let watcher {
-          do {
-            try host.engine.add(path, to: watcher)
-          } catch let error as PathError {
-            throw host.badArgument(1, of: "observe", error.description)
+      (
+        "watcher_stop",
+        { host, L in
+          if let watcher = try host.watcher(at: 1, of: L, "stop").0 {
+            host.recorder?.noteStop(of: watcher, at: host.sources.current(L))
+            host.engine.stop(watcher)
+            host.engine.runHooks()
+            host.recorder?.drain()
           }
-          host.engine.runHooks()
+          return 0
         }
-        lua_settop(L, 1)
-        return 1
-      }),
-      ("watcher_run", { host, L in
-        if let watcher = try host.watcher(at: 1, of: L, "run").0 { host.engine.runNow(watcher) }
-        return 0
-      }),
-      ("watcher_schedule", { host, L in
-        if let watcher = try host.watcher(at: 1, of: L, "schedule").0 {
-          host.engine.schedule(watcher)
+      ),
+      (
+        "watcher_pause",
+        { host, L in
+          if let watcher = try host.watcher(at: 1, of: L, "pause").0 { host.engine.pause(watcher) }
+          return 0
         }
-        return 0
-      }),
+      ),
+      (
+        "watcher_resume",
+        { host, L in
+          if let watcher = try host.watcher(at: 1, of: L, "resume").0 {
+            host.engine.resume(watcher)
+          }
+          return 0
+        }
+      ),
+      (
+        "watcher_observe",
+        { host, L in
+          lua_settop(L, 2)
+          let watcher = try host.watcher(at: 1, of: L, "observe").0
+          let path = try host.path(at: 2, of: L, "observe", argument: 1)
+          if let watcher {
+            do {
+              try host.engine.add(path, to: watcher)
+            } catch let error as PathError {
+              throw host.badArgument(1, of: "observe", error.description)
+            }
+            host.engine.runHooks()
+          }
+          lua_settop(L, 1)
+          return 1
+        }
+      ),
+      (
+        "watcher_run",
+        { host, L in
+          if let watcher = try host.watcher(at: 1, of: L, "run").0 { host.engine.runNow(watcher) }
+          return 0
+        }
+      ),
+      (
+        "watcher_schedule",
+        { host, L in
+          if let watcher = try host.watcher(at: 1, of: L, "schedule").0 {
+            host.engine.schedule(watcher)
+          }
+          return 0
+        }
+      ),
     ]
   }
 

@@ -141,7 +141,9 @@ final class ScriptRecorder: EngineRecorder {
     events.append(Event(kind: kind, fields: fields.filter { !$0.1.isEmpty }, turn: turn))
   }
 
-  /// Tells the sink what happened. Between operations only.
+  /// Tells the sink what happened.
+  ///
+  /// Between operations only.
   func drain() {
     guard !isDraining, !events.isEmpty else { return }
     guard let sink else {

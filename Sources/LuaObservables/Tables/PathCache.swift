@@ -114,7 +114,8 @@ final class PathCache {
       guard !float.isNaN else {
         throw LuaError("bad argument #\(argument) to 'path' (NaN is not a key)")
       }
-      return .init(kind: .key, bytes: Array("\(float)".utf8), number: Int(bitPattern: UInt(float.bitPattern)))
+      return .init(
+        kind: .key, bytes: Array("\(float)".utf8), number: Int(bitPattern: UInt(float.bitPattern)))
     case LUA_TBOOLEAN:
       let value = lua_toboolean(L, index) != 0
       return .init(kind: .key, bytes: Array("\(value)".utf8), number: value ? 1 : 0)

@@ -209,8 +209,10 @@ extension LuaHost {
 
   // MARK: Endings
 
-  /// The table of `node` was collected. The node's user value is on top of the stack; its callbacks
-  /// go with it, but for those that are to be told. Runs in a finalizer.
+  /// The table of `node` was collected.
+  ///
+  /// The node's user value is on top of the stack; its callbacks go with it, but for those that are
+  /// to be told. Runs in a finalizer.
   func ended(_ L: OpaquePointer, _ node: OpaquePointer, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     let root = owner.assumingMemoryBound(to: Node.self)

@@ -36,7 +36,9 @@ extension UnsafeMutablePointer<WatcherRecord> {
   }
 }
 
-/// Calls the callbacks of scripts. One for each host.
+/// Calls the callbacks of scripts.
+///
+/// One for each host.
 final class ScriptReceiver: Receiver {
   @exclusivity(unchecked) unowned(unsafe) var host: LuaHost!
 
