@@ -44,8 +44,9 @@ import Testing
     end
     """
 
-  /// Runs the program with the requests from the `n`th on refused, `times` of them. False if nothing
-  /// failed.
+  /// Runs the program with the requests from the `n`th on refused, `times` of them.
+  ///
+  /// False if nothing failed.
   private func attempt(_ n: UInt64, times: UInt64) throws -> Bool {
     let test = try TestHost()
     let (host, state) = (test.host, test.host.state)

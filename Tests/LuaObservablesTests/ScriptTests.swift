@@ -4,8 +4,9 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Scripts that check themselves. Each is run as a program of its own: the file, then the loop until
-/// nothing is left to do.
+/// Scripts that check themselves.
+///
+/// Each is run as a program of its own: the file, then the loop until nothing is left to do.
 @Suite struct `Scripts` {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "Scripts")

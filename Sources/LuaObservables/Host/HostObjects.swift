@@ -142,6 +142,8 @@ final class HostObjects {
     clua_remove(L, -2)
   }
 
+  /// Pushes what is kept for the model, or nil.
+  ///
   /// [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
     pushExisting(root, to: L)

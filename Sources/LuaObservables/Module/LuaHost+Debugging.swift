@@ -66,7 +66,7 @@ extension LuaHost {
 
   // MARK: Why
 
-  /// why(watcher) → table, text
+  /// why(watcher) → table, text.
   private func why(_ L: OpaquePointer) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "why")
     let name = try name(of: watcher, handle, L)
@@ -108,7 +108,7 @@ extension LuaHost {
     return 2
   }
 
-  /// whynot(watcher) → table {reason, detail}, text
+  /// whynot(watcher) → table {reason, detail}, text.
   private func whyNot(_ L: OpaquePointer) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "whynot")
     let name = try name(of: watcher, handle, L)
@@ -153,7 +153,7 @@ extension LuaHost {
 
   // MARK: Breaking
 
-  /// break_on_change(observed, path) → watcher
+  /// break_on_change(observed, path) → watcher.
   private func breakOnChange(_ L: OpaquePointer) throws -> CInt {
     let root = try observed(at: 1, of: L, "break_on_change")
     try addProbe(path(at: 2, of: L, "break_on_change", argument: 2), root)

@@ -176,7 +176,7 @@ extension LuaHost {
     return 1
   }
 
-  /// limits(settings?) → the ones in force
+  /// limits(settings?) → the ones in force.
   private func limits(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 1)
     if lua_type(L, 1) != LUA_TNIL {

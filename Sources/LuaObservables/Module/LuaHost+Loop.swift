@@ -42,7 +42,7 @@ extension LuaHost {
     ]
   }
 
-  /// after(seconds, callback), every(seconds, callback) → timer
+  /// after(seconds, callback), every(seconds, callback) → timer.
   private func makeTimer(_ function: String, repeats: Bool, _ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     var isNumber: CInt = 0

@@ -129,7 +129,7 @@ extension LuaHost {
     try paths.keepObserver(watcher.pointee.index, L)
   }
 
-  /// stop(observed, filter) → how many (watcher, path) pairs were ended
+  /// stop(observed, filter) → how many (watcher, path) pairs were ended.
   private func stop(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     var count = 0
@@ -198,7 +198,7 @@ extension LuaHost {
 
   // MARK: Paths
 
-  /// path(...) → exact path
+  /// path(...) → exact path.
   private func makePath(_ L: OpaquePointer) throws -> CInt {
     if lua_gettop(L) == 0 {
       throw badArgument(1, of: "path", "at least one key expected, got no value")
@@ -217,7 +217,7 @@ extension LuaHost {
     return 1
   }
 
-  /// path_parts(path, function name) → list of keys, list of kinds, text
+  /// path_parts(path, function name) → list of keys, list of kinds, text.
   private func pathParts(_ L: OpaquePointer) throws -> CInt {
     let function = lua_type(L, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
     let path = try path(at: 1, of: L, function, argument: 2)

@@ -163,6 +163,8 @@ final class PathCache {
     clua_pop(L, 1)
   }
 
+  /// Pushes the observer of a watcher, or nil.
+  ///
   /// [-0, +1, -]
   func pushObserver(_ index: Int, to L: OpaquePointer) {
     lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(observers))
