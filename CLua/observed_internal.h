@@ -123,6 +123,17 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
   return text[0] == '_' && text[1] == '_';
 }
 
+/// Takes a node out of the list of all. [-0, +0, -]
+void clua_unlinknode(clua_node *node);
+
+/// Whether the key at `key` is a positive integer, also as a float. [-0, +0, -]
+bool clua_ispositive(lua_State *L, int key);
+/// Appends a record whose slot is not set yet; it counts only once `count` is raised. [-0, +0, m]
+clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int key);
+/// Removes the record at a place, counted from 1. [-0, +0, -]
+void clua_droprecord(lua_State *L, clua_node *node, int userdata, int place);
+/// The place of the record of a slot, 0 if there is none. [-0, +0, -]
+int clua_placeofslot(lua_State *L, clua_node *node, const clua_slot *slot);
 /// The record of the key at `key`; `userdata` is the node's, both absolute. [-0, +0, -]
 clua_record *clua_record_of(lua_State *L, clua_node *node, int userdata, int key);
 

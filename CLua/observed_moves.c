@@ -1,0 +1,307 @@
+#include "observed_internal.h"
+
+/* ---- Watching ------------------------------------------------------------------------------- */
+
+/* Appends the key on top to an order. [-1, +0, m] */
+static void append(lua_State *L, int order, int positions, lua_Integer *ordered) {
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, order, ++*ordered);
+  lua_pushinteger(L, *ordered);
+  lua_rawset(L, positions);
+}
+
+/* Copies what a loop over places would miss, so that no value is lost with a place. [-0, +0, m] */
+static void move_rest(lua_State *L, int table, int userdata, int store) {
+  int top = lua_gettop(L);
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  for (int from = 0; from < 2; from++) {
+    lua_pushnil(L);
+    while (lua_next(L, from ? top + 1 : table)) {
+      lua_pushvalue(L, -2);
+      if (clua_ismetakey(L, -1) || lua_rawget(L, store) != LUA_TNIL) {
+        lua_pop(L, 2);
+        continue;
+      }
+      lua_pop(L, 1);
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      lua_rawset(L, store);
+    }
+  }
+  lua_settop(L, top);
+}
+
+/* Moves all keys but `__…` into a new store that has room for them. `removed` is a key without a
+   value that a loop may stand at, or 0. [-0, +0, m] */
+static void move_all(lua_State *L, clua_node *node, int table, int metatable, int userdata,
+                     int removed) {
+  int top = lua_gettop(L), store = top + 1, order = top + 2, positions = top + 3, after = top + 4;
+  lua_Unsigned length = lua_rawlen(L, table);
+  lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
+  // The order of the keys after the list part is kept, for loops that are under way.
+  bool ordering = node->shared->traversed;
+  lua_settop(L, after);
+  if (ordering) {
+    // Weak: a removed key shall not live on for its place.
+    for (int i = order; i <= positions; i++) {
+      lua_newtable(L);
+      clua_pushshared(L, CLUA_SHARED_WEAK);
+      lua_setmetatable(L, -2);
+      lua_replace(L, i);
+    }
+    if (!removed || !clua_successor(L, table, removed)) removed = 0;
+    else lua_replace(L, after);
+  }
+  lua_Integer prefix = 0, ordered = 0;
+  bool list = true;
+  bool whole = !node->chained && node->count == 0;  // nothing is in the old store
+  lua_pushnil(L);
+  while (whole ? lua_next(L, table) : clua_nodenext(L, node, table, userdata)) {
+    if (ordering && removed && lua_rawequal(L, -2, after)) {
+      lua_pushvalue(L, removed);
+      append(L, order, positions, &ordered);
+      removed = 0;
+      list = false;
+    }
+    if (list && lua_isinteger(L, -2) && lua_tointeger(L, -2) == prefix + 1) {
+      lua_rawseti(L, store, ++prefix);
+      continue;
+    } else {
+      list = false;
+      if (ordering) {
+        lua_pushvalue(L, -2);
+        append(L, order, positions, &ordered);
+      }
+      if (clua_ismetakey(L, -2)) {
+        lua_pop(L, 1);
+        continue;
+      }
+    }
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, store);
+  }
+  if (node->chained) move_rest(L, table, userdata, store);
+  if (ordering && removed) {
+    lua_pushvalue(L, removed);
+    append(L, order, positions, &ordered);
+  }
+  lua_pushstring(L, clua_events[CLUA_EVENT_LEN]);
+  if (lua_pushvalue(L, -1), lua_rawget(L, metatable) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, store);
+    lua_pushcclosure(L, clua_storelength, 1);
+    lua_rawset(L, metatable);
+  } else {
+    lua_pop(L, 2);
+  }
+  // From here on nothing needs memory, up to the dummy key.
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
+    clua_setunmarked(L, store);
+  } else {
+    lua_pop(L, 1);
+  }
+  lua_pushvalue(L, store);
+  lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
+  if (!node->userindex) {
+    lua_pushstring(L, "__index");
+    lua_pushvalue(L, store);
+    lua_rawset(L, metatable);
+  }
+  lua_pushstring(L, "__newindex");
+  lua_rawget(L, metatable);
+  if (lua_tocfunction(L, -1) == clua_storenewindex) {
+    lua_pushvalue(L, store);
+    lua_setupvalue(L, -2, 2);
+  }
+  clua_forgetplaces(L, node, userdata);
+  if (ordering) {
+    node->prefix = prefix;
+    node->ordered = ordered;
+    lua_pushvalue(L, order);
+    lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
+    lua_pushvalue(L, positions);
+    lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+  }
+  node->all = true;
+  bool emptied = length > 0;
+  for (lua_Unsigned i = 1; i <= length; i++) {
+    lua_pushnil(L);
+    lua_rawseti(L, table, (lua_Integer)i);
+  }
+  lua_pushnil(L);
+  while (lua_next(L, table)) {
+    lua_pop(L, 1);
+    if (clua_ismetakey(L, -1)) continue;
+    lua_pushvalue(L, -1);
+    lua_pushnil(L);
+    lua_rawset(L, table);
+    emptied = true;
+  }
+  if (emptied && length > 0) {
+    // A new key makes Lua resize the table, which frees the list part.
+    lua_pushboolean(L, true);
+    lua_rawsetp(L, table, &clua_node_key);
+    lua_pushnil(L);
+    lua_rawsetp(L, table, &clua_node_key);
+  }
+  lua_settop(L, top);
+}
+
+void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
+  key = lua_absindex(L, key);
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 24, NULL);
+  if (!clua_pushnode(L, node)) return;
+  int table = top + 1, metatable = top + 2, userdata = top + 3;
+  clua_record *record = clua_record_of(L, node, userdata, key);
+  if (!record) {
+    bool positive = clua_ispositive(L, key);
+    if (positive && !node->all) {
+      lua_pushvalue(L, key);
+      bool present = lua_rawget(L, table) != LUA_TNIL;
+      lua_settop(L, userdata);
+      move_all(L, node, table, metatable, userdata, present ? 0 : key);
+    }
+    record = clua_preparerecord(L, node, userdata, key);
+    if (!node->all) {
+      lua_pushvalue(L, key);
+      bool present = lua_rawget(L, table) != LUA_TNIL;
+      if (node->shared->traversed) clua_keepplace(L, node, table, userdata, key);
+      if (present) {
+        lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+        lua_pushvalue(L, key);
+        lua_pushvalue(L, -3);
+        lua_rawset(L, -3);
+        lua_pushvalue(L, key);
+        lua_pushnil(L);
+        lua_rawset(L, table);
+      }
+    }
+    node->count++;
+  }
+  if (node->indexed) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
+    lua_pushinteger(L, record - node->records + 1);
+    lua_rawsetp(L, -2, slot);
+  }
+  if (record->positive && !record->slot) node->positives++;
+  record->slot = slot;
+  lua_settop(L, top);
+}
+
+void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 24, NULL);
+  if (!clua_pushnode(L, node)) return;
+  if (!node->all) move_all(L, node, top + 1, top + 2, top + 3, 0);
+  node->every = slot;
+  lua_settop(L, top);
+}
+
+void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot) {
+  if (node->every == slot) {
+    node->every = NULL;
+    return;
+  }
+  int place = clua_placeofslot(L, node, slot);
+  if (!place) return;
+  if (node->records[place - 1].positive) node->positives--;
+  node->records[place - 1].slot = NULL;
+  if (!node->indexed || !clua_pushnode(L, node)) return;
+  lua_getiuservalue(L, -1, CLUA_NODE_SLOTS);
+  lua_pushnil(L);
+  lua_rawsetp(L, -2, slot);
+  lua_pop(L, 4);
+}
+
+/* ---- Settling ------------------------------------------------------------------------------- */
+
+/* Copies the value under the key at `key` from the store to the table, then takes it out of the
+   store. [-0, +0, m] */
+static void move_back(lua_State *L, int table, int store, int key) {
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, store) != LUA_TNIL) {
+    lua_pushvalue(L, key);
+    lua_insert(L, -2);
+    lua_rawset(L, table);
+    lua_pushvalue(L, key);
+    lua_pushnil(L);
+    lua_rawset(L, store);
+  } else {
+    lua_pop(L, 1);
+  }
+}
+
+static void move_all_back(lua_State *L, clua_node *node, int table, int metatable, int userdata,
+                          int store) {
+  // In ascending order the list part grows by doubling.
+  lua_Unsigned length = lua_rawlen(L, store);
+  for (lua_Unsigned i = 1; i <= length; i++) {
+    if (lua_rawgeti(L, store, (lua_Integer)i) == LUA_TNIL) {
+      lua_pop(L, 1);
+      continue;
+    }
+    lua_rawseti(L, table, (lua_Integer)i);
+    lua_pushnil(L);
+    lua_rawseti(L, store, (lua_Integer)i);
+  }
+  lua_pushnil(L);
+  while (lua_next(L, store)) {
+    lua_pop(L, 1);
+    clua_record *record = clua_record_of(L, node, userdata, lua_gettop(L));
+    if (!record || !record->slot) move_back(L, table, store, lua_gettop(L));
+  }
+  node->all = false;
+  lua_pushstring(L, clua_events[CLUA_EVENT_LEN]);
+  lua_pushvalue(L, -1);
+  lua_rawget(L, metatable);
+  if (lua_tocfunction(L, -1) == clua_storelength) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    lua_rawset(L, metatable);
+  } else {
+    lua_pop(L, 2);
+  }
+}
+
+void clua_node_settle(lua_State *L, clua_node *node) {
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 24, NULL);
+  if (node->busy || !clua_pushnode(L, node)) return;
+  int table = top + 1, metatable = top + 2, userdata = top + 3, store = top + 4;
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  if (node->all) {
+    if (!node->every && node->positives == 0) {
+      clua_forgetplaces(L, node, userdata);
+      move_all_back(L, node, table, metatable, userdata, store);
+    }
+  }
+  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+  bool moved = false;
+  for (int i = node->count; i >= 1; i--) {
+    if (node->records[i - 1].slot) continue;
+    if (!node->all) {
+      lua_rawgeti(L, store + 1, i);
+      move_back(L, table, store, lua_gettop(L));
+      lua_pop(L, 1);
+      moved = true;
+    }
+    clua_droprecord(L, node, userdata, i);
+  }
+  // A loop that this turn began may go on in a later one, as in a coroutine.
+  if (moved || !node->unfinished) clua_forgetplaces(L, node, userdata);
+  if (node->count == 0 && !node->every && !node->all && !node->owner && !node->dependents) {
+    clua_unwatchmetatable(node);
+    clua_unlinknode(node);
+    node->ended = true;
+    lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
+    clua_setunmarked(L, table);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
+    lua_pushnil(L);
+    lua_rawsetp(L, -2, node);
+    lua_pushnil(L);
+    lua_rawsetp(L, metatable, &clua_node_key);
+  }
+  lua_settop(L, top);
+}

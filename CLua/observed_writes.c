@@ -1,0 +1,234 @@
+#include "observed_internal.h"
+
+#include <string.h>
+
+/* ---- Writes --------------------------------------------------------------------------------- */
+
+bool clua_same(lua_State *L, int a, int b) {
+  if (lua_rawequal(L, a, b)) return true;
+  if (lua_type(L, a) != LUA_TNUMBER || lua_type(L, b) != LUA_TNUMBER) return false;
+  lua_Number x = lua_tonumber(L, a), y = lua_tonumber(L, b);
+  return x != x && y != y;
+}
+
+/* Replaces the nil on top by what the key inherits where `__index` is a table. [-0, +0, -] */
+static void inherit(lua_State *L, int userdata, int key) {
+  if (clua_pushfield(L, userdata, "__index") == LUA_TTABLE) {
+    lua_pushvalue(L, key);
+    clua_inheritedget(L, -2);
+    lua_replace(L, -3);
+  }
+  lua_pop(L, 1);
+}
+
+void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
+                 int new_) {
+  int wants = 0;
+  if (slot) wants = slot->wants;
+  if (node->every) wants |= node->every->wants;
+  if (!wants || !node->owner) return;
+  clua_write write = {
+    .node = node, .slot = slot, .every = node->every,
+    .table = table, .key = key, .old = old, .new_ = new_,
+    .same = clua_same(L, old, new_),
+  };
+  if (write.same && !(wants & CLUA_WANTS_WRITES)) return;
+  clua_shared *shared = node->shared;
+  if (shared->observation.written) {
+    shared->observation.written(shared->observation.context, L, &write);
+  }
+}
+
+static inline bool is_wanted(const clua_node *node, const clua_record *record) {
+  if (!node->owner) return false;
+  if (node->every && node->every->wants) return true;
+  return record && record->slot && record->slot->wants;
+}
+
+void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
+                int key, int value) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  int store = lua_gettop(L);
+  if (!is_wanted(node, record)) {
+    lua_pushvalue(L, key);
+    lua_pushvalue(L, value);
+    lua_rawset(L, store);
+    lua_settop(L, store - 1);
+    return;
+  }
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, store) == LUA_TNIL) inherit(L, userdata, key);
+  lua_pushvalue(L, value);
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, value);
+  lua_rawset(L, store);
+  if (lua_type(L, store + 2) == LUA_TNIL) inherit(L, userdata, key);
+  clua_report(L, node, record ? record->slot : NULL, table, key, store + 1, store + 2);
+  lua_settop(L, store - 1);
+}
+
+/* `__newindex` where the user has none. Upvalues: the node's userdata, its store. A closure of its own
+   per table saves three look-ups on every write. */
+int clua_storenewindex(lua_State *L) {
+  int userdata = lua_upvalueindex(1), store = lua_upvalueindex(2);
+  clua_node *node = (clua_node *)lua_touserdata(L, userdata);
+  clua_record *record = clua_record_of(L, node, userdata, 2);
+  if (record) {
+    if (is_wanted(node, record)) clua_store(L, node, record, 1, userdata, 2, 3);
+    else lua_rawset(L, store);
+    return 0;
+  }
+  int type = lua_type(L, 2);
+  if (type == LUA_TSTRING && clua_ismetakey(L, 2)) {
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, 3);
+    lua_rawset(L, 1);
+    if (node->dependents) clua_metamethodset(L, node, 2);
+    return 0;
+  }
+  if (type == LUA_TNIL) return luaL_error(L, "table index is nil");
+  if (type == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)) {
+    return luaL_error(L, "table index is NaN");
+  }
+  if (!node->all) lua_rawset(L, 1);
+  else if (is_wanted(node, NULL)) clua_store(L, node, NULL, 1, userdata, 2, 3);
+  else lua_rawset(L, store);
+  return 0;
+}
+
+/* `__len` of a table that moved as a whole. Upvalue: the store. */
+int clua_storelength(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)lua_rawlen(L, lua_upvalueindex(1)));
+  return 1;
+}
+
+void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report) {
+  int top = lua_gettop(L);
+  clua_node *node = clua_pushnodeat(L, table);
+  if (node) {
+    int userdata = top + 2;
+    clua_record *record = clua_record_of(L, node, userdata, key);
+    if (record || (node->all && !clua_ismetakey(L, key))) {
+      if (report) {
+        clua_store(L, node, record, table, userdata, key, value);
+      } else {
+        lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+        lua_pushvalue(L, key);
+        lua_pushvalue(L, value);
+        lua_rawset(L, -3);
+      }
+      lua_settop(L, top);
+      return;
+    }
+  }
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, value);
+  lua_rawset(L, table);
+  if (node && node->dependents && clua_ismetakey(L, key)) clua_metamethodset(L, node, key);
+  lua_settop(L, top);
+}
+
+/* ---- Raw access on the table a script sees -------------------------------------------------- */
+
+int clua_rawget(lua_State *L, int index) {
+  int table = lua_absindex(L, index), key = lua_gettop(L);
+  clua_node *node = clua_pushnodeat(L, table);
+  if (node) {
+    // A key is in one place only, and absent keys are in none.
+    lua_getiuservalue(L, key + 2, CLUA_NODE_STORE);
+    lua_pushvalue(L, key);
+    if (lua_rawget(L, -2) != LUA_TNIL) {
+      lua_replace(L, key);
+      lua_settop(L, key);
+      return lua_type(L, key);
+    }
+    lua_settop(L, key);
+  }
+  return lua_rawget(L, table);
+}
+
+void clua_rawset(lua_State *L, int index) {
+  int table = lua_absindex(L, index), top = lua_gettop(L);
+  clua_scriptrawset(L, table, top - 1, top, false);
+  lua_pop(L, 2);
+}
+
+lua_Unsigned clua_rawlen(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return lua_rawlen(L, index);
+  int table = lua_absindex(L, index);
+  clua_node *node = clua_pushnodeat(L, table);
+  if (!node) return lua_rawlen(L, table);
+  lua_Unsigned length;
+  if (node->all) {
+    lua_getiuservalue(L, -1, CLUA_NODE_STORE);
+    length = lua_rawlen(L, -1);
+    lua_pop(L, 3);
+  } else {
+    length = lua_rawlen(L, table);
+    lua_pop(L, 2);
+  }
+  return length;
+}
+
+int clua_next(lua_State *L, int index) {
+  int table = lua_absindex(L, index), key = lua_gettop(L);
+  clua_node *node = clua_pushnodeat(L, table);
+  if (!node) return lua_next(L, table);
+  lua_pushvalue(L, key);
+  int found = clua_nodenext(L, node, table, key + 2);
+  if (!found) {
+    lua_settop(L, key - 1);
+    return 0;
+  }
+  lua_replace(L, key + 1);
+  lua_replace(L, key);
+  lua_settop(L, key + 1);
+  return 1;
+}
+
+int clua_inheritedget(lua_State *L, int index) {
+  int table = lua_absindex(L, index), key = lua_gettop(L);
+  lua_pushvalue(L, table);
+  // As many steps as Lua takes before it suspects a loop.
+  for (int step = 0; step < 2000; step++) {
+    lua_pushvalue(L, key);
+    if (clua_rawget(L, key + 1) != LUA_TNIL) break;
+    if (!clua_getmetatable(L, key + 1)) break;
+    lua_pushstring(L, "__index");
+    if (lua_rawget(L, -2) != LUA_TTABLE) {
+      lua_settop(L, key + 1);
+      lua_pushnil(L);
+      break;
+    }
+    lua_replace(L, key + 1);
+    lua_settop(L, key + 1);
+  }
+  if (lua_gettop(L) == key + 1) lua_pushnil(L);
+  lua_replace(L, key);
+  lua_settop(L, key);
+  return lua_type(L, key);
+}
+
+bool clua_getmetatable(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return lua_getmetatable(L, index);
+  clua_node *node = clua_pushnodeat(L, index);
+  if (!node) return lua_getmetatable(L, index);
+  lua_getiuservalue(L, -1, CLUA_NODE_METATABLE);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+  if (lua_type(L, -1) == LUA_TTABLE) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+int clua_where(lua_State *L, char *source) {
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(L, level, &frame); level++) {
+    if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
+    // What the module obs does in Lua, it does for its caller.
+    if (strcmp(frame.source, "=obs") == 0) continue;
+    memcpy(source, frame.short_src, LUA_IDSIZE);
+    return frame.currentline;
+  }
+  return 0;
+}
