@@ -18,10 +18,18 @@ import Testing
     let test = try TestHost()
     let host = test.host
     // Scripts that can do without take it as a sign that Swift models are to be had.
+    var creatures: [WeakCreature] = []
+    defer {
+      // Friends of each other hold each other, as Swift has it.
+      host.close()
+      for creature in creatures { creature.creature?.friend = nil }
+    }
     try host.set(
       "new_creature",
       to: host.state.function("new_creature") { [unowned host] (name: String) -> LuaValue in
-        try host.value(for: Creature(name: name))
+        let creature = Creature(name: name)
+        creatures.append(WeakCreature(creature))
+        return try host.value(for: creature)
       })
     do {
       try host.run(file: Scripts.folder.appending(path: name).path())
@@ -30,5 +38,10 @@ import Testing
       Issue.record("\(error)")
     }
     #expect(test.reports.map(\.description) == [])
+  }
+
+  private struct WeakCreature {
+    weak var creature: Creature?
+    init(_ creature: Creature) { self.creature = creature }
   }
 }
