@@ -84,13 +84,13 @@ end
 -- What the operators at the ends of the paths give.
 local function counts(watcher)
   local out = {}
-  for p, path in ipairs(watcher.paths) do
+  for _, path in ipairs(watcher.paths) do
     if path[#path] == "@count" then
       local object = watcher.root
       for i = 1, #path - 1 do
         object = is_object(object) and object[path[i]] or nil
       end
-      out[p] = type(object) == "table" and rawlen(object) or false
+      out[path] = type(object) == "table" and rawlen(object) or false
     end
   end
   return out
@@ -99,8 +99,8 @@ end
 local function is_due(watcher)
   if watcher.dirty then return true end
   local now = counts(watcher)
-  for p, count in pairs(now) do
-    if watcher.counts[p] ~= count then return true end
+  for path, count in pairs(now) do
+    if watcher.counts[path] ~= count then return true end
   end
   return false
 end
@@ -368,7 +368,7 @@ local function stop_by_path()
         end
       end
       if #other.paths == 0 then end_watcher(other)
-      elseif expected > before then rewire(other) end
+      elseif expected > before then other.shot = snapshot(other) end
     end
   end
   if stopped ~= expected then fail(("stopped %d, not %d"):format(stopped, expected)) end
