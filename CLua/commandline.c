@@ -292,7 +292,8 @@ static void find_editor(void) {
     *(void **)&edit_line = dlsym(library, "readline");
     // Called some ten times a second while a line is awaited.
     int (**hook)(void) = dlsym(library, "rl_event_hook");
-    if (hook != NULL) *hook = idle;
+    // At the end of an input that is no terminal, readline would ask for ever.
+    if (hook != NULL && isatty(STDIN_FILENO)) *hook = idle;
   }
 }
 
