@@ -3,6 +3,15 @@ import LuaObservables
 import Observables
 import Testing
 
+/// A Swift model that holds a table of a script.
+private final class Shelf: ObservableModel {
+  static let properties = ModelProperties(for: Shelf.self) {
+    Property("settings", get: { $0.settings }, set: { $0.settings = $1 })
+  }
+  let observation = ModelObservation()
+  var settings: LuaTable? { didSet { observation.didSet(0, from: oldValue, to: settings) } }
+}
+
 @Suite struct `Between Swift and Lua` {
   private struct Failure: Error, Equatable {}
 
@@ -240,6 +249,39 @@ import Testing
     test.loop.turn { creature.friend?.name = "Fay" }
     try test.host.run("world.pet = creature")
     #expect(try test.log() == ["Cid", "Dee", "none", "Fay"])
+  }
+
+  @Test func `a path goes from a table through a model into a table again`() throws {
+    let test = try TestHost()
+    let shelf = Shelf()
+    try test.host.set("shelf", to: shelf)
+    try test.host.run(
+      """
+      local obs = require "obs"
+      log = {}
+      root = {shelf = shelf}
+      obs.observe(root, "shelf.settings.theme", function(root)
+        local settings = root.shelf.settings
+        log[#log + 1] = settings and settings.theme or "none"
+      end)
+      """)
+    var swift: [LuaValue] = []
+    try shelf.observe("settings.theme", in: test.host.loop) { shelf in
+      swift.append((try? shelf.settings?["theme"]) ?? .nil)
+    }
+    try test.host.run("old = {theme = 'dark'}; shelf.settings = old")
+    try test.host.run("old.theme = 'light'")
+    guard case .table(let other) = try test.host.state.run("return {theme = 'sepia'}").first else {
+      throw Failure()
+    }
+    test.host.loop.turn { shelf.settings = other }
+    try test.host.run("old.theme = 'silent'")
+    try test.host.run("shelf.settings.theme = 'blue'")
+    test.host.loop.turn { shelf.settings = nil }
+    #expect(swift == ["dark", "light", "sepia", "blue", .nil])
+    #expect(
+      try test.host.state.run("return table.concat(log, ' ')", as: String.self)
+        == "dark light sepia blue none")
   }
 
   @Test func `Swift and a script watch the same model in order of registration`() throws {

@@ -66,6 +66,7 @@ public final class LuaHost {
     self.loop = loop
     engine = loop.engine
     tables = TableKind(self)
+    state.attachment = self
     receiver.host = self
     objects.host = self
     probe.host = self

@@ -44,7 +44,7 @@ public struct Property<Model: ObservableModel> {
     }
   }
 
-  private init<Value: AnyObject>(
+  private init<Value>(
     _ name: String, object get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)?,
     child: @escaping (AnyObject, Engine) -> NodeRef?
   ) {
@@ -85,8 +85,8 @@ extension Optional: OptionalValue {
   }
 }
 
-/// An object that is observable without being a model, and says itself where: a table of a script.
-public protocol ObservableReference: AnyObject {
+/// A reference to an object that is observable without being a model: a table of a script.
+public protocol ObservableReference {
   /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
   func observationToken(in engine: Engine) -> ObservationToken?
 }
