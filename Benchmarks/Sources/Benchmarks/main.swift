@@ -16,6 +16,7 @@ let scripts = package.appending(path: "lua")
 if FileManager.default.isExecutableFile(atPath: interpreter.path),
   FileManager.default.fileExists(atPath: scripts.path)
 {
+  try addStartRows(to: &harness, interpreter: interpreter)
   try addLuaRows(to: &harness, interpreter: interpreter, scripts: scripts)
 } else {
   print("Without the rows in Lua: no release build of obs-lua at \(interpreter.path)")
