@@ -1,30 +1,9 @@
 -- Rules P1–P9 and P11, as a script sees them.
 local obs = require "obs"
 
-local failures = {}
-local function check(sentence, body)
-  local ok, message = xpcall(body, debug.traceback)
-  if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
-end
--- A watcher that counts, and the count of its calls in the flush that comes now.
-local function counter(t, path, options)
-  local calls = 0
-  local w = obs.observe(t, path, function() calls = calls + 1 end, options)
-  return function()
-    calls = 0
-    obs.flush()
-    return calls
-  end, w
-end
-local function fails(pattern, f, ...)
-  local ok, message = pcall(f, ...)
-  assert(not ok, "no error")
-  message = tostring(message)
-  assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
-  return message
-end
-local function eq(a, b) if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end end
-local function nothing() end
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
+local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+local nothing = checking.nothing
 
 -- P1
 check("P1: text is split at dots", function()
@@ -540,4 +519,4 @@ check("a path through 1,000 nested tables", function()
   eq(n(), 1)
 end)
 
-if #failures > 0 then error(#failures .. " failed:\n" .. table.concat(failures, "\n"), 0) end
+checking.finish()

@@ -1,44 +1,10 @@
 -- Rules T1–T14, as a script sees them.
 local obs = require "obs"
 
-local failures = {}
-local function check(sentence, body)
-  local ok, message = xpcall(body, debug.traceback)
-  if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
-end
--- A watcher that counts, and the count of its calls in the flush that comes now.
-local function counter(t, path, options)
-  local calls = 0
-  local w = obs.observe(t, path, function() calls = calls + 1 end, options)
-  return function()
-    calls = 0
-    obs.flush()
-    return calls
-  end, w
-end
-local function fails(pattern, f, ...)
-  local ok, message = pcall(f, ...)
-  assert(not ok, "no error")
-  message = tostring(message)
-  assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
-  return message
-end
-local function eq(a, b) if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end end
-local function nothing() end
-
--- Errors of callbacks are told here while `body` runs.
-local reports
-local function reporting(body)
-  reports = {}
-  obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
-  local ok, message = xpcall(body, debug.traceback)
-  obs.on_error(nil)
-  if not ok then error(message, 0) end
-end
--- Checks that need turns of the loop run one after the other in a task, after all others.
-local waiting = {}
-local function turns(sentence, body) waiting[#waiting + 1] = { sentence, body } end
-local function turn() obs.sleep(0) end
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
+local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
+local turns, turn = checking.turns, checking.turn
 
 -- T1, T2, T3
 check("T1: once per flush, however many paths and however often", function()
@@ -694,7 +660,4 @@ turns("T4: without end is an error that names the watchers and where they are de
   obs.stop(t)
 end)
 
-obs.task(function()
-  for _, case in ipairs(waiting) do check(case[1], case[2]) end
-  if #failures > 0 then error(#failures .. " failed:\n" .. table.concat(failures, "\n"), 0) end
-end)
+checking.finish()
