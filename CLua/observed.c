@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char clua_node_key = 0, clua_shared_key = 0, clua_tables_key = 0;
+const char clua_node_key = 0, clua_shared_key = 0;
 
 /* ---- Shared state --------------------------------------------------------------------------- */
 
@@ -81,7 +81,7 @@ static int shared_gc(lua_State *L) {
 }
 
 static void remember_table(lua_State *L, clua_node *node, int table) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
   lua_pushvalue(L, table);
   lua_rawsetp(L, -2, node);
   lua_pop(L, 1);
@@ -153,19 +153,16 @@ void clua_node_pushtable(lua_State *L, clua_node *node) {
     lua_pushnil(L);
     return;
   }
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
   lua_rawgetp(L, -1, node);
   lua_remove(L, -2);
 }
 
 void clua_node_pushuservalue(lua_State *L, clua_node *node) {
-  if (!clua_pushnode(L, node)) {
-    lua_pushnil(L);
-    return;
-  }
-  lua_getiuservalue(L, -1, CLUA_NODE_VALUE);
-  lua_replace(L, -4);
-  lua_pop(L, 2);
+  clua_node_pushtable(L, node);
+  if (lua_type(L, -1) != LUA_TTABLE) return;
+  clua_node_pushvalueat(L, -1);
+  lua_replace(L, -2);
 }
 
 void clua_node_pushvalueat(lua_State *L, int index) {
@@ -218,7 +215,7 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
+  shared->tables = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "kv");
   lua_setfield(L, -2, "__mode");

@@ -32,6 +32,7 @@ enum {
 typedef struct clua_shared {
   clua_observation observation;
   clua_node *nodes;  // all that have not ended
+  int tables;        // registry reference of the map light(node) -> table, which has weak values
   bool active;       // something was observed once
   bool traversed;    // `next` gave out a key once: loops may be under way
   lua_CFunction insert, remove, move, sort, concat, unpack;
@@ -90,9 +91,8 @@ struct clua_node {
   clua_record inlined[CLUA_RECORDS_INLINE];
 };
 
-/// Keys of light userdata: of the node in a private metatable; in the registry, of the state's userdata
-/// and of the map light(node) -> table, which has weak values.
-extern const char clua_node_key, clua_shared_key, clua_tables_key;
+/// Keys of light userdata: of the node in a private metatable; in the registry, of the state's userdata.
+extern const char clua_node_key, clua_shared_key;
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 

@@ -87,7 +87,7 @@ static int find(lua_State *L) {
     // The table may live on; the way from its node to it was cut before finalizers run.
     clua_node *node = clua_node_at(L, 1);
     if (node) {
-      lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
+      lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
       lua_pushvalue(L, 1);
       lua_rawsetp(L, -2, node);
     }

@@ -297,7 +297,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
     node->ended = true;
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     clua_setunmarked(L, table);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_tables_key);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
     lua_pushnil(L);
     lua_rawsetp(L, -2, node);
     lua_pushnil(L);
