@@ -42,6 +42,8 @@ public final class LoopTimer {
 /// Timers by the time they are due; those due together in the order in which they were made.
 struct TimerQueue {
   private var heap: [LoopTimer] = []
+  /// With more than these, the stopped ones are thrown out.
+  private var limit = 64
 
   var first: LoopTimer? {
     mutating get {
@@ -59,9 +61,11 @@ struct TimerQueue {
       heap.swapAt(parent, child)
       child = parent
     }
-    // Stopped timers lie around until they are due; never more of them than of others.
-    if heap.count > 64, heap.count > 2 * heap.count(where: \.isActive), heap.count % 64 == 0 {
+    // Stopped timers lie around until they are due, or until there are twice as many timers as were
+    // active when this was looked at last: not at each push, which would make many timers slow.
+    if heap.count > limit {
       let active = heap.filter(\.isActive)
+      limit = max(64, 2 * active.count)
       heap = []
       for timer in active { push(timer) }
     }
