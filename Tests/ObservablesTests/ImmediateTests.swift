@@ -235,7 +235,7 @@ struct ImmediateTests {
   @Test func `one added inside a call hears the next change`() throws {
     let person = Person()
     var isFirst = true
-    try watch(person, "name", "1") { [loop, log] in
+    try watch(person, "name", "1") { [unowned person, loop, log] in
       guard isFirst else { return }
       isFirst = false
       _ = try? person.observeImmediately("name", in: loop) { _, _ in log.note("new") }

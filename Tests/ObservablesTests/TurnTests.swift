@@ -265,7 +265,7 @@ struct TurnTests {
   // T11
   @Test func `a watcher added during a flush is called from the next change on`() throws {
     let person = Person()
-    try watch(person, "name", "1") {
+    try watch(person, "name", "1") { [unowned person] in
       try person.observe("name", in: loop) { [log] _ in log.note("new") }
     }
     person.name = "x"
@@ -279,7 +279,7 @@ struct TurnTests {
   // T11
   @Test func `a watcher added during a flush hears what is written after that in it`() throws {
     let person = Person()
-    try watch(person, "name", "1") {
+    try watch(person, "name", "1") { [unowned person] in
       try person.observe("age", in: loop) { [log] _ in log.note("new") }
       person.age += 1
     }

@@ -80,7 +80,7 @@ struct WatchingTests {
   @Test func `the hook may observe and stop`() throws {
     let person = Person()
     var inner: Watcher?
-    person.onObserved(in: loop) { [loop, log] key, isObserved in
+    person.onObserved(in: loop) { [unowned person, loop, log] key, isObserved in
       log.note("\(key) \(isObserved)")
       if key == "name" {
         if isObserved {
