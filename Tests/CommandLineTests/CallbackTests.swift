@@ -1,0 +1,114 @@
+import Testing
+
+/// What callbacks do to the program: their errors, and the ways it ends while the loop runs.
+struct CallbackTests {
+  private typealias Outcome = Command.Outcome
+
+  /// A line that runs this script, as `f`.
+  private func command(_ script: String, options: String = "") -> Command {
+    Command("cat >f <<'END'\n\(script)\nEND\n$L \(options) f")
+  }
+
+  private static let failing = """
+    local obs = require "obs"
+    local t = {}
+    obs.observe(t, "a", function() error("bad") end, {name = "first"})
+    obs.observe(t, "a", function() print("second") end)
+    obs.on_exit(function() print("exit") end)
+    obs.after(0, function() print("later") end)
+    t.a = 1
+    """
+
+  private static let report = """
+    ./lua: f:3: bad
+    stack traceback:
+    \t[C]: in function 'error'
+    \tf:3: in function <f:3>
+    \t[C]: in ?
+    in watcher first (registered at f:3)
+    caused by the write at f:7
+
+    """
+
+  @Test func `an error in a watcher is told with its cause, and ends the loop`() throws {
+    #expect(
+      try command(Self.failing).run()
+        == Outcome(output: "second\nexit\n", errors: Self.report, status: 1))
+  }
+
+  @Test func `with --error=continue an error is told, and the loop goes on`() throws {
+    #expect(
+      try command(Self.failing, options: "--error=continue").run()
+        == Outcome(output: "second\nlater\nexit\n", errors: Self.report, status: 0))
+  }
+
+  @Test func `an error that the script handles ends nothing`() throws {
+    let handling = "require('obs').on_error(function(e) print(e) end)\n"
+    let outcome = try command(handling + Self.failing).run()
+    #expect(
+      outcome == Outcome(output: "f:4: bad\nsecond\nlater\nexit\n", errors: "", status: 0))
+  }
+
+  @Test func `os.exit in a watcher ends the program, and nothing more is called but on_exit`()
+    throws
+  {
+    let outcome = try command(
+      """
+      local obs = require "obs"
+      local t = {}
+      obs.on_exit(function() print("exit") end)
+      obs.observe(t, "a", function() os.exit(7) end)
+      obs.observe(t, "a", function() print("not called") end)
+      obs.next_turn(function() print("not called") end)
+      t.a = 1
+      """
+    ).run()
+    #expect(outcome == Outcome(output: "exit\n", errors: "", status: 7))
+  }
+
+  @Test(arguments: [("INT", 130), ("TERM", 143)])
+  func `a signal ends a loop that waits, after on_exit`(signal: String, status: Int32) throws {
+    let outcome = try command(
+      """
+      local obs = require "obs"
+      obs.on_exit(function() print("exit") end)
+      obs.every(3600, function() print("not called") end)
+      obs.next_turn(function() io.popen("kill -\(signal) $PPID"):close() end)
+      """
+    ).run()
+    #expect(outcome == Outcome(output: "exit\n", errors: "", status: status))
+  }
+
+  @Test func `with --virtual-time timers come in order, without waiting`() throws {
+    let outcome = try command(
+      """
+      local obs = require "obs"
+      local hours, timer = 0, nil
+      timer = obs.every(3600, function()
+        hours = hours + 1
+        print(hours, obs.now())
+        if hours == 3 then timer:stop() end
+      end)
+      obs.after(5400, function() print("half past one", obs.now()) end)
+      """, options: "--virtual-time"
+    ).run()
+    let expected = "1\t3600.0\nhalf past one\t5400.0\n2\t7200.0\n3\t10800.0\n"
+    #expect(outcome == Outcome(output: expected, errors: "", status: 0))
+  }
+
+  @Test func `a callback that captures its observer is warned of`() throws {
+    let outcome = try command(
+      """
+      local obs = require "obs"
+      local view, model = {}, {}
+      obs.observe(model, "a", function() return view end, {observer = view})
+      """
+    ).run()
+    let expected = """
+      ./lua: f:3: warning: the callback captures its observer 'view', which keeps it alive for \
+      ever; use the second argument of the callback instead
+
+      """
+    #expect(outcome == Outcome(output: "", errors: expected, status: 0))
+  }
+}
