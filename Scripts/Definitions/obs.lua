@@ -19,7 +19,7 @@ local obs = {}
 ---@field initial? boolean      also deliver once in the turn of registration
 ---@field once? boolean         stop after the first delivery
 ---@field equals? fun(old, new): boolean  replaces the comparison of T5 for this watcher
----@field name? string          shown by describe, why, error reports and graphs
+---@field name? string          shown by describe, why and error reports
 ---@field on_end? fun(path: string)  called when the observed object died (not when stopped)
 
 ---What an immediate watcher is told. Coalesced watchers are not told: they read the latest state.
@@ -52,6 +52,13 @@ function Watcher:run() end
 
 ---Calls it in this turn's flush as if something had changed.
 function Watcher:schedule() end
+
+---`obs.break_on_change` for all its paths.
+function Watcher:break_on_change() end
+
+---Prints the watcher and the place of the write before each call of it; in a terminal, opens a
+---prompt there.
+function Watcher:break_on_call() end
 
 ---Registers a callback for one key path, or for a list of key paths (one watcher, one call per turn
 ---for all of them).
@@ -116,20 +123,32 @@ function obs.scope(body) end
 function obs.observed_keys(observed) end
 function obs.observer_count(observed, key) end
 
----Fun(observed, key, is_observed), only on 0 -> 1 and 1 -> 0.
+---Fun(observed, key, is_observed), only on 0 -> 1 and 1 -> 0. One for each object; nil takes
+---it away.
 function obs.on_observed(observed, callback) end
 
 ---Who observes what, declared at file:line; text.
 function obs.describe(observed) end
 
----Table and text: the writes (file:line, key, turn) behind its last call.
+---The writes behind its last call: a list of them, and a text that tells them.
+---@return { site: string, key?: string, turn?: integer }[] writes
+---@return string text
 function obs.why(watcher) end
 
 ---Why it did not run: equal value, unreachable at 'user', paused, stopped at file:line, pending.
+---`reason` is "equal", "unreachable", "paused", "stopped", "pending", "called" or "unwritten".
+---@return { reason: string, detail: string }
+---@return string text
 function obs.whynot(watcher) end
 
 ---Fun(event) for every write of an observed key, call, registration and end; nil switches it off.
+---An event has kind ("write", "call", "observe", "end"), site and turn; a write has key, the others
+---have name, a registration has path.
 function obs.log(sink) end
+
+---Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
+---there (`cont` goes on).
+function obs.break_on_change(observed, path) end
 
 ---Keeps what why and whynot need.
 function obs.record(on) end
@@ -157,6 +176,8 @@ function obs.now() end
 
 ---Starts a coroutine that may use the waiting functions. An error in it is reported like a
 ---watcher's.
+---`task:await(timeout?)`, inside another task, gives what the body returned or raises its error;
+---false on timeout.
 ---@return obs.Task  # task:await(timeout?), task:cancel(), task.done
 function obs.task(body, ...) end
 
@@ -166,7 +187,9 @@ function obs.sleep(seconds) end
 ---Inside a task: waits for the next delivery; false on timeout.
 function obs.next_change(observed, path, timeout) end
 
----Fun(error, where): replaces the report on stderr; where = {kind, name, site, turn}.
+---Fun(error, where): replaces the report on stderr, and the script goes on (T14). `where` has kind
+---("watcher", "immediate", "timer", "task", "hook", "exit" or "loop"), name, site, turn, traceback,
+---and cause: the place of the write, where one is known.
 function obs.on_error(callback) end
 function obs.on_exit(callback) end
 
@@ -311,15 +334,8 @@ function obs.observe_edits(collection, callback, options) end
 function obs.observe_keys(collection, keys, callback, options) end
 
 ----------------------------------------------------------------------------------------------------
--- Planned · Debugging
+-- Planned · Graphs
 ----------------------------------------------------------------------------------------------------
-
----See obs.break_on_change.
-function Watcher:break_on_change() end
-function Watcher:break_on_call() end
-
----Prints path, old, new and a traceback at the write; in a terminal, opens a prompt there.
-function obs.break_on_change(observed, path) end
 
 ---"dot" | "json" | "mermaid": objects, watchers, computed, links.
 function obs.graph(root, format) end
