@@ -53,6 +53,8 @@ final class ScriptHost {
 
   /// Lines are asked for from now on: timers run while the next one is awaited.
   func promptWillBegin() {
+    // Who types asks `why` (W4).
+    host.record(true)
     clua_setidle(
       { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.stepWhileIdle() },
       Unmanaged.passUnretained(self).toOpaque())

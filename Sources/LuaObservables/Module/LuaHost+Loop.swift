@@ -8,7 +8,8 @@ extension LuaHost {
     [
       ("after", { host, L in try host.makeTimer("after", repeats: false, L) }),
       ("every", { host, L in try host.makeTimer("every", repeats: true, L) }),
-      ("next_turn", { host, L in try host.nextTurn(L) }),
+      ("next_turn", { host, L in try host.nextTurn(L, isScoped: true) }),
+      ("later", { host, L in try host.nextTurn(L, isScoped: false) }),
       (
         "now",
         { host, L in
@@ -76,7 +77,8 @@ extension LuaHost {
     return 1
   }
 
-  private func nextTurn(_ L: OpaquePointer) throws -> CInt {
+  /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is open.
+  private func nextTurn(_ L: OpaquePointer, isScoped: Bool) throws -> CInt {
     try checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = sources.text(sources.current(L))
@@ -90,7 +92,7 @@ extension LuaHost {
     try state.check(
       clua_try_pushhandle(
         L, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
-    if scopes > 0 { try addToScope(L) }
+    if isScoped, scopes > 0 { try addToScope(L) }
     return 1
   }
 

@@ -166,7 +166,11 @@ final class ScriptRecorder: EngineRecorder {
         try state.push(sink.pin, to: L)
         try state.check(clua_try_createtable(L, 0, CInt(event.fields.count + 2)), L)
         for (name, value) in event.fields + [("kind", event.kind)] {
-          try state.push(text: value, to: L)
+          if name == "equal" {
+            lua_pushboolean(L, 1)
+          } else {
+            try state.push(text: value, to: L)
+          }
           try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
         }
         lua_pushinteger(L, lua_Integer(event.turn))

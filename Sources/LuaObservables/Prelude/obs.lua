@@ -13,21 +13,28 @@ local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyiel
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local traceback = debug and debug.traceback or function() end
 
-local function bad_argument(number, name, message)
-  error(("bad argument #%d to '%s' (%s)"):format(number, name, message), 3)
+local function bad_argument(number, name, message, level)
+  error(("bad argument #%d to '%s' (%s)"):format(number, name, message), level or 3)
 end
 
 local function check_observed(value, number, name)
   local kind = type(value)
   if kind ~= "table" and kind ~= "userdata" then
-    bad_argument(number, name, "table or object of the host program expected, got " .. kind)
+    bad_argument(number, name, "table or object of the host program expected, got " .. kind, 4)
+  end
+end
+
+-- A method that was called with a dot has no object.
+local function check_self(self, class, name)
+  if type(self) ~= "table" or getmetatable(self) ~= class then
+    bad_argument(1, name, ("%s expected, got %s"):format(class.__name, self == nil and "no value" or type(self)), 4)
   end
 end
 
 local function check_function(value, number, name)
   local meta = type(value) ~= "function" and getmetatable(value)
   if type(value) ~= "function" and not (type(meta) == "table" and meta.__call) then
-    bad_argument(number, name, "function expected, got " .. (value == nil and "no value" or type(value)))
+    bad_argument(number, name, "function expected, got " .. (value == nil and "no value" or type(value)), 4)
   end
 end
 
@@ -166,6 +173,7 @@ local function stop_member(member)
 end
 
 function Scope:stop()
+  check_self(self, Scope, "stop")
   local members = self.members
   self.members, self.stopped = {}, true
   local failure
@@ -178,6 +186,7 @@ function Scope:stop()
 end
 
 function Scope:add(member)
+  check_self(self, Scope, "add")
   local kind = type(member)
   if kind ~= "function" and not (is_object(member) and (member.stop or member.cancel)) then
     bad_argument(1, "add", "watcher, timer or function expected, got " .. kind)
@@ -276,7 +285,8 @@ local function finish(task, ok, ...)
   local waiters = task.waiters
   task.waiters = nil
   if waiters then
-    for _, wake in ipairs(waiters) do wake() end
+    -- In turns of their own: a long chain of tasks that wait for each other needs no stack.
+    for _, wake in ipairs(waiters) do core.later(wake) end
   end
 end
 
@@ -295,7 +305,7 @@ local function after_step(task, thread, ok, first, ...)
   if coroutine_status(thread) == "dead" then return finish(task, true, first, ...) end
   if first ~= waiting then
     -- A plain yield: the task goes on in the next turn.
-    core.next_turn(function() step(task) end)
+    core.later(function() step(task) end)
   end
 end
 
@@ -320,7 +330,10 @@ end
 local function wait(task, arm)
   local function wake(...)
     if task.wake ~= wake then return end
+    local disarm = task.disarm
     task.wake, task.disarm = nil, nil
+    -- What else would have ended the waiting must not keep the loop.
+    disarm()
     return step(task, ...)
   end
   task.wake = wake
@@ -340,7 +353,8 @@ function obs.task(body, ...)
 end
 
 function Task:await(timeout)
-  local task = not self.done and running_task("await") or nil
+  check_self(self, Task, "await")
+  local task = not self.done and running_task("Task:await") or nil
   if not self.done then
     if task == self then error("a task cannot wait for itself", 2) end
     local done = wait(task, function(wake)
@@ -363,6 +377,7 @@ function Task:await(timeout)
 end
 
 function Task:cancel()
+  check_self(self, Task, "cancel")
   if self.done then return end
   local thread, disarm = self.thread, self.disarm
   self.disarm = nil
@@ -398,7 +413,7 @@ function obs.next_change(observed, path, timeout)
     local watcher = obs.observe(observed, path, function()
       if timer then timer:stop() end
       -- Tasks run in turns of their own: a watcher cannot wait.
-      core.next_turn(function() wake(true) end)
+      core.later(function() wake(true) end)
     end, { once = true, name = "next_change" })
     if timeout then
       timer = core.after(timeout, function()

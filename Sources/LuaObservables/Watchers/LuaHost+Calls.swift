@@ -222,7 +222,13 @@ extension LuaHost {
         next = watcher.pointee.next
         guard watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(receiver).toOpaque()
         else { continue }
-        if watcher.script.pointee.hasEnd { noteEnding(of: watcher, L) }
+        guard watcher.script.pointee.hasEnd else { continue }
+        // The observer went first: its watchers have ended silently (L3).
+        if watcher.script.pointee.hasObserver {
+          defer { clua_pop(L, 1) }
+          if !pushObserver(of: watcher, to: L) { continue }
+        }
+        noteEnding(of: watcher, L)
       }
     }
     engine.end(root)

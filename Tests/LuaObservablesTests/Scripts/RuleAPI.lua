@@ -882,4 +882,30 @@ check("goto and close around registrations", function()
   eq(calls, 3)
   eq(obs.flush(), 3)
 end)
+check("errors of obs.batch, scope, task and get name the caller's line", function()
+  for _, call in ipairs {
+    function() obs.batch(1) end, function() obs.scope(3) end, function() obs.task(1) end,
+    function() obs.get(nil, "x") end, function() obs.bind(nil, {}, "x") end,
+  } do
+    fails("^[^:]*RuleAPI.lua:%d+: bad argument #1", call)
+  end
+end)
+check("a method called with a dot says what was expected", function()
+  fails("bad argument #1 to 'await' %(obs.Task expected", obs.task(nothing).await)
+  fails("bad argument #1 to 'stop' %(obs.Scope expected", obs.scope(nothing).stop)
+end)
+turns("a chain of 2,000 tasks that wait for each other needs no stack", function()
+  local last = obs.task(function() obs.sleep(0) return 0 end)
+  for _ = 1, 2000 do
+    local previous = last
+    last = obs.task(function() return previous:await() + 1 end)
+  end
+  eq(last:await(), 2000)
+end)
+turns("a timeout that was not needed does not keep the loop", function()
+  local before = obs.now()
+  local task = obs.task(function() obs.sleep(1) return 5 end)
+  eq(task:await(1000), 5)
+  assert(obs.now() - before < 2)
+end)
 checking.finish()

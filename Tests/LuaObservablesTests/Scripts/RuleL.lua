@@ -361,4 +361,20 @@ check("collecting inside everything", function()
   obs.stop(t)
   gc()
 end)
+check("L3: an observer that died first ends its watcher silently, on_end is not told", function()
+  local observed, told = {}, false
+  do
+    local observer = {}
+    obs.observe(observed, "a", nothing, { observer = observer, on_end = function() told = true end })
+  end
+  collectgarbage()
+  collectgarbage()
+  observed = nil
+  collectgarbage()
+  collectgarbage()
+  turns("L3: … nor in the next turn", function()
+    turn()
+    eq(told, false)
+  end)
+end)
 checking.finish()
