@@ -131,6 +131,51 @@ open class NodeKind {
   /// component is an ordinary key.
   open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
 
+  // MARK: Collections
+
+  /// Whether `component` is asked of each element instead of the collection itself (C8).
+  ///
+  /// `slot` answers with the slot of `*` then.
+  open func spreads(_ component: Path.Component, over node: NodeRef) -> Bool { false }
+
+  /// Calls `visit` for each member, as often as it is there; for a list in order.
+  open func forEachMember(
+    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+  ) {
+    forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
+  }
+
+  /// The first or the last element of a list, or any of an unordered collection; nil where there is
+  /// none.
+  open func element(atEnd isLast: Bool, of node: NodeRef) -> Member? { nil }
+
+  /// The value of the key that `slot(_:at:of:on:)` stands for, as operators see it.
+  open func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand { .none }
+
+  /// From now on the kind keeps what happens to the members of `node`, in a journal.
+  ///
+  /// Called once for the first of its readers; the positions of a journal only ever grow. False where
+  /// the kind keeps none: readers look at all members again after each change.
+  open func beginJournal(of node: NodeRef) -> Bool { false }
+  /// The last reader is gone.
+  open func endJournal(of node: NodeRef) {}
+  /// The position behind the last entry.
+  open func journalEnd(of node: NodeRef) -> Int { 0 }
+  /// All readers know what is before `position`.
+  open func trimJournal(of node: NodeRef, before position: Int) {}
+
+  /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be told
+  /// to have left and to have come again.
+  ///
+  /// False where that is not known any more: the reader looks at all members.
+  open func forEachMemberChange(
+    _ node: NodeRef, in scope: MemberScope, since position: Int,
+    _ visit: (_ member: Member, _ count: Int) -> Void
+  ) -> Bool { false }
+
+  /// Whether the list has other elements, or in another order, than at `position` of the journal.
+  open func hasEdits(_ node: NodeRef, since position: Int) -> Bool { false }
+
   /// Keeps the object alive until `release`: between a write and its flush (L2).
   open func anchor(_ node: NodeRef) {}
   open func release(_ node: NodeRef) {}
