@@ -54,7 +54,7 @@ extension Engine {
 
   private func isBelowWildcard(_ link: LinkRef) -> Bool {
     let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
-    return path.components[..<Int(link.pointee.step)].contains { $0.kind == .every }
+    return path.kinds[..<Int(link.pointee.step)].contains(.every)
   }
 
   private func remove(_ wire: WireRef, from watcher: WatcherRef) {
@@ -104,12 +104,14 @@ extension Engine {
 extension LinkRef {
   /// It follows an object in its list.
   var isAnchored: Bool {
-    pointee.derived != Link.notDerived && component.kind == .element
+    pointee.derived != Link.notDerived && kind == .element
   }
 
   var component: Path.Component {
-    pointee.wire.pointee.path._withUnsafeGuaranteedRef {
-      $0.components[Int(pointee.step)]
-    }
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0.steps[Int(pointee.step)] }
+  }
+
+  var kind: Path.Component.Kind {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0.kinds[Int(pointee.step)] }
   }
 }

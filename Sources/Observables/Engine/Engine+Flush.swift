@@ -149,32 +149,6 @@ extension Engine {
     return true
   }
 
-  /// Takes the values of derived terminals anew; true if one differs from what was delivered.
-  @inline(__always)
-  private func refreshDerived(_ watcher: WatcherRef) -> Bool {
-    var hasChanged = false
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
-      guard current.pointee.isDerived else { continue }
-      let path = current.pointee.path._withUnsafeGuaranteedRef { $0 }
-      forEachLink(of: current) { link in
-        if link.pointee.isTerminal, refreshDerived(link, of: path) { hasChanged = true }
-      }
-    }
-    return hasChanged
-  }
-
-  /// True if the value of a derived terminal is another than before.
-  func refreshDerived(_ link: LinkRef, of path: Path) -> Bool {
-    guard let node = link.pointee.slot?.pointee.node, !node.isDead,
-      let value = node.kind.derivedValue(path.components[Int(link.pointee.step)], of: node),
-      value != link.pointee.derived
-    else { return false }
-    link.pointee.derived = value
-    return true
-  }
-
   /// Ends a turn: flushes, and starts further turns for what ran already and was triggered again
   /// (T4); then puts things away that nobody observes.
   ///
@@ -195,6 +169,7 @@ extension Engine {
     }
     rearmQuietSlots()
     if hasOrphans { stopOrphans() }
+    if !noted.isEmpty { trimJournals() }
     runHooks()
     settle()
     return calls

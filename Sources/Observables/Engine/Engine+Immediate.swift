@@ -8,73 +8,67 @@ struct DeferredCall {
 
 /// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
 extension Engine {
-  func callEagerly(_ change: Change) {
+  func callEagerly(_ changes: [Change]) {
     var calls: [DeferredCall] = []
-    var stale: [(index: Int, id: UInt64)] = []
-    for slot in [change.slot, change.every] {
-      var next = slot?.pointee.first
-      while let link = next {
-        next = link.pointee.next
-        let watcher = link.pointee.wire.pointee.watcher
-        guard watcher.pointee.isEager else { continue }
-        if change.isSame, !watcher.pointee.flags.contains(.comparing) { continue }
-        if link.pointee.derived != Link.notDerived {
-          if !hears(change, link, watcher) { continue }
-        } else if !link.pointee.isTerminal, !change.isSame {
-          markStale(link)
-          stale.append((watcher.pointee.index, watcher.pointee.id))
-        }
-        calls.append(
-          DeferredCall(
+    var stale: [DeferredCall] = []
+    for change in changes {
+      for slot in [change.slot, change.every] {
+        var next = slot?.pointee.first
+        while let link = next {
+          next = link.pointee.next
+          let watcher = link.pointee.wire.pointee.watcher
+          guard watcher.pointee.isEager else { continue }
+          if change.isSame, !watcher.pointee.flags.contains(.comparing) { continue }
+          let call = DeferredCall(
             index: watcher.pointee.index, id: watcher.pointee.id, change: change,
-            path: link.pointee.wire.pointee.path.takeUnretainedValue()))
+            path: link.pointee.wire.pointee.path.takeUnretainedValue())
+          let effect = link.pointee.effect
+          if !change.isSame {
+            if effect.contains(.stale) { markStale(link) }
+            if effect.contains(.dirty) { markDirty(link) }
+            if !effect.isDisjoint(with: [.stale, .dirty]) { stale.append(call) }
+          }
+          if effect.contains(.certain) {
+            calls.append(call)
+          } else if link.isAnchored {
+            if !change.isSame, link.pointee.derived > 0 { judge(watcher) }
+          } else if !change.isSame, !watcher.pointee.flags.contains(.immediate) {
+            // With a comparison of its own: a derived value has no old one to compare.
+            mark(watcher, isCertain: false, by: change)
+          }
+        }
       }
     }
     // Their paths follow replaced objects at once: what is written next may lie on the new branch.
     for call in stale {
-      if let watcher = watcher(at: call.index, id: call.id) { rewire(watcher) }
+      guard let watcher = watcher(at: call.index, id: call.id), rewire(watcher) else { continue }
+      if watcher.pointee.flags.contains(.immediate), refreshDerived(watcher) { calls.append(call) }
     }
     // In order of registration, and once per change, by however many of its paths it hears of it.
     if calls.count > 1 { calls.sort { $0.id < $1.id } }
     var last: UInt64 = 0
     for call in calls where call.id != last {
-      last = call.id
       guard let watcher = watcher(at: call.index, id: call.id) else { continue }
       if watcher.pointee.flags.contains(.comparing) {
         // What a comparison writes itself is not compared again: it would never end.
         if !watcher.pointee.flags.contains(.comparingNow) {
           let receiver = watcher.pointee.receiver.takeUnretainedValue()
           watcher.pointee.flags.insert(.comparingNow)
-          let isEqual = receiver.isEqual(watcher, change)
+          let isEqual = receiver.isEqual(watcher, call.change)
           guard self.watcher(at: call.index, id: call.id) != nil else { continue }
           watcher.pointee.flags.remove(.comparingNow)
           if isEqual { continue }
-        } else if change.isSame {
+        } else if call.change.isSame {
           continue
         }
       }
+      last = call.id
       if watcher.pointee.flags.contains(.immediate) {
         callImmediately(watcher, call)
       } else if !watcher.pointee.flags.contains(.certain) {
-        mark(watcher, isCertain: true, by: change)
+        mark(watcher, isCertain: true, by: call.change)
       }
     }
-  }
-
-  /// Whether a link that stands for a whole object, not for the key that was written, has news.
-  private func hears(_ change: Change, _ link: LinkRef, _ watcher: WatcherRef) -> Bool {
-    if change.isSame { return false }
-    if link.isAnchored {
-      if link.pointee.derived > 0 { judge(watcher) }
-      return false
-    }
-    if watcher.pointee.flags.contains(.immediate) {
-      let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
-      return refreshDerived(link, of: path)
-    }
-    // With a comparison of its own: a size has no old value to compare.
-    mark(watcher, isCertain: false, by: change)
-    return false
   }
 
   /// Has an immediate watcher, or one that compares, looked at in the flush.

@@ -32,7 +32,7 @@ extension Engine {
       while let child = link.pointee.child { link = child }
       if !link.pointee.isTerminal {
         let path = current.pointee.path.takeUnretainedValue()
-        return path.components[Int(link.pointee.step)].description
+        return path.steps[Int(link.pointee.step)].description
       }
     }
     return nil
@@ -110,8 +110,9 @@ extension SlotRef {
 extension LinkRef {
   /// What a link in the slot of a whole object observes of it.
   fileprivate var wholeName: String {
-    switch component.kind {
+    switch kind {
     case .element, .operation: component.description
+    case .name where state == nil: component.description
     default: "*"
     }
   }

@@ -9,9 +9,14 @@ extension Engine {
   /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
   package func add(_ path: Path, to watcher: WatcherRef) throws {
+    if path.aggregateStep != Int.max || path.mayDerive { try path.checkOperators() }
+    try add(path, to: watcher, isEditing: false)
+  }
+
+  func add(_ path: Path, to watcher: WatcherRef, isEditing: Bool) throws {
     guard let root = watcher.pointee.root else { return }
     let wire = wirePool.make(
-      Wire(watcher: watcher, path: .passRetained(path), isDerived: path.endsInOperation))
+      Wire(watcher: watcher, path: .passRetained(path), isEditing: isEditing))
     let hookCount = hookCalls.count
     let outer = beginWiring(watcher)
     do {
@@ -91,11 +96,9 @@ extension Engine {
       return
     }
     if let top = wire.pointee.top { detach(top) }
-    var stale = wire.pointee.stale
-    while let link = stale {
-      stale = link.pointee.nextStale
-      linkPool.free(link)
-    }
+    // All of them are dead: this frees them.
+    _ = takeStale(wire)
+    _ = takeDirty(wire)
     wire.pointee.path.release()
     wirePool.free(wire)
   }
@@ -105,92 +108,116 @@ extension Engine {
     _ wire: WireRef, _ path: Path, step: Int, to node: NodeRef, below parent: LinkRef?,
     isStrict: Bool
   ) throws {
-    let last = path.components.count - 1
     var (step, node, parent) = (step, node, parent)
-    var fans: [(step: Int, node: NodeRef, parent: LinkRef)] = []
+    var waiting: [(step: Int, node: NodeRef, parent: LinkRef)] = []
+    // What puts values together does so when all below is there, the deepest first.
+    var incomplete: [LinkRef] = []
     // Below a wildcard some objects may lack the component, but not all of them.
     var isFanned = false
     var unknown: (any Error)?
     var isKnown = false
     while true {
-      var anchor = Link.notDerived
-      var slot: SlotRef?
+      var place = Place()
       do {
-        if path.hasElements, path.components[step].kind == .element {
-          switch try node.kind.element(path.components[step], at: step, of: path, on: node) {
-          case .key(let key): slot = key
-          case .object(let list, let object): (slot, anchor) = (list, object)
-          }
-        } else {
-          slot = node.pointee.kind._withUnsafeGuaranteedRef {
-            $0.knownSlot(at: step, of: path, on: node)
-          }
-          if slot == nil {
-            slot = try node.kind.slot(path.components[step], at: step, of: path, on: node)
-          }
-        }
+        place = try self.place(step, of: path, on: node)
       } catch {
         if isStrict, !isFanned { throw error }
         unknown = unknown ?? error
         // An object that cannot have this component turned up later: silent beyond it (P7).
-        slot = nil
       }
-      if let slot {
+      if let link = makeLink(at: place, step, of: wire, path, below: parent) {
         isKnown = isFanned
-        let isTerminal = step == last
-        let link = linkPool.make(
-          Link(wire: wire, step: Int32(step), isTerminal: isTerminal, parent: parent))
-        if let parent {
-          link.pointee.sibling = parent.pointee.child
-          parent.pointee.child?.pointee.previousSibling = link
-          parent.pointee.child = link
-        } else {
-          wire.pointee.top = link
-        }
-        link.pointee.derived = anchor
-        append(link, to: slot)
-        if anchor != Link.notDerived { wire.pointee.watcher.pointee.flags.insert(.anchoring) }
-        if isTerminal {
-          if wire.pointee.isDerived, anchor == Link.notDerived,
-            let value = node.kind.derivedValue(path.components[step], of: node)
-          {
-            link.pointee.derived = value
-          }
-        } else if path.isEvery(step) {
+        if let state = link.state, state.role != .end, state.role != .edits {
           isFanned = true
-          for child in children(of: node) where !child.isDead {
-            fans.append((step + 1, child, link))
-          }
-        } else if case .node(let child) = node.pointee.kind._withUnsafeGuaranteedRef({
-          anchor == Link.notDerived
-            ? $0.child(node, at: step, of: path) : $0.child(of: anchor, in: node)
-        }), !child.isDead {
+          let next = state.role == .spread ? step : step + 1
+          for child in open(link, on: node, path) { waiting.append((next, child, link)) }
+          if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
+        } else if !link.pointee.isTerminal,
+          case .node(let child) = child(of: link, on: node, step, path), !child.isDead
+        {
           (step, node, parent) = (step + 1, child, link)
           continue
         }
-      } else if let slot, anchor > 0 {
-        slot.pointee.node.kind.releaseElement(anchor, of: slot.pointee.node)
       }
-      guard let next = fans.popLast() else {
-        if isStrict, !isKnown, let unknown { throw unknown }
-        return
-      }
+      guard let next = waiting.popLast() else { break }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
+    for link in incomplete.reversed() { complete(link) }
+    if isStrict, !isKnown, let unknown { throw unknown }
   }
 
-  /// The objects below a wildcard, each once, however often it is there.
-  private func children(of node: NodeRef) -> [NodeRef] {
-    var children: [NodeRef] = []
-    node.kind.forEachChild(node) { children.append($0) }
-    stamp += 1
-    children.removeAll { child in
-      if child.pointee.fanStamp == stamp { return true }
-      child.pointee.fanStamp = stamp
-      child.pointee.fanLink = nil
-      return false
+  /// Where the link of a component goes on one object.
+  private struct Place {
+    var slot: SlotRef?
+    /// By what the kind of the object knows an object that digits follow.
+    var anchor = Link.notDerived
+    /// The component is asked of each element (C8).
+    var isSpread = false
+  }
+
+  @inline(__always)
+  private func place(_ step: Int, of path: Path, on node: NodeRef) throws -> Place {
+    var place = Place()
+    place.slot = node.pointee.kind._withUnsafeGuaranteedRef {
+      $0.knownSlot(at: step, of: path, on: node)
     }
-    return children
+    if place.slot != nil { return place }
+    let kind = node.kind
+    if path.kinds[step] == .element {
+      switch try kind.element(path.steps[step], at: step, of: path, on: node) {
+      case .key(let key): place.slot = key
+      case .object(let list, let object): (place.slot, place.anchor) = (list, object)
+      }
+      return place
+    }
+    place.isSpread = path.kinds[step] == .name && kind.spreads(path.steps[step], over: node)
+    place.slot = try kind.slot(path.steps[step], at: step, of: path, on: node)
+    return place
+  }
+
+  /// The link at a place, in its slot and below its parent; nil where there is nothing to watch.
+  private func makeLink(
+    at place: Place, _ step: Int, of wire: WireRef, _ path: Path, below parent: LinkRef?
+  ) -> LinkRef? {
+    guard let slot = place.slot else { return nil }
+    if place.anchor > 0, slot.pointee.node.isDead {
+      slot.pointee.node.kind.releaseElement(place.anchor, of: slot.pointee.node)
+      return nil
+    }
+    let isTerminal = step == path.kinds.count - 1 && !place.isSpread
+    let link = linkPool.make(
+      Link(
+        wire: wire, step: Int32(truncatingIfNeeded: step), isTerminal: isTerminal,
+        effect: isTerminal ? .certain : [.certain, .stale], parent: parent))
+    if let parent {
+      link.pointee.sibling = parent.pointee.child
+      parent.pointee.child?.pointee.previousSibling = link
+      parent.pointee.child = link
+      if let state = parent.state { state.members[slot.pointee.node]?.link = link }
+    } else {
+      wire.pointee.top = link
+    }
+    if path.kinds[step] == .element {
+      if place.anchor != Link.notDerived {
+        link.pointee.derived = place.anchor
+        link.pointee.effect = []
+        wire.pointee.watcher.pointee.flags.insert(.anchoring)
+      }
+    } else if slot.pointee.isEvery || step >= path.aggregateStep {
+      prepare(link, of: path, isSpread: place.isSpread, in: slot)
+    }
+    append(link, to: slot)
+    return link
+  }
+
+  /// What lies at the component of a link, for the next one.
+  private func child(of link: LinkRef, on node: NodeRef, _ step: Int, _ path: Path) -> Child {
+    if link.isAnchored { return node.kind.child(of: link.pointee.derived, in: node) }
+    if let state = link.state {
+      return node.kind.element(atEnd: state.operation == .last, of: node)?.node.map(Child.node)
+        ?? .none
+    }
+    return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
   }
 
   private func append(_ link: LinkRef, to slot: SlotRef) {
@@ -206,6 +233,7 @@ extension Engine {
 
   /// Takes out `top` and all that hangs below it.
   func detach(_ top: LinkRef) {
+    if let parent = top.pointee.parent { withdraw(top, from: parent) }
     if let previous = top.pointee.previousSibling {
       previous.pointee.sibling = top.pointee.sibling
     } else if let parent = top.pointee.parent {
@@ -251,8 +279,15 @@ extension Engine {
       } else {
         arm(slot)
       }
+      if let state = link.pointee.state {
+        endReading(state._withUnsafeGuaranteedRef { $0 }, of: node)
+      }
     }
-    if link.pointee.isStale {
+    if let state = link.pointee.state {
+      link.pointee.state = nil
+      state.release()
+    }
+    if link.pointee.isStale || link.pointee.isDirty {
       link.pointee.isDead = true
     } else {
       linkPool.free(link)
@@ -266,6 +301,37 @@ extension Engine {
     link.pointee.isStale = true
     link.pointee.nextStale = link.pointee.wire.pointee.stale
     link.pointee.wire.pointee.stale = link
+  }
+
+  func markDirty(_ link: LinkRef) {
+    guard !link.pointee.isDirty else { return }
+    link.pointee.isDirty = true
+    link.pointee.nextDirty = link.pointee.wire.pointee.dirty
+    link.pointee.wire.pointee.dirty = link
+  }
+
+  /// The next link that has to look again, if it is still there.
+  private func takeStale(_ wire: WireRef) -> LinkRef? {
+    while let link = wire.pointee.stale {
+      wire.pointee.stale = link.pointee.nextStale
+      link.pointee.nextStale = nil
+      link.pointee.isStale = false
+      if !link.pointee.isDead { return link }
+      if !link.pointee.isDirty { linkPool.free(link) }
+    }
+    return nil
+  }
+
+  /// The next link whose derived value may have changed, if it is still there.
+  func takeDirty(_ wire: WireRef) -> LinkRef? {
+    while let link = wire.pointee.dirty {
+      wire.pointee.dirty = link.pointee.nextDirty
+      link.pointee.nextDirty = nil
+      link.pointee.isDirty = false
+      if !link.pointee.isDead { return link }
+      if !link.pointee.isStale { linkPool.free(link) }
+    }
+    return nil
   }
 
   /// Brings the links of a watcher up to date with the objects (P6): by identity, never by equality.
@@ -285,68 +351,42 @@ extension Engine {
     let outer = beginWiring(watcher)
     var wire = watcher.pointee.wires
     while let current = wire {
-      while let link = current.pointee.stale {
-        current.pointee.stale = link.pointee.nextStale
-        link.pointee.nextStale = nil
-        link.pointee.isStale = false
-        if link.pointee.isDead {
-          linkPool.free(link)
-        } else {
-          rewire(link)
-        }
-      }
+      while let link = takeStale(current) { rewire(link) }
       wire = current.pointee.next
     }
     return endWiring(watcher, outer)
   }
 
   private func rewire(_ link: LinkRef) {
-    guard let node = link.pointee.slot?.pointee.node, !node.isDead else {
+    let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+    if let node = link.pointee.slot?.pointee.node, !node.isDead {
+      if let state = link.state, state.role != .end {
+        update(link, state, on: node, path)
+        return
+      }
+      // The object that it follows is another matter than what lies there now.
+      if link.isAnchored { return }
+      if !link.pointee.isTerminal { follow(link, on: node, path) }
+    } else {
       while let child = link.pointee.child { detach(child) }
-      return
     }
-    let wire = link.pointee.wire
+    if Int(link.pointee.step) > path.aggregateStep { contributionChanged(at: link) }
+  }
+
+  /// Moves what is below a link to the object that lies there now.
+  private func follow(_ link: LinkRef, on node: NodeRef, _ path: Path) {
     let step = Int(link.pointee.step)
-    if wire.pointee.path._withUnsafeGuaranteedRef({ $0.isEvery(step) }) {
-      rewireFan(link, on: node)
-      return
-    }
-    // The object that it follows is another matter than what lies there now.
-    if link.isAnchored { return }
-    let child = wire.pointee.path._withUnsafeGuaranteedRef { path in
-      node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
-    }
+    let child = child(of: link, on: node, step, path)
     if let existing = link.pointee.child {
       if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }
       detach(existing)
     }
     if case .node(let child) = child, !child.isDead {
-      attachLeniently(wire, step: step + 1, to: child, below: link)
+      attachLeniently(link.pointee.wire, step: step + 1, to: child, below: link)
     }
   }
 
-  private func rewireFan(_ link: LinkRef, on node: NodeRef) {
-    let children = children(of: node)
-    let walk = stamp
-    var child = link.pointee.child
-    while let current = child {
-      child = current.pointee.sibling
-      if let node = current.pointee.slot?.pointee.node, node.pointee.fanStamp == walk,
-        !node.isDead
-      {
-        node.pointee.fanLink = current
-      } else {
-        detach(current)
-      }
-    }
-    let step = Int(link.pointee.step) + 1
-    // Decided before anything is attached: that may walk other wildcards over the same objects.
-    for child in children.filter({ $0.pointee.fanLink == nil && !$0.isDead }) {
-      attachLeniently(link.pointee.wire, step: step, to: child, below: link)
-    }
-  }
-
-  private func attachLeniently(_ wire: WireRef, step: Int, to node: NodeRef, below link: LinkRef) {
+  func attachLeniently(_ wire: WireRef, step: Int, to node: NodeRef, below link: LinkRef) {
     do {
       try wire.pointee.path._withUnsafeGuaranteedRef {
         try attach(wire, $0, step: step, to: node, below: link, isStrict: false)

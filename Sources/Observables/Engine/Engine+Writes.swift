@@ -5,13 +5,30 @@ extension Engine {
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func written(_ change: Change) {
     if !dead.isEmpty { buryDead() }
+    note(change)
+    if isEager(change) { callEagerly([change]) }
+  }
+
+  /// One operation changed several keys of one object: a list got or lost an element. Immediate
+  /// watchers are called once for all of it; `every` is given by one of the changes at most.
+  package func written(_ changes: [Change]) {
+    if !dead.isEmpty { buryDead() }
+    for change in changes { note(change) }
+    if changes.contains(where: isEager) { callEagerly(changes) }
+  }
+
+  @inline(__always)
+  private func note(_ change: Change) {
     if isRecording { recorder?.wrote(change) }
-    if !change.isSame {
-      if let slot = change.slot { mark(slot, change) }
-      if let every = change.every { mark(every, change) }
-    }
-    let eager = (change.slot?.pointee.eager ?? 0) + (change.every?.pointee.eager ?? 0)
-    if eager > 0 { callEagerly(change) }
+    if change.isSame { return }
+    if change.node.pointee.journalReaders > 0 { noteJournal(of: change.node) }
+    if let slot = change.slot { mark(slot, change) }
+    if let every = change.every { mark(every, change) }
+  }
+
+  @inline(__always)
+  private func isEager(_ change: Change) -> Bool {
+    (change.slot?.pointee.eager ?? 0) + (change.every?.pointee.eager ?? 0) > 0
   }
 
   @inline(__always)
@@ -22,9 +39,11 @@ extension Engine {
       let watcher = link.pointee.wire.pointee.watcher
       let flags = watcher.pointee.flags
       if !flags.isDisjoint(with: [.immediate, .comparing]) { continue }
-      if !link.pointee.isTerminal { markStale(link) }
+      let effect = link.pointee.effect
+      if effect.contains(.stale) { markStale(link) }
+      if effect.contains(.dirty) { markDirty(link) }
       if !flags.contains(.certain) {
-        mark(watcher, isCertain: link.pointee.derived == Link.notDerived, by: change)
+        mark(watcher, isCertain: effect.contains(.certain), by: change)
       }
     }
     if slot.pointee.eager == 0 { makeQuiet(slot) }

@@ -42,7 +42,8 @@ public final class Engine {
   /// What hooks are to be told when the operation under way is done.
   @exclusivity(unchecked) var hookCalls: [HookCall] = []
   @exclusivity(unchecked) var isRunningHooks = false
-  @exclusivity(unchecked) var stamp: UInt64 = 0
+  /// Nodes whose journals may have become longer, to be trimmed when the turn ends.
+  @exclusivity(unchecked) var noted: [NodeRef] = []
 
   // Immediate watchers.
   @exclusivity(unchecked) package internal(set) var batchDepth = 0
@@ -242,6 +243,8 @@ package enum EngineError: Error {
   case retriggered(watchers: [String], turns: Int)
   /// An immediate watcher set itself off too often; the call was dropped (T9).
   case immediateLoop(watcher: String, times: Int)
+  /// An operator met a value that it cannot take (C9); its watcher stays.
+  case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
 }
 
 extension EngineError: CustomStringConvertible {
@@ -254,6 +257,11 @@ extension EngineError: CustomStringConvertible {
       """
     case .immediateLoop(let watcher, let times):
       "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
+    case .operand(let watcher, let path, let operation, let element, let value):
+      """
+      '\(path)', observed by \(watcher): \(element.map { "element \($0)" } ?? "an element") \
+      gives \(value) to '@\(operation)', \(operation.expectation)
+      """
     }
   }
 }

@@ -6,10 +6,16 @@ struct Link {
   let step: Int32
   /// The last step of the path: what is stored there is not followed.
   let isTerminal: Bool
+  /// What a write of the slot does.
+  var effect: Effect
   /// What is below has to be looked up again before the watcher runs.
   var isStale = false
-  /// It was taken out of its slot while it was stale; freed by whoever works the stale list off.
+  /// Its derived value has to be compared with the one that was delivered.
+  var isDirty = false
+  /// It was taken out of its slot while it was stale or dirty; freed by whoever works that list off.
   var isDead = false
+  /// What a step to many objects, an operator or a reader of edits remembers; retained.
+  var state: Unmanaged<LinkState>?
   /// A terminal whose value is derived from the node (`@count`): the value that was delivered last.
   ///
   /// Digits that follow an object: by what its kind knows it, or `spent` when it has left.
@@ -27,9 +33,21 @@ struct Link {
   var previousSibling: LinkRef?
   /// The next stale link of the same wire.
   var nextStale: LinkRef?
+  /// The next dirty link of the same wire.
+  var nextDirty: LinkRef?
 
   static let notDerived = Int.min
   static let spent = 0
+
+  struct Effect: OptionSet {
+    let rawValue: UInt8
+    /// What is below has to be looked up again.
+    static let stale = Effect(rawValue: 1)
+    /// A derived value may be another one.
+    static let dirty = Effect(rawValue: 2)
+    /// The watcher is to be called, whatever else changed.
+    static let certain = Effect(rawValue: 4)
+  }
 }
 
 typealias LinkRef = UnsafeMutablePointer<Link>
@@ -39,12 +57,14 @@ struct Wire {
   let watcher: WatcherRef
   /// Retained.
   let path: Unmanaged<Path>
-  /// The path ends in an operator, whose value decides whether to call.
-  let isDerived: Bool
+  /// It reads the edits of a list instead of following a path.
+  let isEditing: Bool
   /// The link at the root; nil where the root cannot take it (nothing is watched then).
   var top: LinkRef?
   /// The links that have to look again.
   var stale: LinkRef?
+  /// The links whose derived value may have changed.
+  var dirty: LinkRef?
   /// The next path of the same watcher.
   var next: WireRef?
 }

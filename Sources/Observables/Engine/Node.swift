@@ -24,9 +24,12 @@ public struct Node {
   package var isHooked = false
   /// Queued to be looked at when the turn ends: something stopped being observed.
   var isIdle = false
-  /// While the children of a wildcard are gone through: which walk met this node, and its link there.
-  var fanStamp: UInt64 = 0
-  var fanLink: LinkRef?
+  /// How many links read the journal of its members.
+  var journalReaders: Int32 = 0
+  /// Its kind keeps such a journal.
+  var isJournaled = false
+  /// It is among the nodes whose journal may be trimmed when the turn ends.
+  var isNoted = false
   /// The object is gone.
   var isDead = false
   /// … and what hung on it has been told.
@@ -127,7 +130,7 @@ open class NodeKind {
   /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
   open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
 
-  /// The value of a terminal that is derived from the whole node (`@count`), or nil where the
+  /// The value of a terminal that is derived from the whole node (`@count`, `count`), or nil where the
   /// component is an ordinary key.
   open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
 
@@ -137,6 +140,9 @@ open class NodeKind {
   ///
   /// `slot` answers with the slot of `*` then.
   open func spreads(_ component: Path.Component, over node: NodeRef) -> Bool { false }
+
+  /// What the first element of a list is called: Lua counts from 1.
+  open var firstIndex: Int { 0 }
 
   /// Calls `visit` for each member, as often as it is there; for a list in order.
   open func forEachMember(

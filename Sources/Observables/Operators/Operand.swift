@@ -37,3 +37,19 @@ public enum MemberScope {
   /// What an operator goes over: the elements of a list or set, the values of a dictionary.
   case elements
 }
+
+extension Operand: CustomStringConvertible {
+  /// How an error shows the value.
+  public var description: String {
+    switch self {
+    case .none: "nil"
+    case .boolean(let value): "the boolean \(value)"
+    case .integer(let number): "\(number)"
+    case .float(let number): "\(number)"
+    case .text(let bytes): "the string '\(String(decoding: bytes.prefix(60), as: UTF8.self))'"
+    case .object: "an object"
+    case .value(let value): "\(value.base)"
+    case .opaque(let type): "a \(type)"
+    }
+  }
+}

@@ -4,4 +4,24 @@ package enum Operation: String, CaseIterable, Sendable {
   case unionOfObjects, distinctUnionOfObjects
   case unionOfArrays, distinctUnionOfArrays
   case unionOfSets, distinctUnionOfSets
+
+  /// Puts the values of all members together: all but those that stand for one element, or the size.
+  package var isAggregate: Bool { self != .first && self != .last && self != .count }
+
+  /// Its values are the members of the collections that the path leads to.
+  package var isUnionOfCollections: Bool {
+    switch self {
+    case .unionOfArrays, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
+    default: false
+    }
+  }
+
+  /// What an error says that its values have to be.
+  package var expectation: String {
+    switch self {
+    case .sum, .avg: "which takes numbers"
+    case .min, .max: "which takes either numbers or strings"
+    default: "which takes anything"
+    }
+  }
 }

@@ -34,6 +34,14 @@ extension Path {
 
     /// The name as text; bytes that are not UTF-8 are replaced.
     public var name: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The name `count`, which is the size of a collection.
+    package var isCount: Bool { bytes.elementsEqual("count".utf8) }
+
+    /// The operator that it names; nil also for one that there isn't.
+    package var operation: Operation? {
+      kind == .operation ? Operation(rawValue: name) : nil
+    }
   }
 }
 

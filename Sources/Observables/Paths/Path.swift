@@ -11,8 +11,15 @@ public final class Path: Sendable {
   /// The components, the one nearest to the root first; never empty.
   public let components: [Component]
 
-  /// The value at the end is derived from a whole object.
-  let endsInOperation: Bool
+  /// What the engine follows: the components, and `*` behind a union of collections, whose members
+  /// are those of the collections that the path leads to.
+  package let steps: [Component]
+  /// The kind of each step.
+  let kinds: [Component.Kind]
+  /// The value at the end may be derived from a whole object: an operator, or `count`.
+  let mayDerive: Bool
+  /// The first step that puts many values together (`@sum`); what follows belongs to its computation.
+  let aggregateStep: Int
 
   /// What each component means to the kind of object that it was applied to last: the number of the
   /// kind and its answer. Any thread may read and replace an entry.
@@ -48,11 +55,17 @@ public final class Path: Sendable {
     precondition(!components.isEmpty, "A key path has at least one component")
     self.components = components
     self.attachment = attachment
-    self.endsInOperation = components.last!.kind == .operation
+    let last = components.last!
+    self.mayDerive = last.kind == .operation || last.kind == .name && last.isCount
+    let operations = components.map(\.operation)
+    self.aggregateStep = operations.firstIndex { $0?.isAggregate == true } ?? Int.max
+    let isUnion = operations.contains { $0?.isUnionOfCollections == true }
+    self.steps = isUnion ? components + [Component(kind: .every, bytes: [])] : components
+    self.kinds = steps.map(\.kind)
     self.hasElements = components.contains { $0.kind == .element }
-    answers = .allocate(capacity: components.count)
+    answers = .allocate(capacity: steps.count)
     var wildcards: UInt64 = 0
-    for (step, component) in components.enumerated() {
+    for (step, component) in steps.enumerated() {
       (answers + step).initialize(to: Atomic(0))
       if component.kind == .every, step < 64 { wildcards |= 1 << UInt64(step) }
     }
@@ -60,13 +73,13 @@ public final class Path: Sendable {
   }
 
   deinit {
-    answers.deinitialize(count: components.count)
+    answers.deinitialize(count: steps.count)
     answers.deallocate()
   }
 
   @inline(__always)
   func isEvery(_ step: Int) -> Bool {
-    step < 64 ? wildcards & (1 << UInt64(step)) != 0 : components[step].kind == .every
+    step < 64 ? wildcards & (1 << UInt64(step)) != 0 : steps[step].kind == .every
   }
 
   /// What `remember` was told last for this component, if it was by the kind of this number.

@@ -1,0 +1,29 @@
+/// Watchers that are told what happened to a collection (C10).
+extension Engine {
+  /// Has a watcher read the edits of its root; it is called when there are any.
+  ///
+  /// - Throws: `PathError` where the root keeps no journal of its members.
+  package func addEdits(to watcher: WatcherRef) throws {
+    try add(Engine.everything, to: watcher, isEditing: true)
+    guard let root = watcher.pointee.root, !root.pointee.isJournaled else { return }
+    throw PathError(
+      .unsupported, path: "*", component: 1, detail: "only a collection tells its edits")
+  }
+
+  private static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
+
+  /// Gives `body` the position in the journal up to which the watcher knows its collection; what comes
+  /// after is told by the next call.
+  ///
+  /// Nil where the watcher reads no edits.
+  package func takeEdits<Result>(
+    of watcher: WatcherRef, _ body: (NodeRef, _ since: Int) -> Result
+  ) -> Result? {
+    guard let wire = watcher.pointee.wires, wire.pointee.isEditing, let link = wire.pointee.top,
+      let state = link.state, let node = link.pointee.slot?.pointee.node, !node.isDead
+    else { return nil }
+    let since = state.cursor
+    state.cursor = node.kind.journalEnd(of: node)
+    return body(node, since)
+  }
+}

@@ -1,0 +1,197 @@
+/// Steps to many objects: wildcards, names over a collection (C8) and operators have one chain of
+/// links for each object below them. Where the kind keeps a journal of its members, a change costs
+/// what it changed, not the size of the collection.
+extension Engine {
+  /// Gives a link of a whole object the state it needs; called before it is in its slot.
+  func prepare(_ link: LinkRef, of path: Path, isSpread: Bool, in slot: SlotRef) {
+    let step = Int(link.pointee.step)
+    let node = slot.pointee.node
+    if step >= path.aggregateStep { link.pointee.effect = .stale }
+    guard slot.pointee.isEvery else { return }
+    let component = path.steps[step]
+    if isSpread {
+      link.adopt(LinkState(.spread))
+    } else if component.kind == .every, link.pointee.wire.pointee.isEditing {
+      link.adopt(LinkState(.edits))
+      link.pointee.effect = .dirty
+    } else if component.kind == .every, step >= path.components.count {
+      link.adopt(LinkState(.feed))
+    } else if component.kind == .every, !link.pointee.isTerminal {
+      link.adopt(LinkState(.wildcard))
+    } else if let operation = component.operation, operation.isAggregate {
+      link.adopt(LinkState(.aggregate, operation))
+    } else if let operation = component.operation, operation != .count {
+      let state = LinkState(.end, operation)
+      state.delivered = node.kind.element(atEnd: operation == .last, of: node)?.value ?? .none
+      link.adopt(state)
+      // Below an operator it is one step of a computation.
+      if step < path.aggregateStep {
+        link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
+      }
+    } else if link.pointee.isTerminal, let value = node.kind.derivedValue(component, of: node) {
+      link.pointee.derived = value
+      if step < path.aggregateStep { link.pointee.effect = .dirty }
+    }
+    if let state = link.state, state.role != .end { beginReading(state, of: node) }
+  }
+
+  /// Fills a link with the members of `node`; returns the objects to go on with.
+  func open(_ link: LinkRef, on node: NodeRef, _ path: Path) -> [NodeRef] {
+    let state = link.state!
+    var children: [NodeRef] = []
+    node.kind.forEachMember(node, in: state.scope) { member in
+      if link.pointee.isTerminal {
+        add(member.value, 1, to: state)
+      } else if let child = member.node {
+        if let known = state.members[child] {
+          state.members[child] = FanMember(count: known.count + 1)
+        } else if !child.isDead {
+          state.members[child] = FanMember(count: 1)
+          children.append(child)
+        }
+      } else {
+        add(.none, 1, to: state)
+      }
+    }
+    return children
+  }
+
+  /// The members of a link's object changed: follows them.
+  func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef, _ path: Path) {
+    if state.role == .edits { return }
+    let changes = changes(for: link, state, on: node)
+    var counts: [NodeRef: Int] = [:]
+    var order: [NodeRef] = []
+    for (member, count) in changes {
+      if link.pointee.isTerminal {
+        change(link, state, by: member.value, count)
+      } else if let child = member.node {
+        if let known = counts[child] {
+          counts[child] = known + count
+        } else {
+          counts[child] = count
+          order.append(child)
+        }
+      } else {
+        add(.none, count, to: state)
+      }
+    }
+    // Who left goes first: what came may need its place.
+    for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
+    for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
+    if state.role == .aggregate {
+      aggregateChanged(link)
+    } else if state.role == .feed, let operation = owner(of: link)?.link {
+      aggregateChanged(operation)
+    }
+  }
+
+  /// What came (above 0) and what left, as far as it is known.
+  private func changes(
+    for link: LinkRef, _ state: LinkState, on node: NodeRef
+  ) -> [(member: Member, count: Int)] {
+    var changes: [(member: Member, count: Int)] = []
+    if let ordered = orderedUnion(of: link, state),
+      !node.isJournaledNow || node.kind.hasEdits(node, since: state.cursor)
+    {
+      ordered.aggregate?.noteOrder()
+    }
+    let end = node.isJournaledNow ? node.kind.journalEnd(of: node) : 0
+    let isKnown =
+      node.isJournaledNow
+      && node.kind.forEachMemberChange(node, in: state.scope, since: state.cursor) {
+        changes.append(($0, $1))
+      }
+    state.cursor = end
+    if isKnown { return changes }
+    changes = []
+    for (child, member) in state.members {
+      changes.append((Member(value: .none, node: child), -member.count))
+    }
+    for (value, count) in state.values {
+      changes.append((Member(value: value, node: nil), -count))
+    }
+    node.kind.forEachMember(node, in: state.scope) { changes.append(($0, 1)) }
+    return changes
+  }
+
+  /// An object is `count` times more often below a link than before.
+  private func change(_ child: NodeRef, by count: Int, below link: LinkRef) {
+    guard let state = link.state else { return }
+    let known = state.members[child]?.count ?? 0
+    if known == 0 {
+      if count <= 0 || child.isDead { return }
+      state.members[child] = FanMember(count: 0)
+      attachLeniently(
+        link.pointee.wire, step: Int(link.pointee.step) + (state.role == .spread ? 0 : 1),
+        to: child, below: link)
+      // Making links may run code of the program.
+      guard link.state === state, state.members[child] != nil else { return }
+      if state.role == .aggregate {
+        state.members[child]!.contribution = contribution(of: state.members[child]!.link)
+      }
+    }
+    if known + count <= 0 {
+      if let first = state.members[child]?.link {
+        detach(first)
+      } else {
+        withdraw(child, from: state)
+      }
+      return
+    }
+    state.members[child]!.count = known + count
+    apply(state.members[child]!, count, to: state)
+  }
+
+  // MARK: Journals
+
+  func beginReading(_ state: LinkState, of node: NodeRef) {
+    if node.pointee.journalReaders == 0 {
+      node.pointee.isJournaled = node.kind.beginJournal(of: node)
+    }
+    node.pointee.journalReaders += 1
+    state.cursor = node.pointee.isJournaled ? node.kind.journalEnd(of: node) : 0
+  }
+
+  func endReading(_ state: LinkState, of node: NodeRef) {
+    guard state.role != .end else { return }
+    node.pointee.journalReaders -= 1
+    guard node.pointee.journalReaders == 0, node.pointee.isJournaled else { return }
+    node.pointee.isJournaled = false
+    if !node.isDead { node.kind.endJournal(of: node) }
+  }
+
+  func noteJournal(of node: NodeRef) {
+    if node.pointee.isNoted || !node.pointee.isJournaled { return }
+    node.pointee.isNoted = true
+    noted.append(node)
+  }
+
+  /// Lets go of what all readers know (end of turn).
+  func trimJournals() {
+    let nodes = noted
+    noted = []
+    for node in nodes {
+      node.pointee.isNoted = false
+      guard node.isJournaledNow, let every = node.pointee.every else { continue }
+      let end = node.kind.journalEnd(of: node)
+      var known = end
+      var link = every.pointee.first
+      while let current = link {
+        link = current.pointee.next
+        if let state = current.state, state.role != .end { known = min(known, state.cursor) }
+      }
+      node.kind.trimJournal(of: node, before: known)
+      if known < end { noteJournal(of: node) }
+    }
+  }
+}
+
+extension NodeRef {
+  /// Its kind keeps a journal of its members.
+  var isJournaledNow: Bool { pointee.isJournaled && !isDead }
+}
+
+extension LinkRef {
+  fileprivate func adopt(_ state: LinkState) { pointee.state = .passRetained(state) }
+}

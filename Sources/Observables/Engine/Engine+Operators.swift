@@ -1,0 +1,295 @@
+/// Collection operators (C9): what each member contributes is kept, so that one change costs one
+/// subtraction and one addition, however large the collection.
+extension Engine {
+  /// Puts together what hangs below a new operator, or a new collection that feeds one.
+  func complete(_ link: LinkRef) {
+    guard let state = link.state else { return }
+    state.isComplete = true
+    if state.role == .feed {
+      // Behind a new operator, that one takes it when its turn comes.
+      guard let owner = owner(of: link), let operation = owner.link.state, operation.isComplete
+      else { return }
+      for (value, count) in state.values { operation.add(value, count * owner.member.count) }
+      return
+    }
+    for (node, member) in state.members {
+      let contribution = contribution(of: member.link)
+      state.members[node]!.contribution = contribution
+      apply(state.members[node]!, member.count, to: state)
+    }
+    _ = state.aggregate!.takeChange()
+    if isOutermost(link) { reportFailure(of: link) }
+  }
+
+  /// What a chain below an operator gives it: the value at its end.
+  func contribution(of link: LinkRef?) -> Operand {
+    var next = link
+    while let link = next {
+      guard let node = link.pointee.slot?.pointee.node, !node.isDead else { return .none }
+      let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+      if let state = link.state {
+        switch state.role {
+        case .aggregate: return Operand(state.aggregate!.value)
+        case .feed, .edits: return .none
+        case .wildcard, .spread: return .opaque(type: "list of values")
+        case .end:
+          if link.pointee.isTerminal {
+            return node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
+          }
+        }
+      } else if link.pointee.isTerminal {
+        let step = Int(link.pointee.step)
+        if let size = node.kind.derivedValue(path.steps[step], of: node) { return .integer(size) }
+        return node.kind.operand(node, at: step, of: path)
+      }
+      next = link.pointee.child
+    }
+    return .none
+  }
+
+  /// Something on the way from an operator to its values changed.
+  func contributionChanged(at link: LinkRef) {
+    var below = link
+    while let owner = owner(of: below), let state = owner.link.state,
+      let node = owner.child.pointee.slot?.pointee.node
+    {
+      if state.operation!.isUnionOfCollections {
+        aggregateChanged(owner.link)
+        return
+      }
+      let contribution = contribution(of: owner.child)
+      if contribution == owner.member.contribution { return }
+      state.add(owner.member.contribution, -owner.member.count)
+      state.add(contribution, owner.member.count)
+      state.members[node]!.contribution = contribution
+      if isOutermost(owner.link) {
+        markDirty(owner.link)
+        return
+      }
+      below = owner.link
+    }
+  }
+
+  /// The members of an operator changed.
+  func aggregateChanged(_ link: LinkRef) {
+    if isOutermost(link) { markDirty(link) } else { contributionChanged(at: link) }
+  }
+
+  private func isOutermost(_ link: LinkRef) -> Bool {
+    link.pointee.wire.pointee.path._withUnsafeGuaranteedRef {
+      Int(link.pointee.step) == $0.aggregateStep
+    }
+  }
+
+  struct Owner {
+    /// The operator that a link works for, the first link of the chain, and its record there.
+    let link: LinkRef
+    let child: LinkRef
+    let member: FanMember
+  }
+
+  /// The operator next above a link.
+  func owner(of link: LinkRef) -> Owner? {
+    var child = link
+    while let parent = child.pointee.parent {
+      if let state = parent.state, state.role == .aggregate {
+        guard let node = child.pointee.slot?.pointee.node, let member = state.members[node]
+        else { return nil }
+        return Owner(link: parent, child: child, member: member)
+      }
+      child = parent
+    }
+    return nil
+  }
+
+  /// The operator whose value is a list in the order of these members.
+  func orderedUnion(of link: LinkRef, _ state: LinkState) -> LinkState? {
+    let operation = state.role == .feed ? owner(of: link)?.link.state : state
+    switch operation?.operation {
+    case .unionOfObjects, .unionOfArrays: return operation
+    default: return nil
+    }
+  }
+
+  // MARK: Members
+
+  /// A member without links came (above 0) or left.
+  func add(_ value: Operand, _ count: Int, to state: LinkState) {
+    if state.role == .feed {
+      let sum = (state.values[value] ?? 0) + count
+      state.values[value] = sum == 0 ? nil : sum
+    } else {
+      state.add(value, count)
+    }
+  }
+
+  /// The same, of a link that works for an operator already.
+  func change(_ link: LinkRef, _ state: LinkState, by value: Operand, _ count: Int) {
+    add(value, count, to: state)
+    guard state.role == .feed, let owner = owner(of: link), let operation = owner.link.state else {
+      return
+    }
+    operation.add(value, count * owner.member.count)
+  }
+
+  /// A member is `count` times more often there than before.
+  func apply(_ member: FanMember, _ count: Int, to state: LinkState) {
+    guard let operation = state.operation else { return }
+    if !operation.isUnionOfCollections {
+      state.add(member.contribution, count)
+    } else if let feed = feed(below: member.link) {
+      for (value, times) in feed.values { state.add(value, times * count) }
+    }
+  }
+
+  /// The collection at the end of a chain below a union of collections.
+  private func feed(below link: LinkRef?) -> LinkState? {
+    var next = link
+    while let link = next {
+      if let state = link.state, state.role == .feed { return state }
+      next = link.pointee.child
+    }
+    return nil
+  }
+
+  /// An object without links is no member any longer.
+  func withdraw(_ child: NodeRef, from state: LinkState) {
+    guard let member = state.members.removeValue(forKey: child) else { return }
+    if state.isComplete { apply(member, -member.count, to: state) }
+  }
+
+  /// Takes back what `top` and all below it gave to an operator; before it is taken out.
+  func withdraw(_ top: LinkRef, from parent: LinkRef) {
+    if let state = parent.state, state.role != .end {
+      if let node = top.pointee.slot?.pointee.node { withdraw(node, from: state) }
+      return
+    }
+    let path = top.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+    guard path.steps.count > path.components.count, Int(top.pointee.step) > path.aggregateStep,
+      let feed = feed(below: top), let owner = owner(of: top), let state = owner.link.state,
+      state.isComplete
+    else { return }
+    for (value, count) in feed.values { state.add(value, -count * owner.member.count) }
+  }
+
+  // MARK: Values
+
+  /// Takes the derived values anew; true if one differs from what was delivered.
+  @inline(__always)
+  func refreshDerived(_ watcher: WatcherRef) -> Bool {
+    var hasChanged = false
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      while let link = takeDirty(current) {
+        if refreshDerived(link) { hasChanged = true }
+      }
+      wire = current.pointee.next
+    }
+    return hasChanged
+  }
+
+  private func refreshDerived(_ link: LinkRef) -> Bool {
+    guard let node = link.pointee.slot?.pointee.node, !node.isDead else { return false }
+    guard let state = link.state else {
+      guard let value = node.kind.derivedValue(link.component, of: node),
+        value != link.pointee.derived
+      else { return false }
+      link.pointee.derived = value
+      return true
+    }
+    switch state.role {
+    case .aggregate:
+      return state.aggregate!.takeChange() && !reportFailure(of: link)
+    case .end:
+      let value = node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
+      defer { state.delivered = value }
+      return value != state.delivered
+    case .edits:
+      if node.kind.hasEdits(node, since: state.cursor) { return true }
+      state.cursor = node.kind.journalEnd(of: node)
+      return false
+    case .wildcard, .spread, .feed:
+      return false
+    }
+  }
+
+  /// An operator over something that it cannot take has no value: an error that names the element.
+  @discardableResult
+  private func reportFailure(of link: LinkRef) -> Bool {
+    guard let state = link.state, case .failure(let operand) = state.aggregate!.value else {
+      return false
+    }
+    let wire = link.pointee.wire
+    report(
+      .operand(
+        watcher: title(wire.pointee.watcher),
+        path: wire.pointee.path._withUnsafeGuaranteedRef { $0.description },
+        operation: state.operation!, element: place(of: operand, below: link),
+        value: operand.description))
+    return true
+  }
+
+  /// Where the first element is that gives `operand`, counted as its kind counts.
+  private func place(of operand: Operand, below link: LinkRef) -> Int? {
+    guard let node = link.pointee.slot?.pointee.node, let state = link.state else { return nil }
+    var (index, found) = (node.kind.firstIndex, Int?.none)
+    node.kind.forEachMember(node, in: .elements) { member in
+      let value =
+        link.pointee.isTerminal
+        ? member.value : member.node.flatMap { state.members[$0]?.contribution } ?? .none
+      if found == nil, value == operand { found = index }
+      index += 1
+    }
+    return found
+  }
+
+  /// The value of an operator that somebody observes already; nil where nobody does.
+  ///
+  /// `components` are the operator and what follows it.
+  ///
+  /// - Complexity: O(links of the whole object), and what changed since it was asked last.
+  package func keptValue(
+    of components: ArraySlice<Path.Component>, on node: NodeRef
+  ) -> Aggregate.Value? {
+    var link = node.pointee.every?.pointee.first
+    while let current = link {
+      link = current.pointee.next
+      let wire = current.pointee.wire
+      let path = wire.pointee.path.takeUnretainedValue()
+      guard current.state?.role == .aggregate,
+        path.components[Int(current.pointee.step)...].elementsEqual(components)
+      else { continue }
+      // What is looked up now may take links out, this one too.
+      let (watcher, state) = (wire.pointee.watcher, current.state!)
+      return rewire(watcher) ? state.aggregate!.value : nil
+    }
+    return nil
+  }
+}
+
+extension LinkState {
+  func add(_ value: Operand, _ count: Int) {
+    if count > 0 {
+      aggregate?.add(value, times: count)
+    } else if count < 0 {
+      aggregate?.remove(value, times: -count)
+    }
+  }
+}
+
+extension Operand {
+  /// What an operator gives to another one.
+  package init(_ value: Aggregate.Value) {
+    self =
+      switch value {
+      case .none: .none
+      case .integer(let number): .integer(number)
+      case .float(let number): .float(number)
+      case .boolean(let value): .boolean(value)
+      case .text(let bytes): .text(bytes)
+      case .value(let value): .value(value)
+      case .list: .opaque(type: "list")
+      case .failure(let operand): operand
+      }
+  }
+}

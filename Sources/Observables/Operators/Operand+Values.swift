@@ -1,0 +1,42 @@
+extension Operand {
+  /// The operand that a Swift value is; optionals are looked into.
+  package init<Value>(_ value: Value) {
+    // The types that collections hold most are told apart without a dynamic cast.
+    if Value.self == Int.self {
+      self = .integer(unsafeBitCast(value, to: Int.self))
+    } else if Value.self == Double.self {
+      self = .float(unsafeBitCast(value, to: Double.self))
+    } else if Value.self == Bool.self {
+      self = .boolean(unsafeBitCast(value, to: Bool.self))
+    } else if let text = value as? String {
+      self = .text(Array(text.utf8))
+    } else {
+      self.init(of: flattened(value))
+    }
+  }
+
+  /// The operand that a value of unknown type is.
+  package init(of value: Any?) {
+    switch value {
+    case nil: self = .none
+    case let value as Bool: self = .boolean(value)
+    case let value as String: self = .text(Array(value.utf8))
+    case let value as Double: self = .float(value)
+    case let value as Float: self = .float(Double(value))
+    case let value as any BinaryInteger: self = Operand.integer(of: value)
+    case let value?:
+      if type(of: value) is AnyClass {
+        self = .object(UnsafeRawPointer(Unmanaged.passUnretained(value as AnyObject).toOpaque()))
+      } else if let value = value as? any Hashable {
+        self = .value(AnyHashable(value))
+      } else {
+        self = .opaque(type: "\(type(of: value))")
+      }
+    }
+  }
+
+  /// Beyond 64 bits a number is a float, as in Lua.
+  private static func integer(of value: some BinaryInteger) -> Operand {
+    Int(exactly: value).map(Operand.integer) ?? .float(Double(value))
+  }
+}

@@ -1,0 +1,35 @@
+extension Path {
+  /// What can be said of the operators of a path without its objects (C9).
+  ///
+  /// - Throws: `PathError` for an operator that there isn't, and for what has no meaning behind one.
+  func checkOperators() throws(PathError) {
+    for (step, component) in components.enumerated() {
+      if component.kind == .operation {
+        guard let operation = component.operation else {
+          throw PathError(
+            .unknownName, path: description, component: step + 1,
+            detail: "there is no operator '\(component)'"
+              + (nearestName(to: component.name, among: Operation.allCases.map(\.rawValue))
+                .map { " (did you mean '@\($0)'?)" } ?? ""))
+        }
+        if operation == .count, step < components.count - 1 {
+          throw unsupported(step + 1, "nothing can follow '@count', which is a number")
+        }
+      }
+      guard step > aggregateStep else { continue }
+      switch component.kind {
+      case .every:
+        throw unsupported(
+          step, "'*' cannot follow '\(components[aggregateStep])': nest the operators instead")
+      case .element:
+        throw unsupported(
+          step, "digits cannot follow '\(components[aggregateStep])' (write '#\(component)')")
+      default: break
+      }
+    }
+  }
+
+  private func unsupported(_ step: Int, _ detail: String) -> PathError {
+    PathError(.unsupported, path: description, component: step + 1, detail: detail)
+  }
+}
