@@ -9,8 +9,9 @@ extension Engine {
     if isEager(change) { callEagerly([change]) }
   }
 
-  /// One operation changed several keys of one object: a list got or lost an element. Immediate
-  /// watchers are called once for all of it; `every` is given by one of the changes at most.
+  /// One operation changed several keys of one object: a list got or lost an element.
+  ///
+  /// Immediate watchers are called once for all of it; `every` is given by one of the changes at most.
   package func written(_ changes: [Change]) {
     if !dead.isEmpty { buryDead() }
     for change in changes { note(change) }
