@@ -17,8 +17,14 @@ let package = Package(
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
+  ],
   targets: [
-    .target(name: "Observables", swiftSettings: strict),
+    .target(
+      name: "Observables",
+      dependencies: [.product(name: "HeapModule", package: "swift-collections")],
+      swiftSettings: strict),
     .target(
       name: "CLua", path: "CLua",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],

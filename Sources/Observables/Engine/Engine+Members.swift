@@ -175,14 +175,18 @@ extension Engine {
       node.pointee.isNoted = false
       guard node.isJournaledNow, let every = node.pointee.every else { continue }
       let end = node.kind.journalEnd(of: node)
-      var known = end
+      var readers: [Int] = []
       var link = every.pointee.first
       while let current = link {
         link = current.pointee.next
-        if let state = current.state, state.role != .end { known = min(known, state.cursor) }
+        if let state = current.state, state.role != .end { readers.append(state.cursor) }
       }
+      let known = readers.min() ?? end
       node.kind.trimJournal(of: node, before: known)
-      if known < end { noteJournal(of: node) }
+      if known < end {
+        node.kind.compactJournal(of: node, for: readers)
+        noteJournal(of: node)
+      }
     }
   }
 }

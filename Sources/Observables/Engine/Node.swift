@@ -169,6 +169,10 @@ open class NodeKind {
   open func journalEnd(of node: NodeRef) -> Int { 0 }
   /// All readers know what is before `position`.
   open func trimJournal(of node: NodeRef, before position: Int) {}
+  /// Some readers lag behind, being paused; `readers` are all their positions.
+  ///
+  /// A kind may put long runs of entries between them together.
+  open func compactJournal(of node: NodeRef, for readers: [Int]) {}
 
   /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be told
   /// to have left and to have come again.

@@ -1,10 +1,235 @@
+/// The state of one operator (C9): what its members contributed, so that one of them that comes, goes
+/// or changes costs O(log n) at most.
 package struct Aggregate {
-  package init(_ operation: Operation) {}
-  package mutating func add(_ operand: Operand, times: Int = 1) {}
-  package mutating func remove(_ operand: Operand, times: Int = 1) {}
-  package mutating func removeAll() {}
-  package mutating func noteOrder() {}
-  package var value: Value { mutating get { .none } }
-  package mutating func takeChange() -> Bool { false }
-  package enum Value: Equatable { case none, integer(Int), float(Double), boolean(Bool), text([UInt8]), value(AnyHashable), list, failure(Operand) }
+  /// What an operator gives.
+  package enum Value: Equatable {
+    case none
+    case integer(Int)
+    case float(Double)
+    case boolean(Bool)
+    case text([UInt8])
+    case value(AnyHashable)
+    /// A union: its contents are read from the members.
+    case list
+    /// One of the values is none that the operator takes.
+    case failure(Operand)
+  }
+
+  private let operation: Operation
+  private var state: State
+  /// What `takeChange` saw last.
+  private var delivered: Value
+
+  private enum State {
+    case total(Total)
+    case extreme(Extreme)
+    case truth(Truth)
+    case union(Union)
+  }
+
+  /// The state for no members.
+  package init(_ operation: Operation) {
+    self.operation = operation
+    state = Aggregate.initialState(of: operation)
+    delivered = .none
+    delivered = value
+  }
+
+  private static func initialState(of operation: Operation) -> State {
+    switch operation {
+    case .sum, .avg: .total(Total())
+    case .min, .max: .extreme(Extreme(isLargest: operation == .max))
+    case .any, .all: .truth(Truth())
+    case .unionOfObjects, .unionOfArrays: .union(Union(isDistinct: false))
+    case .distinctUnionOfObjects, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets:
+      .union(Union(isDistinct: true))
+    case .count, .first, .last:
+      preconditionFailure("'@\(operation)' puts no values together")
+    }
+  }
+
+  /// A member came, with this value.
+  package mutating func add(_ operand: Operand, times: Int = 1) { change(operand, by: times) }
+
+  /// A member with this value left.
+  package mutating func remove(_ operand: Operand, times: Int = 1) { change(operand, by: -times) }
+
+  private mutating func change(_ operand: Operand, by count: Int) {
+    switch state {
+    case .total(var total):
+      state = .truth(Truth())
+      total.change(operand, by: count)
+      state = .total(total)
+    case .extreme(var extreme):
+      state = .truth(Truth())
+      extreme.change(operand, by: count)
+      state = .extreme(extreme)
+    case .truth(var truth):
+      truth.change(operand, by: count)
+      state = .truth(truth)
+    case .union(var union):
+      state = .truth(Truth())
+      union.change(operand, by: count)
+      state = .union(union)
+    }
+  }
+
+  /// The members are in another order, which matters to a union that keeps it.
+  package mutating func noteOrder() {
+    guard case .union(var union) = state else { return }
+    union.isReordered = true
+    state = .union(union)
+  }
+
+  /// The value now.
+  ///
+  /// - Complexity: O(log n), amortized.
+  package var value: Value {
+    mutating get {
+      switch state {
+      case .total(var total):
+        defer { state = .total(total) }
+        return total.value(isAverage: operation == .avg)
+      case .extreme(var extreme):
+        state = .truth(Truth())
+        defer { state = .extreme(extreme) }
+        return extreme.value
+      case .truth(let truth):
+        return .boolean(operation == .any ? truth.trues > 0 : truth.falses == 0)
+      case .union:
+        return .list
+      }
+    }
+  }
+
+  /// Whether the value is another one than when this was asked last, or to begin with.
+  package mutating func takeChange() -> Bool {
+    if case .union(var union) = state {
+      state = .truth(Truth())
+      defer { state = .union(union) }
+      return union.takeChange()
+    }
+    let value = value
+    defer { delivered = value }
+    return !Aggregate.isSame(value, delivered)
+  }
+
+  /// NaN equals NaN, and 1 and 1.0 are equal (T5).
+  private static func isSame(_ a: Value, _ b: Value) -> Bool {
+    switch (a, b) {
+    case (.float(let a), .float(let b)): a == b || a.isNaN && b.isNaN
+    case (.integer(let a), .float(let b)), (.float(let b), .integer(let a)):
+      Double(a) == b && Int(exactly: b) == a
+    default: a == b
+    }
+  }
+}
+
+extension Aggregate {
+  /// `@sum` and `@avg`.
+  private struct Total {
+    private var integers: Int128 = 0
+    private var wrapped = 0
+    private var integerCount = 0
+    private var floatCount = 0
+    /// Made with the first float.
+    private var floats: ExactSum?
+    private var failures: [Operand: Int] = [:]
+
+    mutating func change(_ operand: Operand, by count: Int) {
+      switch operand {
+      case .none: break
+      case .integer(let number):
+        integers += Int128(number) * Int128(count)
+        wrapped &+= number &* count
+        integerCount += count
+      case .float(let number):
+        if floats == nil { floats = ExactSum() }
+        floats!.add(number, times: count)
+        floatCount += count
+        if floatCount == 0 { floats = nil }
+      default: failures.change(operand, by: count)
+      }
+    }
+
+    mutating func value(isAverage: Bool) -> Value {
+      if let failure = failures.first { return .failure(failure.key) }
+      let count = integerCount + floatCount
+      if isAverage {
+        return count == 0 ? .none : .float(exactValue / Double(count))
+      }
+      return floatCount == 0 ? .integer(wrapped) : .float(exactValue)
+    }
+
+    private var exactValue: Double {
+      mutating get {
+        if floats == nil { return Double(integers) }
+        if integers == 0 { return floats!.value }
+        var all = floats!
+        all.add(integers)
+        return all.value
+      }
+    }
+  }
+
+  /// `@any` and `@all`.
+  private struct Truth {
+    var trues = 0
+    var falses = 0
+
+    mutating func change(_ operand: Operand, by count: Int) {
+      switch operand {
+      case .none, .boolean(false): falses += count
+      default: trues += count
+      }
+    }
+  }
+
+  /// The unions: how often each value is there.
+  private struct Union {
+    let isDistinct: Bool
+    /// Floats with an integer's value are that integer.
+    private var counts: [Operand: Int] = [:]
+    /// By how much a count differs from the one at the last delivery.
+    private var changes: [Operand: Int] = [:]
+    var isReordered = false
+
+    init(isDistinct: Bool) { self.isDistinct = isDistinct }
+
+    mutating func change(_ operand: Operand, by count: Int) {
+      if operand == .none { return }
+      let operand = operand.normalized
+      counts.change(operand, by: count)
+      changes.change(operand, by: count)
+    }
+
+    mutating func takeChange() -> Bool {
+      defer {
+        changes = [:]
+        isReordered = false
+      }
+      if !isDistinct { return isReordered || !changes.isEmpty }
+      return changes.contains { operand, change in
+        let count = counts[operand] ?? 0
+        return (count == 0) != (count == change)
+      }
+    }
+  }
+}
+
+extension Operand {
+  /// What the same value has in common however it is written: 1.0 is 1, and any NaN is NaN.
+  fileprivate var normalized: Operand {
+    guard case .float(let number) = self else { return self }
+    if let integer = Int(exactly: number) { return .integer(integer) }
+    return number.isNaN ? .opaque(type: "NaN") : self
+  }
+}
+
+extension Dictionary<Operand, Int> {
+  /// Changes a count; none is kept at 0.
+  mutating func change(_ operand: Operand, by count: Int) {
+    let sum = (self[operand] ?? 0) + count
+    self[operand] = sum == 0 ? nil : sum
+  }
 }

@@ -1,0 +1,101 @@
+/// A shortest script of single insertions, removals and replacements from one list to another.
+///
+/// The furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the end of the lists on, so
+/// that of equally short scripts the one with the lowest positions is found. O(n + n·d) time and O(d²)
+/// memory for d edits; beyond `limit` edits the lists are taken apart position by position.
+package struct EditScript {
+  package enum Step: Equatable {
+    case insert(at: Int, new: Int)
+    case remove(at: Int, old: Int)
+    case replace(at: Int, old: Int, new: Int)
+  }
+
+  /// In order of application; each position is that at the time.
+  package private(set) var steps: [Step] = []
+
+  /// The script from `old` elements to `new` ones; `same` is given an index in each.
+  package init(
+    from old: Int, to new: Int, limit: Int = 256, same: (_ old: Int, _ new: Int) -> Bool
+  ) {
+    // From the end: point (i, j) has i old and j new elements behind it.
+    func slide(_ point: Int, _ diagonal: Int) -> Int {
+      var i = point
+      while i < old, i + diagonal < new, same(old - 1 - i, new - 1 - i - diagonal) { i += 1 }
+      return i
+    }
+    let goal = new - old
+    // furthest[d][k + d]: the most old elements that d edits get past on the diagonal k = j - i.
+    var furthest: [[Int]] = [[slide(0, 0)]]
+    var edits = 0
+    while goal.magnitude > edits || furthest[edits][goal + edits] < old {
+      edits += 1
+      if edits > limit {
+        replaceAll(old, new, same)
+        return
+      }
+      let last = furthest[edits - 1]
+      var row = [Int](repeating: -1, count: 2 * edits + 1)
+      for diagonal in -edits...edits {
+        let point = EditScript.step(to: diagonal, edits, after: last, old, new).point
+        if point >= 0 { row[diagonal + edits] = slide(point, diagonal) }
+      }
+      furthest.append(row)
+    }
+    var diagonal = goal
+    while edits > 0 {
+      let (point, kind) = EditScript.step(
+        to: diagonal, edits, after: furthest[edits - 1], old, new)
+      // The point behind the edit, as indices from the front.
+      let (i, j) = (old - point, new - point - diagonal)
+      switch kind {
+      case .replacement: steps.append(.replace(at: j, old: i, new: j))
+      case .insertion:
+        steps.append(.insert(at: j, new: j))
+        diagonal -= 1
+      case .removal:
+        steps.append(.remove(at: j, old: i))
+        diagonal += 1
+      }
+      edits -= 1
+    }
+  }
+
+  private enum Kind {
+    case replacement, insertion, removal
+  }
+
+  /// How far one more edit gets on a diagonal before it slides on, and which edit that is; below 0
+  /// where none does.
+  private static func step(
+    to diagonal: Int, _ edits: Int, after last: [Int], _ old: Int, _ new: Int
+  ) -> (point: Int, kind: Kind) {
+    func reached(_ diagonal: Int) -> Int {
+      let index = diagonal + edits - 1
+      return last.indices.contains(index) ? last[index] : -1
+    }
+    func valid(_ point: Int) -> Int {
+      point >= 0 && point <= old && point + diagonal <= new && point + diagonal >= 0 ? point : -1
+    }
+    var best = (point: -1, kind: Kind.replacement)
+    if reached(diagonal) >= 0 { best.point = valid(reached(diagonal) + 1) }
+    if reached(diagonal - 1) >= 0 {
+      let point = valid(reached(diagonal - 1))
+      if point > best.point { best = (point, .insertion) }
+    }
+    if reached(diagonal + 1) >= 0 {
+      let point = valid(reached(diagonal + 1) + 1)
+      if point > best.point { best = (point, .removal) }
+    }
+    return best
+  }
+
+  private mutating func replaceAll(_ old: Int, _ new: Int, _ same: (Int, Int) -> Bool) {
+    for index in 0..<min(old, new) where !same(index, index) {
+      steps.append(.replace(at: index, old: index, new: index))
+    }
+    if new > old { for index in old..<new { steps.append(.insert(at: index, new: index)) } }
+    if old > new {
+      for index in (new..<old).reversed() { steps.append(.remove(at: index, old: index)) }
+    }
+  }
+}

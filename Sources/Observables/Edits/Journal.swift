@@ -1,0 +1,231 @@
+/// What happened to one list, for several readers that each remember a position (C10).
+///
+/// Positions only grow; what all readers know is trimmed.
+package struct Journal<Element> {
+  private enum Entry {
+    case edit(CollectionEdit<Element>)
+    /// Sorted, reversed, assigned: the contents before.
+    case whole(old: [Element], isPermutation: Bool)
+  }
+
+  private var entries: [Entry] = []
+  /// The position of each entry; there are gaps where entries were put together.
+  private var positions: [Int] = []
+  private var next = 0
+  /// The highest position that a reader may have.
+  private var read = 0
+
+  package init() {}
+
+  package var isEmpty: Bool { entries.isEmpty }
+  package var count: Int { entries.count }
+
+  /// The position behind the last entry, for a reader that knows all.
+  package var end: Int {
+    mutating get {
+      read = next
+      return next
+    }
+  }
+
+  package mutating func record(_ edit: CollectionEdit<Element>) {
+    if covers(isPermutation: edit.isMove) { return }
+    append(.edit(edit))
+  }
+
+  /// The list was changed as a whole; `old` are its contents before.
+  package mutating func rearranged(
+    from old: @autoclosure () -> [Element], isPermutation: Bool
+  ) {
+    if covers(isPermutation: isPermutation) { return }
+    append(.whole(old: old(), isPermutation: isPermutation))
+  }
+
+  private mutating func append(_ entry: Entry) {
+    entries.append(entry)
+    positions.append(next)
+    next += 1
+  }
+
+  /// An unread change of the whole covers what comes after it.
+  private mutating func covers(isPermutation: Bool) -> Bool {
+    guard let last = entries.last, positions[positions.count - 1] >= read,
+      case .whole(let old, let wasPermutation) = last
+    else { return false }
+    if wasPermutation, !isPermutation {
+      entries[entries.count - 1] = .whole(old: old, isPermutation: false)
+    }
+    return true
+  }
+
+  // MARK: Trimming
+
+  /// All readers know what is before `position`.
+  package mutating func trim(before position: Int) {
+    let count = index(of: position)
+    entries.removeFirst(count)
+    positions.removeFirst(count)
+  }
+
+  /// Puts long runs of entries together where readers lag behind; `readers` are all their positions.
+  ///
+  /// - Complexity: O(n · entries).
+  package mutating func compact(for readers: [Int], current: () -> [Element]) {
+    var state = current()
+    if entries.count <= 4 * state.count + 1024 { return }
+    let starts = Set(readers)
+    var compacted: [(position: Int, old: [Element])] = []
+    for (entry, position) in zip(entries, positions).reversed() {
+      Journal.undo(entry, in: &state)
+      if starts.contains(position) || position == positions[0] {
+        compacted.append((position, state))
+      }
+    }
+    entries = compacted.reversed().map { .whole(old: $0.old, isPermutation: false) }
+    positions = compacted.reversed().map(\.position)
+    read = next
+  }
+
+  private static func undo(_ entry: Entry, in state: inout [Element]) {
+    switch entry {
+    case .edit(let edit): edit.undo(in: &state)
+    case .whole(let old, _): state = old
+    }
+  }
+
+  // MARK: Reading
+
+  private func entries(since position: Int) -> ArraySlice<Entry> {
+    entries[index(of: position)...]
+  }
+
+  /// The first entry at or behind a position.
+  private func index(of position: Int) -> Int {
+    var (low, high) = (0, positions.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if positions[middle] < position { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The contents at `position`.
+  ///
+  /// - Complexity: O(n · entries since).
+  package func former(at position: Int, current: () -> [Element]) -> [Element] {
+    let unread = entries(since: position)
+    let whole = unread.firstIndex {
+      if case .whole = $0 { return true }
+      return false
+    }
+    var state: [Element]
+    var rest = unread
+    if let whole, case .whole(let old, _) = unread[whole] {
+      state = old
+      rest = unread[..<whole]
+    } else {
+      state = current()
+    }
+    for entry in rest.reversed() { Journal.undo(entry, in: &state) }
+    return state
+  }
+
+  /// Edits that turn the contents at `position` into the present ones, the first to be applied first;
+  /// none where they are the same.
+  ///
+  /// - Complexity: O(edits) for insertions or removals only; O(n + n·d) otherwise.
+  package func edits(
+    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool
+  ) -> [CollectionEdit<Element>] {
+    let unread = entries(since: position)
+    let recorded = unread.compactMap { entry -> CollectionEdit<Element>? in
+      if case .edit(let edit) = entry { return edit }
+      return nil
+    }
+    let isComplete = recorded.count == unread.count
+    if isComplete, recorded.count == 1, !recorded[0].isMove {
+      if case .replace(let old, let new, _) = recorded[0], same(old, new) { return [] }
+      return recorded
+    }
+    if isComplete, recorded.allSatisfy(\.isInsertion) || recorded.allSatisfy(\.isRemoval) {
+      return recorded
+    }
+    let (old, new) = (former(at: position, current: current), current())
+    let script = EditScript(from: old.count, to: new.count) { same(old[$0], new[$1]) }
+    if isComplete, !script.steps.isEmpty, recorded.count <= script.steps.count { return recorded }
+    return script.steps.map { step in
+      switch step {
+      case .insert(let position, let index): .insert(new[index], at: position)
+      case .remove(let position, let index): .remove(old[index], at: position)
+      case .replace(let position, let index, let other):
+        .replace(old[index], with: new[other], at: position)
+      }
+    }
+  }
+
+  /// Whether there are any.
+  package func hasEdits(
+    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool
+  ) -> Bool {
+    let unread = entries(since: position)
+    var growth = 0
+    var isComplete = true
+    for entry in unread {
+      guard case .edit(let edit) = entry else {
+        isComplete = false
+        break
+      }
+      if edit.isInsertion { growth += 1 }
+      if edit.isRemoval { growth -= 1 }
+    }
+    // Another length is another list.
+    if isComplete, growth != 0 { return true }
+    if unread.isEmpty { return false }
+    if isComplete, unread.count == 1, case .edit(.replace(let old, let new, _)) = unread.first! {
+      return !same(old, new)
+    }
+    let (old, new) = (former(at: position, current: current), current())
+    return old.count != new.count || !zip(old, new).allSatisfy(same)
+  }
+
+  /// Calls `visit` with each element that came (+1) or left (-1) since `position`.
+  ///
+  /// False where that is not known: the list was assigned as a whole.
+  package func forEachMemberChange(
+    since position: Int, _ visit: (Element, _ count: Int) -> Void
+  ) -> Bool {
+    let unread = entries(since: position)
+    for entry in unread {
+      if case .whole(_, isPermutation: false) = entry { return false }
+    }
+    for entry in unread {
+      guard case .edit(let edit) = entry else { continue }
+      switch edit {
+      case .insert(let element, _): visit(element, 1)
+      case .remove(let element, _): visit(element, -1)
+      case .replace(let old, let new, _):
+        visit(old, -1)
+        visit(new, 1)
+      case .move: break
+      }
+    }
+    return true
+  }
+}
+
+extension CollectionEdit {
+  fileprivate var isInsertion: Bool {
+    if case .insert = self { return true }
+    return false
+  }
+
+  fileprivate var isRemoval: Bool {
+    if case .remove = self { return true }
+    return false
+  }
+
+  fileprivate var isMove: Bool {
+    if case .move = self { return true }
+    return false
+  }
+}
