@@ -46,6 +46,7 @@ static void end_node(lua_State *L, clua_node *node) {
   node->every = NULL;
   for (int i = 0; i < node->count; i++) node->records[i].slot = NULL;
   node->positives = 0;
+  node->journaling = false;
   while (node->dependents) clua_unwatchmetatable(node->dependents);
   clua_unwatchmetatable(node);
   clua_unlinknode(node);

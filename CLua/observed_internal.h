@@ -51,12 +51,16 @@ enum {
   CLUA_NODE_ORDER,      // see observed_traversal
   CLUA_NODE_POSITIONS,
   CLUA_NODE_RECORDS,    // the block of records where they are many
-  CLUA_NODE_USERVALUES = CLUA_NODE_RECORDS
+  CLUA_NODE_JOURNAL,    // the bridge's
+  CLUA_NODE_USERVALUES = CLUA_NODE_JOURNAL
 };
 
 /// One key whose home is the store while the table as a whole stays where it is.
 typedef struct clua_record {
-  const void *pointer;  // of the key, NULL where the key is told by value
+  union {
+    const void *pointer;   // of the key, NULL where the key is told by value
+    lua_Integer position;  // where the key is a positive integer
+  };
   clua_slot *slot;      // NULL after the last watcher left, until the table settles
   int type;             // of the key: a light pointer may equal an object's
   bool positive;        // the key is a positive integer
@@ -71,7 +75,13 @@ struct clua_node {
   clua_record *records;
   int count, capacity;
   int positives;           // slots of positive integer keys
+  uint64_t quiet;          // as `armings` says, none of those wants anything
   int busy;                // a `table.sort` is at work in the store
+  bool disturbed;          // … and something else wrote meanwhile
+  bool journaling;         // every write is told
+  bool counting;           // of a dictionary: `size` is kept up to date
+  uint8_t kind;            // clua_kind
+  lua_Integer size;        // of a set; of a dictionary while counting; of a list while journaling: #t
   bool all;                // all keys but `__…` live in the store
   bool ended;              // finalized; silent from then on
   bool rearmed;            // its finalizer waits for the table's own
@@ -116,6 +126,17 @@ static inline clua_node *clua_pushnodeat(lua_State *L, int index) {
 /// gone. [-0, +(0|3), -]
 bool clua_pushnode(lua_State *L, clua_node *node);
 
+/// The shared record of a replaced base function: its first upvalue.
+static inline clua_shared *clua_sharedhere(lua_State *L) {
+  return (clua_shared *)lua_touserdata(L, lua_upvalueindex(1));
+}
+
+/// The node of what may be no table; quick where nothing was ever observed. [-0, +(0|2), -]
+static inline clua_node *clua_observedat(lua_State *L, clua_shared *shared, int index) {
+  if (!shared->active || lua_type(L, index) != LUA_TTABLE) return NULL;
+  return clua_pushnodeat(L, index);
+}
+
 /// Whether the key at `key` begins with `__`. [-0, +0, -]
 static inline bool clua_ismetakey(lua_State *L, int key) {
   if (lua_type(L, key) != LUA_TSTRING) return false;
@@ -157,6 +178,36 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 /// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report);
 
+/* ---- Edits ---------------------------------------------------------------------------------- */
+
+/// What an operation did in the store of a list. `low` and `high` bound the keys that it wrote,
+/// `length` is that of before.
+typedef struct clua_edit {
+  clua_edit_kind kind;
+  lua_Integer at, from, count, low, high, length;
+  int element, list;
+  bool permutation;
+} clua_edit;
+
+/// The length of the list in a store: while the node journals it is the border that moves with each
+/// write, elsewhere any. [-0, +0, -]
+static inline lua_Integer clua_listlength(lua_State *L, const clua_node *node, int store) {
+  if (node->journaling && node->kind == CLUA_KIND_PLAIN) return node->size;
+  return (lua_Integer)lua_rawlen(L, store);
+}
+/// The list is expected to have `length` elements now: moves the border that is kept. [-0, +0, -]
+void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length);
+
+/// Whether anybody wants to know what an operation on the list does. [-0, +0, -]
+bool clua_islistheard(const clua_node *node);
+/// Whether the values that an operation overwrites at low…high are asked for. [-0, +0, -]
+bool clua_needsold(const clua_node *node, lua_Integer low, lua_Integer high);
+/// Tells the engine of an operation that is done, as one event; the store is at `store`, all indices
+/// are absolute. [-0, +0, m]
+void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit);
+/// Pushes a copy of list[low…high] as 1…. [-0, +1, m]
+void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
+
 /* ---- Metatables ----------------------------------------------------------------------------- */
 
 /// Compiles the forwarding closures and keeps all that metatables share. The state's userdata is at
@@ -195,5 +246,37 @@ void clua_forgetplaces(lua_State *L, clua_node *node, int userdata);
 
 /// [-0, +0, m]
 void clua_install_base(lua_State *L, clua_shared *shared);
+
+/// The functions of the library `table` that tables observed as lists need; their first upvalue is the
+/// state's shared record.
+int clua_tableconcat(lua_State *L);
+int clua_tableunpack(lua_State *L);
+int clua_tableinsert(lua_State *L);
+int clua_tableremove(lua_State *L);
+int clua_tablemove(lua_State *L);
+int clua_tablesort(lua_State *L);
+/// Makes the metatable of what ends a sort. [-0, +0, m]
+void clua_install_sort(lua_State *L);
+
+/// The node of the table at `index` if a list function may work in its store: it moved as a whole, and
+/// no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
+clua_node *clua_listat(lua_State *L, clua_shared *shared, int index);
+
+/* Operations on the list of `length` elements in the store at `store`, told as one edit where somebody
+   hears. Indices are absolute, positions are right. */
+
+/// Inserts the value at `value`. [-0, +0, m]
+void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+                     lua_Integer position, int value);
+/// Takes an element out and pushes it. [-0, +1, m]
+void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+                     lua_Integer position);
+/// Writes the values 1…count of the list at `source` from `position` on, where elements up to `length`
+/// are. [-0, +0, m]
+void clua_listwrite(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+                    lua_Integer position, int source, lua_Integer first, lua_Integer count);
+/// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that is
+/// nil. [-0, +0, e]
+void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
 
 #endif

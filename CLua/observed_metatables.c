@@ -338,7 +338,8 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   if (node->all && !(events & (1u << CLUA_EVENT_LEN))) {
     lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + CLUA_EVENT_LEN);
     lua_pushvalue(L, store);
-    lua_pushcclosure(L, clua_storelength, 1);
+    lua_pushvalue(L, userdata);
+    lua_pushcclosure(L, clua_storelength, 2);
     lua_rawset(L, metatable);
   }
   // The store inherits as the table did; a weak table has a weak store.
@@ -416,7 +417,8 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     if (event == CLUA_EVENT_LEN && !present && each->all) {
       lua_pushvalue(L, key);
       lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-      lua_pushcclosure(L, clua_storelength, 1);
+      lua_pushvalue(L, userdata);
+      lua_pushcclosure(L, clua_storelength, 2);
       lua_rawset(L, metatable);
     }
   }

@@ -90,7 +90,8 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   if (lua_pushvalue(L, -1), lua_rawget(L, metatable) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_pushvalue(L, store);
-    lua_pushcclosure(L, clua_storelength, 1);
+    lua_pushvalue(L, userdata);
+    lua_pushcclosure(L, clua_storelength, 2);
     lua_rawset(L, metatable);
   } else {
     lua_pop(L, 2);
@@ -271,6 +272,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   if (node->busy || !clua_pushnode(L, node)) return;
   int table = top + 1, metatable = top + 2, userdata = top + 3, store = top + 4;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  if (!node->every) node->counting = false;
   if (node->all) {
     if (!node->every && node->positives == 0) {
       clua_forgetplaces(L, node, userdata);
@@ -304,4 +306,37 @@ void clua_node_settle(lua_State *L, clua_node *node) {
     lua_rawsetp(L, metatable, &clua_node_key);
   }
   lua_settop(L, top);
+}
+
+/* ---- Journals ------------------------------------------------------------------------------- */
+
+void clua_node_journal(lua_State *L, clua_node *node, bool on) {
+  node->journaling = on;
+  int top = lua_gettop(L);
+  if (on && node->kind == CLUA_KIND_PLAIN && clua_pushnode(L, node)) {
+    lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
+    clua_setlength(L, node, top + 4, (lua_Integer)lua_rawlen(L, top + 4));
+    // Where a sort is under way, its end tells of more than that.
+    if (node->busy) node->disturbed = true;
+  }
+  lua_settop(L, top);
+}
+
+void clua_node_pushjournal(lua_State *L, clua_node *node) {
+  if (!clua_pushnode(L, node)) {
+    lua_pushnil(L);
+    return;
+  }
+  lua_getiuservalue(L, -1, CLUA_NODE_JOURNAL);
+  lua_replace(L, -4);
+  lua_pop(L, 2);
+}
+
+void clua_node_setjournal(lua_State *L, clua_node *node) {
+  if (clua_pushnode(L, node)) {
+    lua_pushvalue(L, -4);
+    lua_setiuservalue(L, -2, CLUA_NODE_JOURNAL);
+    lua_pop(L, 3);
+  }
+  lua_pop(L, 1);
 }

@@ -93,10 +93,11 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
     lua_pop(L, 1);
   }
   clua_record *record = &node->records[node->count];
-  record->pointer = value ? NULL : lua_topointer(L, key);
   record->slot = NULL;
   record->type = type;
   record->positive = clua_ispositive(L, key);
+  if (record->positive) record->position = lua_tointeger(L, key);
+  else record->pointer = value ? NULL : lua_topointer(L, key);
   return record;
 }
 

@@ -11,6 +11,35 @@ bool clua_same(lua_State *L, int a, int b) {
   return x != x && y != y;
 }
 
+void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length) {
+  if (!node->journaling || node->kind != CLUA_KIND_PLAIN) return;
+  bool present;
+  for (;; length--) {
+    if (length == 0) break;
+    present = lua_rawgeti(L, store, length) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (present) break;
+  }
+  do {
+    present = lua_rawgeti(L, store, length + 1) != LUA_TNIL;
+    lua_pop(L, 1);
+  } while (present && ++length < LUA_MAXINTEGER);
+  node->size = length;
+}
+
+/* A key was written whose value was nil or not: keeps the size. [-0, +0, -] */
+static void track(lua_State *L, clua_node *node, int store, int key, bool was, bool is) {
+  if (was == is) return;
+  if (node->kind == CLUA_KIND_DICTIONARY) {
+    if (node->counting) node->size += is ? 1 : -1;
+  } else if (clua_ispositive(L, key)) {
+    lua_Integer position = lua_tointeger(L, key);
+    if (position == node->size + 1 || position == node->size) {
+      clua_setlength(L, node, store, node->size);
+    }
+  }
+}
+
 /* Replaces the nil on top by what the key inherits where `__index` is a table. [-0, +0, -] */
 static void inherit(lua_State *L, int userdata, int key) {
   if (clua_pushfield(L, userdata, "__index") == LUA_TTABLE) {
@@ -26,13 +55,18 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   int wants = 0;
   if (slot) wants = slot->wants;
   if (node->every) wants |= node->every->wants;
-  if (!wants || !node->owner) return;
+  if (node->busy) node->disturbed = true;
+  if ((!wants && !node->journaling) || !node->owner) return;
   clua_write write = {
     .node = node, .slot = slot, .every = node->every,
     .table = table, .key = key, .old = old, .new_ = new_,
-    .same = clua_same(L, old, new_),
+    .same = clua_same(L, old, new_), .unsettled = node->busy > 0,
+    .length = node->size,
   };
-  if (write.same && !(wants & CLUA_WANTS_WRITES)) return;
+  if (!wants) write.slot = write.every = NULL;
+  // A journal has to know a number that became a float, whoever finds them equal.
+  bool kept = node->journaling && lua_isinteger(L, old) != lua_isinteger(L, new_);
+  if (write.same && !kept && !(wants & CLUA_WANTS_WRITES)) return;
   clua_shared *shared = node->shared;
   if (shared->observation.written) {
     shared->observation.written(shared->observation.context, L, &write);
@@ -41,6 +75,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 
 static inline bool is_wanted(const clua_node *node, const clua_record *record) {
   if (!node->owner) return false;
+  if (node->journaling || node->counting) return true;
   if (node->every && node->every->wants) return true;
   return record && record->slot && record->slot->wants;
 }
@@ -57,11 +92,15 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
     return;
   }
   lua_pushvalue(L, key);
-  if (lua_rawget(L, store) == LUA_TNIL) inherit(L, userdata, key);
+  bool was = lua_rawget(L, store) != LUA_TNIL;
+  if (!was) inherit(L, userdata, key);
   lua_pushvalue(L, value);
   lua_pushvalue(L, key);
   lua_pushvalue(L, value);
   lua_rawset(L, store);
+  if (node->journaling || node->counting) {
+    track(L, node, store, key, was, lua_type(L, value) != LUA_TNIL);
+  }
   if (lua_type(L, store + 2) == LUA_TNIL) inherit(L, userdata, key);
   clua_report(L, node, record ? record->slot : NULL, table, key, store + 1, store + 2);
   lua_settop(L, store - 1);
@@ -96,9 +135,10 @@ int clua_storenewindex(lua_State *L) {
   return 0;
 }
 
-/* `__len` of a table that moved as a whole. Upvalue: the store. */
+/* `__len` of a table that moved as a whole. Upvalues: the store, the node's userdata. */
 int clua_storelength(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)lua_rawlen(L, lua_upvalueindex(1)));
+  const clua_node *node = (const clua_node *)lua_touserdata(L, lua_upvalueindex(2));
+  lua_pushinteger(L, clua_listlength(L, node, lua_upvalueindex(1)));
   return 1;
 }
 
@@ -116,6 +156,8 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
         lua_pushvalue(L, key);
         lua_pushvalue(L, value);
         lua_rawset(L, -3);
+        if (node->journaling) clua_setlength(L, node, lua_gettop(L), node->size);
+        node->counting = false;
       }
       lua_settop(L, top);
       return;
@@ -161,7 +203,7 @@ lua_Unsigned clua_rawlen(lua_State *L, int index) {
   lua_Unsigned length;
   if (node->all) {
     lua_getiuservalue(L, -1, CLUA_NODE_STORE);
-    length = lua_rawlen(L, -1);
+    length = (lua_Unsigned)clua_listlength(L, node, lua_gettop(L));
     lua_pop(L, 3);
   } else {
     length = lua_rawlen(L, table);

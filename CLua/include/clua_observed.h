@@ -17,10 +17,30 @@ typedef struct clua_slot {
 enum {
   CLUA_WANTS_CHANGES = 1,  // tell a write that changes the value (T5)
   CLUA_WANTS_WRITES = 2,   // tell also a write of the value that was there
+  CLUA_WANTS_VALUES = 4,   // somebody asks for the old and the new value
 };
 
 /// One observed table. Lives in a userdata that only M holds, so it dies with the table.
 typedef struct clua_node clua_node;
+
+/// What a table knows itself to be.
+typedef enum clua_kind {
+  CLUA_KIND_PLAIN, CLUA_KIND_ARRAY, CLUA_KIND_SET, CLUA_KIND_DICTIONARY,
+} clua_kind;
+
+/// What one operation did to a list.
+typedef enum clua_edit_kind {
+  CLUA_EDIT_NONE,     // one key was written, of whatever kind
+  CLUA_EDIT_INSERT,   // `element` came in at `at`
+  CLUA_EDIT_REMOVE,   // `element` was taken out at `at`
+  CLUA_EDIT_REPLACE,  // the element at `at`: `old` became `new_`
+  CLUA_EDIT_MOVE,     // out at `from`, in at `at`
+  CLUA_EDIT_SWAP,     // those at `from` and `at`
+  CLUA_EDIT_APPEND,   // `count` elements from `at` on
+  CLUA_EDIT_CLEAR,    // all `count` elements, which are in `list`
+  CLUA_EDIT_RANGE,    // `count` keys from `at` on were written; `list` has what was there
+  CLUA_EDIT_WHOLE,    // `list` has the `count` elements of before
+} clua_edit_kind;
 
 /// What a write looks like to the engine. The indices are absolute stack positions.
 typedef struct clua_write {
@@ -30,17 +50,31 @@ typedef struct clua_write {
   int table, key;
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
+  /// Of an edit: the key and the values above are those of the first element that changed.
+  clua_edit_kind edit;
+  lua_Integer at, from, count;
+  int element, list;
+  lua_Integer length;  // of the list afterwards, while the node journals
+  bool permutation;  // the whole has the elements that it had, in another order
+  /// A sort is at work in the list: its end tells the whole.
+  bool unsettled;
+  /// Other observed elements that changed: `slot`, and key and values where somebody asks for them.
+  const struct clua_write *others;
+  int othercount;
 } clua_write;
 
 typedef struct clua_observation {
   void *context;
-  /// A key whose slot (or whose table's `*` slot) wants it was written; the value is stored already.
+  /// A key whose slot (or whose table's `*` slot) wants it, or any key of a node that journals, was
+  /// written; the value is stored already. One call for one operation on a list.
   /// May run Lua code, protected; never raises; leaves the stack as it was.
   void (*written)(void *context, lua_State *L, const clua_write *write);
   /// The table of `node` was collected; the node's user value is on top of the stack. Called from a
   /// finalizer, also while the state closes: must not run Lua code. The node's memory is gone
   /// afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
+  /// Counts how often a slot began to want something again; NULL where nobody counts.
+  const uint64_t *armings;
 } clua_observation;
 
 /// Prepares a state: replaces the base functions that could tell an observed table from a plain one.
@@ -73,6 +107,14 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
 void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
+/// While it is set, every write of the table is told, also where no slot wants it. All keys live in the
+/// store: `*` is watched. [-0, +0, -]
+/// [-0, +0, -]
+void clua_node_journal(lua_State *L, clua_node *node, bool on);
+/// Pushes the table of what the node keeps for its journal, or nil. [-0, +1, -]
+void clua_node_pushjournal(lua_State *L, clua_node *node);
+/// Pops that table, or nil. [-1, +0, -]
+void clua_node_setjournal(lua_State *L, clua_node *node);
 /// Pushes the key of a slot, nil for the one of `*`. [-0, +1, -]
 void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// At the end of a turn in which the node got or lost a slot: keys without a slot move back to the

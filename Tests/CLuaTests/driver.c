@@ -34,19 +34,77 @@ static int call_written(lua_State *L) {
   return 0;
 }
 
-static void written(void *context, lua_State *L, const clua_write *write) {
-  (void)context;
+static void call(lua_State *L, const clua_write *write, int key) {
   int top = lua_gettop(L);
-  lua_checkstack(L, 10);
+  lua_checkstack(L, 12);
   lua_pushcfunction(L, call_written);
   lua_pushvalue(L, write->table);
-  lua_pushvalue(L, write->key);
-  lua_pushvalue(L, write->old);
-  lua_pushvalue(L, write->new_);
+  lua_pushvalue(L, key);
+  if (write->old) lua_pushvalue(L, write->old);
+  else lua_pushnil(L);
+  if (write->new_) lua_pushvalue(L, write->new_);
+  else lua_pushnil(L);
   lua_pushboolean(L, write->slot != NULL);
   lua_pushboolean(L, write->every != NULL);
   if (lua_pcall(L, 6, 0, 0) != LUA_OK) fprintf(stderr, "written: %s\n", lua_tostring(L, -1));
   lua_settop(L, top);
+}
+
+/* Tells the script's `on_edit` of an edit: a table of what is in the write. */
+static int call_edit(lua_State *L) {
+  const clua_write *write = lua_touserdata(L, 1);
+  static const char *const names[] = {"none", "insert", "remove", "replace", "move", "swap",
+                                      "append", "clear", "range", "whole"};
+  lua_getfield(L, LUA_REGISTRYINDEX, "driver.edit");
+  lua_pushvalue(L, 2);
+  lua_newtable(L);
+  lua_pushstring(L, names[write->edit]);
+  lua_setfield(L, -2, "kind");
+  const struct { const char *name; lua_Integer value; } numbers[] = {
+    {"at", write->at}, {"from", write->from}, {"count", write->count}, {"length", write->length},
+    {"others", write->othercount},
+  };
+  for (int i = 0; i < 5; i++) {
+    lua_pushinteger(L, numbers[i].value);
+    lua_setfield(L, -2, numbers[i].name);
+  }
+  const char *const values[] = {"key", "old", "new", "element", "list"};
+  for (int i = 0; i < 5; i++) {
+    lua_pushvalue(L, 3 + i);
+    lua_setfield(L, -2, values[i]);
+  }
+  lua_pushboolean(L, write->permutation);
+  lua_setfield(L, -2, "permutation");
+  lua_pushboolean(L, write->unsettled);
+  lua_setfield(L, -2, "unsettled");
+  lua_pushboolean(L, write->same);
+  lua_setfield(L, -2, "same");
+  lua_call(L, 2, 0);
+  return 0;
+}
+
+static void written(void *context, lua_State *L, const clua_write *write) {
+  (void)context;
+  int top = lua_gettop(L);
+  lua_checkstack(L, 20);
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "driver.edit") == LUA_TFUNCTION) {
+    lua_pushcfunction(L, call_edit);
+    lua_pushlightuserdata(L, (void *)write);
+    const int values[] = {write->table, write->key, write->old, write->new_, write->element,
+                          write->list};
+    for (int i = 0; i < 6; i++) {
+      if (values[i]) lua_pushvalue(L, values[i]);
+      else lua_pushnil(L);
+    }
+    if (lua_pcall(L, 7, 0, 0) != LUA_OK) fprintf(stderr, "edit: %s\n", lua_tostring(L, -1));
+  }
+  lua_settop(L, top);
+  if (write->slot || write->every) call(L, write, write->key);
+  for (int i = 0; i < write->othercount; i++) {
+    clua_node_pushkey(L, write->node, write->others[i].slot);
+    call(L, &write->others[i], lua_gettop(L));
+    lua_settop(L, top);
+  }
 }
 
 static void free_owner(owner *owner) {
@@ -159,6 +217,19 @@ static int on_written(lua_State *L) {
   return 0;
 }
 
+static int on_edit(lua_State *L) {
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, "driver.edit");
+  return 0;
+}
+
+/* core.journal(t, on) */
+static int journal(lua_State *L) {
+  clua_node *node = clua_node_at(L, 1);
+  if (node) clua_node_journal(L, node, lua_toboolean(L, 2));
+  return 0;
+}
+
 static int observed(lua_State *L) {
   lua_pushboolean(L, clua_node_at(L, 1) != NULL);
   return 1;
@@ -266,7 +337,7 @@ static const char obs_source[] =
 static int open_obs(lua_State *L) {
   static const luaL_Reg functions[] = {
     {"watch", watch}, {"unwatch", unwatch}, {"quiet", quiet}, {"settle", settle},
-    {"on_written", on_written}, {"observed", observed}, {"stats", stats}, {"value", value},
+    {"on_written", on_written}, {"on_edit", on_edit}, {"journal", journal}, {"observed", observed}, {"stats", stats}, {"value", value},
     {NULL, NULL},
   };
   if (luaL_loadbuffer(L, obs_source, sizeof obs_source - 1, "=obs") != LUA_OK) lua_error(L);
@@ -304,7 +375,7 @@ static int print(lua_State *L) {
 }
 
 static int install(lua_State *L) {
-  clua_observation observation = {NULL, written, ended};
+  clua_observation observation = {.written = written, .ended = ended};
   clua_observation_install(L, &observation);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, open_obs);

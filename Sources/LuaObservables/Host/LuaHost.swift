@@ -91,7 +91,8 @@ public final class LuaHost {
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
             $0.ended(L!, node!, owner)
           }
-        })
+        },
+        armings: engine.armings)
       try state.check(clua_try_observation_install(L, &observation), L)
       try state.check(clua_try_watchyields(L), L)
       try anchors.install(state, L)

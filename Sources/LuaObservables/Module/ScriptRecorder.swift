@@ -82,7 +82,7 @@ final class ScriptRecorder: EngineRecorder {
   private func key(of change: Change, _ slot: SlotRef) -> String {
     if let values = change.values, change.node.kind === host.tables {
       let write = values.assumingMemoryBound(to: clua_write.self).pointee
-      return host.keyName(at: write.key, of: host.state.pointer)
+      if write.key != 0 { return host.keyName(at: write.key, of: host.state.pointer) }
     }
     return change.node.kind.name(of: slot)
   }

@@ -336,8 +336,9 @@ local function wait(task, arm)
     disarm()
     return step(task, ...)
   end
-  task.wake = wake
-  task.disarm = arm(wake)
+  -- Where there is no memory for it, nothing shall wake the task.
+  local disarm = arm(wake)
+  task.wake, task.disarm = wake, disarm
   return coroutine_yield(waiting)
 end
 

@@ -304,15 +304,29 @@ extension LuaHost {
   /// A write that C heard and somebody wants to know of.
   func written(_ L: OpaquePointer, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
+    let node = owner.assumingMemoryBound(to: Node.self)
     let outer = (state.pointer, writing)
     state.pointer = L
     writing = write
-    engine.written(
-      Change(
-        node: owner.assumingMemoryBound(to: Node.self), slot: slot(write.pointee.slot),
-        every: slot(write.pointee.every), isSame: write.pointee.same,
-        values: UnsafeRawPointer(write)))
+    if write.pointee.othercount == 0 {
+      engine.written(change(of: node, write))
+    } else {
+      var changes: [Change] = []
+      changes.reserveCapacity(Int(write.pointee.othercount) + 1)
+      if write.pointee.every != nil { changes.append(change(of: node, write)) }
+      for index in 0..<Int(write.pointee.othercount) {
+        changes.append(change(of: node, write.pointee.others + index))
+      }
+      engine.written(changes)
+    }
     (state.pointer, writing) = outer
+  }
+
+  @inline(__always)
+  private func change(of node: NodeRef, _ write: UnsafePointer<clua_write>) -> Change {
+    Change(
+      node: node, slot: slot(write.pointee.slot), every: slot(write.pointee.every),
+      isSame: write.pointee.same, values: UnsafeRawPointer(write))
   }
 
   private func slot(_ slot: UnsafeMutablePointer<clua_slot>?) -> SlotRef? {

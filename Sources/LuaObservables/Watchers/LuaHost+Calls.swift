@@ -103,11 +103,9 @@ extension LuaHost {
       return
     }
     let write = values.assumingMemoryBound(to: clua_write.self).pointee
-    switch part {
-    case "key": lua_pushvalue(L, write.key)
-    case "old": lua_pushvalue(L, write.old)
-    default: lua_pushvalue(L, write.new_)
-    }
+    let index = part == "key" ? write.key : part == "old" ? write.old : write.new_
+    // What nobody asked for is not there.
+    if index == 0 { lua_pushnil(L) } else { lua_pushvalue(L, index) }
   }
 
   func save(_ change: Change) -> AnyObject? {

@@ -123,6 +123,7 @@ extension Engine {
     if slot.pointee.choosy > 0 { wants |= Slot.Wants.writes }
     if isRecording, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
     slot.pointee.wants = wants
+    armings.pointee &+= 1
   }
 
   /// Before a watcher is called: what it watches may have become quiet, and is to be heard again.

@@ -68,6 +68,9 @@ public final class Engine {
   /// The index that the next watcher will have.
   package let nextIndex: UnsafeMutablePointer<Int>
 
+  /// How often a slot began to want something; where a bridge without Swift can read it.
+  package let armings: UnsafeMutablePointer<UInt64>
+
   /// Sees everything that happens (`log`, `record`); nil costs one branch.
   package var recorder: EngineRecorder? {
     didSet {
@@ -84,6 +87,8 @@ public final class Engine {
     self.inbox = inbox
     nextIndex = .allocate(capacity: 1)
     nextIndex.initialize(to: 0)
+    armings = .allocate(capacity: 1)
+    armings.initialize(to: 1)
   }
 
   deinit {
@@ -111,6 +116,7 @@ public final class Engine {
     nodePool.drain()
     watcherPool.drain()
     nextIndex.deallocate()
+    armings.deallocate()
   }
 
   /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).

@@ -1,0 +1,227 @@
+#include "observed_internal.h"
+
+/* ---- Who wants to know ---------------------------------------------------------------------- */
+
+/* Whether an observed element at low…high wants news. [-0, +0, -] */
+static bool hears_elements(const clua_node *node, lua_Integer low, lua_Integer high) {
+  if (node->positives == 0) return false;
+  const uint64_t *armings = node->shared->observation.armings;
+  if (armings && node->quiet == *armings) return false;
+  bool quiet = true;
+  for (int i = 0; i < node->count; i++) {
+    const clua_record *record = &node->records[i];
+    if (!record->positive || !record->slot || !record->slot->wants) continue;
+    if (record->position >= low && record->position <= high) return true;
+    quiet = false;
+  }
+  // Nobody begins to want anything without having been counted.
+  if (quiet && armings) ((clua_node *)node)->quiet = *armings;
+  return false;
+}
+
+bool clua_islistheard(const clua_node *node) {
+  if (!node->owner) return false;
+  if (node->journaling || (node->every && node->every->wants)) return true;
+  return hears_elements(node, 1, LUA_MAXINTEGER);
+}
+
+bool clua_needsold(const clua_node *node, lua_Integer low, lua_Integer high) {
+  return node->owner && (node->journaling || hears_elements(node, low, high));
+}
+
+void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high) {
+  lua_Integer count = high >= low ? high - low + 1 : 0;
+  lua_Unsigned length = lua_rawlen(L, list);
+  if (length > (lua_Unsigned)count) length = (lua_Unsigned)count;
+  lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
+  for (lua_Integer i = 0; i < count; i++) {
+    lua_rawgeti(L, list, low + i);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* ---- What changed --------------------------------------------------------------------------- */
+
+/* Pushes what was at a key before an operation that is done. [-0, +1, -] */
+static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer key) {
+  switch (edit->kind) {
+  case CLUA_EDIT_INSERT:
+    if (key >= edit->at) {
+      if (key > edit->length) lua_pushnil(L);
+      else lua_rawgeti(L, store, key + 1);
+      return;
+    }
+    break;
+  case CLUA_EDIT_REMOVE:
+    if (key == edit->at) {
+      lua_pushvalue(L, edit->element);
+      return;
+    }
+    if (key > edit->at && key <= edit->length) {
+      lua_rawgeti(L, store, key - 1);
+      return;
+    }
+    break;
+  case CLUA_EDIT_MOVE:
+    if (key == edit->from) {
+      lua_pushvalue(L, edit->element);
+      return;
+    }
+    if (key > edit->from && key <= edit->at) {
+      lua_rawgeti(L, store, key - 1);
+      return;
+    }
+    if (key < edit->from && key >= edit->at) {
+      lua_rawgeti(L, store, key + 1);
+      return;
+    }
+    break;
+  case CLUA_EDIT_SWAP:
+    if (key == edit->from || key == edit->at) {
+      lua_rawgeti(L, store, key == edit->at ? edit->from : edit->at);
+      return;
+    }
+    break;
+  case CLUA_EDIT_APPEND:
+    if (key >= edit->at) {
+      lua_pushnil(L);
+      return;
+    }
+    break;
+  case CLUA_EDIT_REPLACE:
+    if (key == edit->at) {
+      lua_pushvalue(L, edit->element);
+      return;
+    }
+    break;
+  case CLUA_EDIT_RANGE:
+    if (key >= edit->at && key - edit->at < edit->count) {
+      lua_rawgeti(L, edit->list, key - edit->at + 1);
+      return;
+    }
+    break;
+  case CLUA_EDIT_CLEAR: case CLUA_EDIT_WHOLE:
+    if (key <= edit->count) lua_rawgeti(L, edit->list, key);
+    else lua_pushnil(L);
+    return;
+  case CLUA_EDIT_NONE:
+    break;
+  }
+  lua_rawgeti(L, store, key);
+}
+
+/* The first key of an operation whose value changed, or 0; pushes key, old and new value.
+   [-0, +(3|0), -] */
+static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, bool any) {
+  for (lua_Integer key = edit->low; key <= edit->high; key++) {
+    lua_pushinteger(L, key);
+    push_old(L, edit, store, key);
+    lua_rawgeti(L, store, key);
+    if (any || !clua_same(L, -1, -2)) return key;
+    lua_pop(L, 3);
+  }
+  return 0;
+}
+
+/* ---- Telling -------------------------------------------------------------------------------- */
+
+enum { OTHERS_INLINE = 8 };
+
+typedef struct others {
+  clua_write *list, inlined[OTHERS_INLINE];
+  int count, capacity;
+  lua_Alloc allocate;
+  void *context;
+} others;
+
+/* Room for one more. Not by the collector, whose finalizers might end the watchers found so far. */
+static bool grow(others *others) {
+  if (others->count < others->capacity) return true;
+  size_t old = (size_t)others->capacity * sizeof(clua_write);
+  bool first = others->list == others->inlined;
+  clua_write *list = others->allocate(others->context, first ? NULL : others->list,
+                                      first ? LUA_TUSERDATA : old, old * 4);
+  if (!list) return false;
+  if (first) for (int i = 0; i < others->count; i++) list[i] = others->inlined[i];
+  others->list = list;
+  others->capacity *= 4;
+  return true;
+}
+
+static void tell(lua_State *L, clua_node *node, clua_write *write, others *others) {
+  write->others = others->list;
+  write->othercount = others->count;
+  node->shared->observation.written(node->shared->observation.context, L, write);
+  others->count = 0;
+}
+
+void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit) {
+  if (node->busy) node->disturbed = true;
+  if (!node->owner || !node->shared->observation.written) return;
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 24, NULL);
+  int wants = node->every ? node->every->wants : 0;
+  bool listed = hears_elements(node, edit->low, edit->high);
+  if (!wants && !node->journaling && !listed) return;
+  clua_write write = {
+    .node = node, .table = table, .edit = edit->kind, .at = edit->at, .from = edit->from,
+    .count = edit->count, .element = edit->element, .list = edit->list,
+    .permutation = edit->permutation, .unsettled = node->busy > 0, .length = node->size,
+  };
+  if (first_change(L, edit, store, false)) {
+    if (wants) write.every = node->every;
+  } else if (edit->low <= edit->high && (wants & CLUA_WANTS_WRITES)) {
+    first_change(L, edit, store, true);
+    write.every = node->every;
+    write.same = true;
+  } else {
+    // Slots that want each write are told of what was written all the same.
+    for (int i = 0; i < 3; i++) lua_pushnil(L);
+    write.same = true;
+  }
+  write.key = top + 1;
+  write.old = top + 2;
+  write.new_ = top + 3;
+  others others = {.list = others.inlined, .capacity = OTHERS_INLINE};
+  others.allocate = lua_getallocf(L, &others.context);
+  for (int i = 0; listed && i < node->count; i++) {
+    const clua_record *record = &node->records[i];
+    if (!record->positive || !record->slot || !record->slot->wants) continue;
+    lua_Integer key = record->position;
+    if (key < edit->low || key > edit->high) continue;
+    if (!grow(&others)) {
+      // Without memory the event comes in parts.
+      tell(L, node, &write, &others);
+      lua_settop(L, top + 3);
+      write = (clua_write){.node = node, .table = table, .same = true, .key = top + 1,
+                           .old = top + 2, .new_ = top + 3, .unsettled = true};
+      if (!node->owner) break;
+      i--;
+      continue;
+    }
+    push_old(L, edit, store, key);
+    lua_rawgeti(L, store, key);
+    int old = lua_gettop(L) - 1;
+    bool same = clua_same(L, old, old + 1);
+    if (same && !(record->slot->wants & CLUA_WANTS_WRITES)) {
+      lua_pop(L, 2);
+      continue;
+    }
+    clua_write other = {.node = node, .slot = record->slot, .table = table, .same = same};
+    if ((record->slot->wants & CLUA_WANTS_VALUES) && lua_checkstack(L, 8)) {
+      other.old = old;
+      other.new_ = old + 1;
+      lua_pushinteger(L, key);
+      other.key = old + 2;
+    } else {
+      lua_pop(L, 2);
+    }
+    others.list[others.count++] = other;
+  }
+  bool changed = !write.same && !write.unsettled;
+  if (write.every || others.count || (node->journaling && changed)) tell(L, node, &write, &others);
+  if (others.list != others.inlined) {
+    others.allocate(others.context, others.list, (size_t)others.capacity * sizeof(clua_write), 0);
+  }
+  lua_settop(L, top);
+}
