@@ -32,7 +32,10 @@ let package = Package(
     .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
     .target(
       name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua"],
-      resources: [.embedInCode("Prelude/obs.lua")], swiftSettings: strict),
+      resources: [
+        .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
+        .embedInCode("Prelude/collections.lua"),
+      ], swiftSettings: strict),
     .executableTarget(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       swiftSettings: strict),

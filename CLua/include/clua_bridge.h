@@ -66,7 +66,7 @@ typedef struct clua_registration {
 typedef int (*clua_observe_function)(lua_State *L, void *context, const clua_registration *made);
 
 /// Keys of callbacks lie this far apart: what else belongs to a watcher goes between.
-enum { CLUA_KEY_STRIDE = 4 };
+enum { CLUA_KEY_STRIDE = 8 };
 
 /// Pushes the function `observe(observed, paths, callback, options)`. What may raise for lack of memory
 /// is done here before Swift is called: nothing has to be protected. `next` says which number the next

@@ -39,6 +39,8 @@ public final class LuaHost {
   @exclusivity(unchecked) var breakingCalls: Set<UInt64> = []
   @exclusivity(unchecked) var scopes = 0
   var scopeLists: [LuaTable] = []
+  /// The module `obs`, once somebody asked for it.
+  var module: LuaTable?
   var errorHook: LuaFunction?
   var isReporting = false
   var exitHooks: [(LuaFunction, site: String)] = []
@@ -117,6 +119,7 @@ public final class LuaHost {
     exitHooks = []
     errorHook = nil
     scopeLists = []
+    module = nil
     state.close()
   }
 

@@ -9,10 +9,10 @@ public import Observables
 public final class TableWatcher: Receiver {
   weak var host: LuaHost?
   private var record: WatcherRef?
-  private var body: ((LuaTable) -> Void)?
+  private var body: ((LuaTable, WatcherRef) -> Void)?
   private let name: String
 
-  init(host: LuaHost, name: String, body: @escaping (LuaTable) -> Void) {
+  init(host: LuaHost, name: String, body: @escaping (LuaTable, WatcherRef) -> Void) {
     self.host = host
     self.name = name
     self.body = body
@@ -41,7 +41,7 @@ public final class TableWatcher: Receiver {
     guard lua_type(L, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
       return
     }
-    body(LuaTable(pin: pin))
+    body(LuaTable(pin: pin), watcher)
   }
 
   public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
@@ -70,7 +70,15 @@ extension LuaHost {
     _ table: LuaTable, _ path: Path, immediate: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
   ) throws -> TableWatcher {
-    let watcher = TableWatcher(host: self, name: "\(file):\(line)", body: callback)
+    let watcher = TableWatcher(host: self, name: "\(file):\(line)") { table, _ in callback(table) }
+    try begin(watcher, of: table, immediate, once) { try engine.add(path, to: $0) }
+    return watcher
+  }
+
+  func begin(
+    _ watcher: TableWatcher, of table: LuaTable, _ immediate: Bool, _ once: Bool,
+    _ addPaths: (WatcherRef) throws -> Void
+  ) throws {
     var flags: WatcherRecord.Flags = []
     if immediate { flags.insert(.immediate) }
     if once { flags.insert(.once) }
@@ -81,12 +89,11 @@ extension LuaHost {
     let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
     watcher.begin(record)
     do {
-      try engine.add(path, to: record)
+      try addPaths(record)
     } catch {
       engine.stop(record)
       throw error
     }
     engine.runHooks()
-    return watcher
   }
 }

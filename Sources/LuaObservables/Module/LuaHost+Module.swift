@@ -34,15 +34,31 @@ extension LuaHost {
     try state.check(clua_try_setfield(L, -2, "obs", 3), L)
   }
 
-  /// The module, made on the first call.
-  private func loadModule(_ L: OpaquePointer) throws -> CInt {
-    let status = PackageResources.obs_lua.withUnsafeBytes { text in
-      clua_try_load(
-        L, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+  /// Pushes the module, made on the first call. [-0, +1, -]
+  func loadModule(_ L: OpaquePointer) throws(LuaError) -> CInt {
+    if let module {
+      try state.push(module.pin, to: L)
+      return 1
     }
-    try state.check(status, L)
     try pushCore(to: L)
-    try state.check(clua_tracedcall(L, 1, 1), L)
+    let core = lua_gettop(L)
+    lua_pushnil(L)
+    // Each slice is given the module as the one before it left it.
+    for slice in [
+      PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.collections_lua,
+    ] {
+      let status = slice.withUnsafeBytes { text in
+        clua_try_load(
+          L, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+      }
+      try state.check(status, L)
+      lua_pushvalue(L, core)
+      lua_pushvalue(L, core + 1)
+      try state.check(clua_tracedcall(L, 2, 1), L)
+      lua_copy(L, -1, core + 1)
+      clua_pop(L, 1)
+    }
+    module = LuaTable(pin: try state.pin(at: core + 1, of: L))
     return 1
   }
 
@@ -51,12 +67,15 @@ extension LuaHost {
     try state.check(clua_try_createtable(L, 0, 48), L)
     try pushObserve(to: L)
     try state.check(clua_try_setfield(L, -2, "observe", 7), L)
+    try pushRegister(to: L)
+    try state.check(clua_try_setfield(L, -2, "register", 8), L)
     try pushFlush(to: L)
     try state.check(clua_try_setfield(L, -2, "flush", 5), L)
     lua_pushcclosure(L, clua_callplainly, 0)
     try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
     for functions in [
-      observingFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
+      observingFunctions, operatorFunctions, collectionFunctions, watcherFunctions,
+      inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {
       for (name, function) in functions {
         try push(function, to: L)
@@ -175,10 +194,13 @@ extension LuaHost {
     }
   }
 
-  func checkFunction(at index: CInt, of L: OpaquePointer, _ function: String) throws {
+  func checkFunction(
+    at index: CInt, of L: OpaquePointer, _ function: String, argument: Int? = nil
+  ) throws {
     guard lua_type(L, index) == LUA_TFUNCTION || isCallable(index, L) else {
       throw badArgument(
-        Int(index), of: function, "function expected, got \(typeName(at: index, of: L))")
+        argument ?? Int(index), of: function, "function expected, got \(typeName(at: index, of: L))"
+      )
     }
   }
 

@@ -22,19 +22,6 @@ extension LuaHost {
     ]
   }
 
-  /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
-  /// [-0, +1, -]
-  func pushObserve(to L: OpaquePointer) throws(LuaError) {
-    let status = clua_try_pushobserve(
-      L,
-      { L, context, made in
-        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
-          host.call(L!) { () throws in try host.observe(L!, made!.pointee) }
-        }
-      }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
-    try state.check(status, L)
-  }
-
   /// Pushes the function `flush`, called as directly as can be. [-0, +1, -]
   func pushFlush(to L: OpaquePointer) throws(LuaError) {
     let status = clua_try_pushfunction(
@@ -45,88 +32,6 @@ extension LuaHost {
         }
       }, Unmanaged.passUnretained(self).toOpaque(), { _ in })
     try state.check(status, L)
-  }
-
-  /// observe(observed, paths, callback, options) → watcher; the handle is on top of the stack.
-  private func observe(_ L: OpaquePointer, _ made: clua_registration) throws -> CInt {
-    let root: NodeRef
-    if let table = made.node {
-      root = tables.node(of: table)
-    } else {
-      root = try observed(at: 1, of: L, "observe")
-      try checkFunction(at: 3, of: L, "observe")
-      lua_pushvalue(L, 3)
-      try keep(made.key, of: root, L)
-    }
-    // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
-    engine.settleWhenIdle(root)
-    let options =
-      lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, self)
-    let site = sources.current(L)
-    var key = made.key
-    if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
-      // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
-      lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
-      key = lastSpareKey
-      lua_pushvalue(L, 3)
-      try keep(key, of: root, L)
-      forget(made.key, of: root, L)
-    }
-    let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
-    data.initialize(to: ScriptWatcher(site: site, root: root, key: key))
-    data.pointee.hasObserver = options.hasObserver
-    let watcher = engine.makeWatcher(
-      root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
-    do {
-      if options.flags.rawValue != 0 || options.hasNames {
-        try keepOptions(options, of: watcher, root, L)
-      }
-      if lua_type(L, 2) == LUA_TSTRING {
-        try engine.add(path(at: 2, of: L, "observe", argument: 2), to: watcher)
-      } else {
-        try forEachPath(at: 2, of: L, "observe", argument: 2) { try engine.add($0, to: watcher) }
-      }
-    } catch {
-      engine.stop(watcher)
-      if let error = error as? PathError { throw badArgument(2, of: "observe", error.description) }
-      throw error
-    }
-    fill(made.handle, with: watcher, L)
-    if options.isInitial { engine.schedule(watcher) }
-    if scopes > 0 { try addToScope(L) }
-    engine.runHooks()
-    recorder?.drain()
-    return 1
-  }
-
-  private func keepOptions(
-    _ options: ObserveOptions, of watcher: WatcherRef, _ root: NodeRef, _ L: OpaquePointer
-  ) throws {
-    for (name, part) in [("equals", ScriptWatcher.Part.equals), ("on_end", .end), ("name", .name)] {
-      try state.check(clua_try_getfield(L, 4, name, name.utf8.count), L)
-      if lua_type(L, -1) == LUA_TNIL {
-        clua_pop(L, 1)
-        continue
-      }
-      switch part {
-      case .equals: watcher.script.pointee.hasEquals = true
-      case .end: watcher.script.pointee.hasEnd = true
-      default: watcher.script.pointee.hasName = true
-      }
-      try keep(ScriptWatcher.key(watcher, part), of: root, L)
-    }
-    guard options.flags.contains(.observing) else { return }
-    try state.check(clua_try_getfield(L, 4, "observer", 8), L)
-    if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
-      let site = sources.text(watcher.script.pointee.site)
-      writeError(
-        """
-        \(programName): \(site): warning: the callback captures its observer \
-        '\(String(cString: name))', which keeps it alive for ever; \
-        use the second argument of the callback instead\n
-        """)
-    }
-    try paths.keepObserver(watcher.pointee.index, L)
   }
 
   /// stop(observed, filter) → how many (watcher, path) pairs were ended.
@@ -204,7 +109,13 @@ extension LuaHost {
       throw badArgument(1, of: "path", "at least one key expected, got no value")
     }
     guard lua_checkstack(L, 10) != 0 else { throw LuaError("too many keys in a path") }
-    let path = Unmanaged.passRetained(try paths.exactPath(from: 1, of: L))
+    try push(try paths.exactPath(from: 1, of: L), to: L)
+    return 1
+  }
+
+  /// Pushes a path as scripts hold it. [-0, +1, -]
+  func push(_ path: Path, to L: OpaquePointer) throws(LuaError) {
+    let path = Unmanaged.passRetained(path)
     let status = clua_try_pushhandle(
       L, CLUA_HANDLE_PATH,
       clua_handle(
@@ -214,13 +125,17 @@ extension LuaHost {
       path.release()
       throw state.takeError(status, L)
     }
-    return 1
   }
 
   /// path_parts(path, function name) → list of keys, list of kinds, text.
   private func pathParts(_ L: OpaquePointer) throws -> CInt {
     let function = lua_type(L, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
     let path = try path(at: 1, of: L, function, argument: 2)
+    do {
+      try path.checkOperators()
+    } catch {
+      throw badArgument(2, of: function, error.description)
+    }
     try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
     let keys = lua_gettop(L)
     try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
@@ -229,7 +144,8 @@ extension LuaHost {
       lua_rawseti(L, keys, lua_Integer(step + 1))
       let kind =
         switch component.kind {
-        case .name, .key, .slot, .element: "key"
+        case .name: "name"
+        case .key, .slot, .element: "key"
         case .every: "every"
         case .member: "member"
         case .operation: "operation"
@@ -322,74 +238,6 @@ extension LuaHost {
     lua_pushvalue(L, -3)
     try state.check(clua_try_rawset(L, -3), L)
     clua_pop(L, 1)
-  }
-}
-
-/// The options of `obs.observe`.
-struct ObserveOptions {
-  var flags = WatcherRecord.Flags(rawValue: 0)
-  var isInitial = false
-  var hasObserver = false
-  var hasNames = false
-
-  init() {}
-
-  private static let names = [
-    "observer", "immediate", "initial", "once", "equals", "name", "on_end",
-  ]
-
-  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost) throws {
-    guard lua_type(L, index) == LUA_TTABLE else {
-      throw host.badArgument(
-        4, of: "observe", "table of options expected, got \(host.typeName(at: index, of: L))")
-    }
-    lua_pushnil(L)
-    while clua_next(L, index) != 0 {
-      defer { clua_pop(L, 1) }
-      guard lua_type(L, -2) == LUA_TSTRING else {
-        throw host.badArgument(
-          4, of: "observe", "options have names, not a \(host.typeName(at: -2, of: L)) as key")
-      }
-      try take(host.state.text(at: -2, of: L), L, host)
-    }
-  }
-
-  private mutating func take(_ name: String, _ L: OpaquePointer, _ host: LuaHost) throws {
-    let type = lua_type(L, -1)
-    let isTrue = lua_toboolean(L, -1) != 0
-    switch name {
-    case "observer":
-      guard type == LUA_TTABLE || type == LUA_TUSERDATA else {
-        throw wrongType(name, "table", L, host)
-      }
-      flags.insert(.observing)
-      hasObserver = true
-    case "immediate": if isTrue { flags.insert(.immediate) }
-    case "once": if isTrue { flags.insert(.once) }
-    case "initial": isInitial = isTrue
-    case "equals":
-      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
-      flags.insert(.comparing)
-    case "on_end":
-      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
-      hasNames = true
-    case "name":
-      guard type == LUA_TSTRING else { throw wrongType(name, "string", L, host) }
-      hasNames = true
-    default:
-      let nearest = nearestName(to: name, among: ObserveOptions.names)
-      throw host.badArgument(
-        4, of: "observe",
-        "unknown option '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
-    }
-  }
-
-  private func wrongType(
-    _ name: String, _ expected: String, _ L: OpaquePointer, _ host: LuaHost
-  ) -> LuaError {
-    host.badArgument(
-      4, of: "observe",
-      "option '\(name)' takes a \(expected), not a \(host.typeName(at: -1, of: L))")
   }
 }
 

@@ -13,30 +13,35 @@ local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyiel
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local traceback = debug and debug.traceback or function() end
 
-local function bad_argument(number, name, message, level)
-  error(("bad argument #%d to '%s' (%s)"):format(number, name, message), level or 3)
+-- The place of the error is that of the script's call, however deep in the module it is raised.
+local function bad_argument(number, name, message)
+  core.raise(("bad argument #%d to '%s' (%s)"):format(number, name, message))
 end
 
 local function check_observed(value, number, name)
   local kind = type(value)
   if kind ~= "table" and kind ~= "userdata" then
-    bad_argument(number, name, "table or object of the host program expected, got " .. kind, 4)
+    bad_argument(number, name, "table or object of the host program expected, got " .. kind)
   end
 end
 
 -- A method that was called with a dot has no object.
 local function check_self(self, class, name)
   if type(self) ~= "table" or getmetatable(self) ~= class then
-    bad_argument(1, name, ("%s expected, got %s"):format(class.__name, self == nil and "no value" or type(self)), 4)
+    bad_argument(1, name, ("%s expected, got %s"):format(class.__name, self == nil and "no value" or type(self)))
   end
 end
 
 local function check_function(value, number, name)
   local meta = type(value) ~= "function" and getmetatable(value)
   if type(value) ~= "function" and not (type(meta) == "table" and meta.__call) then
-    bad_argument(number, name, "function expected, got " .. (value == nil and "no value" or type(value)), 4)
+    bad_argument(number, name, "function expected, got " .. (value == nil and "no value" or type(value)))
   end
 end
+
+-- What the other slices of the module need.
+core.bad_argument, core.check_observed, core.check_function =
+  bad_argument, check_observed, check_function
 
 -- Observing ------------------------------------------------------------------------------------
 
@@ -65,51 +70,7 @@ local function is_object(value)
   local kind = type(value)
   return kind == "table" or kind == "userdata"
 end
-
--- What an operator gives for an object.
-local function operate(object, operator, text)
-  if operator == "count" then
-    if type(object) == "table" then return core.count(object) end
-    return #object
-  end
-  error(("key path '%s': there is no operator '@%s' here"):format(text, operator), 3)
-end
-
-function obs.get(observed, path)
-  check_observed(observed, 1, "get")
-  local keys, kinds, text = core.path_parts(path, "get")
-  local value = observed
-  for i = 1, #kinds do
-    if not is_object(value) then return nil end
-    if kinds[i] == "key" then
-      value = value[keys[i]]
-    elseif kinds[i] == "operation" then
-      value = operate(value, keys[i], text)
-    else
-      error(("key path '%s' stands for many values; obs.get reads one"):format(text), 2)
-    end
-  end
-  return value
-end
-
-function obs.set(observed, path, value)
-  check_observed(observed, 1, "set")
-  local keys, kinds, text = core.path_parts(path, "set")
-  local object = observed
-  for i = 1, #kinds do
-    if kinds[i] ~= "key" then
-      error(("key path '%s' ends in no single place that can be assigned"):format(text), 2)
-    end
-  end
-  for i = 1, #keys - 1 do
-    object = object[keys[i]]
-    if not is_object(object) then
-      error(("key path '%s' cannot be assigned: component %d, '%s', is %s"):format(
-        text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)), 2)
-    end
-  end
-  object[keys[#keys]] = value
-end
+core.is_object = is_object
 
 -- Closes the batch also where an error leaves it; the error goes on from where it was raised.
 local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.batch" })

@@ -22,9 +22,7 @@ extension LuaHost {
       breakOnCall(of: watcher, L)
     }
     let status: CInt
-    if change == nil, isTable(root), root.pointee.context != 0,
-      !watcher.script.pointee.hasObserver
-    {
+    if change == nil, isTable(root), root.pointee.context != 0, watcher.script.pointee.isPlain {
       // The usual case in one step: the anchor knows the table, and the table its callbacks.
       status = clua_callkept(
         L, anchors.reference, CInt(root.pointee.context), ScriptWatcher.key(watcher, .callback))
@@ -45,21 +43,26 @@ extension LuaHost {
   private func call(
     _ watcher: WatcherRef, of root: NodeRef, _ change: (Change, Path)?, _ L: OpaquePointer
   ) -> CInt {
+    let script = watcher.script
+    let height = lua_gettop(L)
+    if script.pointee.hasDriver { pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L) }
     pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
     pushObject(of: root, to: L)
-    if watcher.script.pointee.hasObserver {
-      pushObserver(of: watcher, to: L)
-    } else {
-      lua_pushnil(L)
-    }
-    guard let (change, path) = change else { return clua_watchercall(L, 2, 0) }
     do {
-      try pushChange(change, path, to: L)
+      if script.pointee.hasEdits { try pushEdits(for: watcher, to: L) }
+      if script.pointee.hasObserver {
+        pushObserver(of: watcher, to: L)
+      } else {
+        lua_pushnil(L)
+      }
+      if let (change, path) = change, !script.pointee.hasEdits {
+        try pushChange(change, path, to: L)
+      }
     } catch {
       state.pushError(error, to: L)
       return LUA_ERRRUN
     }
-    return clua_watchercall(L, 3, 0)
+    return clua_watchercall(L, lua_gettop(L) - height - 1, 0)
   }
 
   /// The file:line that is running becomes the cause of the watcher's next call.
@@ -257,6 +260,7 @@ extension LuaHost {
         if data.pointee.hasEquals { forget(ScriptWatcher.key(watcher, .equals), of: root, L) }
         if data.pointee.hasEnd { forget(ScriptWatcher.key(watcher, .end), of: root, L) }
         if data.pointee.hasName { forget(ScriptWatcher.key(watcher, .name), of: root, L) }
+        if data.pointee.hasDriver { forget(ScriptWatcher.key(watcher, .driver), of: root, L) }
       }
       if let path, let index = endings.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
         let ending = endings.remove(at: index)

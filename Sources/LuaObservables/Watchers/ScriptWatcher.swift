@@ -16,10 +16,18 @@ struct ScriptWatcher {
   var hasName = false
   var hasEnd = false
   var hasEquals = false
+  /// A function of the prelude calls the callback.
+  var hasDriver = false
+  /// It is told edits; `tellsAll`: at the next call all elements, as if they had just come.
+  var hasEdits = false
+  var tellsAll = false
+
+  /// Its callback is called with the observed object and nil.
+  var isPlain: Bool { !hasObserver && !hasDriver && !hasEdits }
 
   /// What the observed object keeps for a watcher.
   enum Part: Int {
-    case callback, equals, end, name
+    case callback, equals, end, name, driver
   }
 
   static func key(_ watcher: WatcherRef, _ part: Part) -> lua_Integer {

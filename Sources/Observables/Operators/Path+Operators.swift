@@ -2,7 +2,7 @@ extension Path {
   /// What can be said of the operators of a path without its objects (C9).
   ///
   /// - Throws: `PathError` for an operator that there isn't, and for what has no meaning behind one.
-  func checkOperators() throws(PathError) {
+  package func checkOperators() throws(PathError) {
     for (step, component) in components.enumerated() {
       if component.kind == .operation {
         guard let operation = component.operation else {

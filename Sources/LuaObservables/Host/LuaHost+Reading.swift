@@ -1,0 +1,27 @@
+internal import CLua
+public import Lua
+public import Observables
+
+/// Reading through key paths from Swift.
+extension LuaHost {
+  /// The value at the end of a path that is rooted at a table of a script; nil where it is not
+  /// reachable.
+  ///
+  /// A Swift path counts from 0. Collection operators are evaluated, or read where they are observed
+  /// (C9); a union is a new table.
+  ///
+  /// - Throws: `LuaError` for a path that stands for many values, an operator over a value that it
+  ///   cannot take, what a metamethod raises, and a closed state.
+  /// - Complexity: O(length of the path), and O(elements) for each operator that nobody observes.
+  public func value(of table: LuaTable, at path: Path) throws(LuaError) -> LuaValue {
+    try state.withStack { L throws(LuaError) in
+      _ = try loadModule(L)
+      try state.check(clua_try_getfield(L, -1, "get", 3), L)
+      try state.push(table.pin, to: L)
+      try push(path, to: L)
+      let status = clua_tracedcall(L, 2, 1)
+      if status != LUA_OK { throw state.takeError(status, L) }
+      return try state.value(at: -1, of: L)
+    }
+  }
+}

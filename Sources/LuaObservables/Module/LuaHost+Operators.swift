@@ -1,0 +1,98 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Collection operators as `obs.get` evaluates them (C9).
+extension LuaHost {
+  var operatorFunctions: [(String, ModuleFunction)] {
+    [
+      ("fold", { host, L in try host.fold(L) }),
+      ("kept", { host, L in try host.kept(L) }),
+    ]
+  }
+
+  /// fold(operator, list, count, many) → true, value; or false, the position of the value that the
+  /// operator cannot take, what it is, and what was expected.
+  ///
+  /// `many` stands in the list for what is not one value.
+  private func fold(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 4)
+    guard let operation = Operation(rawValue: state.text(at: 1, of: L)) else {
+      throw LuaError("there is no operator '@\(state.text(at: 1, of: L))'")
+    }
+    let count = lua_tointegerx(L, 3, nil)
+    var aggregate = Aggregate(operation)
+    func operand(_ position: lua_Integer) -> Operand {
+      lua_rawgeti(L, 2, position)
+      defer { clua_pop(L, 1) }
+      return lua_rawequal(L, -1, 4) != 0
+        ? .opaque(type: "list of values") : self.operand(at: -1, of: L)
+    }
+    for position in stride(from: 1, through: count, by: 1) { aggregate.add(operand(position)) }
+    guard case .failure = aggregate.value else {
+      lua_pushboolean(L, 1)
+      return try push(aggregate.value, to: L) ? 2 : 1
+    }
+    // Again, one by one: up to the first that does not go with those before it.
+    aggregate = Aggregate(operation)
+    var (position, odd) = (lua_Integer(0), Operand.none)
+    while position < count {
+      position += 1
+      odd = operand(position)
+      aggregate.add(odd)
+      if case .failure = aggregate.value { break }
+    }
+    lua_rawgeti(L, 2, position)
+    let text = if case .object = odd { "a \(typeName(at: -1, of: L))" } else { odd.description }
+    lua_pushboolean(L, 0)
+    lua_pushinteger(L, position)
+    try state.push(text: text, to: L)
+    try state.push(text: operation.expectation, to: L)
+    return 4
+  }
+
+  /// kept(observed, path, step) → true, value where somebody observes the operator at `step` of the
+  /// path there, and its value is one.
+  private func kept(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 3)
+    let path = try path(at: 2, of: L, "get", argument: 2)
+    let step = Int(lua_tointegerx(L, 3, nil)) - 1
+    lua_pushboolean(L, 1)
+    guard let node = try existingNode(at: 1, of: L, "get"),
+      let value = engine.keptValue(of: path.components[step...], on: node), try push(value, to: L)
+    else {
+      lua_pushboolean(L, 0)
+      return 1
+    }
+    return 2
+  }
+
+  /// Pushes the value of an operator; false and nothing where it has none that can be kept.
+  ///
+  /// [-0, +(0|1), -]
+  private func push(_ value: Aggregate.Value, to L: OpaquePointer) throws(LuaError) -> Bool {
+    switch value {
+    case .none: lua_pushnil(L)
+    case .integer(let number): lua_pushinteger(L, lua_Integer(number))
+    case .float(let number): lua_pushnumber(L, number)
+    case .boolean(let value): lua_pushboolean(L, value ? 1 : 0)
+    case .text(let bytes): try state.push(bytes: bytes, to: L)
+    case .value, .list, .failure: return false
+    }
+    return true
+  }
+
+  /// The value at an index as operators see it. [-0, +0, -]
+  func operand(at index: CInt, of L: OpaquePointer) -> Operand {
+    switch lua_type(L, index) {
+    case LUA_TNIL, LUA_TNONE: .none
+    case LUA_TBOOLEAN: .boolean(lua_toboolean(L, index) != 0)
+    case LUA_TNUMBER:
+      lua_isinteger(L, index) != 0
+        ? .integer(Int(lua_tointegerx(L, index, nil))) : .float(lua_tonumberx(L, index, nil))
+    case LUA_TSTRING: .text(state.bytes(at: index, of: L))
+    default:
+      lua_topointer(L, index).map { .object($0) } ?? .opaque(type: typeName(at: index, of: L))
+    }
+  }
+}

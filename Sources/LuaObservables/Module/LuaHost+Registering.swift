@@ -1,0 +1,165 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Making watchers: `obs.observe`, and the functions that observe in a way of their own.
+extension LuaHost {
+  /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
+  /// [-0, +1, -]
+  func pushObserve(to L: OpaquePointer) throws(LuaError) {
+    let status = clua_try_pushobserve(
+      L,
+      { L, context, made in
+        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
+          host.call(L!) { () throws in try host.register(L!, made!.pointee, .observe) }
+        }
+      }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
+    try state.check(status, L)
+  }
+
+  /// Pushes the function `register(observed, manner, callback, options)`, where `manner` is a table
+  /// of the prelude that says how to observe. [-0, +1, -]
+  func pushRegister(to L: OpaquePointer) throws(LuaError) {
+    let status = clua_try_pushobserve(
+      L,
+      { L, context, made in
+        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
+          host.call(L!) { () throws in
+            try host.register(L!, made!.pointee, host.manner(at: 2, of: L!))
+          }
+        }
+      }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
+    try state.check(status, L)
+  }
+
+  /// How a function of the module observes.
+  struct Manner {
+    /// Its name, for errors.
+    var function: String
+    /// Which of its arguments are the paths, the callback and the options.
+    var paths: Int
+    var callback: Int
+    var options: Int
+    /// The watcher is told edits.
+    var isEditing = false
+    /// A function of the prelude is called in place of the callback, which it is given first.
+    var isDriven = false
+
+    static let observe = Manner(function: "observe", paths: 2, callback: 3, options: 4)
+    static let edits = Manner(
+      function: "observe_edits", paths: 1, callback: 2, options: 3, isEditing: true)
+    static let keys = Manner(
+      function: "observe_keys", paths: 2, callback: 3, options: 4, isDriven: true)
+  }
+
+  /// A list of paths with a `driver`, or a table without paths for edits.
+  private func manner(at index: CInt, of L: OpaquePointer) -> Manner {
+    clua_rawlen(L, index) == 0 ? .edits : .keys
+  }
+
+  /// Arguments as those of `observe` → watcher; the handle is on top of the stack.
+  private func register(
+    _ L: OpaquePointer, _ made: clua_registration, _ manner: Manner
+  ) throws -> CInt {
+    let root: NodeRef
+    if let table = made.node {
+      root = tables.node(of: table)
+    } else {
+      root = try observed(at: 1, of: L, manner.function)
+      try checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
+      lua_pushvalue(L, 3)
+      try keep(made.key, of: root, L)
+    }
+    // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
+    engine.settleWhenIdle(root)
+    let options =
+      lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, self, manner)
+    let site = sources.current(L)
+    var key = made.key
+    if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
+      // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
+      lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
+      key = lastSpareKey
+      lua_pushvalue(L, 3)
+      try keep(key, of: root, L)
+      forget(made.key, of: root, L)
+    }
+    let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
+    data.initialize(to: ScriptWatcher(site: site, root: root, key: key))
+    data.pointee.hasObserver = options.hasObserver
+    let watcher = engine.makeWatcher(
+      root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
+    do {
+      if options.flags.rawValue != 0 || options.hasNames {
+        try keepOptions(options, of: watcher, root, L)
+      }
+      try addPaths(to: watcher, root, manner, L)
+    } catch {
+      engine.stop(watcher)
+      if let error = error as? PathError {
+        throw badArgument(manner.paths, of: manner.function, error.description)
+      }
+      throw error
+    }
+    fill(made.handle, with: watcher, L)
+    if options.isInitial {
+      data.pointee.tellsAll = manner.isEditing
+      engine.schedule(watcher)
+    }
+    if scopes > 0 { try addToScope(L) }
+    engine.runHooks()
+    recorder?.drain()
+    return 1
+  }
+
+  private func addPaths(
+    to watcher: WatcherRef, _ root: NodeRef, _ manner: Manner, _ L: OpaquePointer
+  ) throws {
+    if manner.isEditing {
+      watcher.script.pointee.hasEdits = true
+      return try engine.addEdits(to: watcher)
+    }
+    if manner.isDriven {
+      try state.check(clua_try_getfield(L, 2, "driver", 6), L)
+      watcher.script.pointee.hasDriver = true
+      try keep(ScriptWatcher.key(watcher, .driver), of: root, L)
+    }
+    if lua_type(L, 2) == LUA_TSTRING {
+      try engine.add(path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
+    } else {
+      try forEachPath(at: 2, of: L, manner.function, argument: manner.paths) {
+        try engine.add($0, to: watcher)
+      }
+    }
+  }
+
+  private func keepOptions(
+    _ options: ObserveOptions, of watcher: WatcherRef, _ root: NodeRef, _ L: OpaquePointer
+  ) throws {
+    for (name, part) in [("equals", ScriptWatcher.Part.equals), ("on_end", .end), ("name", .name)] {
+      try state.check(clua_try_getfield(L, 4, name, name.utf8.count), L)
+      if lua_type(L, -1) == LUA_TNIL {
+        clua_pop(L, 1)
+        continue
+      }
+      switch part {
+      case .equals: watcher.script.pointee.hasEquals = true
+      case .end: watcher.script.pointee.hasEnd = true
+      default: watcher.script.pointee.hasName = true
+      }
+      try keep(ScriptWatcher.key(watcher, part), of: root, L)
+    }
+    guard options.flags.contains(.observing) else { return }
+    try state.check(clua_try_getfield(L, 4, "observer", 8), L)
+    if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
+      let site = sources.text(watcher.script.pointee.site)
+      writeError(
+        """
+        \(programName): \(site): warning: the callback captures its observer \
+        '\(String(cString: name))', which keeps it alive for ever; \
+        use the observer that the callback is given instead\n
+        """)
+    }
+    try paths.keepObserver(watcher.pointee.index, L)
+  }
+}

@@ -1,0 +1,76 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The options of `obs.observe`.
+struct ObserveOptions {
+  var flags = WatcherRecord.Flags(rawValue: 0)
+  var isInitial = false
+  var hasObserver = false
+  var hasNames = false
+
+  init() {}
+
+  private static let names = [
+    "observer", "immediate", "initial", "once", "equals", "name", "on_end",
+  ]
+
+  private var manner = LuaHost.Manner.observe
+
+  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost, _ manner: LuaHost.Manner) throws {
+    self.manner = manner
+    guard lua_type(L, index) == LUA_TTABLE else {
+      throw host.badArgument(
+        manner.options, of: manner.function,
+        "table of options expected, got \(host.typeName(at: index, of: L))")
+    }
+    lua_pushnil(L)
+    while clua_next(L, index) != 0 {
+      defer { clua_pop(L, 1) }
+      guard lua_type(L, -2) == LUA_TSTRING else {
+        throw host.badArgument(
+          manner.options, of: manner.function,
+          "options have names, not a \(host.typeName(at: -2, of: L)) as key")
+      }
+      try take(host.state.text(at: -2, of: L), L, host)
+    }
+  }
+
+  private mutating func take(_ name: String, _ L: OpaquePointer, _ host: LuaHost) throws {
+    let type = lua_type(L, -1)
+    let isTrue = lua_toboolean(L, -1) != 0
+    switch name {
+    case "observer":
+      guard type == LUA_TTABLE || type == LUA_TUSERDATA else {
+        throw wrongType(name, "table", L, host)
+      }
+      flags.insert(.observing)
+      hasObserver = true
+    case "immediate": if isTrue { flags.insert(.immediate) }
+    case "once": if isTrue { flags.insert(.once) }
+    case "initial": isInitial = isTrue
+    case "equals":
+      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
+      flags.insert(.comparing)
+    case "on_end":
+      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
+      hasNames = true
+    case "name":
+      guard type == LUA_TSTRING else { throw wrongType(name, "string", L, host) }
+      hasNames = true
+    default:
+      let nearest = nearestName(to: name, among: ObserveOptions.names)
+      throw host.badArgument(
+        manner.options, of: manner.function,
+        "unknown option '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+    }
+  }
+
+  private func wrongType(
+    _ name: String, _ expected: String, _ L: OpaquePointer, _ host: LuaHost
+  ) -> LuaError {
+    host.badArgument(
+      manner.options, of: manner.function,
+      "option '\(name)' takes a \(expected), not a \(host.typeName(at: -1, of: L))")
+  }
+}

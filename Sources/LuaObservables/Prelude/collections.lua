@@ -1,0 +1,133 @@
+-- Collections: a slice of the module `obs`.
+local core, obs = ...
+
+local next, pairs, rawequal, rawget, rawlen, setmetatable, type =
+  next, pairs, rawequal, rawget, rawlen, setmetatable, type
+local bad_argument, check_observed, kind_of = core.bad_argument, core.check_observed, core.kind
+
+-- T5: NaN equals NaN.
+local function same(a, b)
+  return rawequal(a, b) or a ~= a and b ~= b and type(a) == "number" and type(b) == "number"
+end
+
+-- Whole collections ------------------------------------------------------------------------------
+
+-- What `other` holds, by key; a set's members as a list.
+local function entries(other, number, name)
+  check_observed(other, number, name)
+  local kind, copy = kind_of(other), {}
+  if type(other) == "userdata" and not kind then
+    bad_argument(number, name, "collection or table expected, got an object")
+  end
+  local iterate, state = next, other
+  if type(other) == "userdata" then iterate, state = pairs(other) end
+  if kind == "set" then
+    for _, value in iterate, state do copy[#copy + 1] = value end
+  elseif type(other) == "userdata" and kind == "array" then
+    for i = 1, #other do copy[i] = other[i] end
+  else
+    for key, value in iterate, state do copy[key] = value end
+  end
+  return copy
+end
+
+function obs.clear(collection)
+  check_observed(collection, 1, "clear")
+  local kind = kind_of(collection)
+  if kind == "array" or kind == "set" then return collection:clear() end
+  if type(collection) == "userdata" then
+    if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
+    return core.assign(collection, {})
+  end
+  for i = rawlen(collection), 1, -1 do collection[i] = nil end
+  for key in next, collection do collection[key] = nil end
+end
+
+local function assign_to_set(set, wanted)
+  local members, gone = {}, {}
+  for _, value in next, wanted do members[value] = true end
+  for value in pairs(set) do
+    if not members[value] then gone[#gone + 1] = value end
+  end
+  for i = 1, #gone do set:remove(gone[i]) end
+  for i = 1, #wanted do set:add(wanted[i]) end
+end
+
+local function assign_to_table(to, wanted)
+  local length = rawlen(wanted)
+  for i = rawlen(to), length + 1, -1 do to[i] = nil end
+  for i = 1, length do
+    if not same(rawget(to, i), wanted[i]) then to[i] = wanted[i] end
+  end
+  for key in next, to do
+    if wanted[key] == nil then to[key] = nil end
+  end
+  for key, value in next, wanted do
+    if not same(rawget(to, key), value) then to[key] = value end
+  end
+end
+
+function obs.assign(collection, other)
+  check_observed(collection, 1, "assign")
+  local kind, wanted = kind_of(collection), entries(other, 2, "assign")
+  if rawequal(collection, other) then return end
+  if kind == "array" then return collection:set(wanted) end
+  if kind == "set" then return assign_to_set(collection, wanted) end
+  if type(collection) == "table" then return assign_to_table(collection, wanted) end
+  if not kind then bad_argument(1, "assign", "collection or table expected, got an object") end
+  return core.assign(collection, wanted)
+end
+
+-- Watching collections ---------------------------------------------------------------------------
+
+local edits = {}
+
+function obs.observe_edits(collection, callback, options)
+  return core.register(collection, edits, callback, options)
+end
+
+-- Delivers what is left of the keys after an error in the callback in the next turn.
+local Rest = { __name = "obs.observe_keys" }
+function Rest:__close(failure)
+  if failure ~= nil and self.watcher then self.watcher:schedule() end
+end
+
+function obs.observe_keys(collection, keys, callback, options)
+  check_observed(collection, 1, "observe_keys")
+  if type(keys) ~= "table" then keys = { keys } end
+  if #keys == 0 then bad_argument(2, "observe_keys", "list of keys expected, got none") end
+  local is_set = kind_of(collection) == "set"
+  local names, last, manner = {}, {}, {}
+  for i = 1, #keys do
+    names[i] = keys[i]
+    manner[i] = is_set and collection:key_of(keys[i]) or obs.path(keys[i])
+  end
+  local function read(from, name)
+    if is_set then return from:contains(name) and name or nil end
+    return from[name]
+  end
+  local equals = type(options) == "table" and options.equals or same
+  local rest = setmetatable({}, Rest)
+
+  function manner.driver(callback, from, observer)
+    local guard <close> = rest
+    for i = 1, #names do
+      local old, new = last[i], read(from, names[i])
+      if not equals(old, new) then
+        last[i] = new
+        callback(names[i], old, new, from, observer)
+        -- Stopped means stopped (T7).
+        if rest.watcher and not rest.watcher.active then return end
+      end
+    end
+  end
+
+  local is_initial = type(options) == "table" and options.initial
+  if not is_initial then
+    for i = 1, #names do last[i] = read(collection, names[i]) end
+  end
+  rest.watcher = core.register(collection, manner, callback, options)
+  return rest.watcher
+end
+
+return obs

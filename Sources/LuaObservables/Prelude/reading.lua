@@ -1,0 +1,189 @@
+-- Reading and writing through key paths: a slice of the module `obs`.
+local core, obs = ...
+
+local error, next, pairs, rawget, rawlen, tostring, type =
+  error, next, pairs, rawget, rawlen, tostring, type
+local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
+local kind_of = core.kind
+
+-- Stands for what is not one value where an operator needs one.
+local many = {}
+
+-- Collections ------------------------------------------------------------------------------------
+
+-- The elements of a collection, those that operators go over, in a new list, and how many there are.
+-- nil for what is none.
+local function elements(object)
+  local kind, list, count = kind_of(object), {}, 0
+  if kind == "set" or kind == "dictionary" then
+    local iterate, state = next, object
+    if type(object) == "userdata" then iterate, state = pairs(object) end
+    for _, value in iterate, state do
+      count = count + 1
+      list[count] = value
+    end
+  elseif type(object) == "table" then
+    count = rawlen(object)
+    for i = 1, count do list[i] = rawget(object, i) end
+  elseif kind == "array" then
+    count = #object
+    for i = 1, count do list[i] = object[i] end
+  else
+    return nil
+  end
+  return list, count
+end
+
+local function size(object)
+  local kind = kind_of(object)
+  if kind == "array" or kind == "set" then return object.count end
+  if kind ~= "dictionary" then return type(object) == "table" and rawlen(object) or nil end
+  local _, count = elements(object)
+  return count
+end
+
+local function element_at(object, is_last)
+  local kind = kind_of(object)
+  if kind == "set" or kind == "dictionary" then
+    local list, count = elements(object)
+    return list[is_last and count or 1]
+  end
+  if type(object) == "table" then return rawget(object, is_last and rawlen(object) or 1) end
+  if kind == "array" then
+    local count = #object
+    if count > 0 then return object[is_last and count or 1] end
+  end
+end
+
+-- Operators --------------------------------------------------------------------------------------
+
+local follow
+
+-- What each element gives to the operator at `step`, and how many.
+local function contributions(path, object, step)
+  local list, count = elements(object)
+  if not list then return nil end
+  if step < #path.keys then
+    for i = 1, count do list[i] = follow(path, list[i], step + 1, true) end
+  end
+  return list, count
+end
+
+local function place(path, object, step, position)
+  local kind = kind_of(object)
+  if kind == "set" or kind == "dictionary" then return "an element" end
+  if step == 1 then return "element " .. position end
+  local key = tostring(path.keys[step - 1])
+  return ("element %d of '%s'"):format(position, key)
+end
+
+local function aggregate(path, object, step)
+  local operator = path.keys[step]
+  local list, count = contributions(path, object, step)
+  if not list then return nil end
+  local ok, value, what, expectation = core.fold(operator, list, count, many)
+  if ok then return value end
+  raise(("key path '%s': %s: %s under '@%s', %s"):format(
+    path.text, place(path, object, step, value), what, operator, expectation))
+end
+
+-- Unions are new plain lists, in the order in which their values appear first.
+local function union(path, object, step)
+  local operator = path.keys[step]
+  local list, count = contributions(path, object, step)
+  if not list then return nil end
+  local result, seen = {}, not operator:find "^unionOf[OA]" and {}
+  local function take(value)
+    if value == nil then return end
+    if value == many then
+      raise(("key path '%s': '@%s' is given many values by one element; nest the operators"):format(
+        path.text, operator))
+    end
+    if seen then
+      local key = value
+      -- NaN is no key; as an element it equals itself (T5).
+      if value ~= value and type(value) == "number" then key = seen end
+      if seen[key] then return end
+      seen[key] = true
+    end
+    result[#result + 1] = value
+  end
+  local is_of_objects = operator:find "Objects$"
+  for i = 1, count do
+    local value = list[i]
+    if is_of_objects or value == many then
+      take(value)
+    elseif is_object(value) then
+      local members, length = elements(value)
+      for j = 1, length or 0 do take(members[j]) end
+    end
+  end
+  return result
+end
+
+-- What the operator at `step` and all behind it give for an object. `inside`: of another operator.
+local function operate(path, object, step, inside)
+  local operator = path.keys[step]
+  if operator == "count" then return size(object) end
+  if operator == "first" or operator == "last" then
+    return follow(path, element_at(object, operator == "last"), step + 1, inside)
+  end
+  if operator:find "[uU]nionOf" then return union(path, object, step) end
+  if not inside then
+    local is_kept, value = core.kept(object, path.source, step)
+    if is_kept then return value end
+  end
+  return aggregate(path, object, step)
+end
+
+-- Paths ------------------------------------------------------------------------------------------
+
+-- The value of a path at `step` and behind, applied to `value`.
+function follow(path, value, step, inside)
+  local keys, kinds = path.keys, path.kinds
+  for i = step, #keys do
+    if not is_object(value) then return nil end
+    local key, kind = keys[i], kinds[i]
+    local collection = kind ~= "operation" and kind_of(value)
+    if kind == "operation" then return operate(path, value, i, inside) end
+    if kind == "every" or kind == "name" and key ~= "count" and (collection == "array" or collection == "set") then
+      if inside then return many end
+      raise(("key path '%s' stands for many values; obs.get reads one (a list of them: '@unionOfObjects.%s')"):format(
+        path.text, kind == "name" and key or "…"))
+    elseif kind == "name" and key == "count" and collection then
+      value = size(value)
+    elseif kind == "member" then
+      value = collection == "set" and core.member(value, key) or nil
+    else
+      value = value[key]
+    end
+  end
+  return value
+end
+
+function obs.get(observed, path)
+  check_observed(observed, 1, "get")
+  local keys, kinds, text = core.path_parts(path, "get")
+  return follow({ keys = keys, kinds = kinds, text = text, source = path }, observed, 1, false)
+end
+
+function obs.set(observed, path, value)
+  check_observed(observed, 1, "set")
+  local keys, kinds, text = core.path_parts(path, "set")
+  local object = observed
+  for i = 1, #kinds do
+    if kinds[i] ~= "key" and kinds[i] ~= "name" then
+      error(("key path '%s' ends in no single place that can be assigned"):format(text), 2)
+    end
+  end
+  for i = 1, #keys - 1 do
+    object = object[keys[i]]
+    if not is_object(object) then
+      error(("key path '%s' cannot be assigned: component %d, '%s', is %s"):format(
+        text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)), 2)
+    end
+  end
+  object[keys[#keys]] = value
+end
+
+return obs

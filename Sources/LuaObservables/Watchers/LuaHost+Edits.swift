@@ -1,0 +1,68 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What watchers are told that read edits (C10): lists of {kind, at, from, old, new}.
+extension LuaHost {
+  /// Pushes the edits since the last call of the watcher. [-0, +1, -]
+  func pushEdits(for watcher: WatcherRef, to L: OpaquePointer) throws(LuaError) {
+    let result = engine.takeEdits(of: watcher) { node, since in
+      Result { () throws(LuaError) in
+        // All that is there includes what has just come.
+        if watcher.script.pointee.tellsAll {
+          watcher.script.pointee.tellsAll = false
+          try pushInserts(of: node, to: L)
+        } else {
+          try pushEdits(of: node, since: since, to: L)
+        }
+      }
+    }
+    if let result { return try result.get() }
+    try state.check(clua_try_createtable(L, 0, 0), L)
+  }
+
+  /// Pushes what happened to a collection since a position of its journal. [-0, +1, -]
+  func pushEdits(of node: NodeRef, since position: Int, to L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 0), L)
+  }
+
+  /// Pushes an insertion for each element that is there. [-0, +1, -]
+  private func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 0), L)
+    let list = lua_gettop(L)
+    pushObject(of: node, to: L)
+    guard lua_type(L, -1) == LUA_TTABLE else { return lua_settop(L, list) }
+    var count: lua_Integer = 0
+    lua_pushnil(L)
+    // The list part comes first, in order: each position is right when its turn comes.
+    while clua_next(L, list + 1) != 0 {
+      let key = lua_gettop(L) - 1
+      try pushEdit("insert", to: L) { _ in }
+      for (field, index) in [("at", key), ("new", key + 1)] {
+        lua_pushvalue(L, index)
+        try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+      }
+      count += 1
+      try add(count, to: list, L)
+      clua_pop(L, 1)
+    }
+    lua_settop(L, list)
+  }
+
+  /// Pushes one edit, whose other fields `fill` sets. [-0, +1, -]
+  func pushEdit(
+    _ kind: String, to L: OpaquePointer, _ fill: (OpaquePointer) throws(LuaError) -> Void
+  ) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 4), L)
+    try state.push(text: kind, to: L)
+    try state.check(clua_try_setfield(L, -2, "kind", 4), L)
+    try fill(L)
+  }
+
+  /// Pops an edit into the list at `list`. [-1, +0, -]
+  func add(_ position: lua_Integer, to list: CInt, _ L: OpaquePointer) throws(LuaError) {
+    lua_pushinteger(L, position)
+    clua_insert(L, -2)
+    try state.check(clua_try_rawset(L, list), L)
+  }
+}

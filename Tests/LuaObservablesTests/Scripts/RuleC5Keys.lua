@@ -1,0 +1,154 @@
+-- Rule C5: named keys, with old and new value each: `obs.observe_keys`.
+local obs = require "obs"
+
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
+local check, fails, eq = checking.check, checking.fails, checking.eq
+local turns, turn, reports, reporting = checking.turns, checking.turn, checking.reports, checking.reporting
+
+local function logger(t, keys, options)
+  local log = {}
+  local w = obs.observe_keys(t, keys, function(key, old, new, collection)
+    assert(collection == t)
+    log[#log + 1] = ("%s:%s>%s"):format(key, old, new)
+  end, options)
+  return function()
+    obs.flush()
+    local text = table.concat(log, " ")
+    for i in ipairs(log) do log[i] = nil end
+    return text
+  end, w
+end
+
+check("one call per key that changed, in the order of the keys", function()
+  local t = { a = 1, c = 3 }
+  local log = logger(t, { "a", "b", "c" })
+  eq(log(), "")
+  t.c, t.a, t.other = 4, 2, 1
+  eq(log(), "a:1>2 c:3>4")
+  t.b = 1
+  eq(log(), "b:nil>1")
+  t.b = nil
+  eq(log(), "b:1>nil")
+end)
+check("a key that is as it was at the last call is not told", function()
+  local t = { a = 1, b = 1 }
+  local log = logger(t, { "a", "b" })
+  t.a, t.b = 2, 3
+  t.a = 1
+  eq(log(), "b:1>3")
+  t.b = 3
+  eq(log(), "")
+end)
+check("T5: NaN equals NaN, tables are told by identity", function()
+  local t = { a = 0 / 0, b = {} }
+  local calls = 0
+  obs.observe_keys(t, { "a", "b" }, function() calls = calls + 1 end)
+  t.a, t.b = 0 / 0, {}
+  obs.flush()
+  eq(calls, 1)
+end)
+check("keys of any type, with dots in them, and one alone", function()
+  local key = {}
+  local t = { ["a.b"] = 1, [true] = 1, [key] = 1, [7] = 1 }
+  local seen = {}
+  obs.observe_keys(t, { "a.b", true, key, 7 }, function(k) seen[#seen + 1] = k end)
+  for _, k in ipairs { 7, key, true, "a.b" } do t[k] = 2 end
+  obs.flush()
+  eq(#seen, 4)
+  eq(seen[1], "a.b")
+  eq(seen[3], key)
+  local log = logger(t, "a.b")
+  t["a.b"] = 3
+  eq(log(), "a.b:2>3")
+end)
+check("options work as for obs.observe", function()
+  local t = { a = 1 }
+  local log = logger(t, { "a" }, { initial = true })
+  eq(log(), "a:nil>1")
+  log = logger(t, { "a" }, { once = true })
+  t.a = 2
+  eq(log(), "a:1>2")
+  t.a = 3
+  eq(log(), "")
+  local now = {}
+  obs.observe_keys(t, { "a" }, function(k, old, new) now[#now + 1] = old .. ">" .. new end, { immediate = true })
+  t.a = 4
+  t.a = 5
+  eq(table.concat(now, " "), "3>4 4>5")
+  log = logger(t, { "a" }, { equals = function(old, new) return old // 10 == new // 10 end })
+  t.a = 6
+  eq(log(), "")
+  t.a = 11
+  eq(log(), "a:5>11")
+end)
+check("the observer comes last", function()
+  local t, o, got = { a = 1 }, {}, nil
+  obs.observe_keys(t, { "a" }, function(...) got = select(5, ...) end, { observer = o })
+  t.a = 2
+  obs.flush()
+  eq(got, o)
+end)
+check("stopped means stopped, also between two keys", function()
+  local t, calls, w = { a = 1, b = 1 }, 0, nil
+  w = obs.observe_keys(t, { "a", "b" }, function() calls = calls + 1; w:stop() end)
+  t.a, t.b = 2, 2
+  obs.flush()
+  eq(calls, 1)
+end)
+check("it is a watcher as any other: stopped by its callback, described, paused", function()
+  local t = { a = 1 }
+  local function callback() end
+  local w = obs.observe_keys(t, { "a", "b" }, callback, { name = "keys" })
+  assert(obs.describe(t):find "keys on 'a'")
+  eq(table.concat(obs.observed_keys(t), " "), "a b")
+  eq(obs.stop(t, { callback = callback }), 2)
+  eq(w.active, false)
+  local log
+  log, w = logger(t, { "a" })
+  w:pause()
+  t.a = 2
+  t.a = 3
+  eq(log(), "")
+  w:resume()
+  eq(log(), "a:1>3")
+end)
+turns("an error for one key keeps none of the others", function()
+  local t, seen = { a = 1, b = 1, c = 1 }, {}
+  reporting(function()
+    local w = obs.observe_keys(t, { "a", "b", "c" }, function(key)
+      seen[#seen + 1] = key
+      if key == "a" then error "no" end
+    end)
+    t.a, t.b, t.c = 2, 2, 2
+    turn()
+    turn()
+    eq(table.concat(seen, " "), "a b c")
+    eq(#reports, 1)
+    w:stop()
+  end)
+end)
+check("errors name the function and the caller", function()
+  fails("RuleC5Keys.lua:%d+: bad argument #2 to 'observe_keys'", function() obs.observe_keys({}, {}, print) end)
+  fails("RuleC5Keys.lua:%d+: bad argument #3 to 'observe_keys' %(function", function() obs.observe_keys({}, { "a" }, 1) end)
+  fails("RuleC5Keys.lua:%d+: bad argument #4 to 'observe_keys'.*'once'", function()
+    obs.observe_keys({}, { "a" }, print, { onec = true })
+  end)
+  fails("bad argument #1 to 'observe_keys'", obs.observe_keys, 3, { "a" }, print)
+end)
+check("L6: what was there before is not kept beyond the next call", function()
+  local t = { a = {} }
+  local weak = setmetatable({ t.a }, { __mode = "v" })
+  obs.observe_keys(t, { "a" }, function() end)
+  t.a = 1
+  obs.flush()
+  collectgarbage()
+  collectgarbage()
+  eq(weak[1], nil)
+  weak[1] = t
+  t = nil
+  collectgarbage()
+  collectgarbage()
+  eq(weak[1], nil)
+end)
+
+checking.finish()
