@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "clua_collections.h"
 #include "clua_errors.h"
 
 /* ---- Observed tables, protected ---------------------------------------------------------------- */
@@ -116,6 +117,29 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
   }
   lua_settop(L, top);
 }
+
+/* ---- Collections, protected ------------------------------------------------------------------- */
+
+static int constructors(lua_State *L) {
+  clua_pushconstructors(L);
+  return 3;
+}
+
+int clua_try_pushconstructors(lua_State *L) { return clua_protect(L, constructors, 0, 3); }
+
+static int membername(lua_State *L) {
+  clua_pushmembername(L);
+  return 1;
+}
+
+int clua_try_pushmembername(lua_State *L) { return clua_protect(L, membername, 1, 1); }
+
+static int namedmember(lua_State *L) {
+  clua_pushnamedmember(L);
+  return 1;
+}
+
+int clua_try_pushnamedmember(lua_State *L) { return clua_protect(L, namedmember, 1, 1); }
 
 /* ---- Handles ------------------------------------------------------------------------------------ */
 

@@ -26,6 +26,10 @@ static int debug_getmetatable(lua_State *L) {
 
 /* Gives the observed table at 1 the metatable or nil at 2. Stack: table, new one, M, userdata. */
 static void change_metatable(lua_State *L, clua_node *node) {
+  if (clua_isstorefixed(node)) {
+    const char *name = node->kind == CLUA_KIND_SET ? "a set" : "an array";
+    luaL_error(L, "cannot change the metatable of %s", name);
+  }
   clua_unwatchmetatable(node);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, CLUA_NODE_METATABLE);

@@ -88,12 +88,6 @@ static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer
       return;
     }
     break;
-  case CLUA_EDIT_REPLACE:
-    if (key == edit->at) {
-      lua_pushvalue(L, edit->element);
-      return;
-    }
-    break;
   case CLUA_EDIT_RANGE:
     if (key >= edit->at && key - edit->at < edit->count) {
       lua_rawgeti(L, edit->list, key - edit->at + 1);

@@ -24,6 +24,8 @@ enum {
   CLUA_SHARED_NEWINDEX,        // Lua closure for `__newindex` over a user's
   CLUA_SHARED_GUARD,           // metatable of what ends a `table.sort`
   CLUA_SHARED_NAMES,           // anchors "__index", "__newindex", "__metatable"
+  CLUA_SHARED_NUMBERS,         // object -> number, for the names of members
+  CLUA_SHARED_NUMBERED,        // number -> object
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
   CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // … and their closures
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
@@ -79,6 +81,7 @@ struct clua_node {
   int busy;                // a `table.sort` is at work in the store
   bool disturbed;          // … and something else wrote meanwhile
   bool journaling;         // every write is told
+  bool sorting;            // of an array: nothing may change it
   bool counting;           // of a dictionary: `size` is kept up to date
   uint8_t kind;            // clua_kind
   lua_Integer size;        // of a set; of a dictionary while counting; of a list while journaling: #t
@@ -192,7 +195,8 @@ typedef struct clua_edit {
 /// The length of the list in a store: while the node journals it is the border that moves with each
 /// write, elsewhere any. [-0, +0, -]
 static inline lua_Integer clua_listlength(lua_State *L, const clua_node *node, int store) {
-  if (node->journaling && node->kind == CLUA_KIND_PLAIN) return node->size;
+  if (node->kind == CLUA_KIND_SET) return node->size;
+  if (node->journaling && node->kind <= CLUA_KIND_ARRAY) return node->size;
   return (lua_Integer)lua_rawlen(L, store);
 }
 /// The list is expected to have `length` elements now: moves the border that is kept. [-0, +0, -]
@@ -271,12 +275,36 @@ void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_In
 /// Takes an element out and pushes it. [-0, +1, m]
 void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position);
-/// Writes the values 1…count of the list at `source` from `position` on, where elements up to `length`
-/// are. [-0, +0, m]
-void clua_listwrite(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+/// Writes the values first…first + count - 1 of the list at `source` to `position` and on. [-0, +0, m]
+void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
                     lua_Integer position, int source, lua_Integer first, lua_Integer count);
 /// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that is
 /// nil. [-0, +0, e]
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
+/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0, +1, m]
+void clua_pushsortguard(lua_State *L, clua_node *node);
+
+/* ---- Collections ---------------------------------------------------------------------------- */
+
+/// Whether all keys are in the store from birth to death.
+static inline bool clua_isstorefixed(const clua_node *node) {
+  return node->kind == CLUA_KIND_ARRAY || node->kind == CLUA_KIND_SET;
+}
+/// The metatable of a node was set: finds out whether it is that of dictionaries. [-0, +0, -]
+void clua_learnkind(lua_State *L, clua_node *node, int userdata);
+
+/// `__newindex` of arrays and sets.
+int clua_arraynewindex(lua_State *L);
+int clua_setnewindex(lua_State *L);
+/// What assigning to an array does, raw or not; absolute indices. [-0, +0, v]
+void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
+/// Raises unless the array may take the value at `value`, or 0. [-0, +0, v]
+void clua_checkelement(lua_State *L, clua_node *node, int value);
+/// Raises unless the array may take the values first… of the list at `source` from `position` on.
+/// [-0, +0, v]
+void clua_checkelements(lua_State *L, clua_node *node, int store, lua_Integer position, int source,
+                        lua_Integer first, lua_Integer count);
+/// The method `sort`, which `table.sort` comes to as well.
+int clua_arraysort(lua_State *L);
 
 #endif

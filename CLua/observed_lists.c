@@ -4,9 +4,10 @@
 
 void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position, int value) {
+  // Faster than raw access; there is no metamethod that could be asked.
   for (lua_Integer i = length; i >= position; i--) {
-    lua_rawgeti(L, store, i);
-    lua_rawseti(L, store, i + 1);
+    lua_geti(L, store, i);
+    lua_seti(L, store, i + 1);
   }
   lua_pushvalue(L, value);
   lua_rawseti(L, store, position);
@@ -24,8 +25,8 @@ void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_In
   lua_rawgeti(L, store, position);
   int element = lua_gettop(L);
   for (lua_Integer i = position; i < length; i++) {
-    lua_rawgeti(L, store, i + 1);
-    lua_rawseti(L, store, i);
+    lua_geti(L, store, i + 1);
+    lua_seti(L, store, i);
   }
   lua_pushnil(L);
   lua_rawseti(L, store, length);
@@ -38,15 +39,17 @@ void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_In
   clua_reportedit(L, node, table, store, &edit);
 }
 
-void clua_listwrite(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
                     lua_Integer position, int source, lua_Integer first, lua_Integer count) {
   int top = lua_gettop(L);
+  bool heard = clua_islistheard(node);
+  if (heard) clua_copyrange(L, store, position, position + count - 1);
+  // A finalizer may have changed the list.
+  lua_Integer length = clua_listlength(L, node, store);
   clua_edit edit = {
     .kind = CLUA_EDIT_RANGE, .at = position, .count = count, .length = length,
     .low = position, .high = position + count - 1, .list = top + 1,
   };
-  bool heard = clua_islistheard(node);
-  if (heard) clua_copyrange(L, store, edit.low, edit.high);
   // Backwards where the ranges overlap that way.
   bool forward = source != store || position <= first || position >= first + count;
   for (lua_Integer i = 0; i < count; i++) {
@@ -65,8 +68,10 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   clua_node *node = clua_observedat(L, shared, index);
   if (!node) return NULL;
   int metatable = lua_gettop(L) - 1, userdata = metatable + 1;
+  // Of a class of arrays it is known what its metamethods are.
+  bool array = node->kind == CLUA_KIND_ARRAY;
   bool plain = node->all;
-  if (plain && lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
+  if (plain && !array && lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
     static const char *const names[] = {"__index", "__newindex", "__len"};
     for (int i = 0; i < 3 && plain; i++) {
       plain = clua_pushfield(L, userdata, names[i]) == LUA_TNIL;
@@ -106,6 +111,7 @@ int clua_tableinsert(lua_State *L) {
   } else if (arguments != 2) {
     return luaL_error(L, "wrong number of arguments to 'insert'");
   }
+  if (node->kind == CLUA_KIND_ARRAY) clua_checkelement(L, node, arguments);
   clua_listinsert(L, node, 1, store, length, position, arguments);
   return 0;
 }
@@ -118,6 +124,7 @@ int clua_tableremove(lua_State *L) {
   lua_Integer length = clua_listlength(L, node, store), position = length;
   if (arguments >= 2) position = luaL_optinteger(L, 2, length);
   if (position >= 1 && position <= length) {
+    if (node->kind == CLUA_KIND_ARRAY) clua_checkelement(L, node, 0);
     clua_listremove(L, node, 1, store, length, position);
     return 1;
   }
@@ -161,8 +168,10 @@ int clua_tablemove(lua_State *L) {
   }
   int store = top + 1;
   lua_settop(L, store);
-  lua_Integer length = clua_listlength(L, node, store);
-  clua_listwrite(L, node, target, store, length, to, other ? 1 : store, from, end - from + 1);
+  if (node->kind == CLUA_KIND_ARRAY) {
+    clua_checkelements(L, node, store, to, other ? 1 : store, from, end - from + 1);
+  }
+  clua_listwrite(L, node, target, store, to, other ? 1 : store, from, end - from + 1);
   lua_pushvalue(L, target);
   return 1;
 }

@@ -262,6 +262,20 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
 
 /* [-0, +0, m] */
 static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int shared) {
+  if (clua_isstorefixed(node)) {
+    // An array shows its elements first, a set never its members.
+    bool array = node->kind == CLUA_KIND_ARRAY;
+    lua_pushliteral(L, "__index");
+    if (array) lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+    else clua_pushfield(L, userdata, "__index");
+    lua_rawset(L, metatable);
+    lua_pushliteral(L, "__newindex");
+    lua_pushvalue(L, userdata);
+    lua_pushcclosure(L, array ? clua_arraynewindex : clua_setnewindex, 1);
+    lua_rawset(L, metatable);
+    node->userindex = false;
+    return;
+  }
   lua_pushliteral(L, "__index");
   node->userindex = clua_pushfield(L, userdata, "__index") == LUA_TFUNCTION;
   lua_pop(L, 1);
@@ -321,6 +335,7 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  clua_learnkind(L, node, userdata);
   uint32_t events = 0, old = 0;
   if (lua_type(L, user) == LUA_TTABLE) {
     clua_node *known = clua_node_at(L, user);

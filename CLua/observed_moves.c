@@ -274,7 +274,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (!node->every) node->counting = false;
   if (node->all) {
-    if (!node->every && node->positives == 0) {
+    if (!node->every && node->positives == 0 && !clua_isstorefixed(node)) {
       clua_forgetplaces(L, node, userdata);
       move_all_back(L, node, table, metatable, userdata, store);
     }
@@ -313,7 +313,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
 void clua_node_journal(lua_State *L, clua_node *node, bool on) {
   node->journaling = on;
   int top = lua_gettop(L);
-  if (on && node->kind == CLUA_KIND_PLAIN && clua_pushnode(L, node)) {
+  if (on && node->kind <= CLUA_KIND_ARRAY && clua_pushnode(L, node)) {
     lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
     clua_setlength(L, node, top + 4, (lua_Integer)lua_rawlen(L, top + 4));
     // Where a sort is under way, its end tells of more than that.

@@ -97,6 +97,7 @@ void clua_sortlist(lua_State *L, int list, lua_Unsigned length) {
 typedef struct sorting {
   clua_node *node;
   lua_Integer length;
+  bool copied;  // a copy is sorted: nothing happened to the list yet
 } sorting;
 
 /* Ends a sort, also one that raised: tells what became of the list. The guard's user values: table,
@@ -106,6 +107,10 @@ static int end_sort(lua_State *L) {
   clua_node *node = state->node;
   if (!node) return 0;
   state->node = NULL;
+  if (state->copied) {
+    node->sorting = false;
+    return 0;
+  }
   node->busy--;
   bool disturbed = node->disturbed;
   if (node->busy == 0) node->disturbed = false;
@@ -123,10 +128,21 @@ static int end_sort(lua_State *L) {
   return 0;
 }
 
+void clua_pushsortguard(lua_State *L, clua_node *node) {
+  sorting *state = (sorting *)lua_newuserdatauv(L, sizeof *state, 0);
+  *state = (sorting){.node = node, .copied = true};
+  clua_pushshared(L, CLUA_SHARED_GUARD);
+  lua_setmetatable(L, -2);
+}
+
 int clua_tablesort(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->sort(L);
+  if (node->kind == CLUA_KIND_ARRAY) {
+    lua_pop(L, 1);
+    return clua_arraysort(L);
+  }
   int store = lua_gettop(L);
   lua_Unsigned length = (lua_Unsigned)clua_listlength(L, node, store);
   if (length < 2) return 0;
@@ -140,8 +156,7 @@ int clua_tablesort(lua_State *L) {
   luaL_checkstack(L, 40, "");
   int guard = store + 1;
   sorting *state = (sorting *)lua_newuserdatauv(L, sizeof *state, 3);
-  state->node = node;
-  state->length = (lua_Integer)length;
+  *state = (sorting){.node = node, .length = (lua_Integer)length};
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, guard, 1);
   lua_pushvalue(L, store);

@@ -340,12 +340,27 @@ static int next_unplaced(lua_State *L, clua_node *node, int table, int userdata,
   return lua_next(L, second) ? FOUND : NOTFOUND;
 }
 
+/* In order. [-1, +(2|0), v] */
+static int next_element(lua_State *L, int store) {
+  int exact = 1;
+  lua_Integer index = 0;
+  if (!lua_isnil(L, -1)) index = lua_tointegerx(L, -1, &exact);
+  if (!exact || index < 0) return luaL_error(L, "invalid key to 'next'");
+  lua_pushinteger(L, index + 1);
+  lua_replace(L, -2);
+  if (lua_rawgeti(L, store, index + 1) != LUA_TNIL) return FOUND;
+  lua_pop(L, 2);
+  return NOTFOUND;
+}
+
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   int key = lua_gettop(L), store = key + 1, found;
   luaL_checkstack(L, 24, NULL);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);
-  if (node->chained) found = next_chained(L, node, table, userdata, store);
+  if (node->kind == CLUA_KIND_ARRAY) found = next_element(L, store);
+  else if (node->kind == CLUA_KIND_SET) found = lua_next(L, store);
+  else if (node->chained) found = next_chained(L, node, table, userdata, store);
   else if (node->ordered || node->prefix) found = next_ordered(L, node, table, store, userdata);
   else found = next_unplaced(L, node, table, userdata, store);
   node->unfinished = found;

@@ -12,7 +12,7 @@ bool clua_same(lua_State *L, int a, int b) {
 }
 
 void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length) {
-  if (!node->journaling || node->kind != CLUA_KIND_PLAIN) return;
+  if (!node->journaling || node->kind > CLUA_KIND_ARRAY) return;
   bool present;
   for (;; length--) {
     if (length == 0) break;
@@ -147,6 +147,12 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
     int userdata = top + 2;
+    if (node->kind == CLUA_KIND_ARRAY) {
+      clua_arrayassign(L, node, table, userdata, key, value);
+      lua_settop(L, top);
+      return;
+    }
+    if (node->kind == CLUA_KIND_SET) luaL_error(L, "a set has no fields; use add and remove");
     clua_record *record = clua_record_of(L, node, userdata, key);
     if (record || (node->all && !clua_ismetakey(L, key))) {
       if (report) {

@@ -33,7 +33,6 @@ typedef enum clua_edit_kind {
   CLUA_EDIT_NONE,     // one key was written, of whatever kind
   CLUA_EDIT_INSERT,   // `element` came in at `at`
   CLUA_EDIT_REMOVE,   // `element` was taken out at `at`
-  CLUA_EDIT_REPLACE,  // the element at `at`: `old` became `new_`
   CLUA_EDIT_MOVE,     // out at `from`, in at `at`
   CLUA_EDIT_SWAP,     // those at `from` and `at`
   CLUA_EDIT_APPEND,   // `count` elements from `at` on

@@ -8,6 +8,7 @@
    gcc -O1 -g -fsanitize=address,undefined -D_GNU_SOURCE -I CLua/include CLua/observed*.c
        Tests/CLuaTests/driver.c -llua5.4 -o driver */
 #include "clua.h"
+#include "clua_collections.h"
 #include "clua_observed.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct slot {
 struct owner { slot *slots; slot *every; };
 
 static int live_owners, ended_owners;
+static uint64_t armings = 1;
 
 static int call_written(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "driver.written");
@@ -53,7 +55,7 @@ static void call(lua_State *L, const clua_write *write, int key) {
 /* Tells the script's `on_edit` of an edit: a table of what is in the write. */
 static int call_edit(lua_State *L) {
   const clua_write *write = lua_touserdata(L, 1);
-  static const char *const names[] = {"none", "insert", "remove", "replace", "move", "swap",
+  static const char *const names[] = {"none", "insert", "remove", "move", "swap",
                                       "append", "clear", "range", "whole"};
   lua_getfield(L, LUA_REGISTRYINDEX, "driver.edit");
   lua_pushvalue(L, 2);
@@ -164,6 +166,7 @@ static int watch(lua_State *L) {
   }
   found->uses++;
   found->head.wants = (uint8_t)wants;
+  armings++;
   return 0;
 }
 
@@ -174,6 +177,7 @@ static int quiet(lua_State *L) {
   if (!owner) return 0;
   slot *found = lua_toboolean(L, 2) ? owner->every : (slot *)clua_node_slot(L, node, 3);
   if (found) found->head.wants = (uint8_t)luaL_checkinteger(L, 4);
+  armings++;
   return 0;
 }
 
@@ -343,6 +347,10 @@ static int open_obs(lua_State *L) {
   if (luaL_loadbuffer(L, obs_source, sizeof obs_source - 1, "=obs") != LUA_OK) lua_error(L);
   luaL_newlib(L, functions);
   lua_call(L, 1, 1);
+  clua_pushconstructors(L);
+  lua_setfield(L, -4, "set_of");
+  lua_setfield(L, -3, "dictionary");
+  lua_setfield(L, -2, "array");
   return 1;
 }
 
@@ -375,7 +383,7 @@ static int print(lua_State *L) {
 }
 
 static int install(lua_State *L) {
-  clua_observation observation = {.written = written, .ended = ended};
+  clua_observation observation = {.written = written, .ended = ended, .armings = &armings};
   clua_observation_install(L, &observation);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, open_obs);

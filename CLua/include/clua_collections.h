@@ -1,0 +1,55 @@
+/// Lua tables that know that they are collections: arrays, sets and dictionaries.
+///
+/// An array or a set is a table whose keys are in a store from birth: its node stays, and writes are
+/// checked. A dictionary is any table with the metatable of dictionaries.
+///
+///   array: `a[i]`, `#a`, `ipairs`, `table.*`; `a.count` and methods are found behind the elements.
+///   set: a member is key and value of the store, never a field: `s.add` is the method, `pairs` gives
+///        (member, member), `#s` and `s.count` the number of members.
+#ifndef CLUA_COLLECTIONS_H
+#define CLUA_COLLECTIONS_H
+
+#include "clua_observed.h"
+
+/// Pops a table, and pushes the metatable of a class of arrays, sets or dictionaries whose methods are
+/// in that table. More fields (`__name`, `__metatable`, `__tostring`) may be set in it before its first
+/// instance is made; not `__index`, `__newindex`, `__len`. [-1, +1, m]
+void clua_collection_class(lua_State *L, clua_kind kind);
+/// Pops the metatable of a class, and pushes an empty instance of it. [-1, +1, m]
+void clua_collection_make(lua_State *L);
+/// What the table at `index` is, observed or not. [-0, +0, -]
+clua_kind clua_collection_kind(lua_State *L, int index);
+
+/// What the table of a node is.
+clua_kind clua_node_kind(const clua_node *node);
+/// The number of elements, members or entries of the table of a node; of a plain table, `#t`. From the
+/// second call on without counting, as long as the node is observed as a whole. [-0, +0, -]
+lua_Integer clua_node_size(lua_State *L, clua_node *node);
+
+/// Pushes the text by which key paths know a member of a set, without `&` and escapes: strings as
+/// `'text`, numbers and booleans as they are spelled, objects as `table:1`. Not for nil and NaN.
+/// [-1, +1, m]
+void clua_pushmembername(lua_State *L);
+/// Pops such a text, and pushes the member; nil where it names nothing (any longer). [-1, +1, m]
+void clua_pushnamedmember(lua_State *L);
+
+/// Methods of arrays, as they are in the script API: append insert remove remove_value replace move
+/// swap sort reverse clear set index_of. Each may be called with anything, and raises.
+extern const luaL_Reg clua_array_methods[];
+/// Methods of sets: add remove contains union intersect subtract clear key_of object_for values.
+extern const luaL_Reg clua_set_methods[];
+
+/// Pushes the functions `array(list)`, `dictionary(entries)` and `set_of(list)`, each with a class of
+/// its own that has the methods above. [-0, +3, m]
+void clua_pushconstructors(lua_State *L);
+
+/* ---- Protected: status as lua_pcall ------------------------------------------------------------- */
+
+/// As clua_pushconstructors. [-0, +(3|1), -]
+int clua_try_pushconstructors(lua_State *L);
+/// As clua_pushmembername. [-1, +1, -]
+int clua_try_pushmembername(lua_State *L);
+/// As clua_pushnamedmember. [-1, +1, -]
+int clua_try_pushnamedmember(lua_State *L);
+
+#endif

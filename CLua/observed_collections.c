@@ -1,0 +1,307 @@
+#include "clua_collections.h"
+#include "observed_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The key of light userdata under which the metatable of a class has its kind. */
+static const char class_key = 0;
+
+/* ---- Classes -------------------------------------------------------------------------------- */
+
+/* What is behind the elements. Upvalues: the methods, "count". (store or collection, key) */
+static int class_index(lua_State *L) {
+  lua_settop(L, 2);
+  if (lua_rawequal(L, 2, lua_upvalueindex(2))) {
+    if (lua_type(L, 1) != LUA_TTABLE) return luaL_typeerror(L, 1, "collection");
+    lua_pushinteger(L, (lua_Integer)clua_rawlen(L, 1));
+    return 1;
+  }
+  lua_rawget(L, lua_upvalueindex(1));
+  return 1;
+}
+
+void clua_collection_class(lua_State *L, clua_kind kind) {
+  int methods = lua_gettop(L);
+  luaL_checkstack(L, 8, NULL);
+  lua_createtable(L, 0, 4);
+  lua_pushinteger(L, kind);
+  lua_rawsetp(L, -2, &class_key);
+  if (kind != CLUA_KIND_DICTIONARY) {
+    lua_pushvalue(L, methods);
+    lua_pushliteral(L, "count");
+    lua_pushcclosure(L, class_index, 2);
+    lua_setfield(L, -2, "__index");
+  }
+  lua_replace(L, methods);
+}
+
+/* The kind that the metatable at `index` gives. [-0, +0, -] */
+static clua_kind class_kind(lua_State *L, int index) {
+  lua_rawgetp(L, index, &class_key);
+  clua_kind kind = (clua_kind)lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return kind;
+}
+
+void clua_learnkind(lua_State *L, clua_node *node, int userdata) {
+  // A journal is of one kind from its beginning to its end.
+  if (clua_isstorefixed(node) || node->journaling) return;
+  bool dictionary = lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE &&
+                    class_kind(L, lua_gettop(L)) == CLUA_KIND_DICTIONARY;
+  lua_pop(L, 1);
+  node->kind = dictionary ? CLUA_KIND_DICTIONARY : CLUA_KIND_PLAIN;
+  node->counting = false;
+}
+
+clua_kind clua_collection_kind(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return CLUA_KIND_PLAIN;
+  clua_node *node = clua_pushnodeat(L, index);
+  if (node) {
+    lua_pop(L, 2);
+    return (clua_kind)node->kind;
+  }
+  if (!lua_getmetatable(L, index)) return CLUA_KIND_PLAIN;
+  clua_kind kind = class_kind(L, lua_gettop(L));
+  lua_pop(L, 1);
+  // Arrays and sets have nodes: this borrowed their metatable.
+  return kind == CLUA_KIND_DICTIONARY ? kind : CLUA_KIND_PLAIN;
+}
+
+void clua_collection_make(lua_State *L) {
+  int class = lua_gettop(L), table = class + 1;
+  luaL_checkstack(L, 20, NULL);
+  clua_kind kind = class_kind(L, class);
+  lua_newtable(L);
+  lua_pushvalue(L, class);
+  lua_setmetatable(L, table);
+  if (kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET) {
+    clua_node *node = clua_node_make(L, table);
+    clua_pushnodeat(L, table);
+    node->kind = (uint8_t)kind;
+    node->all = true;
+    clua_fill(L, node, table, table + 1, table + 2, false);
+    lua_settop(L, table);
+  }
+  lua_replace(L, class);
+}
+
+/* ---- Size ----------------------------------------------------------------------------------- */
+
+clua_kind clua_node_kind(const clua_node *node) { return (clua_kind)node->kind; }
+
+lua_Integer clua_node_size(lua_State *L, clua_node *node) {
+  if (node->kind == CLUA_KIND_SET || node->counting) return node->size;
+  int top = lua_gettop(L), table = top + 1;
+  if (!clua_pushnode(L, node)) return 0;
+  lua_Integer size = 0;
+  if (node->kind != CLUA_KIND_DICTIONARY) {
+    size = (lua_Integer)clua_rawlen(L, table);
+  } else {
+    // Keys that begin with `__` stay in the table, where nobody hears of them: they don't count.
+    lua_getiuservalue(L, table + 2, CLUA_NODE_STORE);
+    lua_pushnil(L);
+    while (lua_next(L, node->all ? table + 3 : table)) {
+      lua_pop(L, 1);
+      if (node->all || !clua_ismetakey(L, -1)) size++;
+    }
+    if (!node->all) {
+      for (lua_pushnil(L); lua_next(L, table + 3); lua_pop(L, 1)) size++;
+    } else if (node->every) {
+      node->counting = true;
+      node->size = size;
+    }
+  }
+  lua_settop(L, top);
+  return size;
+}
+
+/* ---- Constructors --------------------------------------------------------------------------- */
+
+/* Upvalue: the class. */
+static int array_new(lua_State *L) {
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  clua_collection_make(L);
+  if (lua_isnil(L, 1)) return 1;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  clua_pushnodeat(L, 2);
+  lua_getiuservalue(L, 4, CLUA_NODE_STORE);
+  lua_Integer length = luaL_len(L, 1);
+  for (lua_Integer i = 1; i <= length; i++) {
+    if (lua_geti(L, 1, i) == LUA_TNIL) {
+      return luaL_error(L, "the list has a hole at %I of %I", (LUAI_UACINT)i, (LUAI_UACINT)length);
+    }
+    lua_rawseti(L, 5, i);
+  }
+  lua_settop(L, 2);
+  return 1;
+}
+
+static int dictionary_new(lua_State *L) {
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  clua_collection_make(L);
+  if (lua_isnil(L, 1)) return 1;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_pushnil(L);
+  while (clua_next(L, 1)) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 2);
+  }
+  return 1;
+}
+
+/* Upvalue 2: `add` of sets. */
+static int set_new(lua_State *L) {
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  clua_collection_make(L);
+  if (lua_isnil(L, 1)) return 1;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  if (clua_collection_kind(L, 1) == CLUA_KIND_SET) {
+    lua_pushnil(L);
+    while (clua_next(L, 1)) {
+      lua_pushvalue(L, lua_upvalueindex(2));
+      lua_pushvalue(L, 2);
+      lua_rotate(L, -3, -1);
+      lua_call(L, 2, 0);
+    }
+    return 1;
+  }
+  lua_Integer length = luaL_len(L, 1);
+  for (lua_Integer i = 1; i <= length; i++) {
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_pushvalue(L, 2);
+    lua_geti(L, 1, i);
+    lua_call(L, 2, 0);
+  }
+  return 1;
+}
+
+void clua_pushconstructors(lua_State *L) {
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 10, NULL);
+  static const char *const names[] = {"obs.array", "obs.dictionary", "obs.set"};
+  static const clua_kind kinds[] = {CLUA_KIND_ARRAY, CLUA_KIND_DICTIONARY, CLUA_KIND_SET};
+  static const lua_CFunction functions[] = {array_new, dictionary_new, set_new};
+  for (int i = 0; i < 3; i++) {
+    lua_newtable(L);
+    if (kinds[i] == CLUA_KIND_ARRAY) luaL_setfuncs(L, clua_array_methods, 0);
+    if (kinds[i] == CLUA_KIND_SET) luaL_setfuncs(L, clua_set_methods, 0);
+    lua_pushvalue(L, -1);
+    clua_collection_class(L, kinds[i]);
+    lua_pushstring(L, names[i]);
+    lua_setfield(L, -2, "__name");
+    lua_getfield(L, -2, "add");
+    lua_pushcclosure(L, functions[i], 2);
+    lua_replace(L, top + 1 + i);
+    lua_settop(L, top + 1 + i);
+  }
+}
+
+/* ---- Names of members ----------------------------------------------------------------------- */
+
+/* Pushes the tables object -> number and number -> object, both weak. The first has the last number
+   under `true`. [-0, +2, m] */
+static void push_numbers(lua_State *L) {
+  for (int i = 0; i < 2; i++) {
+    clua_pushshared(L, CLUA_SHARED_NUMBERS + i);
+    if (lua_type(L, -1) == LUA_TTABLE) continue;
+    lua_pop(L, 1);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, i ? "v" : "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, -3, CLUA_SHARED_NUMBERS + i);
+    lua_replace(L, -2);
+  }
+}
+
+void clua_pushmembername(lua_State *L) {
+  int value = lua_gettop(L);
+  luaL_checkstack(L, 10, NULL);
+  switch (lua_type(L, value)) {
+  case LUA_TSTRING:
+    lua_pushliteral(L, "'");
+    lua_pushvalue(L, value);
+    lua_concat(L, 2);
+    break;
+  case LUA_TNUMBER: {
+    int exact;
+    lua_Integer integer = lua_tointegerx(L, value, &exact);
+    if (exact) {
+      lua_pushfstring(L, "%I", (LUAI_UACINT)integer);
+      break;
+    }
+    char text[40];
+    int length = snprintf(text, sizeof text, "%.17g", lua_tonumber(L, value));
+    lua_pushlstring(L, text, (size_t)length);
+    break;
+  }
+  case LUA_TBOOLEAN:
+    lua_pushstring(L, lua_toboolean(L, value) ? "true" : "false");
+    break;
+  case LUA_TNIL:
+    lua_pushliteral(L, "nil");
+    break;
+  default: {
+    push_numbers(L);
+    lua_pushvalue(L, value);
+    if (lua_rawget(L, value + 1) != LUA_TNUMBER) {
+      lua_pop(L, 1);
+      lua_pushboolean(L, true);
+      lua_rawget(L, value + 1);
+      lua_Integer number = lua_tointeger(L, -1) + 1;
+      lua_pop(L, 1);
+      lua_pushvalue(L, value);
+      lua_rawseti(L, value + 2, number);
+      lua_pushvalue(L, value);
+      lua_pushinteger(L, number);
+      lua_rawset(L, value + 1);
+      lua_pushboolean(L, true);
+      lua_pushinteger(L, number);
+      lua_rawset(L, value + 1);
+      lua_pushinteger(L, number);
+    }
+    lua_pushfstring(L, "%s:%I", luaL_typename(L, value), (LUAI_UACINT)lua_tointeger(L, -1));
+    break;
+  }
+  }
+  lua_replace(L, value);
+  lua_settop(L, value);
+}
+
+void clua_pushnamedmember(lua_State *L) {
+  int name = lua_gettop(L);
+  size_t length;
+  const char *text = lua_tolstring(L, name, &length);
+  luaL_checkstack(L, 10, NULL);
+  const char *colon = text ? memchr(text, ':', length) : NULL;
+  if (!text || length == 0) {
+    lua_pushnil(L);
+  } else if (text[0] == '\'') {
+    lua_pushlstring(L, text + 1, length - 1);
+  } else if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+    lua_pushboolean(L, text[0] == 't');
+  } else if (strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0) {
+    lua_pushnumber(L, text[0] == '-' ? -HUGE_VAL : HUGE_VAL);
+  } else if (colon) {
+    push_numbers(L);
+    if (lua_stringtonumber(L, colon + 1) == 0) lua_pushnil(L);
+    if (lua_isinteger(L, -1)) lua_rawgeti(L, name + 2, lua_tointeger(L, -1));
+    // The type is part of the name.
+    bool right = strncmp(luaL_typename(L, -1), text, (size_t)(colon - text)) == 0 &&
+                 strlen(luaL_typename(L, -1)) == (size_t)(colon - text);
+    if (!right) lua_pushnil(L);
+  } else if (lua_stringtonumber(L, text) != length + 1) {
+    lua_pushnil(L);
+  }
+  lua_replace(L, name);
+  lua_settop(L, name);
+}
