@@ -6,17 +6,38 @@ internal import Observables
 extension LuaHost {
   var collectionFunctions: [(String, ModuleFunction)] {
     [
-      (
-        "raise",
-        { host, L in throw LuaError(host.state.text(at: 1, of: L)) }
-      ),
+      ("raise", { host, L in throw LuaError(host.state.text(at: 1, of: L)) }),
       ("kind", { host, L in try host.collectionKind(L) }),
+      ("named_member", { host, L in try host.namedMember(L) }),
     ]
+  }
+
+  /// Sets the constructors of collections in the table on top of the stack. [-0, +0, -]
+  func setConstructors(_ L: OpaquePointer) throws(LuaError) {
+    let core = lua_gettop(L)
+    try state.check(clua_try_pushconstructors(L), L)
+    for name in ["set_of", "dictionary", "array"] {
+      try state.check(clua_try_setfield(L, core, name, name.utf8.count), L)
+    }
   }
 
   /// kind(value) → "array", "set", "dictionary", or nil for what is no collection by type.
   private func collectionKind(_ L: OpaquePointer) throws -> CInt {
-    lua_pushnil(L)
+    let name: String? =
+      switch clua_collection_kind(L, 1) {
+      case CLUA_KIND_ARRAY: "array"
+      case CLUA_KIND_SET: "set"
+      case CLUA_KIND_DICTIONARY: "dictionary"
+      default: nil
+      }
+    if let name { try state.push(text: name, to: L) } else { lua_pushnil(L) }
+    return 1
+  }
+
+  /// named_member(text) → the member that a component `&text` names, present or not; or nil.
+  private func namedMember(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    try state.check(clua_try_pushnamedmember(L), L)
     return 1
   }
 }

@@ -71,6 +71,7 @@ extension LuaHost {
     try state.check(clua_try_setfield(L, -2, "register", 8), L)
     try pushFlush(to: L)
     try state.check(clua_try_setfield(L, -2, "flush", 5), L)
+    try setConstructors(L)
     lua_pushcclosure(L, clua_callplainly, 0)
     try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
     for functions in [

@@ -5,6 +5,10 @@ local next, pairs, rawequal, rawget, rawlen, setmetatable, type =
   next, pairs, rawequal, rawget, rawlen, setmetatable, type
 local bad_argument, check_observed, kind_of = core.bad_argument, core.check_observed, core.kind
 
+obs.array = core.array
+obs.set_of = core.set_of
+obs.dictionary = core.dictionary
+
 -- T5: NaN equals NaN.
 local function same(a, b)
   return rawequal(a, b) or a ~= a and b ~= b and type(a) == "number" and type(b) == "number"

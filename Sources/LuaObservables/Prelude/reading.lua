@@ -153,7 +153,10 @@ function follow(path, value, step, inside)
     elseif kind == "name" and key == "count" and collection then
       value = size(value)
     elseif kind == "member" then
-      value = collection == "set" and core.member(value, key) or nil
+      local member = nil
+      if collection == "set" then member = core.named_member(key) end
+      if member ~= nil and not value:contains(member) then member = nil end
+      value = member
     else
       value = value[key]
     end

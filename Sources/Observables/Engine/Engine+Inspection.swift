@@ -111,9 +111,14 @@ extension LinkRef {
   /// What a link in the slot of a whole object observes of it.
   fileprivate var wholeName: String {
     switch kind {
-    case .element, .operation: component.description
-    case .name where state == nil: component.description
-    default: "*"
+    case .element: return component.description
+    case .operation:
+      guard component.operation?.isAggregate == true else { return component.description }
+      // What follows belongs to it.
+      let path = pointee.wire.pointee.path.takeUnretainedValue()
+      return path.components[Int(pointee.step)...].map(\.description).joined(separator: ".")
+    case .name where state == nil: return component.description
+    default: return "*"
     }
   }
 }
