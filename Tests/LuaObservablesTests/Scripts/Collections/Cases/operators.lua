@@ -1,0 +1,305 @@
+-- C9: collection operators.
+return {
+  {"C9", "gives sum, average, least, greatest and size of a property", function(A, t)
+    local order = A.new {name = "order"}
+    order.items = t.list "a b c"
+    t.is(order, "items.@sum.price", 6)
+    t.is(order, "items.@avg.price", 2.0)
+    t.is(order, "items.@min.price", 1)
+    t.is(order, "items.@max.price", 3)
+    t.is(order, "items.@count", 3)
+    t.is(order, "items.@first.name", "a")
+    t.is(order, "items.@last.name", "c")
+  end},
+  {"C9", "gives the same over the elements themselves", function(A, t)
+    local list = A.list {5, 1, 3}
+    t.is(list, "@sum", 9)
+    t.is(list, "@avg", 3.0)
+    t.is(list, "@min", 1)
+    t.is(list, "@max", 5)
+    t.is(list, "@first", 5)
+    t.is(list, "@last", 3)
+  end},
+  {"C9", "gives 0 as the sum of nothing, and nil for what needs one", function(A, t)
+    local list = A.list {}
+    t.is(list, "@sum.price", 0)
+    t.is(list, "@count", 0)
+    for _, path in ipairs {"@avg.price", "@min.price", "@max.price", "@first.name", "@last.name"} do
+      t.is(list, path, nil)
+    end
+    t.is(list, "@any.flag", false)
+    t.is(list, "@all.flag", true)
+  end},
+  {"C9", "gives any and all as Lua takes values for true", function(A, t)
+    local list, objects = t.list "a b"
+    t.is(list, "@any.flag", false)
+    objects[1].flag = true
+    t.is(list, "@any.flag", true)
+    t.is(list, "@all.flag", false)
+    objects[2].flag = true
+    t.is(list, "@all.flag", true)
+    objects[1].flag = false
+    t.is(list, "@all.flag", false)
+  end},
+  {"C9", "gives the union of a property, once each on request, in order", function(A, t)
+    local list = t.list "b a b c a"
+    t.lists(list, "@unionOfObjects.name", "b a b c a")
+    t.lists(list, "@distinctUnionOfObjects.name", "b a c")
+  end},
+  {"C9", "gives the union of lists", function(A, t)
+    local list = A.list {A.new {tags = {3, 1}}, A.new {}, A.new {tags = {1, 2}}}
+    t.lists(list, "@unionOfArrays.tags", "3 1 1 2")
+    t.lists(list, "@distinctUnionOfArrays.tags", "3 1 2")
+  end},
+  {"C9", "nests operators", function(A, t)
+    local list = A.list {A.new {tags = {3, 1}}, A.new {tags = {5}}, A.new {tags = {}}}
+    t.is(list, "@sum.tags.@count", 3)
+    t.is(list, "@max.tags.@sum", 5)
+    t.is(list, "@sum.tags.@max", 8)
+    local n = t.watch(list, "@sum.tags.@count")
+    A.append(A.get(list, 3).tags, 7)
+    t.eq(n(), 1)
+    A.replace(A.get(list, 3).tags, 1, 8)
+    t.eq(n(), 0)
+    t.is(list, "@sum.tags.@count", 4)
+    local m = t.watch(list, "@max.tags.@sum")
+    A.append(A.get(list, 1).tags, 2)
+    t.eq(m(), 0)
+    A.append(A.get(list, 1).tags, 10)
+    t.eq(m(), 1)
+    t.is(list, "@max.tags.@sum", 16)
+  end},
+  {"C9", "calls for another sum, and for nothing else", function(A, t)
+    local order = A.new {name = "order"}
+    local list, objects = t.list "a b c"
+    order.items = list
+    local n = t.watch(order, "items.@sum.price")
+    objects[1].price = 10
+    t.eq(n(), 1)
+    objects[1].price, objects[2].price = 11, 1
+    t.eq(n(), 0)
+    objects[1].name = "x"
+    A.reverse(list)
+    t.eq(n(), 0)
+    A.append(list, A.new {name = "d", price = 0})
+    t.eq(n(), 0)
+    A.append(list, A.new {name = "e", price = 5})
+    t.eq(n(), 1)
+    A.remove(list)
+    A.append(list, A.new {name = "f", price = 5})
+    t.eq(n(), 0)
+    t.is(order, "items.@sum.price", 20)
+    A.clear(list)
+    t.eq(n(), 1)
+    t.is(order, "items.@sum.price", 0)
+  end},
+  {"C9", "counts an object as often as it is in the list", function(A, t)
+    local a = A.new {name = "a", price = 4}
+    local list = A.list {a, a}
+    local n = t.watch(list, "@sum.price")
+    t.is(list, "@sum.price", 8)
+    a.price = 5
+    t.eq(n(), 1)
+    t.is(list, "@sum.price", 10)
+    A.remove(list, 1)
+    t.eq(n(), 1)
+    t.is(list, "@sum.price", 5)
+    A.remove(list, 1)
+    a.price = 6
+    t.eq(n(), 1)
+    t.is(list, "@sum.price", 0)
+    t.eq(n(), 0)
+  end},
+  {"C12", "calls for a list that replaces the list, with the same sum", function(A, t)
+    local order = A.new {name = "order"}
+    local old, olds = t.list "a b"
+    order.items = old
+    local n = t.watch(order, "items.@sum.price")
+    order.items = t.list "a b"
+    t.eq(n(), 1)
+    olds[1].price = 100
+    A.append(old, A.new {price = 7})
+    t.eq(n(), 0)
+    A.get(order.items, 1).price = 100
+    t.eq(n(), 1)
+    order.items = nil
+    t.eq(n(), 1)
+  end},
+  {"C9", "calls for another least and greatest", function(A, t)
+    local list, objects = t.list "a b c d"
+    local least, greatest = t.watch(list, "@min.price"), t.watch(list, "@max.price")
+    objects[2].price = 3
+    t.eq(least() + greatest(), 0)
+    objects[1].price = 2
+    t.eq(least(), 1)
+    A.remove(list, 4)
+    t.eq(greatest(), 1)
+    t.is(list, "@max.price", 3)
+    objects[2].price = 9
+    t.eq(greatest(), 1)
+    objects[2].price = 3
+    objects[3].price = 9
+    t.eq(greatest(), 0)
+    A.clear(list)
+    t.eq(least(), 1)
+    t.eq(greatest(), 1)
+    t.is(list, "@min.price", nil)
+  end},
+  {"C9", "calls for another first and last, and for what is behind them", function(A, t)
+    local list, objects = t.list "a b c"
+    local first, last = t.watch(list, "@first.name"), t.watch(list, "@last")
+    A.replace(list, 2, A.new {name = "x"})
+    t.eq(first(), 0)
+    t.eq(last(), 0)
+    objects[1].name = "aa"
+    t.eq(first(), 1)
+    A.insert(list, 1, A.new {name = "y"})
+    t.eq(first(), 1)
+    objects[1].name = "a"
+    t.eq(first(), 0)
+    A.remove(list)
+    t.eq(last(), 1)
+    A.clear(list)
+    t.eq(first(), 1)
+    t.eq(last(), 1)
+    A.append(list, objects[1])
+    t.eq(first(), 1)
+    objects[1].name = "z"
+    t.eq(first(), 1)
+  end},
+  {"C9", "calls for another union, and not where only who gives it changed", function(A, t)
+    local list = t.list "a b a"
+    local distinct = t.watch(list, "@distinctUnionOfObjects.name")
+    local all = t.watch(list, "@unionOfObjects.name")
+    A.remove(list)
+    t.eq(distinct(), 0)
+    A.append(list, A.new {name = "b"})
+    t.eq(distinct(), 0)
+    t.eq(all(), 2)
+    A.get(list, 1).name = "c"
+    t.eq(distinct(), 1)
+    A.append(list, A.new {name = "c"})
+    t.eq(distinct(), 0)
+    t.eq(all(), 2)
+    t.lists(list, "@distinctUnionOfObjects.name", "c b")
+  end},
+  {"C9", "calls for another union of lists", function(A, t)
+    local list = A.list {A.new {tags = {3, 1}}, A.new {tags = {1, 2}}}
+    local n = t.watch(list, "@distinctUnionOfArrays.tags")
+    A.append(A.get(list, 1).tags, 2)
+    t.eq(n(), 0)
+    A.append(A.get(list, 2).tags, 9)
+    t.eq(n(), 1)
+    A.get(list, 2).tags = A.list {9}
+    t.eq(n(), 0)
+    A.remove(list, 2)
+    t.eq(n(), 1)
+    t.lists(list, "@distinctUnionOfArrays.tags", "3 1 2")
+  end},
+  {"C9", "calls for another any and all", function(A, t)
+    local list, objects = t.list "a b"
+    local any, all = t.watch(list, "@any.flag"), t.watch(list, "@all.flag")
+    objects[1].flag = true
+    t.eq(any(), 1)
+    objects[2].flag = true
+    t.eq(all(), 1)
+    t.eq(any(), 0)
+    A.remove(list, 1)
+    t.eq(any() + all(), 0)
+    A.clear(list)
+    t.eq(any(), 1)
+    t.eq(all(), 0)
+  end},
+  {"C9", "hears the size through `@count` of a typed list as through `count`", function(A, t)
+    local list = t.list "a b"
+    local n = t.watch(list, "@count")
+    A.reverse(list)
+    t.eq(n(), 0)
+    A.remove(list, 1)
+    t.eq(n(), 1)
+  end},
+  {"C9", "leaves out elements without a value", function(A, t)
+    local list = A.list {A.new {name = "a", price = 4}, A.new {name = "b"}}
+    local n = t.watch(list, "@avg.price")
+    t.is(list, "@avg.price", 4.0)
+    A.append(list, A.new {name = "c"})
+    t.eq(n(), 0)
+    A.get(list, 2).price = 8
+    t.eq(n(), 1)
+    t.is(list, "@avg.price", 6.0)
+    A.get(list, 1).price = nil
+    t.eq(n(), 1)
+    t.is(list, "@sum.price", 8)
+  end, only = "has_nil"},
+  {"C9", "keeps sums of floats exact, and integers integers", function(A, t)
+    local list = A.list {1, 2}
+    local n = t.watch(list, "@sum")
+    A.append(list, 0.1)
+    t.eq(n(), 1)
+    t.is(list, "@sum", 3.1)
+    A.append(list, 1e300)
+    t.eq(n(), 1)
+    A.remove(list)
+    t.eq(n(), 1)
+    t.is(list, "@sum", 3.1)
+    A.remove(list)
+    t.eq(n(), 1)
+    t.is(list, "@sum", 3)
+    t.eq(math.type(A.read(list, "@sum")), "integer")
+    A.append(list, math.huge)
+    A.append(list, -math.huge)
+    t.eq(n(), 1)
+    t.eq(tostring(A.read(list, "@sum")):gsub("-", ""), "nan")
+    A.append(list, 5)
+    t.eq(n(), 0)
+    A.remove(list)
+    A.remove(list)
+    t.eq(n(), 1)
+    t.is(list, "@sum", math.huge)
+    A.remove(list)
+    t.eq(n(), 1)
+    t.is(list, "@sum", 3)
+  end, only = "has_mixed"},
+  {"C9", "wraps sums of integers as Lua does", function(A, t)
+    local list = A.list {math.maxinteger, 1}
+    local n = t.watch(list, "@sum")
+    t.is(list, "@sum", math.mininteger)
+    A.append(list, -1)
+    t.eq(n(), 1)
+    t.is(list, "@sum", math.maxinteger)
+  end},
+  {"C9", "reports what a sum cannot take, with its place, and goes on without it", function(A, t)
+    local list = A.list {1, 2}
+    local n, w = t.watch(list, "@sum")
+    t.reporting(function()
+      A.append(list, "three")
+      n()
+      t.eq(#t.reports, 1)
+      assert(tostring(t.reports[1].error):find("3", 1, true), t.reports[1].error)
+      t.fails("three", A.read, list, "@sum")
+      A.remove(list)
+      n()
+      t.eq(#t.reports, 1)
+      A.append(list, 4)
+      t.eq(n(), 1)
+      t.eq(w.active, true)
+      t.is(list, "@sum", 7)
+    end)
+  end, only = "has_mixed"},
+  {"C8", "goes through a name on a list below an operator", function(A, t)
+    local order, rows = A.new {name = "order"}, {}
+    for i = 1, 2 do
+      rows[i] = A.new {name = "row"}
+      rows[i].items = t.list "a b"
+    end
+    order.items = A.list(rows)
+    t.is(order, "items.@sum.items.@sum.price", 6)
+    local n = t.watch(order, "items.@sum.items.@sum.price")
+    A.get(rows[1].items, 1).price = 11
+    t.eq(n(), 1)
+    t.is(order, "items.@sum.items.@sum.price", 16)
+    A.remove(order.items, 1)
+    t.eq(n(), 1)
+    t.is(order, "items.@sum.items.@sum.price", 3)
+  end},
+}

@@ -1,0 +1,202 @@
+-- What the rules say about a watcher, worked out from plain tables by walking whole paths.
+--
+-- Lists are told from objects by `lists[table]`.
+local reference = {lists = setmetatable({}, {__mode = "k"})}
+local lists = reference.lists
+
+-- T5: identity for objects, == for the rest, NaN equals NaN.
+local function same(a, b) return rawequal(a, b) or a == b or (a ~= a and b ~= b) end
+reference.same = same
+
+function reference.split(path)
+  local parts = {}
+  for part in path:gmatch "[^.]+" do parts[#parts + 1] = part end
+  return parts
+end
+
+local none = {}
+
+-- The value of an operator with the rest of a path behind it, for one list.
+local evaluate
+
+-- What a path gives for one object, below an operator.
+local function value_of(object, parts, i)
+  if i > #parts or object == nil then return object end
+  local part = parts[i]
+  if lists[object] then
+    if part:sub(1, 1) == "@" then return evaluate(object, parts, i) end
+    if part == "count" then return #object end
+    error("no single value")
+  end
+  if type(object) ~= "table" then return nil end
+  return value_of(object[part], parts, i + 1)
+end
+
+function evaluate(list, parts, i)
+  local operator = parts[i]:sub(2)
+  if operator == "count" then return #list end
+  if operator == "first" then return value_of(list[1], parts, i + 1) end
+  if operator == "last" then return value_of(list[#list], parts, i + 1) end
+  local values, n = {}, 0
+  for k = 1, #list do
+    local value = value_of(list[k], parts, i + 1)
+    if value ~= nil then
+      n = n + 1
+      values[n] = value
+    end
+  end
+  if operator == "any" then
+    for k = 1, n do if values[k] then return true end end
+    return false
+  elseif operator == "all" then
+    for k = 1, n do if not values[k] then return false end end
+    return n == #list
+  elseif operator == "sum" or operator == "avg" then
+    local sum = 0
+    for k = 1, n do sum = sum + values[k] end
+    if operator == "sum" then return sum end
+    if n == 0 then return nil end
+    return sum / n
+  elseif operator == "min" or operator == "max" then
+    local best = values[1]
+    for k = 2, n do
+      if operator == "min" and values[k] < best or operator == "max" and values[k] > best then
+        best = values[k]
+      end
+    end
+    return best
+  end
+  if operator:find "Arrays" then
+    local flat = {}
+    for k = 1, n do table.move(values[k], 1, #values[k], #flat + 1, flat) end
+    values = flat
+  end
+  if not operator:find "^distinct" then return values end
+  local distinct, seen = {}, {}
+  for _, value in ipairs(values) do
+    if not seen[value] then
+      seen[value] = true
+      distinct[#distinct + 1] = value
+    end
+  end
+  return distinct
+end
+
+-- Everything that a path stores, in `out`; and what operators and sizes give, in `derived`.
+local function walk(value, parts, i, out, derived)
+  local part = parts[i]
+  if not part or type(value) ~= "table" then return end
+  if part:sub(1, 1) == "@" or (part == "count" and lists[value]) then
+    derived[#derived + 1] = {list = value, step = i}
+    return
+  end
+  local function note(key, element)
+    local n = #out
+    out[n + 1], out[n + 2], out[n + 3] = value, key, element == nil and none or element
+  end
+  if not lists[value] then
+    note(part, value[part])
+    walk(value[part], parts, i + 1, out, derived)
+  elseif part:sub(1, 1) == "#" then
+    local k = math.tointeger(part:sub(2))
+    note(k, value[k])
+    walk(value[k], parts, i + 1, out, derived)
+  else
+    -- A wildcard, or a name that means every element (C8).
+    local seen = {}
+    for k = 1, #value do
+      note(k, value[k])
+      if not seen[value[k]] then
+        seen[value[k]] = true
+        walk(value[k], parts, part == "*" and i + 1 or i, out, derived)
+      end
+    end
+    note("count", #value)
+  end
+end
+
+-- The state of a path: what it stores, and the derived values with the lists they are of.
+function reference.snapshot(root, parts)
+  local stored, derived = {}, {}
+  walk(root, parts, 1, stored, derived)
+  for _, entry in ipairs(derived) do
+    local operator = parts[entry.step]
+    if operator == "count" then
+      entry.value = #entry.list
+    elseif operator == "@first" or operator == "@last" then
+      entry.ends = entry.list[operator == "@first" and 1 or #entry.list]
+      entry.value = evaluate(entry.list, parts, entry.step)
+    else
+      entry.value = evaluate(entry.list, parts, entry.step)
+      if type(entry.value) == "table" then
+        entry.copy = table.move(entry.value, 1, #entry.value, 1, {})
+        entry.elements = table.move(entry.list, 1, #entry.list, 1, {})
+      end
+    end
+  end
+  return {stored = stored, derived = derived}
+end
+
+local function same_lists(a, b)
+  if #a ~= #b then return false end
+  for i = 1, #a do if not same(a[i], b[i]) then return false end end
+  return true
+end
+reference.same_lists = same_lists
+
+function reference.same_stored(a, b) return same_lists(a.stored, b.stored) end
+
+local function counts(list)
+  local bag = {}
+  for _, value in ipairs(list) do bag[value] = (bag[value] or 0) + 1 end
+  return bag
+end
+
+local function same_bags(a, b)
+  local first, second = counts(a), counts(b)
+  for value, n in pairs(first) do if second[value] ~= n then return false end end
+  for value, n in pairs(second) do if first[value] ~= n then return false end end
+  return true
+end
+
+-- Whether a derived value is another one: "yes", "no", or "maybe" where the rules leave it open
+-- (an order that only the list of a union shows; an integer and a float that are equal).
+function reference.derived_changed(a, b)
+  local answer = "no"
+  for i, entry in ipairs(a.derived) do
+    local other = b.derived[i]
+    if not other or other.list ~= entry.list then return "maybe" end
+    if entry.copy then
+      if not same_bags(entry.copy, other.copy) then return "yes" end
+      if not same_lists(entry.copy, other.copy) then answer = "maybe" end
+      if not same_lists(entry.elements, other.elements) then answer = "maybe" end
+    elseif not same(entry.value, other.value) or not same(entry.ends, other.ends) then
+      return "yes"
+    elseif math.type(entry.value) ~= math.type(other.value) then
+      answer = "maybe"
+    end
+  end
+  return answer
+end
+
+-- How many single-element insertions, removals and replacements lead from one list to the other.
+function reference.distance(from, to)
+  local row = {}
+  for j = 0, #to do row[j] = j end
+  for i = 1, #from do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #to do
+      local above = row[j]
+      if same(from[i], to[j]) then
+        row[j] = diagonal
+      else
+        row[j] = 1 + math.min(diagonal, above, row[j - 1])
+      end
+      diagonal = above
+    end
+  end
+  return row[#to]
+end
+
+return reference

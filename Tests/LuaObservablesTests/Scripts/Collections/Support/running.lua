@@ -1,0 +1,90 @@
+-- Runs lists of cases with one adapter: `running.run(adapter, "slots", "wholes", …)`.
+--
+-- A case is {rule, sentence, body}; `body` is given the adapter and a table of helpers. A case with
+-- `only = field` runs where the adapter has that field.
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local checking = dofile(folder .. "../../Support/checking.lua")
+local obs = require "obs"
+
+local running = {adapters = dofile(folder .. "adapters.lua"), checking = checking}
+
+local function helpers(adapter)
+  local self = {eq = checking.eq, fails = checking.fails, reporting = checking.reporting}
+  self.reports = checking.reports
+
+  -- A function that ends the turn and says how often the watcher was called since it was asked
+  -- last; the watcher.
+  function self.watch(root, path, options)
+    local calls = 0
+    local watcher = adapter.observe(root, path, function() calls = calls + 1 end, options)
+    return function()
+      obs.flush()
+      local count = calls
+      calls = 0
+      return count
+    end, watcher
+  end
+
+  -- Objects called a, b, c, … of the text "a b c".
+  function self.objects(text)
+    local made = {}
+    for name in text:gmatch "%S+" do 
+      local number = #made + 1
+      made[number] = adapter.new {name = name, price = number}
+    end
+    return made
+  end
+
+  -- A list of such objects; and these, by number.
+  function self.list(text)
+    local made = self.objects(text)
+    return adapter.list(made), made
+  end
+
+  -- The names of the elements of a list, or the elements where they are none.
+  function self.names(list)
+    local names = {}
+    for i = 1, adapter.size(list) do
+      local element = adapter.get(list, i)
+      names[i] = math.type(element) and tostring(element) or element.name
+    end
+    return table.concat(names, " ")
+  end
+
+  -- What can be read through a path, where the kind of collection can be read through paths.
+  function self.is(root, path, expected)
+    if not adapter.read then return end
+    local value = adapter.read(root, path)
+    if value ~= expected or math.type(value) ~= math.type(expected) then
+      error(("%s is %s, not %s"):format(path, value, expected), 2)
+    end
+  end
+
+  -- The same for what is a list.
+  function self.lists(root, path, expected)
+    if not adapter.read then return end
+    local value = adapter.read(root, path)
+    local texts = {}
+    for i, element in ipairs(value) do texts[i] = tostring(element) end
+    if table.concat(texts, " ") ~= expected then
+      error(("%s is %s, not %s"):format(path, table.concat(texts, " "), expected), 2)
+    end
+  end
+
+  function self.by_name(a, b) return a.name < b.name end
+  return self
+end
+
+function running.run(adapter, ...)
+  for _, file in ipairs {...} do
+    for _, case in ipairs(dofile(folder .. "../Cases/" .. file .. ".lua")) do
+      if not case.only or adapter[case.only] then
+        checking.check(("%s: %s %s"):format(case[1], adapter.kind, case[2]), function()
+          case[3](adapter, helpers(adapter))
+        end)
+      end
+    end
+  end
+end
+
+return running
