@@ -106,7 +106,7 @@ struct CallbackTests {
     ).run()
     let expected = """
       ./lua: f:3: warning: the callback captures its observer 'view', which keeps it alive for \
-      ever; use the second argument of the callback instead
+      ever; use the observer that the callback is given instead
 
       """
     #expect(outcome == Outcome(output: "", errors: expected, status: 0))

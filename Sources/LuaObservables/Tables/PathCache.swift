@@ -146,6 +146,8 @@ final class PathCache {
     switch component.kind {
     case .slot, .element: lua_pushinteger(L, lua_Integer(component.number + 1))
     case .every: lua_pushboolean(L, 0)
+    case .key where component.name == "\(component.number)":
+      lua_pushinteger(L, lua_Integer(component.number))
     default: try state.push(bytes: component.bytes, to: L)
     }
   }

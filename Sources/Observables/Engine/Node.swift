@@ -186,6 +186,13 @@ open class NodeKind {
   /// Whether the list has other elements, or in another order, than at `position` of the journal.
   open func hasEdits(_ node: NodeRef, since position: Int) -> Bool { false }
 
+  /// The object itself, for watchers of a Swift program; nil where Swift has none.
+  package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
+  /// Whom `observedChanged` is to tell (W1); nil to tell nobody.
+  package func setHook(
+    _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
+  ) {}
+
   /// Keeps the object alive until `release`: between a write and its flush (L2).
   open func anchor(_ node: NodeRef) {}
   open func release(_ node: NodeRef) {}

@@ -76,6 +76,22 @@ final class ModelKind: NodeKind {
     }
   }
 
+  override func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand {
+    let key = path.answer(at: step, of: number) ?? (try? properties.slot(of: path.steps[step].name))
+    guard let key else { return .none }
+    return ModelObservation.with(node) { $0.withModel(entries[key].operand) }
+  }
+
+  override func object(of node: NodeRef) -> Unmanaged<AnyObject>? {
+    ModelObservation.with(node) { $0.reference }
+  }
+
+  override func setHook(
+    _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
+  ) {
+    ModelObservation.of(node).observedHook = hook
+  }
+
   override func anchor(_ node: NodeRef) { ModelObservation.with(node) { $0.retainModel() } }
 
   override func release(_ node: NodeRef) { ModelObservation.with(node) { $0.releaseModel() } }
@@ -102,19 +118,6 @@ final class ModelKind: NodeKind {
     let observation = ModelObservation.of(slot.pointee.node)
     observation.observedHook?(name, isObserved)
   }
-}
-
-/// Where `object` is observed in this engine, if it can be.
-package func observedNode(of object: AnyObject, in engine: Engine) -> Child {
-  if let model = object as? any ObservableModel {
-    return .node(model.node(in: engine))
-  }
-  if let reference = object as? any ObservableReference,
-    let token = reference.observationToken(in: engine)
-  {
-    return .node(token.node)
-  }
-  return .none
 }
 
 extension ObservableModel {

@@ -123,7 +123,7 @@ public final class ModelObservation {
   ) {
     guard let node = currentNode else { return }
     if isSame, wants & Slot.Wants.writes == 0 { return }
-    withUnsafePointer(to: ModelValues(key: slot, old: flattened(old), new: flattened(new))) {
+    withUnsafePointer(to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))) {
       values in
       node.engine.written(
         Change(
@@ -137,7 +137,8 @@ public final class ModelObservation {
   var existingNode: NodeRef? { currentNode }
 
   /// The model itself; only asked while a node exists, which ends before the model does.
-  var object: AnyObject { model!.takeUnretainedValue() }
+  @inline(__always)
+  var reference: Unmanaged<AnyObject> { model.unsafelyUnwrapped }
 
   static func of(_ node: NodeRef) -> ModelObservation {
     Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef { $0 }
@@ -239,29 +240,4 @@ private struct Elsewhere {
   var slots: Set<Int> = []
   var isPosted = false
   var inbox: Inbox?
-}
-
-/// The old and new value of a write, while it lasts or kept for later.
-struct ModelValues {
-  let key: Int
-  let old: Any?
-  let new: Any?
-}
-
-/// The write of a model's property, for a bridge that hands it on.
-package struct ModelWrite {
-  package let key: String
-  package let old: Any?
-  package let new: Any?
-
-  package init(_ values: UnsafeRawPointer, of node: NodeRef) {
-    let values = values.assumingMemoryBound(to: ModelValues.self).pointee
-    let kind = Unmanaged<ModelKind>.fromOpaque(node.pointee.kind.toOpaque()).takeUnretainedValue()
-    (key, old, new) = (kind.properties.names[values.key], values.old, values.new)
-  }
-}
-
-extension NodeRef {
-  /// The model that is observed here; only of nodes of models that are not dead.
-  package var model: AnyObject { ModelObservation.of(self).object }
 }

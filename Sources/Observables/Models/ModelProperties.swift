@@ -15,6 +15,7 @@ public final class ModelProperties: @unchecked Sendable {
   struct Entry {
     let read: (AnyObject) -> Any?
     let write: ((AnyObject, Any?) -> Bool)?
+    let operand: (AnyObject) -> Operand
     let child: ((AnyObject, Engine) -> NodeRef?)?
     let type: Any.Type
   }
@@ -31,6 +32,7 @@ public final class ModelProperties: @unchecked Sendable {
         write: property.write.map { write in
           { write(unsafeDowncast($0, to: Model.self), $1) }
         },
+        operand: { property.operand(unsafeDowncast($0, to: Model.self)) },
         child: property.child,
         type: property.type)
     }

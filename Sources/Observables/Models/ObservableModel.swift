@@ -15,9 +15,21 @@
 ///
 /// The number given to `didSet` is the property's place in the declaration. Confined to the thread
 /// of the loop that observes it, except where `ModelObservation` says otherwise.
-public protocol ObservableModel: AnyObject {
+public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
   static var properties: ModelProperties { get }
   /// What watches this instance.
   var observation: ModelObservation { get }
+}
+
+extension ObservableModel {
+  /// Where the model is observed by the loop of `engine`, which is the only one that may.
+  public func observationToken(in engine: Engine) -> ObservationToken? {
+    ObservationToken(node: node(in: engine))
+  }
+
+  /// Where the model is observed now.
+  public var currentObservation: ObservationToken? {
+    observation.existingNode.map(ObservationToken.init(node:))
+  }
 }

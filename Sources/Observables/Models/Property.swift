@@ -3,6 +3,7 @@ public struct Property<Model: ObservableModel> {
   /// What a key path calls it.
   public let name: String
   let read: (Model) -> Any?
+  let operand: (Model) -> Operand
   let write: ((Model, Any?) -> Bool)?
   /// Takes any object so that no wrapper is needed where kinds of models meet.
   let child: ((AnyObject, Engine) -> NodeRef?)?
@@ -16,6 +17,7 @@ public struct Property<Model: ObservableModel> {
     self.name = name
     self.type = Value.self
     read = { flattened(get($0)) }
+    operand = { Operand(get($0)) }
     write = set.map { set in
       { model, value in
         guard let value = value as? Value else { return false }
@@ -26,31 +28,15 @@ public struct Property<Model: ObservableModel> {
     child = nil
   }
 
-  /// A property that holds another model, which paths follow.
-  public init<Value: ObservableModel>(
-    _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
-  ) {
-    self.init(name, object: get, set: set) {
-      get(unsafeDowncast($0, to: Model.self))?.node(in: $1)
-    }
-  }
-
-  /// A property that holds another observable object, such as a table of a script.
+  /// A property that may hold an observable object, which paths follow: a model, a collection, a
+  /// table of a script.
   public init<Value: ObservableReference>(
     _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
-  ) {
-    self.init(name, object: get, set: set) {
-      get(unsafeDowncast($0, to: Model.self))?.observationToken(in: $1)?.node
-    }
-  }
-
-  private init<Value>(
-    _ name: String, object get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)?,
-    child: @escaping (AnyObject, Engine) -> NodeRef?
   ) {
     self.name = name
     self.type = Value.self
     read = { get($0) }
+    operand = { Operand(get($0)) }
     write = set.map { set in
       { model, value in
         if let value {
@@ -62,7 +48,25 @@ public struct Property<Model: ObservableModel> {
         return true
       }
     }
-    self.child = child
+    child = { get(unsafeDowncast($0, to: Model.self))?.observationToken(in: $1)?.node }
+  }
+
+  /// A property that always holds one.
+  public init<Value: ObservableReference>(
+    _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
+  ) {
+    self.name = name
+    self.type = Value.self
+    read = { get($0) }
+    operand = { Operand(get($0)) }
+    write = set.map { set in
+      { model, value in
+        guard let value = value as? Value else { return false }
+        set(model, value)
+        return true
+      }
+    }
+    child = { get(unsafeDowncast($0, to: Model.self)).observationToken(in: $1)?.node }
   }
 }
 
@@ -83,16 +87,4 @@ extension Optional: OptionalValue {
     if let inner = self as? any OptionalValue { return inner.flattened }
     return self
   }
-}
-
-/// A reference to an object that is observable without being a model: a table of a script.
-public protocol ObservableReference {
-  /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
-  func observationToken(in engine: Engine) -> ObservationToken?
-}
-
-/// Where an object is observed; made by those who implement a kind of observable object.
-public struct ObservationToken {
-  package let node: NodeRef
-  package init(node: NodeRef) { self.node = node }
 }

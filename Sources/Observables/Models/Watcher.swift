@@ -45,7 +45,7 @@ public final class Watcher: Receiver {
   /// The observed object; nil when the watcher has ended.
   var observed: AnyObject? {
     guard let root = record?.pointee.root else { return nil }
-    return ModelObservation.of(root).object
+    return root.kind.object(of: root)?.takeUnretainedValue()
   }
 
   /// The observing object, while it lives.
@@ -114,10 +114,9 @@ public final class Watcher: Receiver {
   private func call() {
     guard let callback, let root = record?.pointee.root else { return }
     calls += 1
-    ModelObservation.with(root) { observation in
-      observation.withModel { model in
-        callback._withUnsafeGuaranteedRef { $0.body(model, self) }
-      }
+    let object = root.pointee.kind._withUnsafeGuaranteedRef { $0.object(of: root) }
+    object.unsafelyUnwrapped._withUnsafeGuaranteedRef { object in
+      callback._withUnsafeGuaranteedRef { $0.body(object, self) }
     }
     calls -= 1
     if calls == 0, record == nil { dropCallback() }
@@ -134,29 +133,19 @@ public final class Watcher: Receiver {
       call()
       return
     }
-    let values =
-      change.saved as? SavedValues
-      ?? SavedValues(
-        change.values?.assumingMemoryBound(to: ModelValues.self).pointee)
-    let root = watcher.pointee.root!
-    let names = Unmanaged<ModelKind>.fromOpaque(change.node.pointee.kind.toOpaque())
-    let key =
-      values.values.map { value in
-        names.takeUnretainedValue().properties.names[value.key]
-      } ?? change.slot.map { root.kind.name(of: $0) } ?? "*"
-    changeBody(
-      self, ModelChange(path: path, key: key, old: values.values?.old, new: values.values?.new))
+    let values = change.observedValues
+    let kind = change.node.kind
+    let key = values?.name(in: kind) ?? change.slot.map { kind.name(of: $0) } ?? "*"
+    changeBody(self, ModelChange(path: path, key: key, old: values?.old, new: values?.new))
   }
 
   public override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
-    guard let equals, let values = change.values?.assumingMemoryBound(to: ModelValues.self) else {
-      return change.isSame
-    }
-    return equals(values.pointee.old, values.pointee.new)
+    guard let equals, let values = change.observedValues else { return change.isSame }
+    return equals(values.old, values.new)
   }
 
   public override func save(_ change: Change) -> AnyObject? {
-    SavedValues(change.values?.assumingMemoryBound(to: ModelValues.self).pointee)
+    SavedValues(change.observedValues)
   }
 
   public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
@@ -180,11 +169,6 @@ public final class Watcher: Receiver {
     let body: (AnyObject, Watcher) -> Void
     init(_ body: @escaping (AnyObject, Watcher) -> Void) { self.body = body }
   }
-
-  private final class SavedValues {
-    let values: ModelValues?
-    init(_ values: ModelValues?) { self.values = values }
-  }
 }
 
 /// What an immediate watcher is told.
@@ -193,7 +177,7 @@ public final class Watcher: Receiver {
 public struct ModelChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path
-  /// The property that was written.
+  /// The property that was written; of a collection the index, key or member.
   public let key: String
   /// Its value before and after the write; nil also where the write came without values.
   public let old: Any?

@@ -219,7 +219,7 @@ extension Aggregate {
 
 extension Operand {
   /// What the same value has in common however it is written: 1.0 is 1, and any NaN is NaN.
-  fileprivate var normalized: Operand {
+  var normalized: Operand {
     guard case .float(let number) = self else { return self }
     if let integer = Int(exactly: number) { return .integer(integer) }
     return number.isNaN ? .opaque(type: "NaN") : self

@@ -16,6 +16,17 @@ package enum Operation: String, CaseIterable, Sendable {
     }
   }
 
+  /// Gives a list.
+  package var isUnion: Bool { isDistinct || self == .unionOfObjects || self == .unionOfArrays }
+
+  /// Gives each value once.
+  package var isDistinct: Bool {
+    switch self {
+    case .distinctUnionOfObjects, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
+    default: false
+    }
+  }
+
   /// What an error says that its values have to be.
   package var expectation: String {
     switch self {

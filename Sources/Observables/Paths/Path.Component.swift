@@ -25,11 +25,27 @@ extension Path {
     package let bytes: [UInt8]
     /// The number of `#n`, `n`, or an integer key.
     package let number: Int
+    /// The key itself, where a Swift program gave it.
+    let exact: ExactKey?
 
     package init(kind: Kind, bytes: [UInt8], number: Int = 0) {
+      self.init(kind: kind, bytes: bytes, number: number, exact: nil)
+    }
+
+    private init(kind: Kind, bytes: [UInt8], number: Int, exact: ExactKey?) {
       self.kind = kind
       self.bytes = bytes
       self.number = number
+      self.exact = exact
+    }
+
+    /// Exactly this key of a dictionary, whatever its text would mean; an integer is also a slot of
+    /// an array.
+    public static func key(_ key: some Hashable & Sendable) -> Component {
+      if let name = key as? String { return Component(kind: .name, bytes: Array(name.utf8)) }
+      return Component(
+        kind: .key, bytes: Array("\(key)".utf8), number: key as? Int ?? 0,
+        exact: ExactKey(base: AnyHashable(key)))
     }
 
     /// The name as text; bytes that are not UTF-8 are replaced.
@@ -43,6 +59,22 @@ extension Path {
       kind == .operation ? Operation(rawValue: name) : nil
     }
   }
+}
+
+/// A key that a path holds as it is.
+// Made of a `Sendable` value only, whose type `AnyHashable` forgets.
+struct ExactKey: Hashable, @unchecked Sendable {
+  let base: AnyHashable
+}
+
+extension Path.Component: ExpressibleByStringLiteral {
+  /// A name: dots and marks in it are part of it.
+  public init(stringLiteral name: String) { self = .key(name) }
+}
+
+extension Path.Component: ExpressibleByIntegerLiteral {
+  /// An integer key.
+  public init(integerLiteral key: Int) { self = .key(key) }
 }
 
 extension Path.Component: CustomStringConvertible {

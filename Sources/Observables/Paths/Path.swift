@@ -99,6 +99,21 @@ public final class Path: Sendable {
   }
 }
 
+extension Path {
+  /// A path of exactly these components; there is at least one.
+  public convenience init(_ components: [Component]) { self.init(components: components) }
+
+  /// What the first element of a list is called: a script's paths count from 1.
+  var firstIndex: Int { attachment == nil ? 0 : 1 }
+}
+
+extension Path: ExpressibleByArrayLiteral {
+  /// A path of keys as they are: `["a.b", 3]`; other keys are spelled `.key(…)`.
+  public convenience init(arrayLiteral components: Component...) {
+    self.init(components: components)
+  }
+}
+
 extension Path: ExpressibleByStringLiteral {
   /// Parses a literal; a malformed one is a programming error and traps with the sentence that
   /// `init(_:)` would throw.

@@ -1,11 +1,11 @@
-extension ObservableModel {
+extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which an element of `path` changed.
   ///
   /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need not
   /// capture it (L6). Ends with `stop()`, or when this object is gone; dropping the watcher ends
   /// nothing (L1).
   ///
-  /// - Throws: `PathError` for a component that its model doesn't have (P9).
+  /// - Throws: `PathError` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observe(
@@ -20,7 +20,7 @@ extension ObservableModel {
   /// One watcher for several paths, called once per turn for all of them, with this object and the
   /// observer, which is held weakly: when it is gone the watcher ends (L3).
   ///
-  /// - Throws: `PathError` for a component that its model doesn't have (P9).
+  /// - Throws: `PathError` for a component that its object cannot have (P9).
   @discardableResult
   public func observe<Observer: AnyObject>(
     _ paths: [Path], observer: Observer, in loop: Loop? = nil,
@@ -42,7 +42,7 @@ extension ObservableModel {
   ///
   /// It is not re-entered: what it changes itself calls it again after it returned.
   ///
-  /// - Throws: `PathError` for a component that its model doesn't have (P9).
+  /// - Throws: `PathError` for a component that its object cannot have (P9).
   @discardableResult
   public func observeImmediately(
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
@@ -54,7 +54,7 @@ extension ObservableModel {
       { watcher, change in callback(unsafeDowncast(watcher.observed!, to: Self.self), change) })
   }
 
-  private func engine(of loop: Loop?) -> Engine {
+  func engine(of loop: Loop?) -> Engine {
     if let loop { return loop.engine }
     guard let current = Loop.current else {
       preconditionFailure("There is no loop on this thread; make a Loop before observing")
@@ -69,6 +69,22 @@ extension ObservableModel {
     _ body: @escaping (AnyObject, Watcher) -> Void,
     _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
   ) throws -> Watcher {
+    try register(
+      in: loop, observer, options, extra, file, line, body, changeBody
+    ) { engine, record in
+      try engine.add(path, to: record)
+      for path in more { try engine.add(path, to: record) }
+    }
+  }
+
+  /// A watcher of this object whose paths `wire` adds; if that throws there is none.
+  func register(
+    in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
+    _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
+    _ body: @escaping (AnyObject, Watcher) -> Void,
+    _ changeBody: ((Watcher, ModelChange) -> Void)? = nil,
+    _ wire: (Engine, WatcherRef) throws -> Void
+  ) throws -> Watcher {
     let engine = engine(of: loop)
     var flags = extra
     if options.once { flags.insert(.once) }
@@ -76,11 +92,14 @@ extension ObservableModel {
     let watcher = Watcher(
       engine: engine, file: file, line: line, observer: observer, options: options, body: body,
       changeBody: changeBody)
-    let record = engine.makeWatcher(root: node(in: engine), receiver: watcher, flags: flags)
+    guard let root = observationToken(in: engine)?.node else {
+      throw PathError(
+        .unsupported, path: "", component: 1, detail: "this object cannot be observed by this loop")
+    }
+    let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
     watcher.begin(record)
     do {
-      try engine.add(path, to: record)
-      for path in more { try engine.add(path, to: record) }
+      try wire(engine, record)
     } catch {
       engine.stop(record)
       throw error
@@ -99,7 +118,7 @@ extension ObservableModel {
   /// - Complexity: O(watchers of this object).
   @discardableResult
   public func stopObserving(_ path: Path? = nil, observer: AnyObject? = nil) -> Int {
-    guard let node = observation.existingNode else { return 0 }
+    guard let node = currentObservation?.node else { return 0 }
     let engine = node.engine
     var count = 0
     var next = node.pointee.firstWatcher
@@ -127,11 +146,11 @@ extension ObservableModel {
   /// The node with all links up to date; nil where nothing is observed.
   private var settledNode: NodeRef? {
     // A path of the loop may have arrived here without knowing yet.
-    if let engine = observation.existingNode?.engine ?? Loop.current?.engine {
+    if let engine = currentObservation?.node.engine ?? Loop.current?.engine {
       engine.settleWiring()
       engine.stopOrphans()
     }
-    return observation.existingNode
+    return currentObservation?.node
   }
 
   /// The keys that are observed now: names, and `*` (W1).
@@ -144,7 +163,7 @@ extension ObservableModel {
     return names.sorted()
   }
 
-  /// How many paths pass through the property `key` of this object (W1).
+  /// How many paths pass through `key` of this object (W1).
   public func observerCount(of key: String) -> Int {
     guard let node = settledNode else { return 0 }
     var count = 0
@@ -154,14 +173,15 @@ extension ObservableModel {
     return count
   }
 
-  /// Calls `hook` when the first watcher of a property comes, and when the last one goes (W1),
+  /// Calls `hook` when the first watcher of a key comes, and when the last one goes (W1),
   /// after the registration is complete.
   ///
   /// Replaces an earlier hook; nil takes it away.
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {
-    observation.observedHook = hook
-    node(in: engine(of: loop)).pointee.isHooked = hook != nil
+    guard let node = observationToken(in: engine(of: loop))?.node else { return }
+    node.kind.setHook(hook, of: node)
+    node.pointee.isHooked = hook != nil
   }
 }

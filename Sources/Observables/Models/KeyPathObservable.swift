@@ -1,0 +1,27 @@
+/// An object that key paths can be rooted at: a model, or a collection.
+///
+/// Confined to the thread of the loop that observes it.
+public protocol KeyPathObservable: AnyObject, ObservableReference {
+  /// Where it is observed now; nil while it is not.
+  var currentObservation: ObservationToken? { get }
+}
+
+/// A reference to an object that key paths can go through: a model, a collection, a table of a script.
+public protocol ObservableReference {
+  /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
+  func observationToken(in engine: Engine) -> ObservationToken?
+}
+
+/// Where an object is observed; made by those who implement a kind of observable object.
+public struct ObservationToken {
+  package let node: NodeRef
+  package init(node: NodeRef) { self.node = node }
+}
+
+/// Where `object` is observed in this engine, if it can be.
+package func observedNode(of object: AnyObject, in engine: Engine) -> Child {
+  guard let token = (object as? any ObservableReference)?.observationToken(in: engine) else {
+    return .none
+  }
+  return .node(token.node)
+}

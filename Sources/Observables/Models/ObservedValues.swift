@@ -1,0 +1,78 @@
+/// The old and new value of a write to a Swift object, while it lasts or kept for later.
+struct ObservedValues {
+  /// What was written.
+  enum Key {
+    /// A property of a model, by its slot.
+    case property(Int)
+    /// A place in an array.
+    case index(Int)
+    /// A key of a dictionary, a member of a set.
+    case value(AnyHashable)
+    /// Many keys at once.
+    case everything
+  }
+
+  let key: Key
+  let old: Any?
+  let new: Any?
+
+  /// The key as an immediate watcher is told it.
+  func name(in kind: NodeKind) -> String {
+    switch key {
+    case .property(let slot): (kind as? ModelKind)?.properties.names[slot] ?? "*"
+    case .index(let index): "\(index)"
+    case .value(let value): "\(value)"
+    case .everything: "*"
+    }
+  }
+}
+
+/// The same, on the heap.
+final class SavedValues {
+  let values: ObservedValues?
+  init(_ values: ObservedValues?) { self.values = values }
+}
+
+extension Change {
+  /// What was written, where a Swift object reported it with values.
+  var observedValues: ObservedValues? {
+    if let saved = saved as? SavedValues { return saved.values }
+    return values?.assumingMemoryBound(to: ObservedValues.self).pointee
+  }
+}
+
+/// The write of a Swift object, for a bridge that hands it on.
+package struct ModelWrite {
+  /// The key as text.
+  package let key: String
+  /// The place in an array, counted from 0; nil where the key is another one.
+  package let index: Int?
+  /// The key of a dictionary or the member of a set; nil where the key is another one.
+  package let value: AnyHashable?
+  package let old: Any?
+  package let new: Any?
+
+  package init(_ values: UnsafeRawPointer, of node: NodeRef) {
+    self.init(values.assumingMemoryBound(to: ObservedValues.self).pointee, of: node)
+  }
+
+  /// What `NodeKind.departure` saved; nil where another kind did.
+  package init?(saved: AnyObject?, of node: NodeRef) {
+    guard let values = (saved as? SavedValues)?.values else { return nil }
+    self.init(values, of: node)
+  }
+
+  private init(_ values: ObservedValues, of node: NodeRef) {
+    (key, old, new) = (values.name(in: node.kind), values.old, values.new)
+    switch values.key {
+    case .index(let index): (self.index, value) = (index, nil)
+    case .value(let key): (index, value) = (nil, key)
+    case .property, .everything: (index, value) = (nil, nil)
+    }
+  }
+}
+
+extension NodeRef {
+  /// The Swift object that is observed here; only of nodes of Swift objects that are not dead.
+  package var model: AnyObject { kind.object(of: self)!.takeUnretainedValue() }
+}

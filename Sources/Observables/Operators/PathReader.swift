@@ -1,0 +1,181 @@
+/// An object that a path can be read through, without being observed for it.
+package protocol PathReadable {
+  /// The value that a component names; nil where there is none.
+  ///
+  /// - Throws: `PathError` for a component that this kind of object cannot have.
+  func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any?
+  /// Whether the component is asked of each member instead of the object itself (C8).
+  func spreads(_ component: Path.Component) -> Bool
+  /// Calls `visit` with each member that operators go over; of a list in order.
+  func forEachValue(_ visit: (Any?) throws -> Void) rethrows
+  /// How many there are.
+  var valueCount: Int { get }
+}
+
+/// Reads along one path: names, keys and operators (C9), each operator in one pass.
+package struct PathReader {
+  package let path: Path
+  /// What the first element of a list is called in errors.
+  private let firstIndex: Int
+
+  package init(_ path: Path, firstIndex: Int = 0) throws(PathError) {
+    if path.aggregateStep != Int.max || path.mayDerive { try path.checkOperators() }
+    (self.path, self.firstIndex) = (path, firstIndex)
+  }
+
+  /// The value at the end of the path, from `root`; nil where the path is not reachable.
+  ///
+  /// - Throws: `PathError` for a path that stands for many values, and for a value that an operator
+  ///   cannot take; it names the element.
+  /// - Complexity: O(members) for an operator that nobody observes.
+  package func value(from root: Any?) throws -> Any? { try value(from: root, step: 0) }
+
+  private func value(from root: Any?, step: Int) throws -> Any? {
+    var (value, step) = (root, step)
+    while step < path.components.count {
+      guard let object = readable(value) else { return nil }
+      let component = path.components[step]
+      if let operation = component.operation {
+        switch operation {
+        case .count: return object.valueCount
+        case .first, .last: value = end(of: object, isLast: operation == .last)
+        default: return try fold(operation, object, step: step + 1)
+        }
+      } else if component.kind == .every || object.spreads(component) {
+        throw error(
+          step, "'\(component)' stands for many values (put '@unionOfObjects' before it for a list)")
+      } else {
+        value = try object.read(component, at: step, of: path)
+      }
+      step += 1
+    }
+    return value
+  }
+
+  private func end(of object: any PathReadable, isLast: Bool) -> Any? {
+    var (found, isFound) = (Any?.none, false)
+    object.forEachValue { value in
+      if isLast || !isFound { (found, isFound) = (value, true) }
+    }
+    return found
+  }
+
+  /// Puts the values of all members together; what follows the operator is read from each.
+  private func fold(_ operation: Operation, _ object: any PathReadable, step: Int) throws -> Any? {
+    if let kept = kept(object, step: step - 1) { return kept.value }
+    if operation.isUnion { return try union(operation, object, step: step) }
+    var aggregate = Aggregate(operation)
+    var index = firstIndex
+    var places: [Operand: Int] = [:]
+    try object.forEachValue { member in
+      let operand = Operand(of: try value(from: member, step: step))
+      if !operand.isNumberOrNone { places[operand] = places[operand] ?? index }
+      aggregate.add(operand)
+      index += 1
+    }
+    if case .failure(let operand) = aggregate.value {
+      let place = places[operand].map { "element \($0)" } ?? "an element"
+      throw error(
+        step - 1, "\(place) gives \(operand) to '@\(operation)', \(operation.expectation)")
+    }
+    return aggregate.value.plain
+  }
+
+  private func union(
+    _ operation: Operation, _ object: any PathReadable, step: Int
+  ) throws -> [Any] {
+    var values: [Any] = []
+    var seen: Set<Operand> = []
+    func add(_ value: Any?) {
+      guard let value else { return }
+      if !operation.isDistinct || seen.insert(Operand(of: value).normalized).inserted {
+        values.append(value)
+      }
+    }
+    try object.forEachValue { member in
+      let value = try value(from: member, step: step)
+      if operation.isUnionOfCollections {
+        readable(value)?.forEachValue(add)
+      } else {
+        add(value)
+      }
+    }
+    return values
+  }
+
+  /// What an operator gives that is observed already.
+  private func kept(_ object: any PathReadable, step: Int) -> (value: Any?, Void)? {
+    let rooted = (object as? ModelReader)?.model ?? object as? any KeyPathObservable
+    guard let node = rooted?.currentObservation?.node,
+      let value = node.engine.keptValue(of: path.components[step...], on: node)
+    else { return nil }
+    switch value {
+    case .list, .failure: return nil
+    default: return (value.plain, ())
+    }
+  }
+
+  private func error(_ step: Int, _ detail: String) -> PathError {
+    PathError(.unsupported, path: path.description, component: step + 1, detail: detail)
+  }
+}
+
+/// What can be read through: a model by its properties, other objects by themselves.
+private func readable(_ value: Any?) -> (any PathReadable)? {
+  if let object = value as? any PathReadable { return object }
+  return (value as? any ObservableModel).map { ModelReader(model: $0) }
+}
+
+/// A model as paths read it.
+private struct ModelReader: PathReadable {
+  let model: any ObservableModel
+
+  func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any? {
+    let properties = type(of: model).properties
+    do {
+      return try properties.value(of: component.name, in: model)
+    } catch {
+      throw PathError(
+        .unknownName, path: path.description, component: step + 1, detail: error.description)
+    }
+  }
+
+  func spreads(_ component: Path.Component) -> Bool { false }
+  func forEachValue(_ visit: (Any?) throws -> Void) rethrows {}
+  var valueCount: Int { 0 }
+}
+
+extension KeyPathObservable {
+  /// The value at the end of `path`: a property, an element, or what an operator gives (C9).
+  ///
+  /// Integers are `Int` or the property's own type, a union is an array; nil where the path is not
+  /// reachable.
+  ///
+  /// - Throws: `PathError` for a component that its object doesn't have, for a path that stands for
+  ///   many values, and for a value that an operator cannot take.
+  /// - Complexity: O(length of the path), and O(members) for an operator that nobody observes.
+  public func value(at path: Path) throws -> Any? { try PathReader(path).value(from: self) }
+}
+
+extension Operand {
+  fileprivate var isNumberOrNone: Bool {
+    switch self {
+    case .integer, .float, .none: true
+    default: false
+    }
+  }
+}
+
+extension Aggregate.Value {
+  /// The value as a Swift program has it.
+  package var plain: Any? {
+    switch self {
+    case .none, .list, .failure: nil
+    case .integer(let number): number
+    case .float(let number): number
+    case .boolean(let value): value
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+    case .value(let value): value.base
+    }
+  }
+}
