@@ -87,8 +87,9 @@ function obs.stop(observed, filter) end
 ---@return obs.Path
 function obs.path(...) end
 
----Reads through a key path. nil when unreachable. Collection operators are evaluated:
----obs.get(order, "items.@sum.price").
+---Reads through a key path. nil when unreachable. Collection operators are evaluated, or read where
+---they are observed: obs.get(order, "items.@sum.price"). A union is a new plain list. A path that
+---stands for many values is an error.
 function obs.get(observed, path) end
 
 ---Writes the last component; an error naming the first nil component when the rest is unreachable.
@@ -116,10 +117,111 @@ function obs.bind(destination, source, keys) end
 function obs.scope(body) end
 
 ----------------------------------------------------------------------------------------------------
+-- Collections (C1 …): tables that know that they are collections, and what watches them
+----------------------------------------------------------------------------------------------------
+
+---@class obs.Array: any[]      # [i], ipairs, table.* and assignment work too
+---@field count integer
+local Array = {}
+---Puts values at the end; nil is none.
+function Array:append(...) end
+
+---At 1 to count + 1.
+function Array:insert(position, value) end
+
+---Returns the removed value; default: the last.
+function Array:remove(position) end
+
+---First one equal; returns whether there was one.
+function Array:remove_value(value) end
+function Array:replace(position, value) end
+
+---Takes the element out at `from`, then puts it in at `to`.
+function Array:move(from, to) end
+function Array:swap(a, b) end
+
+---An error in `less`, or one that contradicts itself, loses no element.
+function Array:sort(less) end
+function Array:reverse() end
+function Array:clear() end
+
+---Becomes equal to `list` by the smallest edit.
+function Array:set(list) end
+function Array:index_of(value) end
+
+---@class obs.Set
+---@field count integer
+local Set = {}
+---True if it was not there.
+function Set:add(value) end
+function Set:remove(value) end
+function Set:contains(value) end
+
+---These three change the set; `other` is a set, an array or a plain list.
+function Set:union(other) end
+function Set:intersect(other) end
+function Set:subtract(other) end
+function Set:clear() end
+
+---"&..." for use in a key path; the value need not be in the set.
+function Set:key_of(value) end
+function Set:object_for(key) end
+
+---Iterator; pairs(set) works too.
+function Set:values() end
+
+---A new array of the elements of `list` (a list, an array or a set).
+---@return obs.Array
+function obs.array(list) end
+
+---A dictionary: d[k], pairs, and `count` in key paths; no methods, so that any key is a key
+---@return table
+function obs.dictionary(entries) end
+
+---Removes all elements, members or keys, of any collection or plain table.
+function obs.clear(collection) end
+
+---Makes it equal to `other`, touching only what differs: elements and keys that are the same stay
+---where they are, and their watchers are not called.
+function obs.assign(collection, other) end
+
+---@return obs.Set
+function obs.set_of(list) end
+
+---One step from the last state told to the present one; they are applied in order. `at` is a
+---position, the key of a dictionary or map, or the member of a set.
+---@class obs.Edit
+---@field kind "insert"|"remove"|"replace"|"move"
+---@field at any
+---@field from? integer  where a move takes its element out, before it puts it in at `at`
+---@field old? any       of remove and replace
+---@field new? any       of insert, replace and move
+
+---Tells what happened to a collection since the last delivery, as the smallest list of edits,
+---oldest first. The collection is of any kind, also a plain table, or of the host program.
+---With `initial` the first call inserts all that is there; with `immediate` each call tells one
+---operation.
+---@param collection table|userdata
+---@param callback fun(collection: any, edits: obs.Edit[], observer: any)
+---@param options? obs.Options
+---@return obs.Watcher
+function obs.observe_edits(collection, callback, options) end
+
+---Watches named keys only, all of them with old and new value. One call for each key that changed
+---since the last delivery, in the order of `keys`. With `initial` each key that has a value is
+---told, with nil as its old one. The keys of a set are its members.
+---@param collection table|userdata
+---@param keys any[]
+---@param callback fun(key: any, old: any, new: any, collection: any, observer: any)
+---@param options? obs.Options
+---@return obs.Watcher
+function obs.observe_keys(collection, keys, callback, options) end
+
+----------------------------------------------------------------------------------------------------
 -- Watching the watchers
 ----------------------------------------------------------------------------------------------------
 
----List of strings: "name", "*", "#3", "4", "count".
+---List of strings: "name", "*", "#3", "4", "count", "@sum.price".
 function obs.observed_keys(observed) end
 function obs.observer_count(observed, key) end
 
@@ -254,84 +356,6 @@ function obs.model(name, parent_or_body, body) end
 
 ---In a model's body: this name exists and is nil to begin with
 obs.none = nil
-
-----------------------------------------------------------------------------------------------------
--- Planned · Collections (C1 …): tables that know that they are collections
-----------------------------------------------------------------------------------------------------
-
----@class obs.Array: any[]      # [i], ipairs, table.* and assignment work too
----@field count integer
-local Array = {}
-function Array:append(...) end
-function Array:insert(position, value) end
-
----Returns the removed value; default: the last.
-function Array:remove(position) end
-
----First one equal; returns whether there was one.
-function Array:remove_value(value) end
-function Array:replace(position, value) end
-function Array:move(from, to) end
-function Array:swap(a, b) end
-function Array:sort(less) end
-function Array:reverse() end
-function Array:clear() end
-
----Becomes equal to `list` by the smallest edit.
-function Array:set(list) end
-function Array:index_of(value) end
-
----@class obs.Set
----@field count integer
-local Set = {}
----True if it was not there.
-function Set:add(value) end
-function Set:remove(value) end
-function Set:contains(value) end
-function Set:union(other) end
-function Set:intersect(other) end
-function Set:subtract(other) end
-function Set:clear() end
-
----"&..." for use in a key path; the value need not be in the set.
-function Set:key_of(value) end
-function Set:object_for(key) end
-
----Iterator; pairs(set) works too.
-function Set:values() end
-
----@return obs.Array
-function obs.array(list) end
-
----A dictionary: d[k], pairs, and `count` in key paths; no methods, so that any key is a key
----@return table
-function obs.dictionary(entries) end
-
----Any collection or plain table.
-function obs.clear(collection) end
-
----Makes it equal to `other`, touching only what differs.
-function obs.assign(collection, other) end
-
----@return obs.Set
-function obs.set_of(list) end
-
----@class obs.Edit
----@field kind "insert"|"remove"|"replace"|"move"
----@field at any
----@field from? any
----@field old? any
----@field new? any
-
----Tells what happened to a collection since the last delivery, as the smallest list of edits,
----oldest first.
----@param callback fun(collection, edits: obs.Edit[])
----@return obs.Watcher
-function obs.observe_edits(collection, callback, options) end
-
----Watches named keys only, all of them with old and new value: fun(key, old, new, collection).
----@return obs.Watcher
-function obs.observe_keys(collection, keys, callback, options) end
 
 ----------------------------------------------------------------------------------------------------
 -- Planned · Graphs
