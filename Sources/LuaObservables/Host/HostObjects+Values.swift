@@ -18,7 +18,7 @@ extension HostObjects {
     guard let value else { return lua_pushnil(L) }
     if let optional = value as? any OptionalValue {
       try push(value: optional.wrapped, to: L)
-    } else if let object = value as AnyObject as? any ObservableModel, type(of: value) is AnyClass {
+    } else if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
       try push(object, to: L)
     } else if let value = value as? any LuaEncodable {
       try host.state.push(value, to: L)

@@ -166,20 +166,20 @@ public final class LuaHost {
     try state.globals.set(name, to: value)
   }
 
-  /// Gives scripts a Swift model as a global variable: its properties are read, written and observed
-  /// by their names.
+  /// Gives scripts a Swift model or collection as a global variable: properties are read, written and
+  /// observed by their names, elements by their positions, entries by their keys.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
-  public func set(_ name: String, to model: some ObservableModel) throws(LuaError) {
-    try state.globals.set(name, to: try value(for: model))
+  public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
+    try state.globals.set(name, to: try value(for: object))
   }
 
-  /// The value by which scripts know a Swift model; the same for the same model.
+  /// The value by which scripts know a Swift model or collection; the same for the same object.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
-  public func value(for model: some ObservableModel) throws(LuaError) -> LuaValue {
+  public func value(for object: some KeyPathObservable) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in
-      try objects.push(model, to: L)
+      try objects.push(object, to: L)
       return try state.value(at: -1, of: L)
     }
   }

@@ -93,21 +93,13 @@ extension LuaHost {
     let root = try observed(at: 1, of: L, "on_observed")
     try keep(ScriptWatcher.hookKey, of: root, L)
     root.pointee.isHooked = true
-    if !isTable(root), let model = root.model as? any ObservableModel {
-      model.onObserved(in: loop) { [weak self, unowned model] key, isObserved in
-        guard let self, !isClosed else { return }
-        callModelHook(model.node(in: engine), key, isObserved)
+    if !isTable(root), let object = root.model as? any KeyPathObservable {
+      object.onObserved(in: loop) { [weak self, unowned object] key, isObserved in
+        guard let self, !isClosed, let root = object.currentObservation?.node else { return }
+        callObservedHook(of: root, name: key, isObserved: isObserved)
       }
     }
     return 0
-  }
-
-  private func callModelHook(_ root: NodeRef, _ key: String, _ isObserved: Bool) {
-    root.forEachSlot { slot in
-      if root.kind.name(of: slot) == key {
-        callObservedHook(slot, name: key, isObserved: isObserved)
-      }
-    }
   }
 
   private func describe(_ L: OpaquePointer) throws -> CInt {

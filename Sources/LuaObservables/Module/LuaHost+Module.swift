@@ -137,8 +137,10 @@ extension LuaHost {
       return try tables.node(L)
     case LUA_TUSERDATA:
       defer { clua_pop(L, 1) }
-      if let model = objects.object(at: -1, of: L) as? any ObservableModel {
-        return model.node(in: engine)
+      if let object = objects.object(at: -1, of: L),
+        case .node(let node) = observedNode(of: object, in: engine)
+      {
+        return node
       }
     default:
       clua_pop(L, 1)

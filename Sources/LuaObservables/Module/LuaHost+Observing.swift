@@ -92,8 +92,7 @@ extension LuaHost {
 
   /// The userdata of a model is gone, and with it the callbacks.
   func stopScriptWatchers(of object: AnyObject) {
-    guard let model = object as? any ObservableModel else { return }
-    let root = model.node(in: engine)
+    guard let root = (object as? any KeyPathObservable)?.currentObservation?.node else { return }
     var next = root.pointee.firstWatcher
     while let watcher = next {
       next = watcher.pointee.next

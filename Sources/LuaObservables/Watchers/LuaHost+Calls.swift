@@ -284,19 +284,25 @@ extension LuaHost {
     }
   }
 
-  /// Tells the hook of `on_observed`.
+  /// Tells the hook of `on_observed` about a key of a table.
   func callObservedHook(_ slot: SlotRef, name: String, isObserved: Bool) {
+    callObservedHook(of: slot.pointee.node, slot, name: name, isObserved: isObserved)
+  }
+
+  /// Tells the hook of `on_observed`.
+  func callObservedHook(
+    of root: NodeRef, _ slot: SlotRef? = nil, name: String, isObserved: Bool
+  ) {
     let L = state.pointer
     guard lua_checkstack(L, 24) != 0 else { return }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    let root = slot.pointee.node
     pushKept(ScriptWatcher.hookKey, of: root, to: L)
     guard lua_type(L, -1) == LUA_TFUNCTION else { return }
     hookDepth += 1
     defer { hookDepth -= 1 }
     pushObject(of: root, to: L)
-    if root.kind === tables, !slot.pointee.isEvery {
+    if let slot, root.kind === tables, !slot.pointee.isEvery {
       // The key itself where it is a string: any bytes may be in it.
       clua_node_pushkey(
         L, TableKind.table(root),
