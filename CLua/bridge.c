@@ -118,6 +118,78 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
   lua_settop(L, top);
 }
 
+/* ---- Journals ----------------------------------------------------------------------------------- */
+
+/* Pushes the table of what is kept, made when it isn't there. [-0, +1, m] */
+static void pushjournal(lua_State *L, clua_node *node) {
+  clua_node_pushjournal(L, node);
+  if (lua_type(L, -1) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  clua_node_setjournal(L, node);
+}
+
+/* (operation, value) */
+static int journal_keep(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  pushjournal(L, data->node);
+  lua_pushvalue(L, 2);
+  lua_rawseti(L, 3, data->key);
+  return 0;
+}
+
+int clua_try_journal_keep(lua_State *L, clua_node *node, lua_Integer key) {
+  node_operation data = {node, NULL, key};
+  return protect_operation(L, journal_keep, 1, &data);
+}
+
+/* (operation, length) */
+static int journal_keeplist(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  lua_Integer length = lua_tointeger(L, 2);
+  clua_node_pushtable(L, data->node);
+  if (lua_type(L, 3) != LUA_TTABLE) return 0;
+  lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
+  for (lua_Integer i = 1; i <= length; i++) {
+    lua_pushinteger(L, i);
+    clua_rawget(L, 3);
+    lua_rawseti(L, 4, i);
+  }
+  pushjournal(L, data->node);
+  lua_pushvalue(L, 4);
+  lua_rawseti(L, 5, data->key);
+  return 0;
+}
+
+int clua_try_journal_keeplist(lua_State *L, clua_node *node, lua_Integer key, lua_Integer length) {
+  node_operation data = {node, NULL, key};
+  lua_pushinteger(L, length);
+  return protect_operation(L, journal_keeplist, 1, &data);
+}
+
+void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key) {
+  clua_node_pushjournal(L, node);
+  if (lua_type(L, -1) == LUA_TTABLE) lua_rawgeti(L, -1, key);
+  else lua_pushnil(L);
+  lua_remove(L, -2);
+}
+
+void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last) {
+  clua_node_pushjournal(L, node);
+  if (lua_type(L, -1) == LUA_TTABLE) {
+    for (lua_Integer key = first; key <= last; key++) {
+      // Assigning nil to a key that is there allocates nothing.
+      bool kept = lua_rawgeti(L, -1, key) != LUA_TNIL;
+      lua_pop(L, 1);
+      if (!kept) continue;
+      lua_pushnil(L);
+      lua_rawseti(L, -2, key);
+    }
+  }
+  lua_pop(L, 1);
+}
+
 /* ---- Collections, protected ------------------------------------------------------------------- */
 
 static int constructors(lua_State *L) {

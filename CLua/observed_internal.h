@@ -177,7 +177,7 @@ int clua_storenewindex(lua_State *L);
 int clua_storelength(lua_State *L);
 /// Tells the engine of a write that is stored already, unless nobody wants it. [-0, +0, -]
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
-                 int new_);
+                 int new_, bool was, bool is);
 /// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report);
 

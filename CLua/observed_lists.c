@@ -70,7 +70,7 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   int metatable = lua_gettop(L) - 1, userdata = metatable + 1;
   // Of a class of arrays it is known what its metamethods are.
   bool array = node->kind == CLUA_KIND_ARRAY;
-  bool plain = node->all;
+  bool plain = node->all && node->kind != CLUA_KIND_SET && node->kind != CLUA_KIND_DICTIONARY;
   if (plain && !array && lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
     static const char *const names[] = {"__index", "__newindex", "__len"};
     for (int i = 0; i < 3 && plain; i++) {

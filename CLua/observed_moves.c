@@ -322,6 +322,10 @@ void clua_node_journal(lua_State *L, clua_node *node, bool on) {
   lua_settop(L, top);
 }
 
+lua_Integer clua_node_length(const clua_node *node) {
+  return node->kind <= CLUA_KIND_ARRAY ? node->size : 0;
+}
+
 void clua_node_pushjournal(lua_State *L, clua_node *node) {
   if (!clua_pushnode(L, node)) {
     lua_pushnil(L);

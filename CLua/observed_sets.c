@@ -64,7 +64,7 @@ static bool put(lua_State *L, const set *set, bool in) {
   clua_record *record = clua_record_of(L, set->node, set->userdata, member);
   lua_pushnil(L);
   clua_report(L, set->node, record ? record->slot : NULL, 1, member, in ? member + 1 : member,
-              in ? member : member + 1);
+              in ? member : member + 1, !in, in);
   lua_settop(L, member - 1);
   return true;
 }

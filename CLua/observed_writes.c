@@ -51,7 +51,7 @@ static void inherit(lua_State *L, int userdata, int key) {
 }
 
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
-                 int new_) {
+                 int new_, bool was, bool is) {
   int wants = 0;
   if (slot) wants = slot->wants;
   if (node->every) wants |= node->every->wants;
@@ -61,11 +61,12 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
     .node = node, .slot = slot, .every = node->every,
     .table = table, .key = key, .old = old, .new_ = new_,
     .same = clua_same(L, old, new_), .unsettled = node->busy > 0,
-    .length = node->size,
+    .length = node->size, .was = was, .is = is,
   };
   if (!wants) write.slot = write.every = NULL;
-  // A journal has to know a number that became a float, whoever finds them equal.
-  bool kept = node->journaling && lua_isinteger(L, old) != lua_isinteger(L, new_);
+  // A journal has to know a number that became a float, and a value that was inherited before.
+  bool kept = node->journaling &&
+              (was != is || lua_isinteger(L, old) != lua_isinteger(L, new_));
   if (write.same && !kept && !(wants & CLUA_WANTS_WRITES)) return;
   clua_shared *shared = node->shared;
   if (shared->observation.written) {
@@ -98,11 +99,11 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   lua_pushvalue(L, key);
   lua_pushvalue(L, value);
   lua_rawset(L, store);
-  if (node->journaling || node->counting) {
-    track(L, node, store, key, was, lua_type(L, value) != LUA_TNIL);
-  }
+  bool is = lua_type(L, value) != LUA_TNIL;
+  if (node->journaling || node->counting) track(L, node, store, key, was, is);
   if (lua_type(L, store + 2) == LUA_TNIL) inherit(L, userdata, key);
-  clua_report(L, node, record ? record->slot : NULL, table, key, store + 1, store + 2);
+  clua_report(L, node, record ? record->slot : NULL, table, key, store + 1, store + 2,
+              was, is);
   lua_settop(L, store - 1);
 }
 

@@ -26,6 +26,15 @@ void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets what was kept. [-0, +0, -]
 void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key);
 
+/// Pops a value and keeps it as `key` of the node's journal. [-1, +(0|1), -]
+int clua_try_journal_keep(lua_State *L, clua_node *node, lua_Integer key);
+/// Keeps a copy of the list part, the first `length` elements of the table. [-0, +(0|1), -]
+int clua_try_journal_keeplist(lua_State *L, clua_node *node, lua_Integer key, lua_Integer length);
+/// Pushes what the journal keeps, nil where there is nothing. [-0, +1, -]
+void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key);
+/// Forgets what is kept from `first` to `last`. [-0, +0, -]
+void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last);
+
 /* ---- Handles: what scripts hold of things that live in Swift ---------------------------------- */
 
 typedef enum clua_handle_kind {

@@ -49,6 +49,7 @@ typedef struct clua_write {
   int table, key;
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
+  bool was, is;      // the key had a value of its own before, and has one now
   /// Of an edit: the key and the values above are those of the first element that changed.
   clua_edit_kind edit;
   lua_Integer at, from, count;
@@ -110,6 +111,8 @@ void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
 /// store: `*` is watched. [-0, +0, -]
 /// [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
+/// The length of the list part, while the node journals.
+lua_Integer clua_node_length(const clua_node *node);
 /// Pushes the table of what the node keeps for its journal, or nil. [-0, +1, -]
 void clua_node_pushjournal(lua_State *L, clua_node *node);
 /// Pops that table, or nil. [-1, +0, -]

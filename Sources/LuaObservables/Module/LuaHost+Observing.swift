@@ -179,6 +179,9 @@ extension LuaHost {
     (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L))
     // Without a previous value it is a change, whatever is there now.
     write.same = lua_type(L, 3) != LUA_TNIL && clua_same(L, 3, write.new_)
+    write.is = lua_type(L, write.new_) != LUA_TNIL
+    write.was = lua_type(L, 3) != LUA_TNIL || write.is
+    write.length = clua_node_length(table)
     if write.slot != nil || write.every != nil {
       withUnsafePointer(to: write) { written(L, $0) }
     }

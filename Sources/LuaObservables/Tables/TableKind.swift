@@ -42,24 +42,31 @@ final class TableKind: NodeKind {
 
   static func table(_ node: NodeRef) -> OpaquePointer { OpaquePointer(node.pointee.object) }
 
+  override var firstIndex: Int { 1 }
+
   override func slot(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> SlotRef {
     let L = L
+    let kind = clua_node_kind(TableKind.table(node))
     switch component.kind {
-    case .every:
+    case .every, .operation:
       return try everySlot(of: node, L)
-    case .operation:
-      guard component.bytes.elementsEqual("count".utf8) else {
-        throw PathError(
-          .unsupported, path: path.description, component: step + 1,
-          detail: "a plain table has no operator '\(component)', only '@count'")
-      }
+    case .name where component.isCount && kind != CLUA_KIND_PLAIN:
       return try everySlot(of: node, L)
+    case .name where kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET:
+      return try everySlot(of: node, L)
+    case .member where kind == CLUA_KIND_SET:
+      return try keySlot(of: node, step, path)
     case .member:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "'\(component)' names a member of a set, and this is a table")
+        detail: "'\(component)' names a member of a set, and this is \(kind.noun)")
+    case .slot where kind == CLUA_KIND_SET, .element where kind == CLUA_KIND_SET,
+      .key where kind == CLUA_KIND_SET:
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "a set has no positions (its members are named '&…', by key_of)")
     case .name where component.isMetamethodName:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
@@ -74,7 +81,12 @@ final class TableKind: NodeKind {
     let table = TableKind.table(node)
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    try host.paths.pushKey(step, of: path, to: L)
+    try pushKey(step, of: path, on: node, to: L)
+    if lua_type(L, -1) == LUA_TNIL {
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "'\(path.components[step])' names nothing (key_of gives the names of members)")
+    }
     if let slot = clua_node_slot(L, table, -1) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
@@ -86,6 +98,19 @@ final class TableKind: NodeKind {
       throw host.state.takeError(status, L)
     }
     return slot
+  }
+
+  /// Pushes the key that a component stands for; nil for the name of a member that is gone.
+  ///
+  /// [-0, +1, -]
+  private func pushKey(
+    _ step: Int, of path: Path, on node: NodeRef, to L: OpaquePointer
+  ) throws(LuaError) {
+    guard path.components[step].kind == .member else {
+      return try host.paths.pushKey(step, of: path, to: L)
+    }
+    try host.state.push(bytes: path.components[step].bytes, to: L)
+    try host.state.check(clua_try_pushnamedmember(L), L)
   }
 
   private func everySlot(of node: NodeRef, _ L: OpaquePointer) throws(LuaError) -> SlotRef {
@@ -108,6 +133,10 @@ final class TableKind: NodeKind {
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> Element {
     let L = L
+    let kind = clua_node_kind(TableKind.table(node))
+    if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
+      return .key(try slot(component, at: step, of: path, on: node))
+    }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     clua_node_pushtable(L, TableKind.table(node))
@@ -116,7 +145,7 @@ final class TableKind: NodeKind {
     guard lua_type(L, height + 1) == LUA_TTABLE, clua_rawget(L, height + 1) != LUA_TNIL else {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "the table has nothing at \(component) (write '#\(component)' to watch the slot)")
+        detail: "\(kind.noun(definite: true)) has nothing at \(component) (write '#\(component)' to watch the slot)")
     }
     if position < 1 || UInt64(position) > clua_rawlen(L, height + 1) {
       return .key(try keySlot(of: node, step, path))
@@ -176,10 +205,25 @@ final class TableKind: NodeKind {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     clua_node_pushtable(L, TableKind.table(node))
-    guard lua_type(L, -1) == LUA_TTABLE, (try? host.paths.pushKey(step, of: path, to: L)) != nil
-    else { return .none }
-    clua_inheritedget(L, -2)
+    guard pushValue(at: step, of: path, on: node, L) else { return .none }
     return observable(L)
+  }
+
+  /// Pushes what is at a component of the table on top of the stack; false where that is nothing.
+  ///
+  /// [-0, +any, -]
+  private func pushValue(
+    at step: Int, of path: Path, on node: NodeRef, _ L: OpaquePointer
+  ) -> Bool {
+    guard lua_type(L, -1) == LUA_TTABLE, (try? pushKey(step, of: path, on: node, to: L)) != nil,
+      lua_type(L, -1) != LUA_TNIL
+    else { return false }
+    if path.components[step].kind == .member {
+      clua_rawget(L, -2)
+    } else {
+      clua_inheritedget(L, -2)
+    }
+    return true
   }
 
   /// Where the value on top of the stack is observed, if it can be.
@@ -214,12 +258,151 @@ final class TableKind: NodeKind {
   }
 
   override func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? {
-    guard component.kind == .operation else { return nil }
+    let table = TableKind.table(node)
+    guard component.isCount else { return nil }
+    if component.kind != .operation {
+      guard component.kind == .name, clua_node_kind(table) != CLUA_KIND_PLAIN else { return nil }
+    }
+    return Int(clamping: clua_node_size(L, table))
+  }
+
+  // MARK: Members
+
+  override func spreads(_ component: Path.Component, over node: NodeRef) -> Bool {
+    let kind = clua_node_kind(TableKind.table(node))
+    return component.kind == .name && !component.isCount
+      && (kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET)
+  }
+
+  override func forEachMember(
+    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+  ) {
     let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard lua_checkstack(L, 12) != 0 else { return }
+    let table = TableKind.table(node)
+    clua_node_pushtable(L, table)
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    let kind = clua_node_kind(table)
+    let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
+    let length = isList ? lua_Integer(clamping: clua_rawlen(L, height + 1)) : 0
+    for position in stride(from: 1, through: length, by: 1) {
+      lua_pushinteger(L, position)
+      clua_rawget(L, height + 1)
+      visit(member(L))
+      clua_pop(L, 1)
+    }
+    if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
+    lua_pushnil(L)
+    while clua_next(L, height + 1) != 0 {
+      var isInteger: CInt = 0
+      let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0
+      if isInteger == 0 || position < 1 || position > length { visit(member(L)) }
+      clua_pop(L, 1)
+    }
+  }
+
+  /// The value on top of the stack as a member. [-0, +0, -]
+  private func member(_ L: OpaquePointer) -> Member {
+    let node: NodeRef? = if case .node(let node) = observable(L) { node } else { nil }
+    return Member(value: host.operand(at: -1, of: L), node: node)
+  }
+
+  override func element(atEnd isLast: Bool, of node: NodeRef) -> Member? {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    let table = TableKind.table(node)
+    clua_node_pushtable(L, table)
+    guard lua_checkstack(L, 12) != 0, lua_type(L, -1) == LUA_TTABLE else { return nil }
+    let kind = clua_node_kind(table)
+    if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
+      lua_pushnil(L)
+      return clua_next(L, height + 1) != 0 ? member(L) : nil
+    }
+    let length = clua_rawlen(L, height + 1)
+    if length == 0 { return nil }
+    lua_pushinteger(L, isLast ? lua_Integer(clamping: length) : 1)
+    clua_rawget(L, height + 1)
+    return member(L)
+  }
+
+  override func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand {
+    let component = path.components[step]
+    if let size = derivedValue(component, of: node) { return .integer(size) }
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
     clua_node_pushtable(L, TableKind.table(node))
-    defer { clua_pop(L, 1) }
-    guard lua_type(L, -1) == LUA_TTABLE else { return nil }
-    return Int(clamping: clua_rawlen(L, -1))
+    return pushValue(at: step, of: path, on: node, L) ? host.operand(at: -1, of: L) : .none
+  }
+
+  // MARK: Journals
+
+  /// What happens to tables whose members somebody follows.
+  private var journals: [NodeRef: TableJournal] = [:]
+
+  override func beginJournal(of node: NodeRef) -> Bool {
+    let table = TableKind.table(node)
+    // As it will be told: the border may be any before.
+    clua_node_journal(L, table, true)
+    journals[node] = TableJournal(host, of: table, length: Int(clua_node_length(table)))
+    return true
+  }
+
+  override func endJournal(of node: NodeRef) {
+    let table = TableKind.table(node)
+    journals[node] = nil
+    if host.isClosed { return }
+    clua_node_journal(L, table, false)
+    lua_pushnil(L)
+    clua_node_setjournal(L, table)
+  }
+
+  override func journalEnd(of node: NodeRef) -> Int { journals[node]?.end ?? 0 }
+
+  override func trimJournal(of node: NodeRef, before position: Int) {
+    journals[node]?.trim(before: position, L)
+  }
+
+  override func compactJournal(of node: NodeRef, for readers: [Int]) {
+    journals[node]?.compact(for: readers, L)
+  }
+
+  override func forEachMemberChange(
+    _ node: NodeRef, in scope: MemberScope, since position: Int,
+    _ visit: (_ member: Member, _ count: Int) -> Void
+  ) -> Bool {
+    guard let journal = journals[node], lua_checkstack(L, 12) != 0 else { return false }
+    let L = L
+    func tell(_ value: KeptValue, _ count: Int) {
+      journal.push(value, to: L)
+      defer { clua_pop(L, 1) }
+      visit(member(L), count)
+    }
+    let (list, keyed) = journal.parts(of: position)
+    if journal.isList, !journal.list.forEachMemberChange(since: list, tell) { return false }
+    if !journal.isList || scope == .everything {
+      journal.keyed.forEachMemberChange(since: keyed) { tell($1, $2) }
+    }
+    return true
+  }
+
+  override func hasEdits(_ node: NodeRef, since position: Int) -> Bool {
+    guard let journal = journals[node] else { return false }
+    let L = L
+    let (list, keyed) = journal.parts(of: position)
+    return journal.list.hasEdits(
+      since: list, current: journal.current, same: { journal.same($0, $1, L) })
+      || journal.keyed.hasEdits(since: keyed, same: { journal.same($0, $1, L) })
+  }
+
+  /// The journal of a node whose edits somebody reads.
+  func journal(of node: NodeRef) -> TableJournal? { journals[node] }
+
+  func record(_ write: clua_write, of node: NodeRef, _ L: OpaquePointer) {
+    if !journals.isEmpty, let journal = journals[node] { journal.record(write, L) }
   }
 
   // MARK: Lifetime
@@ -265,6 +448,10 @@ final class TableKind: NodeKind {
       L, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     defer { clua_pop(L, 1) }
+    if clua_node_kind(TableKind.table(slot.pointee.node)) == CLUA_KIND_SET {
+      guard clua_try_pushmembername(L) == LUA_OK else { return "&" }
+      return "&" + host.state.text(at: -1, of: L)
+    }
     return host.keyName(at: -1, of: L)
   }
 
@@ -277,73 +464,24 @@ final class TableKind: NodeKind {
   }
 }
 
+extension clua_kind {
+  fileprivate var noun: String {
+    switch self {
+    case CLUA_KIND_ARRAY: "an array"
+    case CLUA_KIND_SET: "a set"
+    case CLUA_KIND_DICTIONARY: "a dictionary"
+    default: "a table"
+    }
+  }
+
+  fileprivate func noun(definite: Bool) -> String { self == CLUA_KIND_ARRAY ? "the array" : "the table" }
+}
+
 extension Path.Component {
+  fileprivate var isCount: Bool { bytes.elementsEqual("count".utf8) }
+
   /// P11: metamethods are never intercepted.
   fileprivate var isMetamethodName: Bool {
     bytes.count >= 2 && bytes[0] == UInt8(ascii: "_") && bytes[1] == UInt8(ascii: "_")
-  }
-}
-
-extension LuaHost {
-  /// Keeps an observed table alive until its watchers were called (L2).
-  func anchor(_ node: NodeRef) {
-    let L = state.pointer
-    if let write = writing, write.pointee.node == TableKind.table(node) {
-      lua_pushvalue(L, write.pointee.table)
-    } else {
-      clua_node_pushtable(L, TableKind.table(node))
-    }
-    node.pointee.context = anchors.keep(L)
-  }
-
-  func release(_ node: NodeRef) {
-    anchors.release(node.pointee.context, state.pointer)
-    node.pointee.context = 0
-  }
-
-  /// A write that C heard and somebody wants to know of.
-  func written(_ L: OpaquePointer, _ write: UnsafePointer<clua_write>) {
-    guard let owner = clua_node_owner(write.pointee.node) else { return }
-    let node = owner.assumingMemoryBound(to: Node.self)
-    let outer = (state.pointer, writing)
-    state.pointer = L
-    writing = write
-    if write.pointee.othercount == 0 {
-      engine.written(change(of: node, write))
-    } else {
-      var changes: [Change] = []
-      changes.reserveCapacity(Int(write.pointee.othercount) + 1)
-      if write.pointee.every != nil { changes.append(change(of: node, write)) }
-      for index in 0..<Int(write.pointee.othercount) {
-        changes.append(change(of: node, write.pointee.others + index))
-      }
-      engine.written(changes)
-    }
-    (state.pointer, writing) = outer
-  }
-
-  @inline(__always)
-  private func change(of node: NodeRef, _ write: UnsafePointer<clua_write>) -> Change {
-    Change(
-      node: node, slot: slot(write.pointee.slot), every: slot(write.pointee.every),
-      isSame: write.pointee.same, values: UnsafeRawPointer(write))
-  }
-
-  private func slot(_ slot: UnsafeMutablePointer<clua_slot>?) -> SlotRef? {
-    slot.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self) }
-  }
-
-  /// The key at an index as `observed_keys` and reports tell it. [-0, +0, -]
-  func keyName(at index: CInt, of L: OpaquePointer) -> String {
-    switch lua_type(L, index) {
-    case LUA_TSTRING: state.text(at: index, of: L)
-    case LUA_TNUMBER:
-      lua_isinteger(L, index) != 0
-        ? "#\(lua_tointegerx(L, index, nil))" : "\(lua_tonumberx(L, index, nil))"
-    case LUA_TBOOLEAN: lua_toboolean(L, index) != 0 ? "true" : "false"
-    case LUA_TNIL: "nil"
-    default:
-      "\(String(cString: lua_typename(L, lua_type(L, index))))"
-    }
   }
 }

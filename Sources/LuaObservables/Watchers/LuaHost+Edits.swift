@@ -21,11 +21,6 @@ extension LuaHost {
     try state.check(clua_try_createtable(L, 0, 0), L)
   }
 
-  /// Pushes what happened to a collection since a position of its journal. [-0, +1, -]
-  func pushEdits(of node: NodeRef, since position: Int, to L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 0), L)
-  }
-
   /// Pushes an insertion for each element that is there. [-0, +1, -]
   private func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
     try state.check(clua_try_createtable(L, 0, 0), L)

@@ -1,0 +1,27 @@
+internal import CLua
+internal import Observables
+
+/// A value of a script in a journal: as it is where it is small, else by its place among the values
+/// that the journal of its table keeps.
+enum KeptValue {
+  /// Nil.
+  case nothing
+  case boolean(Bool)
+  case integer(lua_Integer)
+  case float(lua_Number)
+  /// What is kept under a number.
+  case kept(Int)
+  /// An element of a list that is kept.
+  case element(Int, of: Int)
+  /// What is at a position of the list now.
+  case current(Int)
+}
+
+/// A key of a table, told by what it is.
+struct KeptKey: Hashable {
+  let identity: Operand
+  let value: KeptValue
+
+  static func == (a: KeptKey, b: KeptKey) -> Bool { a.identity == b.identity }
+  func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}

@@ -1,0 +1,48 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Edits as scripts are told them (C10).
+extension LuaHost {
+  /// Pushes what happened to a table since a position of its journal: a list of
+  /// {kind, at, from, old, new}, the first to be applied first; positions count from 1. [-0, +1, -]
+  func pushEdits(of node: NodeRef, since position: Int, to L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 0), L)
+    guard node.kind === tables, let journal = tables.journal(of: node) else { return }
+    let list = lua_gettop(L)
+    var count: lua_Integer = 0
+    func add(
+      _ kind: String, at: KeptValue, from: KeptValue? = nil, old: KeptValue? = nil,
+      new: KeptValue? = nil
+    ) throws(LuaError) {
+      try pushEdit(kind, to: L) { L throws(LuaError) in
+        for (field, value) in [("at", at), ("from", from), ("old", old), ("new", new)] {
+          guard let value else { continue }
+          journal.push(value, to: L)
+          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+        }
+      }
+      count += 1
+      try self.add(count, to: list, L)
+    }
+    func index(_ position: Int) -> KeptValue { .integer(lua_Integer(position + 1)) }
+    let parts = journal.parts(of: position)
+    let edits = journal.list.edits(
+      since: parts.list, current: journal.current, same: { journal.same($0, $1, L) })
+    for edit in edits {
+      switch edit {
+      case .insert(let element, let at): try add("insert", at: index(at), new: element)
+      case .remove(let element, let at): try add("remove", at: index(at), old: element)
+      case .replace(let old, let new, let at):
+        try add("replace", at: index(at), old: old, new: new)
+      case .move(let element, let from, let at):
+        try add("move", at: index(at), from: index(from), old: element, new: element)
+      }
+    }
+    let keyed = journal.keyed.edits(since: parts.keyed, same: { journal.same($0, $1, L) })
+    for edit in keyed {
+      let kind = edit.old == nil ? "insert" : edit.new == nil ? "remove" : "replace"
+      try add(kind, at: edit.key.value, old: edit.old, new: edit.new)
+    }
+  }
+}

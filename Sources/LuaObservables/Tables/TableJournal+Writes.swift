@@ -1,0 +1,151 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What a write of a script means to a journal.
+extension TableJournal {
+  /// Records a write that is done; the stack is that of the write. [-0, +0, -]
+  func record(_ write: clua_write, _ L: OpaquePointer) {
+    guard lua_checkstack(L, 16) != 0 else { return }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    if !isList {
+      if write.edit == CLUA_EDIT_NONE { recordKey(write, L) }
+      return
+    }
+    let (at, from, count) = (Int(write.at), Int(write.from), Int(write.count))
+    switch write.edit {
+    case CLUA_EDIT_NONE:
+      recordSingle(write, L)
+    case _ where write.unsettled || write.same:
+      break
+    case CLUA_EDIT_INSERT where at >= 1 && at <= length + 1:
+      // Nil behind the end is nothing.
+      if at <= length || lua_type(L, write.element) != LUA_TNIL {
+        record(.insert(keep(write.element, L), at: at - 1))
+      }
+      settle(write, L)
+    case CLUA_EDIT_REMOVE where at >= 1 && at <= length:
+      record(.remove(keep(write.element, L), at: at - 1))
+      settle(write, L)
+    case CLUA_EDIT_MOVE where (1...max(1, length)).contains(at) && from >= 1 && from <= length:
+      record(.move(keep(write.element, L), from: from - 1, at: at - 1))
+    case CLUA_EDIT_SWAP where (1...max(1, length)).contains(at) && from >= 1 && from <= length:
+      let (first, second) = (keepValue(at: from, L), keepValue(at: at, L))
+      record(.replace(second, with: first, at: from - 1))
+      record(.replace(first, with: second, at: at - 1))
+    case CLUA_EDIT_APPEND where at == length + 1:
+      for position in at..<at + count {
+        record(.insert(keepValue(at: position, L), at: position - 1))
+      }
+    case CLUA_EDIT_CLEAR where count == length:
+      for (index, element) in keepElements(of: write.list, count, L).enumerated().reversed() {
+        record(.remove(element, at: index))
+      }
+    case CLUA_EDIT_RANGE:
+      recordRange(write, L)
+    case CLUA_EDIT_WHOLE where count == length:
+      recordWhole(
+        keepElements(of: write.list, count, L), isPermutation: write.permutation,
+        length: Int(write.length))
+    default:
+      // What C code or a finalizer did in between: readers look at all.
+      recordWhole(
+        Array(repeating: .nothing, count: length), isPermutation: false, length: Int(write.length))
+    }
+  }
+
+  private func keepValue(at position: Int, _ L: OpaquePointer) -> KeptValue {
+    push(.current(position), to: L)
+    defer { clua_pop(L, 1) }
+    return keep(-1, L)
+  }
+
+  // MARK: Keys
+
+  private func recordKey(_ write: clua_write, _ L: OpaquePointer) {
+    let old = write.was ? keep(oldIndex(write, L), L) : nil
+    record(keepKey(write.key, L), from: old, to: write.is ? keep(write.new_, L) : nil)
+  }
+
+  /// Where a script told of a change without saying from what, the value left and came again.
+  private func oldIndex(_ write: clua_write, _ L: OpaquePointer) -> CInt {
+    lua_type(L, write.old) == LUA_TNIL ? write.new_ : write.old
+  }
+
+  private func recordSingle(_ write: clua_write, _ L: OpaquePointer) {
+    var isInteger: CInt = 0
+    let number = lua_type(L, write.key) == LUA_TNUMBER
+      ? lua_tointegerx(L, write.key, &isInteger) : 0
+    if isInteger == 0 || number < 1 { return recordKey(write, L) }
+    // The end of the sort tells all.
+    if write.unsettled { return }
+    let (position, now) = (Int(number), Int(write.length))
+    if position <= length, position <= now {
+      record(
+        .replace(
+          write.was ? keep(oldIndex(write, L), L) : .nothing,
+          with: write.is ? keep(write.new_, L) : .nothing, at: position - 1))
+    } else if position > length, position > now {
+      recordKey(write, L)
+    }
+    settle(write, L) { key in
+      key == position ? .some(write.was ? keep(oldIndex(write, L), L) : .nothing) : nil
+    }
+  }
+
+  private func recordRange(_ write: clua_write, _ L: OpaquePointer) {
+    let now = Int(write.length)
+    func old(_ key: Int) -> KeptValue? {
+      let (offset, overflows) = key.subtractingReportingOverflow(Int(write.at))
+      guard !overflows, offset >= 0, offset < write.count else { return nil }
+      lua_rawgeti(L, write.list, lua_Integer(offset + 1))
+      defer { clua_pop(L, 1) }
+      return keep(-1, L)
+    }
+    for offset in 0..<Int(write.count) {
+      let key = Int(write.at) + offset
+      lua_rawgeti(L, write.list, lua_Integer(offset + 1))
+      push(.current(key), to: L)
+      defer { clua_pop(L, 2) }
+      if clua_same(L, -1, -2), lua_isinteger(L, -1) == lua_isinteger(L, -2) { continue }
+      if key >= 1, key <= length, key <= now {
+        record(.replace(keep(-2, L), with: keep(-1, L), at: key - 1))
+      } else if key < 1 || (key > length && key > now) {
+        recordKey(key, from: keep(-2, L), to: keep(-1, L))
+      }
+    }
+    settle(write, L, old: old)
+  }
+
+  /// The border of the list moved: keys become elements, or elements become keys.
+  ///
+  /// `old` gives what was at a key that the write itself changed.
+  private func settle(
+    _ write: clua_write, _ L: OpaquePointer, old: (Int) -> KeptValue? = { _ in nil }
+  ) {
+    let now = Int(write.length)
+    while length > now {
+      let key = length
+      record(.remove(old(key) ?? keepValue(at: key, L), at: key - 1))
+      recordKey(key, from: nil, to: keepValue(at: key, L))
+    }
+    while length < now {
+      let key = length + 1
+      let value = keepValue(at: key, L)
+      record(.insert(value, at: key - 1))
+      recordKey(key, from: old(key) ?? value, to: nil)
+    }
+  }
+
+  private func recordKey(_ key: Int, from old: KeptValue?, to new: KeptValue?) {
+    func value(_ kept: KeptValue?) -> KeptValue? {
+      if case .nothing? = kept { return nil }
+      return kept
+    }
+    let (old, new) = (value(old), value(new))
+    guard old != nil || new != nil else { return }
+    record(
+      KeptKey(identity: .integer(key), value: .integer(lua_Integer(key))), from: old, to: new)
+  }
+}

@@ -1,0 +1,197 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What happened to the members of one table, for several readers (C10).
+///
+/// The elements of a list are told by positions, other keys by what they are. The values themselves
+/// hang on the table's node, so that they live no longer than it: they may hold the table.
+final class TableJournal {
+  let table: OpaquePointer
+  let kind: clua_kind
+  private unowned(unsafe) let host: LuaHost
+  private(set) var list = Journal<KeptValue>()
+  private(set) var keyed = KeyedJournal<KeptKey, KeptValue>()
+  /// The length of the list part, as the entries have it.
+  private(set) var length: Int
+  private var lastKept = 0
+  private var lastForgotten = 0
+  /// The positions that readers were given, and what they mean.
+  private var marks: [Mark] = []
+
+  private struct Mark {
+    let position: Int
+    let list: Int
+    let keyed: Int
+    let kept: Int
+  }
+
+  init(_ host: LuaHost, of table: OpaquePointer, length: Int) {
+    (self.host, self.table, self.length) = (host, table, length)
+    kind = clua_node_kind(table)
+  }
+
+  var isList: Bool { kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY }
+
+  // MARK: Positions
+
+  /// The position behind the last entry.
+  var end: Int {
+    let mark = Mark(
+      position: list.end + keyed.end, list: list.end, keyed: keyed.end, kept: lastKept)
+    if marks.last?.position != mark.position { marks.append(mark) }
+    return mark.position
+  }
+
+  /// What a position means that a reader was given.
+  func parts(of position: Int) -> (list: Int, keyed: Int) {
+    let mark = mark(at: position)
+    return (mark.list, mark.keyed)
+  }
+
+  private func mark(at position: Int) -> Mark {
+    var (low, high) = (0, marks.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if marks[middle].position <= position { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? marks[low - 1] : Mark(position: 0, list: 0, keyed: 0, kept: 0)
+  }
+
+  /// All readers know what is before `position`.
+  func trim(before position: Int, _ L: OpaquePointer) {
+    let mark = mark(at: position)
+    list.trim(before: mark.list)
+    keyed.trim(before: mark.keyed)
+    marks.removeAll { $0.position < mark.position }
+    if mark.kept > lastForgotten {
+      clua_journal_forget(L, table, lua_Integer(lastForgotten + 1), lua_Integer(mark.kept))
+      lastForgotten = mark.kept
+    }
+  }
+
+  /// Puts long runs of entries together for readers that lag behind.
+  func compact(for readers: [Int], _ L: OpaquePointer) {
+    guard list.count + keyed.count > 1024 else { return }
+    list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
+    keyed.compact(for: readers.map { parts(of: $0).keyed }, keyCount: 256)
+  }
+
+  // MARK: Values
+
+  /// The value at an index, kept. [-0, +0, -]
+  func keep(_ index: CInt, _ L: OpaquePointer) -> KeptValue {
+    switch lua_type(L, index) {
+    case LUA_TNIL, LUA_TNONE: return .nothing
+    case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
+    case LUA_TNUMBER:
+      return lua_isinteger(L, index) != 0
+        ? .integer(lua_tointegerx(L, index, nil)) : .float(lua_tonumberx(L, index, nil))
+    default:
+      lua_pushvalue(L, index)
+      guard clua_try_journal_keep(L, table, lua_Integer(lastKept + 1)) == LUA_OK else {
+        clua_pop(L, 1)
+        return .nothing
+      }
+      lastKept += 1
+      return .kept(lastKept)
+    }
+  }
+
+  /// The value at an index as a key. [-0, +0, -]
+  func keepKey(_ index: CInt, _ L: OpaquePointer) -> KeptKey {
+    var isInteger: CInt = 0
+    if lua_type(L, index) == LUA_TNUMBER {
+      let number = lua_tointegerx(L, index, &isInteger)
+      if isInteger != 0 { return KeptKey(identity: .integer(Int(number)), value: .integer(number)) }
+    }
+    return KeptKey(identity: host.operand(at: index, of: L), value: keep(index, L))
+  }
+
+  /// The elements of a list at an index, kept as one. [-0, +0, -]
+  func keepElements(of index: CInt, _ count: Int, _ L: OpaquePointer) -> [KeptValue] {
+    if count == 0 { return [] }
+    guard case .kept(let list) = keep(index, L) else {
+      return Array(repeating: .nothing, count: count)
+    }
+    return (1...count).map { .element($0, of: list) }
+  }
+
+  /// The elements that are there now, kept as one.
+  private func keepList(_ count: Int, _ L: OpaquePointer) -> [KeptValue] {
+    if count == 0 { return [] }
+    let status = clua_try_journal_keeplist(L, table, lua_Integer(lastKept + 1), lua_Integer(count))
+    guard status == LUA_OK else {
+      clua_pop(L, 1)
+      return Array(repeating: .nothing, count: count)
+    }
+    lastKept += 1
+    return (1...count).map { .element($0, of: lastKept) }
+  }
+
+  /// Pushes a value. [-0, +1, -]
+  func push(_ value: KeptValue, to L: OpaquePointer) {
+    switch value {
+    case .nothing: lua_pushnil(L)
+    case .boolean(let value): lua_pushboolean(L, value ? 1 : 0)
+    case .integer(let number): lua_pushinteger(L, number)
+    case .float(let number): lua_pushnumber(L, number)
+    case .kept(let key): clua_journal_push(L, table, lua_Integer(key))
+    case .element(let position, let list):
+      clua_journal_push(L, table, lua_Integer(list))
+      if lua_type(L, -1) == LUA_TTABLE {
+        lua_rawgeti(L, -1, lua_Integer(position))
+      } else {
+        lua_pushnil(L)
+      }
+      clua_remove(L, -2)
+    case .current(let position):
+      clua_node_pushtable(L, table)
+      lua_pushinteger(L, lua_Integer(position))
+      if lua_type(L, -2) == LUA_TTABLE {
+        clua_rawget(L, -2)
+      } else {
+        clua_pop(L, 1)
+        lua_pushnil(L)
+      }
+      clua_remove(L, -2)
+    }
+  }
+
+  /// Whether two values are the same by T5.
+  func same(_ a: KeptValue, _ b: KeptValue, _ L: OpaquePointer) -> Bool {
+    switch (a, b) {
+    case (.integer(let a), .integer(let b)): return a == b
+    case (.nothing, .nothing): return true
+    case (.boolean(let a), .boolean(let b)): return a == b
+    default:
+      push(a, to: L)
+      push(b, to: L)
+      defer { clua_pop(L, 2) }
+      return clua_same(L, -1, -2)
+    }
+  }
+
+  /// The elements that are there now, as long as they are.
+  func current() -> [KeptValue] { length == 0 ? [] : (1...length).map { .current($0) } }
+
+  // MARK: Recording
+
+  func record(_ edit: CollectionEdit<KeptValue>) {
+    switch edit {
+    case .insert: length += 1
+    case .remove: length -= 1
+    default: break
+    }
+    list.record(edit)
+  }
+
+  func recordWhole(_ old: [KeptValue], isPermutation: Bool, length now: Int) {
+    list.rearranged(from: old, isPermutation: isPermutation)
+    length = now
+  }
+
+  func record(_ key: KeptKey, from old: KeptValue?, to new: KeptValue?) {
+    keyed.record(key, from: old, to: new)
+  }
+}
