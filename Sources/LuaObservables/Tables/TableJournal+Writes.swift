@@ -75,7 +75,8 @@ extension TableJournal {
 
   private func recordSingle(_ write: clua_write, _ L: OpaquePointer) {
     var isInteger: CInt = 0
-    let number = lua_type(L, write.key) == LUA_TNUMBER
+    let number =
+      lua_type(L, write.key) == LUA_TNUMBER
       ? lua_tointegerx(L, write.key, &isInteger) : 0
     if isInteger == 0 || number < 1 { return recordKey(write, L) }
     // The end of the sort tells all.

@@ -145,7 +145,9 @@ final class TableKind: NodeKind {
     guard lua_type(L, height + 1) == LUA_TTABLE, clua_rawget(L, height + 1) != LUA_TNIL else {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "\(kind.noun(definite: true)) has nothing at \(component) (write '#\(component)' to watch the slot)")
+        detail:
+          "\(kind.noun(definite: true)) has nothing at \(component) (write '#\(component)' to watch the slot)"
+      )
     }
     if position < 1 || UInt64(position) > clua_rawlen(L, height + 1) {
       return .key(try keySlot(of: node, step, path))
@@ -360,6 +362,9 @@ final class TableKind: NodeKind {
     clua_node_setjournal(L, table)
   }
 
+  /// The table is gone, and with it what its journal kept.
+  func abandonJournal(of node: NodeRef) { journals[node] = nil }
+
   override func journalEnd(of node: NodeRef) -> Int { journals[node]?.end ?? 0 }
 
   override func trimJournal(of node: NodeRef, before position: Int) {
@@ -437,6 +442,7 @@ final class TableKind: NodeKind {
       clua_node_setowner(TableKind.table(node), nil)
       host.engine.end(node)
     }
+    journals = [:]
   }
 
   // MARK: Names
@@ -474,7 +480,7 @@ extension clua_kind {
     }
   }
 
-  fileprivate func noun(definite: Bool) -> String { self == CLUA_KIND_ARRAY ? "the array" : "the table" }
+  fileprivate var definiteNoun: String { self == CLUA_KIND_ARRAY ? "the array" : "the table" }
 }
 
 extension Path.Component {

@@ -217,6 +217,7 @@ extension LuaHost {
   func ended(_ L: OpaquePointer, _ node: OpaquePointer, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     let root = owner.assumingMemoryBound(to: Node.self)
+    tables.abandonJournal(of: root)
     if lua_type(L, -1) == LUA_TTABLE, lua_checkstack(L, 8) != 0 {
       var next = root.pointee.firstWatcher
       while let watcher = next {
