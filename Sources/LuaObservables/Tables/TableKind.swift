@@ -145,9 +145,8 @@ final class TableKind: NodeKind {
     guard lua_type(L, height + 1) == LUA_TTABLE, clua_rawget(L, height + 1) != LUA_TNIL else {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail:
-          "\(kind.noun(definite: true)) has nothing at \(component) (write '#\(component)' to watch the slot)"
-      )
+        detail: "\(kind.definiteNoun) has nothing at \(component) "
+          + "(write '#\(component)' to watch the slot)")
     }
     if position < 1 || UInt64(position) > clua_rawlen(L, height + 1) {
       return .key(try keySlot(of: node, step, path))
