@@ -68,8 +68,8 @@ extension LuaHost {
   }
 
   private func keyedEdit(_ edit: ScriptEdit) -> KeyedEdit<LuaValue, LuaValue>? {
-    KeyedEdit(
-      key: edit.at, old: edit.old == .nil ? nil : edit.old, new: edit.new == .nil ? nil : edit.new)
+    func value(_ value: LuaValue) -> LuaValue? { value == .nil ? Optional.none : value }
+    return KeyedEdit(key: edit.at, old: value(edit.old), new: value(edit.new))
   }
 
   /// What a script would be told; nothing where there is no memory for it.

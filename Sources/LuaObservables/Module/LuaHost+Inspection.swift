@@ -136,6 +136,7 @@ extension LuaHost {
     let (name, site) = title(of: watcher)
     var notes: [String] = []
     let flags = watcher.pointee.flags
+    if watcher.script.pointee.hasEdits { notes.append("edits") }
     if flags.contains(.immediate) { notes.append("immediate") }
     if flags.contains(.once) { notes.append("once") }
     if flags.contains(.paused) { notes.append("paused") }

@@ -1,0 +1,176 @@
+-- Rule C1: what obs.array, obs.set_of, obs.dictionary, obs.clear and obs.assign take and give.
+local obs = require "obs"
+
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
+local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+
+local function list(values) return table.concat(values, " ") end
+local function sorted(set)
+  local values = {}
+  for value in pairs(set) do values[#values + 1] = value end
+  table.sort(values)
+  return list(values)
+end
+
+check("they begin with what they are given, or empty", function()
+  eq(list(obs.array { 1, 2 }), "1 2")
+  eq(obs.array().count, 0)
+  eq(sorted(obs.set_of { 2, 1, 2 }), "1 2")
+  eq(obs.set_of().count, 0)
+  local d = obs.dictionary { a = 1, count = 2 }
+  eq(d.a, 1)
+  eq(d.count, 2)
+  eq(next(obs.dictionary()), nil)
+end)
+check("an array, a set or a plain list can be given", function()
+  eq(list(obs.array(obs.array { 1, 2 })), "1 2")
+  eq(sorted(obs.set_of(obs.array { 1, 2, 2 })), "1 2")
+  eq(sorted(obs.set_of(obs.set_of { 1, 2 })), "1 2")
+  eq(obs.dictionary(obs.dictionary { a = 1 }).a, 1)
+end)
+check("the list that was given stays what it was", function()
+  local plain = { 1, 2 }
+  local a = obs.array(plain)
+  a:append(3)
+  eq(#plain, 2)
+  plain[1] = 9
+  eq(a[1], 1)
+end)
+check("tostring names them", function()
+  assert(tostring(obs.array {}):find "^obs%.Array: 0x")
+  assert(tostring(obs.set_of {}):find "^obs%.Set: 0x")
+end)
+check("a method that is called with a dot says so", function()
+  local a, s = obs.array {}, obs.set_of {}
+  local text = fails("RuleC1API.lua:%d+: .*append", function() a.append(1) end)
+  assert(text:find ":" and text:find "obs%.Array", text)
+  fails("RuleC1API.lua:%d+: .*add.*obs%.Set", function() s.add(1) end)
+  fails("RuleC1API.lua:%d+", function() a.append() end)
+end)
+check("what cannot be an element, a place or a list", function()
+  local a = obs.array { 1, 2, 3 }
+  for _, case in ipairs {
+    { "nil", function() a:append(nil) end },
+    { "nil", function() a:append(1, nil, 2) end },
+    { "nil", function() a:insert(1, nil) end },
+    { "nil", function() a:replace(1, nil) end },
+    { "5.*3", function() a:insert(5, 1) end },
+    { "0.*3", function() a:insert(0, 1) end },
+    { "4.*3", function() a:remove(4) end },
+    { "4.*3", function() a:replace(4, 1) end },
+    { "9.*3", function() a:move(1, 9) end },
+    { "9.*3", function() a:swap(9, 1) end },
+    { "7.*3", function() a[7] = 1 end },
+    { "x", function() a.x = 1 end },
+    { "hole", function() a[1] = nil end },
+    { "number", function() a:set(3) end },
+    { "function", function() a:sort(3) end },
+    { "insert", function() a:insert("x", 1) end },
+    { "array", function() obs.array(3) end },
+    { "set_of", function() obs.set_of(3) end },
+    { "dictionary", function() obs.dictionary(3) end },
+    { "nil", function() obs.set_of():add(nil) end },
+    { "NaN", function() obs.set_of():add(0 / 0) end },
+    { "union", function() obs.set_of():union(3) end },
+    { "clear", function() obs.clear(3) end },
+    { "assign", function() obs.assign(3, {}) end },
+    { "assign", function() obs.assign({}, 3) end },
+  } do
+    fails("RuleC1API.lua:%d+: .*" .. case[1], case[2])
+    eq(list(a), "1 2 3")
+  end
+end)
+check("union, intersect and subtract change the set, by a set, an array or a list", function()
+  for _, make in ipairs { obs.set_of, obs.array, function(t) return t end } do
+    local s = obs.set_of { 1, 2, 3 }
+    s:union(make { 3, 4 })
+    eq(sorted(s), "1 2 3 4")
+    s:intersect(make { 2, 3, 9 })
+    eq(sorted(s), "2 3")
+    s:subtract(make { 3, 4 })
+    eq(sorted(s), "2")
+  end
+  local s = obs.set_of { 1, 2 }
+  s:union(s)
+  s:intersect(s)
+  eq(sorted(s), "1 2")
+  s:subtract(s)
+  eq(s.count, 0)
+end)
+check("a set knows the names of its members, present or not", function()
+  local s, o = obs.set_of { "a" }, {}
+  local key = s:key_of(o)
+  eq(key, s:key_of(o))
+  eq(s:object_for(s:key_of "a"), "a")
+  s:add(o)
+  eq(s:object_for(key), o)
+  local n = counter(s, key)
+  s:remove(o)
+  eq(n(), 1)
+end)
+check("obs.clear empties what it is given", function()
+  local a, s, d = obs.array { 1, 2 }, obs.set_of { 1 }, obs.dictionary { a = 1 }
+  local t = { 1, 2, x = 3, [true] = 4 }
+  for _, c in ipairs { a, s, d, t } do obs.clear(c) end
+  eq(a.count, 0)
+  eq(s.count, 0)
+  eq(next(d), nil)
+  eq(next(t), nil)
+end)
+check("obs.assign makes it equal, touching only what differs", function()
+  local kept = {}
+  for _, make in ipairs { obs.array, function(t) return t end } do
+    local a = make { kept, 1, 2 }
+    local first, second = counter(a, "#1"), counter(a, "#2")
+    obs.assign(a, { kept, 3 })
+    eq(first(), 0)
+    eq(second(), 0)
+    eq(#a, 2)
+    eq(a[2], 3)
+    local whole = counter(a, "*")
+    obs.assign(a, make { kept, 3 })
+    eq(whole(), 0)
+  end
+  for _, make in ipairs { obs.dictionary, function(t) return t end } do
+    local d = make { a = 1, b = 2, c = kept }
+    local a, b, c = counter(d, "a"), counter(d, "b"), counter(d, "c")
+    obs.assign(d, { a = 1, b = 3, d = 4 })
+    eq(a(), 0)
+    eq(d.b, 3)
+    eq(d.c, nil)
+    eq(d.d, 4)
+  end
+  local s = obs.set_of { 1, 2 }
+  local one, whole = counter(s, s:key_of(1)), counter(s, "*")
+  obs.assign(s, { 3, 1 })
+  eq(one(), 0)
+  eq(sorted(s), "1 3")
+  obs.assign(s, obs.set_of { 1, 3 })
+  eq(whole(), 0)
+  obs.assign(s, s)
+  eq(sorted(s), "1 3")
+end)
+check("what is observed has its name", function()
+  local a = obs.array { { price = 1 } }
+  obs.observe(a, { "count", "@sum.price", "#3", "1", "price" }, function() end)
+  eq(list(obs.observed_keys(a)), "#3 * 1 @sum.price count")
+  eq(obs.observer_count(a, "count"), 1)
+  eq(obs.observer_count(a, "@sum.price"), 1)
+  assert(obs.describe(a):find "@sum.price")
+  eq(obs.stop(a), 5)
+  eq(#obs.observed_keys(a), 0)
+end)
+check("obs.get reads through them", function()
+  local a = obs.array { { price = 1, tags = obs.set_of { "x", "y" } }, { price = 2, tags = obs.set_of {} } }
+  local t = { items = a, stock = obs.dictionary { pen = 3, count = 7 } }
+  eq(obs.get(t, "items.count"), 2)
+  eq(obs.get(t, "items.#2.price"), 2)
+  eq(obs.get(t, "stock.pen"), 3)
+  eq(obs.get(t, "stock.count"), 2)
+  eq(obs.get(t, "stock.@sum"), 10)
+  eq(obs.get(t, "items.@sum.tags.count"), 2)
+  eq(#obs.get(t, "items.@unionOfSets.tags"), 2)
+  fails("many values", obs.get, t, "items.price")
+end)
+
+checking.finish()
