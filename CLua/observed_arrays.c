@@ -7,7 +7,7 @@
 static clua_node *check_array(lua_State *L, int *store) {
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
   if (!node || node->kind != CLUA_KIND_ARRAY) {
-    luaL_typeerror(L, 1, "array");
+    clua_selferror(L, 1, "obs.Array");
     return NULL;
   }
   lua_getiuservalue(L, -1, CLUA_NODE_STORE);
@@ -323,7 +323,7 @@ static int array_set(lua_State *L) {
   int store;
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
-  luaL_checktype(L, 2, LUA_TTABLE);
+  clua_checklist(L, 2);
   // Reading may run code; the array is changed when nothing can go wrong any more.
   lua_Integer count = luaL_len(L, 2);
   lua_newtable(L);

@@ -119,13 +119,56 @@ lua_Integer clua_node_size(lua_State *L, clua_node *node) {
 
 /* ---- Constructors --------------------------------------------------------------------------- */
 
+int clua_selferror(lua_State *L, int argument, const char *class) {
+  return luaL_argerror(L, argument, lua_pushfstring(L, "%s expected, got %s; call it with ':'", class,
+                                                    luaL_typename(L, argument)));
+}
+
+/* Calls the `__pairs` of the object at `index`; without one it is no list. [-0, +3, v] */
+static void push_iteration(lua_State *L, int index, const char *expected) {
+  if (lua_type(L, index) != LUA_TUSERDATA || luaL_getmetafield(L, index, "__pairs") == LUA_TNIL) {
+    luaL_typeerror(L, index, expected);
+  }
+  lua_pushvalue(L, index);
+  lua_call(L, 1, 3);
+}
+
+/* Goes on with the iteration at `first`; false at its end. [-0, +(2|0), v] */
+static bool iterate(lua_State *L, int first) {
+  lua_pushvalue(L, first);
+  lua_pushvalue(L, first + 1);
+  lua_pushvalue(L, first + 2);
+  lua_call(L, 2, 2);
+  if (lua_isnil(L, -2)) {
+    lua_pop(L, 2);
+    return false;
+  }
+  lua_pushvalue(L, -2);
+  lua_replace(L, first + 2);
+  return true;
+}
+
+void clua_checklist(lua_State *L, int index) {
+  if (lua_type(L, index) == LUA_TTABLE) return;
+  luaL_checkstack(L, 12, NULL);
+  push_iteration(L, index, "list");
+  int first = lua_gettop(L) - 2;
+  lua_newtable(L);
+  for (lua_Integer count = 1; iterate(L, first); count++) {
+    lua_rawseti(L, first + 3, count);
+    lua_pop(L, 1);
+  }
+  lua_replace(L, index);
+  lua_settop(L, first - 1);
+}
+
 /* Upvalue: the class. */
 static int array_new(lua_State *L) {
   lua_settop(L, 1);
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
-  luaL_checktype(L, 1, LUA_TTABLE);
+  clua_checklist(L, 1);
   clua_pushnodeat(L, 2);
   lua_getiuservalue(L, 4, CLUA_NODE_STORE);
   lua_Integer length = luaL_len(L, 1);
@@ -144,7 +187,12 @@ static int dictionary_new(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (lua_type(L, 1) != LUA_TTABLE) {
+    push_iteration(L, 1, "table");
+    while (iterate(L, 3)) lua_rawset(L, 2);
+    lua_settop(L, 2);
+    return 1;
+  }
   lua_pushnil(L);
   while (clua_next(L, 1)) {
     lua_pushvalue(L, -2);
@@ -160,7 +208,7 @@ static int set_new(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
-  luaL_checktype(L, 1, LUA_TTABLE);
+  clua_checklist(L, 1);
   if (clua_collection_kind(L, 1) == CLUA_KIND_SET) {
     lua_pushnil(L);
     while (clua_next(L, 1)) {
@@ -184,7 +232,7 @@ static int set_new(lua_State *L) {
 void clua_pushconstructors(lua_State *L) {
   int top = lua_gettop(L);
   luaL_checkstack(L, 10, NULL);
-  static const char *const names[] = {"obs.array", "obs.dictionary", "obs.set"};
+  static const char *const names[] = {"obs.Array", "obs.Dictionary", "obs.Set"};
   static const clua_kind kinds[] = {CLUA_KIND_ARRAY, CLUA_KIND_DICTIONARY, CLUA_KIND_SET};
   static const lua_CFunction functions[] = {array_new, dictionary_new, set_new};
   for (int i = 0; i < 3; i++) {

@@ -212,6 +212,14 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
 /// Pushes a copy of list[low…high] as 1…. [-0, +1, m]
 void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
 
+/* ---- Arguments of methods ------------------------------------------------------------------- */
+
+/// Raises that `argument`, a method's object, is no instance of `class`. [-0, +0, v]
+int clua_selferror(lua_State *L, int argument, const char *class);
+/// Raises where the argument at `index` is neither a table nor a collection of the host program, which
+/// is replaced by a list of its elements. [-0, +0, v]
+void clua_checklist(lua_State *L, int index);
+
 /* ---- Metatables ----------------------------------------------------------------------------- */
 
 /// Compiles the forwarding closures and keeps all that metatables share. The state's userdata is at

@@ -14,7 +14,7 @@ static set check_set(lua_State *L, int index) {
   luaL_checkstack(L, 24, NULL);
   if (lua_type(L, index) == LUA_TTABLE) set.node = clua_pushnodeat(L, index);
   if (!set.node || set.node->kind != CLUA_KIND_SET) {
-    luaL_typeerror(L, index, "set");
+    clua_selferror(L, index, "obs.Set");
     return set;
   }
   lua_replace(L, -2);
@@ -116,7 +116,7 @@ static lua_Integer push_members(lua_State *L, int store) {
 
 /* Pushes the members of the argument at 2, a set or a list, as a list. [-0, +1, e] */
 static lua_Integer push_argument(lua_State *L) {
-  luaL_checktype(L, 2, LUA_TTABLE);
+  clua_checklist(L, 2);
   clua_node *node = clua_pushnodeat(L, 2);
   if (node && node->kind == CLUA_KIND_SET) {
     lua_getiuservalue(L, -1, CLUA_NODE_STORE);

@@ -12,7 +12,8 @@ import Testing
   }
 
   // C10: a script counts from 1, Swift from 0.
-  @Test(arguments: ["", "obs.array"]) func `edits of a list lead to what it is`(make: String) throws {
+  @Test(arguments: ["", "obs.array"]) func `edits of a list lead to what it is`(make: String) throws
+  {
     let test = try TestHost()
     try test.host.run("obs = require 'obs' list = \(make) { 1, 2, 3 }")
     var mirror: [LuaValue] = [.integer(1), .integer(2), .integer(3)]
