@@ -50,8 +50,7 @@ extension TableJournal {
         length: Int(write.length))
     default:
       // What C code or a finalizer did in between: readers look at all.
-      recordWhole(
-        Array(repeating: .nothing, count: length), isPermutation: false, length: Int(write.length))
+      recordGap(length: Int(write.length))
     }
   }
 

@@ -14,6 +14,8 @@ final class TableJournal {
   private(set) var keyed = KeyedJournal<KeptKey, KeptValue>()
   /// The length of the list part, as the entries have it.
   private(set) var length: Int
+  /// Where what was there could not be told, as a position of the list.
+  private var lastGap = -1
   private var lastKept = 0
   private var lastForgotten = 0
   /// The positions that readers were given, and what they mean.
@@ -190,6 +192,15 @@ final class TableJournal {
     list.rearranged(from: old, isPermutation: isPermutation)
     length = now
   }
+
+  /// The list was changed behind the journal's back.
+  func recordGap(length now: Int) {
+    lastGap = list.end
+    recordWhole(Array(repeating: .nothing, count: length), isPermutation: false, length: now)
+  }
+
+  /// Whether what was there at a position of the list can be told.
+  func isKnown(since position: Int) -> Bool { position > lastGap }
 
   func record(_ key: KeptKey, from old: KeptValue?, to new: KeptValue?) {
     keyed.record(key, from: old, to: new)

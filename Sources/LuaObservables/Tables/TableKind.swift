@@ -386,7 +386,12 @@ final class TableKind: NodeKind {
       visit(member(L), count)
     }
     let (list, keyed) = journal.parts(of: position)
-    if journal.isList, !journal.list.forEachMemberChange(since: list, tell) { return false }
+    if journal.isList, !journal.list.forEachMemberChange(since: list, tell) {
+      // It was assigned as a whole, but what it was is known.
+      guard journal.isKnown(since: list) else { return false }
+      for value in journal.list.former(at: list, current: journal.current) { tell(value, -1) }
+      for value in journal.current() { tell(value, 1) }
+    }
     if !journal.isList || scope == .everything {
       journal.keyed.forEachMemberChange(since: keyed) { tell($1, $2) }
     }
