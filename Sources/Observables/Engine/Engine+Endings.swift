@@ -106,7 +106,9 @@ extension Engine {
           let watcher = link.pointee.wire.pointee.watcher
           if let parent = link.pointee.parent {
             markStale(parent)
-            if !watcher.pointee.flags.contains(.certain) { schedule(watcher) }
+            if !watcher.pointee.flags.contains(.certain) {
+              schedule(watcher, isCertain: parent.pointee.effect.contains(.certain))
+            }
           }
           detach(link)
         }

@@ -9,7 +9,7 @@ extension Engine {
   /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
   package func add(_ path: Path, to watcher: WatcherRef) throws {
-    if path.aggregateStep != Int.max || path.mayDerive { try path.checkOperators() }
+    if path.hasOperators { try path.checkOperators() }
     try add(path, to: watcher, isEditing: false)
   }
 

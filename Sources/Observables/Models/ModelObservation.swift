@@ -123,7 +123,9 @@ public final class ModelObservation {
   ) {
     guard let node = currentNode else { return }
     if isSame, wants & Slot.Wants.writes == 0 { return }
-    withUnsafePointer(to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))) {
+    withUnsafePointer(
+      to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))
+    ) {
       values in
       node.engine.written(
         Change(

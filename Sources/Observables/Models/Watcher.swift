@@ -98,6 +98,13 @@ public final class Watcher: Receiver {
     if let record { engine.schedule(record) }
   }
 
+  /// Gives `body` how far the watcher has read the journal of its collection, which it has read to the
+  /// end afterwards; nil where it reads none.
+  func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
+    guard let record else { return nil }
+    return engine.takeEdits(of: record) { _, since in body(since) } ?? nil
+  }
+
   // MARK: Receiver
 
   public override func deliver(_ watcher: WatcherRef) {

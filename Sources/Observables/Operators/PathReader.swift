@@ -19,7 +19,7 @@ package struct PathReader {
   private let firstIndex: Int
 
   package init(_ path: Path, firstIndex: Int = 0) throws(PathError) {
-    if path.aggregateStep != Int.max || path.mayDerive { try path.checkOperators() }
+    if path.hasOperators { try path.checkOperators() }
     (self.path, self.firstIndex) = (path, firstIndex)
   }
 
@@ -43,7 +43,8 @@ package struct PathReader {
         }
       } else if component.kind == .every || object.spreads(component) {
         throw error(
-          step, "'\(component)' stands for many values (put '@unionOfObjects' before it for a list)")
+          step, "'\(component)' stands for many values (put '@unionOfObjects' before it for a list)"
+        )
       } else {
         value = try object.read(component, at: step, of: path)
       }

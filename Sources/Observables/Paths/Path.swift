@@ -16,8 +16,8 @@ public final class Path: Sendable {
   package let steps: [Component]
   /// The kind of each step.
   let kinds: [Component.Kind]
-  /// The value at the end may be derived from a whole object: an operator, or `count`.
-  let mayDerive: Bool
+  /// Some component is an operator.
+  let hasOperators: Bool
   /// The first step that puts many values together (`@sum`); what follows belongs to its computation.
   let aggregateStep: Int
 
@@ -55,8 +55,7 @@ public final class Path: Sendable {
     precondition(!components.isEmpty, "A key path has at least one component")
     self.components = components
     self.attachment = attachment
-    let last = components.last!
-    self.mayDerive = last.kind == .operation || last.kind == .name && last.isCount
+    self.hasOperators = components.contains { $0.kind == .operation }
     let operations = components.map(\.operation)
     self.aggregateStep = operations.firstIndex { $0?.isAggregate == true } ?? Int.max
     let isUnion = operations.contains { $0?.isUnionOfCollections == true }

@@ -1,0 +1,75 @@
+/// What happened to an array since its watcher was called last (C10).
+///
+/// Applied in order they turn the former elements into the present ones.
+public struct ArrayEdits<Element>: RandomAccessCollection {
+  private let edits: [CollectionEdit<Element>]
+  private let formerCount: Int
+
+  init(_ edits: [CollectionEdit<Element>], formerCount: Int) {
+    (self.edits, self.formerCount) = (edits, formerCount)
+  }
+
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// The number of edits.
+  public var endIndex: Int { edits.count }
+  /// The edit at a position; the first is to be applied first.
+  public subscript(position: Int) -> CollectionEdit<Element> { edits[position] }
+
+  /// The same as the standard library tells it: all removals, then all insertions.
+  ///
+  /// - Complexity: O(n · edits).
+  public var difference: CollectionDifference<Element> {
+    CollectionDifference(edits, ofListWith: formerCount)
+  }
+
+  /// Turns a copy of the former elements into one of the present ones.
+  public func apply(to elements: inout [Element]) {
+    for edit in edits { edit.apply(to: &elements) }
+  }
+}
+
+extension ObservableArray {
+  /// Calls `callback` at the end of each turn in which the array became another one, with what happened
+  /// to it since the last call (C10).
+  ///
+  /// On the loop's thread, at most once per turn. Elements that were put in and taken out again within
+  /// a turn are not told, nor is a turn that leaves the array as it was. `options.initial` tells all
+  /// elements as insertions. Ends with `stop()`, or when the array is gone.
+  @discardableResult
+  public func observeEdits(
+    in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (ObservableArray, ArrayEdits<Element>) -> Void
+  ) throws -> Watcher {
+    var isFirst = options.initial
+    return try register(
+      in: loop, nil, options, [], file, line,
+      { observed, watcher in
+        let array = unsafeDowncast(observed, to: ObservableArray.self)
+        let edits = array.takeEdits(of: watcher, all: isFirst)
+        isFirst = false
+        callback(array, edits)
+      }
+    ) { engine, record in try engine.addEdits(to: record) }
+  }
+
+  private func takeEdits(of watcher: Watcher, all isFirst: Bool) -> ArrayEdits<Element> {
+    let edits =
+      watcher.takeEdits { since in
+        journal?.edits(since: since, current: { storage }, same: traits.same)
+      } ?? []
+    if isFirst {
+      let all = storage.enumerated().map { CollectionEdit.insert($0.element, at: $0.offset) }
+      return ArrayEdits(all, formerCount: 0)
+    }
+    let growth = edits.reduce(0) { growth, edit in
+      switch edit {
+      case .insert: growth + 1
+      case .remove: growth - 1
+      default: growth
+      }
+    }
+    return ArrayEdits(edits, formerCount: storage.count - growth)
+  }
+}

@@ -1,0 +1,67 @@
+/// How the elements of a collection are compared and observed; worked out once, when a collection is
+/// observed for the first time.
+struct ElementTraits<Element> {
+  /// T5: identity for objects, `==` for other values, NaN equals NaN; what cannot be compared is never
+  /// the same.
+  let same: (Element, Element) -> Bool
+  /// An element may be an object that paths go on through.
+  let mayBeObservable: Bool
+
+  init() {
+    if Element.self is AnyClass {
+      // Wiring is decided by identity, also where the class has an `==` of its own (P6).
+      same = { ($0 as AnyObject) === ($1 as AnyObject) }
+      mayBeObservable = true
+    } else if let type = Element.self as? any Equatable.Type,
+      !(Element.self is any AnyOptional.Type)
+    {
+      same = ElementTraits.comparison(of: type)
+      mayBeObservable = Element.self is any ObservableReference.Type
+    } else {
+      same = { isSameValue($0, $1) }
+      mayBeObservable = true
+    }
+  }
+
+  private static func comparison<Value: Equatable>(
+    of type: Value.Type
+  ) -> (Element, Element) -> Bool {
+    { a, b in
+      let (a, b) = (a as! Value, b as! Value)
+      return a == b || (a != a && b != b)
+    }
+  }
+
+  /// Where an element is observed, if it can be.
+  func node(of element: Element, in engine: Engine) -> NodeRef? {
+    guard mayBeObservable else { return nil }
+    return (element as? any ObservableReference)?.observationToken(in: engine)?.node
+  }
+
+  func member(_ element: Element, in engine: Engine) -> Member {
+    Member(value: Operand(element), node: node(of: element, in: engine))
+  }
+}
+
+/// T5 for values whose type is not known.
+func isSameValue(_ a: Any, _ b: Any) -> Bool {
+  switch (flattened(a), flattened(b)) {
+  case (nil, nil): return true
+  case (let a?, let b?):
+    if type(of: a) is AnyClass, type(of: b) is AnyClass {
+      return (a as AnyObject) === (b as AnyObject)
+    }
+    guard let first = a as? any Equatable else { return false }
+    return isEqual(first, b)
+  default: return false
+  }
+}
+
+private func isEqual<Value: Equatable>(_ a: Value, _ b: Any) -> Bool {
+  guard let b = b as? Value else { return false }
+  return a == b || (a != a && b != b)
+}
+
+/// Lets a type be asked whether it is an optional.
+private protocol AnyOptional {}
+extension Optional: AnyOptional {}

@@ -1,0 +1,61 @@
+/// The observed keys of a dictionary, or members of a set.
+struct KeyedSlots<Key: Hashable> {
+  private var slots: [Key: SlotRef] = [:]
+  /// The keys by the number that a slot carries.
+  private var keys: [Int: Key] = [:]
+  private var last = 0
+
+  var isEmpty: Bool { slots.isEmpty }
+
+  subscript(key: Key) -> SlotRef? { slots[key] }
+
+  func key(of slot: SlotRef) -> Key? { keys[slot.pointee.key] }
+
+  mutating func slot(of key: Key, on node: NodeRef) -> SlotRef {
+    if let slot = slots[key] { return slot }
+    last += 1
+    let slot = node.engine.makeSlot(on: node, key: last)
+    slots[key] = slot
+    keys[last] = key
+    return slot
+  }
+
+  mutating func forget(_ slot: SlotRef) {
+    if let key = keys.removeValue(forKey: slot.pointee.key) { slots[key] = nil }
+  }
+}
+
+/// One key that a mutation changed.
+struct KeyChange<Key: Hashable> {
+  let key: Key
+  let old: Any?
+  let new: Any?
+  let isSame: Bool
+}
+
+extension NodeRef {
+  /// One event for keys of a dictionary or members of a set, and for `*`.
+  func report<Key>(_ changes: [KeyChange<Key>], _ slots: KeyedSlots<Key>) {
+    let every = pointee.every
+    let wantsEvery = every?.pointee.wants ?? 0
+    let heard = changes.filter { change in
+      let wants = wantsEvery | (slots[change.key]?.pointee.wants ?? 0)
+      return wants != 0 && (!change.isSame || wants & Slot.Wants.writes != 0)
+    }
+    if heard.isEmpty { return }
+    let values = heard.map {
+      ObservedValues(
+        key: .value(AnyHashable($0.key)), old: $0.old.flatMap { flattened($0) },
+        new: $0.new.flatMap { flattened($0) })
+    }
+    values.withUnsafeBufferPointer { values in
+      engine.written(
+        heard.indices.map { index in
+          Change(
+            node: self, slot: slots[heard[index].key], every: index == 0 ? every : nil,
+            isSame: heard[index].isSame,
+            values: UnsafeRawPointer(values.baseAddress! + index))
+        })
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// How key paths spell the members of a set (C6): what has an exact text by it, everything else by a
+/// number.
+struct MemberNames<Element: Hashable> {
+  private var numbers: [Element: Int] = [:]
+  private var members: [Int: Element] = [:]
+  /// Objects are not kept alive by having been named.
+  private var objectNumbers: [ObjectIdentifier: Int] = [:]
+  private var objects: [Int: WeakObject] = [:]
+  private var last = 0
+
+  private struct WeakObject {
+    weak var object: AnyObject?
+  }
+
+  mutating func name(of member: Element) -> [UInt8] {
+    switch member {
+    case let text as String: return [UInt8(ascii: "'")] + Array(text.utf8)
+    case let value as Bool: return Array("\(value)".utf8)
+    case let number as any BinaryInteger: return Array("\(number)".utf8)
+    default: return Array("object:\(number(of: member))".utf8)
+    }
+  }
+
+  private mutating func number(of member: Element) -> Int {
+    if Element.self is AnyClass {
+      let object = member as AnyObject
+      // An object at the address of one that died is another one.
+      if let known = objectNumbers[ObjectIdentifier(object)], objects[known]?.object != nil {
+        return known
+      }
+      last += 1
+      if last % 64 == 0 { dropDead() }
+      objectNumbers[ObjectIdentifier(object)] = last
+      objects[last] = WeakObject(object: object)
+      return last
+    }
+    if let known = numbers[member] { return known }
+    last += 1
+    numbers[member] = last
+    members[last] = member
+    return last
+  }
+
+  private mutating func dropDead() {
+    objects = objects.filter { $0.value.object != nil }
+    objectNumbers = objectNumbers.filter { objects[$0.value] != nil }
+  }
+
+  func member(named name: [UInt8]) -> Element? {
+    if name.first == UInt8(ascii: "'") {
+      return String(decoding: name.dropFirst(), as: UTF8.self) as? Element
+    }
+    let text = String(decoding: name, as: UTF8.self)
+    if text.hasPrefix("object:"), let number = Int(text.dropFirst("object:".count)) {
+      return members[number] ?? objects[number]?.object as? Element
+    }
+    if let value = Bool(text), let member = value as? Element { return member }
+    if let type = Element.self as? any BinaryInteger.Type {
+      return MemberNames.integer(text, type) as? Element
+    }
+    return nil
+  }
+
+  private static func integer<Number: BinaryInteger>(
+    _ text: String, _ type: Number.Type
+  ) -> Number? {
+    Int(text).flatMap { Number(exactly: $0) } ?? UInt(text).flatMap { Number(exactly: $0) }
+  }
+}

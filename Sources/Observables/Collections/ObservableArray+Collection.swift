@@ -1,0 +1,237 @@
+extension ObservableArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// The number of elements.
+  @inlinable public var endIndex: Int { storage.count }
+  /// The number of elements.
+  @inlinable public var count: Int { storage.count }
+
+  /// The element at a position; assigning replaces it.
+  @inlinable public subscript(position: Int) -> Element {
+    get { storage[position] }
+    set {
+      if node == nil {
+        storage[position] = newValue
+      } else {
+        replace(at: position, with: newValue)
+      }
+    }
+  }
+
+  /// The elements of a range, as a copy; assigning replaces them, one event for all.
+  public subscript(bounds: Range<Int>) -> ArraySlice<Element> {
+    get { storage[bounds] }
+    set { replaceSubrange(bounds, with: newValue) }
+  }
+
+  /// Calls `body` with the elements in contiguous memory.
+  public func withContiguousStorageIfAvailable<Result>(
+    _ body: (UnsafeBufferPointer<Element>) throws -> Result
+  ) rethrows -> Result? {
+    try storage.withContiguousStorageIfAvailable(body)
+  }
+
+  /// Reserves memory for `count` elements; no event.
+  public func reserveCapacity(_ count: Int) { storage.reserveCapacity(count) }
+
+  // MARK: Insertions
+
+  /// Adds an element at the end.
+  @inlinable public func append(_ element: Element) {
+    storage.append(element)
+    if node != nil { inserted(1, at: storage.count - 1) }
+  }
+
+  /// Adds elements at the end: one event.
+  public func append(contentsOf elements: some Sequence<Element>) {
+    let start = storage.count
+    storage.append(contentsOf: elements)
+    if isObserved { inserted(storage.count - start, at: start) }
+  }
+
+  /// Puts an element in at `index`.
+  public func insert(_ element: Element, at index: Int) {
+    checkIndex(index, true)
+    storage.insert(element, at: index)
+    if isObserved { inserted(1, at: index) }
+  }
+
+  /// Puts elements in at `index`: one event.
+  public func insert(contentsOf elements: some Collection<Element>, at index: Int) {
+    checkIndex(index, true)
+    let count = elements.count
+    storage.insert(contentsOf: elements, at: index)
+    if isObserved { inserted(count, at: index) }
+  }
+
+  // MARK: Removals
+
+  /// Takes the element at `index` out.
+  @discardableResult
+  public func remove(at index: Int) -> Element {
+    checkIndex(index)
+    let element = storage.remove(at: index)
+    if isObserved { removed([element], at: index) }
+    return element
+  }
+
+  /// Takes the first element out.
+  @discardableResult
+  public func removeFirst() -> Element { remove(at: 0) }
+
+  /// Takes the first `count` elements out: one event.
+  public func removeFirst(_ count: Int) { removeSubrange(0..<count) }
+
+  /// Takes the last element out.
+  @discardableResult
+  public func removeLast() -> Element { remove(at: storage.count - 1) }
+
+  /// Takes the last `count` elements out: one event.
+  public func removeLast(_ count: Int) {
+    removeSubrange(storage.count - count..<storage.count)
+  }
+
+  /// Takes the last element out; nil where there is none.
+  public func popLast() -> Element? { storage.isEmpty ? nil : removeLast() }
+
+  /// Takes the elements of a range out: one event.
+  public func removeSubrange(_ bounds: Range<Int>) {
+    if bounds.isEmpty { return }
+    let old = isObserved ? Array(storage[bounds]) : []
+    storage.removeSubrange(bounds)
+    if isObserved { removed(old, at: bounds.lowerBound) }
+  }
+
+  /// The same for any range expression.
+  public func removeSubrange(_ bounds: some RangeExpression<Int>) {
+    removeSubrange(bounds.relative(to: storage))
+  }
+
+  /// Takes all elements out: one event.
+  public func removeAll(keepingCapacity: Bool = false) {
+    let old = isObserved ? storage : []
+    storage.removeAll(keepingCapacity: keepingCapacity)
+    if isObserved, !old.isEmpty { removed(old, at: 0) }
+  }
+
+  /// Takes the elements out for which `shouldBeRemoved` is true: one event.
+  ///
+  /// The predicate sees the array as it was; if it throws nothing is removed.
+  public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
+    try assign { elements in try elements.removeAll(where: shouldBeRemoved) }
+  }
+
+  /// Takes out the first element that is the same (T5): whether there was one.
+  @discardableResult
+  public func removeValue(_ element: Element) -> Bool {
+    let traits = traits
+    guard let index = storage.firstIndex(where: { traits.same($0, element) }) else { return false }
+    remove(at: index)
+    return true
+  }
+
+  // MARK: Replacements
+
+  /// Replaces the elements of a range: one event.
+  public func replaceSubrange(_ bounds: Range<Int>, with elements: some Collection<Element>) {
+    guard isObserved else {
+      storage.replaceSubrange(bounds, with: elements)
+      return
+    }
+    if elements.isEmpty {
+      removeSubrange(bounds)
+    } else if bounds.isEmpty {
+      insert(contentsOf: elements, at: bounds.lowerBound)
+    } else if bounds.count == 1, elements.count == 1 {
+      replace(at: bounds.lowerBound, with: elements.first!)
+    } else {
+      assign { $0.replaceSubrange(bounds, with: elements) }
+    }
+  }
+
+  /// Replaces one element, which is no event where it is the same (T5).
+  @usableFromInline func replace(at index: Int, with element: Element) {
+    checkIndex(index)
+    let old = storage[index]
+    storage[index] = element
+    if isObserved { replaced(old, at: index) }
+  }
+
+  /// Becomes equal to `elements`: one event, and as few edits as can be.
+  public func set(_ elements: some Sequence<Element>) {
+    assign { $0 = Array(elements) }
+  }
+
+  /// Exchanges two elements: one event.
+  public func swapAt(_ a: Int, _ b: Int) {
+    checkIndex(a)
+    checkIndex(b)
+    storage.swapAt(a, b)
+    if isObserved, a != b { swapped(a, b) }
+  }
+
+  /// Takes an element out at `from`, then puts it in at `to`: one event.
+  public func move(from: Int, to: Int) {
+    checkIndex(from)
+    checkIndex(to)
+    if from == to { return }
+    storage.insert(storage.remove(at: from), at: to)
+    if isObserved { moved(from: from, to: to) }
+  }
+
+  // MARK: Order
+
+  /// Sorts the elements: one event.
+  ///
+  /// If the predicate throws, or changes the array, that is as if it had not been sorted.
+  public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
+    try assign(isPermutation: true) { try $0.sort(by: areInIncreasingOrder) }
+  }
+
+  /// Reverses the order of the elements: one event.
+  public func reverse() { assign(isPermutation: true) { $0.reverse() } }
+
+  /// Puts the elements in a random order: one event.
+  public func shuffle(using generator: inout some RandomNumberGenerator) {
+    assign(isPermutation: true) { $0.shuffle(using: &generator) }
+  }
+
+  /// Puts the elements in a random order: one event.
+  public func shuffle() { assign(isPermutation: true) { $0.shuffle() } }
+
+  /// Brings the elements for which the predicate is true behind the others: one event.
+  ///
+  /// - Returns: where those begin.
+  @discardableResult
+  public func partition(
+    by belongsInSecondPartition: (Element) throws -> Bool
+  ) rethrows -> Int {
+    try assign(isPermutation: true) { try $0.partition(by: belongsInSecondPartition) }
+  }
+
+  /// Changes a copy and takes it over: `change` may call code that looks at the array, changes it
+  /// itself, or throws.
+  @discardableResult
+  private func assign<Result>(
+    isPermutation: Bool = false, _ change: (inout [Element]) throws -> Result
+  ) rethrows -> Result {
+    guard isObserved else {
+      var elements = storage
+      let result = try change(&elements)
+      storage = elements
+      return result
+    }
+    var elements = storage
+    let before = changeCount
+    let result = try change(&elements)
+    let old = storage
+    storage = elements
+    rearranged(from: old, isPermutation: isPermutation && changeCount == before)
+    return result
+  }
+}
+
+extension ObservableArray where Element: Comparable {
+  /// Sorts the elements: one event.
+  public func sort() { sort(by: <) }
+}

@@ -1,0 +1,133 @@
+/// What key paths ask of a dictionary.
+extension ObservableDictionary: PathAnswering {
+  var typeName: String { "a dictionary" }
+  var spreadsNames: Bool { false }
+  package var valueCount: Int { count }
+
+  /// The key that a component names; nil where the keys are of another type.
+  private func key(_ component: Path.Component) -> Key? {
+    switch component.kind {
+    case .name: component.name as? Key
+    case .element: component.name as? Key ?? component.number as? Key
+    case .key: component.exact?.base as? Key ?? component.number as? Key ?? component.name as? Key
+    case .every, .slot, .member, .operation: nil
+    }
+  }
+
+  func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef {
+    guard let key = key(component) else {
+      throw unsupported(component, step, path, " (its keys are of type \(Key.self))")
+    }
+    return slots.slot(of: key, on: node)
+  }
+
+  func value(_ component: Path.Component, of path: Path) -> Any? {
+    key(component).flatMap { self[$0] }.flatMap { flattened($0) }
+  }
+
+  func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef? {
+    key(component).flatMap { self[$0] }.flatMap { traits.node(of: $0, in: engine) }
+  }
+
+  func name(of slot: SlotRef) -> String { slots.key(of: slot).map { "\($0)" } ?? "?" }
+  func forget(_ slot: SlotRef) { slots.forget(slot) }
+
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
+    let traits = traits
+    for value in values { visit(traits.member(value, in: engine)) }
+  }
+
+  func end(isLast: Bool, in engine: Engine) -> Member? {
+    first.map { traits.member($0.value, in: engine) }
+  }
+
+  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
+    for value in values { try visit(flattened(value)) }
+  }
+
+  // MARK: The journal
+
+  func beginJournal() { journal = KeyedJournal() }
+  func endJournal() { journal = nil }
+  var journalEnd: Int { journal?.end ?? 0 }
+  func trimJournal(before position: Int) { journal?.trim(before: position) }
+  func compactJournal(for readers: [Int]) { journal?.compact(for: readers, keyCount: count) }
+
+  func forEachMemberChange(
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+  ) -> Bool {
+    guard let journal else { return false }
+    let traits = traits
+    journal.forEachMemberChange(since: position) { visit(traits.member($1, in: engine), $2) }
+    return true
+  }
+
+  func hasEdits(since position: Int) -> Bool {
+    journal?.hasEdits(since: position, same: traits.same) ?? false
+  }
+}
+
+extension ObservableDictionary {
+  /// Calls `callback` at the end of each turn in which a key changed, with what became of each (C10).
+  ///
+  /// On the loop's thread, at most once per turn. `options.initial` tells all entries as new. Ends with
+  /// `stop()`, or when the dictionary is gone.
+  @discardableResult
+  public func observeEdits(
+    in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (ObservableDictionary, [KeyedEdit<Key, Value>]) -> Void
+  ) throws -> Watcher {
+    var isFirst = options.initial
+    return try register(
+      in: loop, nil, options, [], file, line,
+      { observed, watcher in
+        let dictionary = unsafeDowncast(observed, to: ObservableDictionary.self)
+        var edits =
+          watcher.takeEdits {
+            dictionary.journal?.edits(since: $0, same: dictionary.traits.same)
+          } ?? []
+        if isFirst {
+          edits = dictionary.map { KeyedEdit(key: $0.key, old: nil, new: $0.value) }
+        }
+        isFirst = false
+        callback(dictionary, edits)
+      }
+    ) { engine, record in try engine.addEdits(to: record) }
+  }
+
+  /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than when it
+  /// was told last, with the value before and the one now.
+  ///
+  /// In the order of `keys`, on the loop's thread. Ends with `stop()`, or when the dictionary is gone.
+  @discardableResult
+  public func observeKeys(
+    _ keys: [Key], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback:
+      @escaping (_ key: Key, _ old: Value?, _ new: Value?, ObservableDictionary) -> Void
+  ) throws -> Watcher where Key: Sendable {
+    precondition(!keys.isEmpty, "At least one key is needed")
+    var last = entries.filter { keys.contains($0.key) }
+    return try register(
+      in: loop, nil, options, [], file, line,
+      { observed, _ in
+        let dictionary = unsafeDowncast(observed, to: ObservableDictionary.self)
+        let (before, same) = (last, dictionary.traits.same)
+        last = dictionary.entries.filter { keys.contains($0.key) }
+        let now = last
+        for key in keys {
+          switch (before[key], now[key]) {
+          case (nil, nil): continue
+          case (let old?, let new?) where same(old, new): continue
+          case (let old, let new): callback(key, old, new, dictionary)
+          }
+        }
+      }
+    ) { engine, record in
+      for key in keys { try engine.add(Path([.key(key)]), to: record) }
+    }
+  }
+}

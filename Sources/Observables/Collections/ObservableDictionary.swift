@@ -1,0 +1,183 @@
+/// A dictionary that can be observed by key path: its keys, before they exist too, its size and what
+/// operators make of its values (C5).
+///
+/// A class that is used like the standard library's `Dictionary`. In a path a name is a key (the text
+/// of a `String` key; `Path.Component.key(_:)` spells others), and `count` is the size. Copies and
+/// encoded dictionaries carry no observations (L7). Confined to the thread of the loop that observes
+/// it.
+public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollection {
+  @exclusivity(unchecked) private var storage: [Key: Value]
+  @exclusivity(unchecked) var journal: KeyedJournal<Key, Value>?
+  @exclusivity(unchecked) var slots = KeyedSlots<Key>()
+  @exclusivity(unchecked) private var knownTraits: ElementTraits<Value>?
+
+  /// An empty dictionary.
+  public override init() {
+    storage = [:]
+    super.init()
+    answering = self
+  }
+
+  /// A dictionary with these entries.
+  public init(_ entries: [Key: Value]) {
+    storage = entries
+    super.init()
+    answering = self
+  }
+
+  /// The entries as they are now, which costs nothing until the dictionary is changed (C11).
+  public var entries: [Key: Value] { storage }
+
+  /// A dictionary with the same entries, which nobody observes.
+  public func copy() -> ObservableDictionary { ObservableDictionary(storage) }
+
+  var traits: ElementTraits<Value> {
+    if let knownTraits { return knownTraits }
+    let traits = ElementTraits<Value>()
+    knownTraits = traits
+    return traits
+  }
+
+  override func detach() {
+    super.detach()
+    (journal, slots, knownTraits) = (nil, KeyedSlots(), nil)
+  }
+
+  // MARK: Entries
+
+  /// The value of a key; assigning nil removes the key.
+  public subscript(key: Key) -> Value? {
+    get { storage[key] }
+    set {
+      if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+    }
+  }
+
+  /// The value of a key, or `value` where the key is not there; assigning stores it.
+  public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+    get { storage[key] ?? value() }
+    set { updateValue(newValue, forKey: key) }
+  }
+
+  /// Stores a value under a key; the one that was there, if any.
+  @discardableResult
+  public func updateValue(_ value: Value, forKey key: Key) -> Value? {
+    let old = storage.updateValue(value, forKey: key)
+    if node != nil { changed([(key, old, value)]) }
+    return old
+  }
+
+  /// Removes a key, which is no event where it is not there; its value, if any.
+  @discardableResult
+  public func removeValue(forKey key: Key) -> Value? {
+    guard let old = storage.removeValue(forKey: key) else { return nil }
+    if node != nil { changed([(key, old, nil)]) }
+    return old
+  }
+
+  /// Removes all entries: one event.
+  public func removeAll(keepingCapacity: Bool = false) {
+    let old = storage
+    storage.removeAll(keepingCapacity: keepingCapacity)
+    if node != nil { changed(old.map { ($0.key, $0.value, nil) }) }
+  }
+
+  /// Adds entries: one event.
+  ///
+  /// `combine` decides where a key is there already.
+  public func merge(
+    _ others: some Sequence<(Key, Value)>, uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows {
+    try assign { try $0.merge(others, uniquingKeysWith: combine) }
+  }
+
+  /// Adds the entries of a dictionary: one event.
+  public func merge(
+    _ others: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows {
+    try assign { try $0.merge(others, uniquingKeysWith: combine) }
+  }
+
+  /// Becomes equal to `entries`: one event for the keys that differ.
+  public func set(_ entries: [Key: Value]) { assign { $0 = entries } }
+
+  private func assign(_ change: (inout [Key: Value]) throws -> Void) rethrows {
+    var entries = storage
+    try change(&entries)
+    let old = storage
+    storage = entries
+    guard node != nil else { return }
+    var changes: [(Key, Value?, Value?)] = []
+    for (key, value) in old where entries[key] == nil { changes.append((key, value, nil)) }
+    for (key, value) in entries { changes.append((key, old[key], value)) }
+    changed(changes)
+  }
+
+  private func changed(_ entries: [(key: Key, old: Value?, new: Value?)]) {
+    let traits = traits
+    let changes = entries.map { entry in
+      let isSame =
+        if let old = entry.old, let new = entry.new {
+          traits.same(old, new)
+        } else {
+          entry.old == nil && entry.new == nil
+        }
+      if !isSame { journal?.record(entry.key, from: entry.old, to: entry.new) }
+      return KeyChange(key: entry.key, old: entry.old, new: entry.new, isSame: isSame)
+    }
+    node?.report(changes, slots)
+  }
+}
+
+extension ObservableDictionary: Collection {
+  /// A place in the dictionary; any change makes it invalid.
+  public typealias Index = Dictionary<Key, Value>.Index
+
+  /// The place of some first entry.
+  public var startIndex: Index { storage.startIndex }
+  /// The place behind the last entry.
+  public var endIndex: Index { storage.endIndex }
+  /// The number of entries.
+  public var count: Int { storage.count }
+  /// The place of a key; nil where it is not there.
+  public func index(forKey key: Key) -> Index? { storage.index(forKey: key) }
+  /// The place after `index`.
+  public func index(after index: Index) -> Index { storage.index(after: index) }
+  /// The entry at a place.
+  public subscript(position: Index) -> (key: Key, value: Value) { storage[position] }
+  /// The keys, in no order.
+  public var keys: Dictionary<Key, Value>.Keys { storage.keys }
+  /// The values, in the order of `keys`.
+  public var values: Dictionary<Key, Value>.Values { storage.values }
+}
+
+extension ObservableDictionary: ExpressibleByDictionaryLiteral {
+  /// A dictionary with these entries.
+  public convenience init(dictionaryLiteral elements: (Key, Value)...) {
+    self.init(Dictionary(uniqueKeysWithValues: elements))
+  }
+}
+
+extension ObservableDictionary: CustomStringConvertible {
+  /// The entries as a dictionary shows them.
+  public var description: String { storage.description }
+}
+
+extension ObservableDictionary: Equatable where Value: Equatable {
+  /// Whether two dictionaries have equal entries.
+  public static func == (a: ObservableDictionary, b: ObservableDictionary) -> Bool {
+    a === b || a.storage == b.storage
+  }
+}
+
+extension ObservableDictionary: Encodable where Key: Encodable, Value: Encodable {
+  /// Encodes the entries, as `Dictionary` does; observations are not encoded (L7).
+  public func encode(to encoder: any Encoder) throws { try storage.encode(to: encoder) }
+}
+
+extension ObservableDictionary: Decodable where Key: Decodable, Value: Decodable {
+  /// Decodes what `Dictionary` encodes.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init(try [Key: Value](from: decoder))
+  }
+}

@@ -1,0 +1,208 @@
+/// A set that can be observed by key path: whether a member is there, its size, the properties of its
+/// members and what operators make of them (C6).
+///
+/// A class that is used like the standard library's `Set`. `key(of:)` spells a member, present or not,
+/// for use in a path. Copies and encoded sets carry no observations (L7). Confined to the thread of the
+/// loop that observes it.
+public final class ObservableSet<Element: Hashable>: ObservableCollection {
+  @exclusivity(unchecked) private var storage: Set<Element>
+  @exclusivity(unchecked) var journal: KeyedJournal<Element, Element>?
+  @exclusivity(unchecked) var slots = KeyedSlots<Element>()
+  @exclusivity(unchecked) var names = MemberNames<Element>()
+  @exclusivity(unchecked) private var knownTraits: ElementTraits<Element>?
+
+  /// An empty set.
+  public override init() {
+    storage = []
+    super.init()
+    answering = self
+  }
+
+  /// A set of these members.
+  public init(_ members: some Sequence<Element>) {
+    storage = Set(members)
+    super.init()
+    answering = self
+  }
+
+  /// The members as they are now, which costs nothing until the set is changed (C11).
+  public var members: Set<Element> { storage }
+
+  /// A set with the same members, which nobody observes.
+  public func copy() -> ObservableSet { ObservableSet(storage) }
+
+  var traits: ElementTraits<Element> {
+    if let knownTraits { return knownTraits }
+    let traits = ElementTraits<Element>()
+    knownTraits = traits
+    return traits
+  }
+
+  override func detach() {
+    super.detach()
+    (journal, slots, knownTraits) = (nil, KeyedSlots(), nil)
+  }
+
+  // MARK: Members
+
+  /// Adds a member, which is no event where it is there.
+  @discardableResult
+  public func insert(_ member: Element) -> (inserted: Bool, memberAfterInsert: Element) {
+    let result = storage.insert(member)
+    if node != nil, result.inserted { changed([], [member]) }
+    return result
+  }
+
+  /// Adds a member, or puts it in the place of an equal one; that one, if any.
+  @discardableResult
+  public func update(with member: Element) -> Element? {
+    let old = storage.update(with: member)
+    if node != nil {
+      if let old {
+        if !traits.same(old, member) { changed([old], [member]) }
+      } else {
+        changed([], [member])
+      }
+    }
+    return old
+  }
+
+  /// Removes a member, which is no event where it is not there; the member, if it was there.
+  @discardableResult
+  public func remove(_ member: Element) -> Element? {
+    guard let old = storage.remove(member) else { return nil }
+    if node != nil { changed([old], []) }
+    return old
+  }
+
+  /// Removes all members: one event.
+  public func removeAll(keepingCapacity: Bool = false) {
+    let old = storage
+    storage.removeAll(keepingCapacity: keepingCapacity)
+    if node != nil { changed(Array(old), []) }
+  }
+
+  /// Adds members: one event.
+  public func formUnion(_ others: some Sequence<Element>) { assign { $0.formUnion(others) } }
+
+  /// Removes all but these members: one event.
+  public func formIntersection(_ others: some Sequence<Element>) {
+    assign { $0.formIntersection(others) }
+  }
+
+  /// Removes members: one event.
+  public func subtract(_ others: some Sequence<Element>) { assign { $0.subtract(others) } }
+
+  /// Adds those that are not there and removes those that are: one event.
+  public func formSymmetricDifference(_ others: some Sequence<Element>) {
+    assign { $0.formSymmetricDifference(others) }
+  }
+
+  /// Becomes equal to `members`: one event for those that differ.
+  public func set(_ members: some Sequence<Element>) { assign { $0 = Set(members) } }
+
+  private func assign(_ change: (inout Set<Element>) -> Void) {
+    var members = storage
+    change(&members)
+    let old = storage
+    storage = members
+    if node != nil { changed(Array(old.subtracting(members)), Array(members.subtracting(old))) }
+  }
+
+  private func changed(_ gone: [Element], _ new: [Element]) {
+    for member in gone { journal?.record(member, from: member, to: nil) }
+    for member in new { journal?.record(member, from: nil, to: member) }
+    node?.report(
+      gone.map { KeyChange(key: $0, old: $0, new: nil, isSame: false) }
+        + new.map { KeyChange(key: $0, old: nil, new: $0, isSame: false) }, slots)
+  }
+
+  // MARK: Names
+
+  /// The component of a key path that stands for a member, present or not: `Path([set.key(of: x)])`.
+  ///
+  /// Strings, numbers and truth values are spelled in it; other members get a number that no other one
+  /// of this set gets as long as they live.
+  public func key(of member: Element) -> Path.Component {
+    Path.Component(kind: .member, bytes: names.name(of: member))
+  }
+
+  /// The member, present or not, that `key(of:)` gave this component for; nil where there is none.
+  public func object(for key: Path.Component) -> Element? {
+    key.kind == .member ? names.member(named: key.bytes) : nil
+  }
+}
+
+extension ObservableSet: Collection {
+  /// A place in the set; any change makes it invalid.
+  public typealias Index = Set<Element>.Index
+
+  /// The place of some first member.
+  public var startIndex: Index { storage.startIndex }
+  /// The place behind the last member.
+  public var endIndex: Index { storage.endIndex }
+  /// The number of members.
+  public var count: Int { storage.count }
+  /// The place after `index`.
+  public func index(after index: Index) -> Index { storage.index(after: index) }
+  /// The member at a place.
+  public subscript(position: Index) -> Element { storage[position] }
+
+  /// Whether a member is there.
+  ///
+  /// - Complexity: O(1).
+  public func contains(_ member: Element) -> Bool { storage.contains(member) }
+  /// A set of the members of both.
+  public func union(_ others: some Sequence<Element>) -> Set<Element> { storage.union(others) }
+  /// A set of the members that are in both.
+  public func intersection(_ others: some Sequence<Element>) -> Set<Element> {
+    storage.intersection(others)
+  }
+  /// A set of the members that are not among the others.
+  public func subtracting(_ others: some Sequence<Element>) -> Set<Element> {
+    storage.subtracting(others)
+  }
+  /// A set of the members that are in one only.
+  public func symmetricDifference(_ others: some Sequence<Element>) -> Set<Element> {
+    storage.symmetricDifference(others)
+  }
+  /// Whether all members are among the others.
+  public func isSubset(of others: some Sequence<Element>) -> Bool { storage.isSubset(of: others) }
+  /// Whether all the others are members.
+  public func isSuperset(of others: some Sequence<Element>) -> Bool {
+    storage.isSuperset(of: others)
+  }
+  /// Whether no member is among the others.
+  public func isDisjoint(with others: some Sequence<Element>) -> Bool {
+    storage.isDisjoint(with: others)
+  }
+}
+
+extension ObservableSet: ExpressibleByArrayLiteral {
+  /// A set of these members.
+  public convenience init(arrayLiteral elements: Element...) { self.init(elements) }
+}
+
+extension ObservableSet: CustomStringConvertible {
+  /// The members as a set shows them.
+  public var description: String { storage.description }
+}
+
+extension ObservableSet: Equatable {
+  /// Whether two sets have the same members.
+  public static func == (a: ObservableSet, b: ObservableSet) -> Bool {
+    a === b || a.storage == b.storage
+  }
+}
+
+extension ObservableSet: Encodable where Element: Encodable {
+  /// Encodes the members, as `Set` does; observations are not encoded (L7).
+  public func encode(to encoder: any Encoder) throws { try storage.encode(to: encoder) }
+}
+
+extension ObservableSet: Decodable where Element: Decodable {
+  /// Decodes what `Set` encodes.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init(try Set<Element>(from: decoder))
+  }
+}

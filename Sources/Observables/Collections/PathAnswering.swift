@@ -1,0 +1,77 @@
+/// What key paths ask of a collection; `CollectionKind` hands on what the engine asks.
+protocol PathAnswering: ObservableCollection, PathReadable {
+  /// What a message calls it.
+  var typeName: String { get }
+  /// A name is asked of each element (C8).
+  var spreadsNames: Bool { get }
+
+  /// The slot of a component that stands for one key.
+  func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef
+  /// The value of such a component now.
+  func value(_ component: Path.Component, of path: Path) -> Any?
+  /// The object that is there, as a node.
+  func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef?
+  func name(of slot: SlotRef) -> String
+  func forget(_ slot: SlotRef)
+
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Void)
+  func end(isLast: Bool, in engine: Engine) -> Member?
+
+  // The object that digits follow (C4).
+  func anchorElement(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> Observables.Element
+  func holds(anchor: Int) -> Bool
+  func child(anchor: Int, in engine: Engine) -> NodeRef?
+  func departure(anchor: Int) -> AnyObject?
+  func release(anchor: Int)
+
+  // The journal of its members.
+  func beginJournal()
+  func endJournal()
+  var journalEnd: Int { get }
+  func trimJournal(before position: Int)
+  func compactJournal(for readers: [Int])
+  func forEachMemberChange(
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+  ) -> Bool
+  func hasEdits(since position: Int) -> Bool
+}
+
+/// Collections without an order of their own follow no object by digits.
+extension PathAnswering {
+  func anchorElement(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> Observables.Element {
+    .key(try slot(component, at: step, of: path, on: node))
+  }
+  func holds(anchor: Int) -> Bool { true }
+  func child(anchor: Int, in engine: Engine) -> NodeRef? { nil }
+  func departure(anchor: Int) -> AnyObject? { nil }
+  func release(anchor: Int) {}
+
+  func unsupported(
+    _ component: Path.Component, _ step: Int, _ path: Path, _ hint: String = ""
+  ) -> PathError {
+    PathError(
+      .unsupported, path: path.description, component: step + 1,
+      detail: "\(typeName) has no '\(component)'\(hint)")
+  }
+
+  /// The size: `count` and `@count`.
+  func isSize(_ component: Path.Component) -> Bool {
+    component.isCount && (component.kind == .name || component.kind == .operation)
+  }
+
+  // MARK: Reading along a path
+
+  package func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any? {
+    isSize(component) ? valueCount : value(component, of: path)
+  }
+
+  package func spreads(_ component: Path.Component) -> Bool {
+    spreadsNames && component.kind == .name && !component.isCount
+  }
+}
