@@ -95,7 +95,8 @@ return {
   {"C7", "hears a property of every member, also by its name alone", function(S, t)
     local a, b = S.new {name = "a", price = 1}, S.new {name = "b", price = 2}
     local set = S.make {a}
-    local star, spread, sum = t.watch(set, "*.name"), t.watch(set, "name"), t.watch(set, "@sum.price")
+    local star, spread = t.watch(set, "*.name"), t.watch(set, "name")
+    local sum = t.watch(set, "@sum.price")
     a.name = "x"
     t.eq(star() + spread(), 2)
     set:add(b)

@@ -23,7 +23,7 @@ return {
     obs.flush()
     t.eq(table.concat(log, " "), "1 2 3 4 5 6")
   end},
-  {"T4", "runs what a watcher's own edit triggers in the same flush, if it did not run", function(A, t)
+  {"T4", "runs in the same flush what a watcher's own edit triggers", function(A, t)
     local list, log = t.list "a b", {}
     A.observe(list, "#1", function()
       log[#log + 1] = "first"
@@ -34,7 +34,7 @@ return {
     obs.flush()
     t.eq(table.concat(log, " "), "first size 3")
   end},
-  {"T4", "calls a watcher again in the next flush for what it did to its list itself", function(A, t)
+  {"T4", "calls a watcher in the next flush for what it did itself", function(A, t)
     local list = t.list "a"
     local n = t.watch(list, "*")
     A.observe(list, "*", function()

@@ -1,8 +1,9 @@
 -- One face for every kind of collection, so that the same cases run over all of them.
 --
 -- A list adapter makes objects (`new`), with the properties name, price, flag, tags and items, and
--- lists of objects or numbers (`list`), and does to them what a program would. What it gives back is
--- used as any object: `object.items = adapter.list {…}`. A keyed adapter makes dictionaries or sets.
+-- lists of objects or numbers (`list`), and does to them what a program would. What it gives back
+-- is used as any object: `object.items = adapter.list {…}`. A keyed adapter makes dictionaries or
+-- sets.
 local obs = require "obs"
 
 local function copy(list) return table.move(list, 1, #list, 1, {}) end
@@ -27,7 +28,7 @@ local function object_maker(list)
   end
 end
 
--- Plain lists, in place ------------------------------------------------------------------------
+-- Plain lists, in place --------------------------------------------------------------------------
 
 local plain = common {kind = "a plain list", size_name = "@count", spreads = false}
 plain.has_nil, plain.has_mixed = true, true
@@ -60,7 +61,7 @@ end
 function plain.clear(list) for i = #list, 1, -1 do list[i] = nil end end
 function plain.set(list, other) obs.assign(list, other) end
 
--- Arrays, and Swift arrays as scripts have them ---------------------------------------------------
+-- Arrays, and Swift arrays as scripts have them --------------------------------------------------
 
 local function with_methods(kind, list, new)
   local adapter = common {
@@ -85,7 +86,7 @@ end
 -- The host gives `swift_item(fields)` and `swift_list(elements)`.
 local function bridged() return with_methods("a Swift array in Lua", swift_list, swift_item) end
 
--- Swift arrays that Swift code changes and observes -----------------------------------------------
+-- Swift arrays that Swift code changes and observes ----------------------------------------------
 -- The host gives functions over numbers that stand for objects and lists, counted from 0.
 
 local function swift()
@@ -181,7 +182,7 @@ local function swift()
   return adapter
 end
 
--- Dictionaries and sets ---------------------------------------------------------------------------
+-- Dictionaries and sets --------------------------------------------------------------------------
 
 local function new_table(fields) return fields end
 

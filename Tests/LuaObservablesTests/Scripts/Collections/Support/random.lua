@@ -1,8 +1,8 @@
 -- Random programs over collections, run side by side on a kind of list and on plain tables that the
 -- reference looks at.
 --
--- A program is a list of statements in Lua. `random.run(kind, program)` runs one again, as a failure
--- is printed: what fails is made as short as it can be first.
+-- A program is a list of statements in Lua. `random.run(kind, program)` runs one again, as a
+-- failure is printed: what fails is made as short as it can be first.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local obs = require "obs"
 local adapters = dofile(folder .. "adapters.lua")
@@ -11,7 +11,7 @@ local same = reference.same
 
 local random = {}
 
--- A world without watchers --------------------------------------------------------------------------
+-- A world without watchers -----------------------------------------------------------------------
 
 local function naive()
   local N = {}
@@ -81,7 +81,7 @@ local function world(A)
   return env
 end
 
--- One run -------------------------------------------------------------------------------------------
+-- One run ----------------------------------------------------------------------------------------
 
 local Run = {}
 Run.__index = Run
@@ -379,7 +379,7 @@ function random.difference(kind, program)
   if not ok then return message end
 end
 
--- Programs ------------------------------------------------------------------------------------------
+-- Programs ---------------------------------------------------------------------------------------
 
 local function pick(list) return list[math.random(#list)] end
 
@@ -406,7 +406,9 @@ local LIST_PATHS = {
   "@first", "@last.price", "@any.flag", "1", "2", "3", "1.price", "2.name", "*.tags.*",
   "@distinctUnionOfArrays.tags",
 }
-local NUMBER_PATHS = {"#1", "#3", "*", "@count", "@sum", "@avg", "@min", "@max", "@first", "@last", "2"}
+local NUMBER_PATHS = {
+  "#1", "#3", "*", "@count", "@sum", "@avg", "@min", "@max", "@first", "@last", "2",
+}
 local SPREADING = {
   "items.price", "items.count", "items.tags.count", "items.items.price", "items.tags.@sum",
 }
@@ -437,10 +439,12 @@ function random.program(A)
     if r == 14 then return pick {"sort", "reverse", "clear"} .. "(" .. target .. ")" end
     if r == 15 then return ("set(%s, {%s})"):format(target, some(element, 5)) end
     if r == 16 then
-      return object() .. ".items = " .. pick {"list {" .. some(object, 4) .. "}", list(object), "nil"}
+      local value = pick {"list {" .. some(object, 4) .. "}", list(object), "nil"}
+      return object() .. ".items = " .. value
     end
     if r == 17 then
-      return object() .. ".tags = " .. pick {"tags {" .. some(number, 3) .. "}", list(number), "nil"}
+      local value = pick {"tags {" .. some(number, 3) .. "}", list(number), "nil"}
+      return object() .. ".tags = " .. value
     end
     if r <= 20 then return ("%s.price = %s"):format(object(), price()) end
     if r == 21 then return ("%s.flag = %s"):format(object(), pick {"true", "false"}) end
@@ -505,8 +509,9 @@ function random.try(kind, count)
     local message = random.difference(kind, program)
     if message then
       program, message = shrink(kind, program, message)
-      error(("seed %d: %s\n\nlocal random = dofile '%srandom.lua'\nrandom.run('%s', {\n  \"%s\",\n})")
-        :format(seed, message, folder, kind, table.concat(program, '",\n  "')), 0)
+      local text = "seed %d: %s\n\nlocal random = dofile '%srandom.lua'\nrandom.run('%s', {\n  \"%s\",\n})"
+      local statements = table.concat(program, '",\n  "')
+      error(text:format(seed, message, folder, kind, statements), 0)
     end
   end
 end
