@@ -3,64 +3,8 @@ import Testing
 @testable import Observables
 
 /// C10: edits turn the former list into the present one.
-@Suite struct JournalTests {
-  private func script(_ old: String, _ new: String) -> [EditScript.Step] {
-    let (old, new) = (Array(old), Array(new))
-    return EditScript(from: old.count, to: new.count) { old[$0] == new[$1] }.steps
-  }
-
+struct JournalTests {
   // C10
-  @Test func `a script is as short as can be`() {
-    #expect(script("abc", "abc") == [])
-    #expect(script("", "ab") == [.insert(at: 0, new: 0), .insert(at: 1, new: 1)])
-    #expect(script("abc", "axc") == [.replace(at: 1, old: 1, new: 1)])
-    #expect(script("kitten", "sitting").count == 3)
-    #expect(script("abcdef", "bcdef") == [.remove(at: 0, old: 0)])
-  }
-
-  @Test func `of equally short scripts the one with the lowest positions is taken`() {
-    #expect(script("aa", "a") == [.remove(at: 0, old: 0)])
-    #expect(script("aaa", "aaaa") == [.insert(at: 0, new: 0)])
-  }
-
-  @Test(arguments: 0..<200 as Range<UInt64>)
-  func `random scripts are right and no longer than the edit distance`(seed: UInt64) {
-    var random = SplitMix(seed: seed)
-    let old = (0..<random.next() % 12).map { _ in random.next() % 4 }
-    let new = (0..<random.next() % 12).map { _ in random.next() % 4 }
-    let steps = EditScript(from: old.count, to: new.count) { old[$0] == new[$1] }.steps
-    var list = old
-    for step in steps {
-      switch step {
-      case .insert(let position, let index): list.insert(new[index], at: position)
-      case .remove(let position, let index):
-        #expect(list[position] == old[index])
-        list.remove(at: position)
-      case .replace(let position, let index, let other):
-        #expect(list[position] == old[index])
-        list[position] = new[other]
-      }
-    }
-    #expect(list == new)
-    var row = Array(0...new.count)
-    for i in old.indices {
-      var next = [i + 1]
-      for j in new.indices {
-        next.append(
-          min(row[j] + (old[i] == new[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1))
-      }
-      row = next
-    }
-    #expect(steps.count == row[new.count])
-  }
-
-  @Test func `beyond the limit positions are replaced`() {
-    let (old, new) = (Array(0..<1000), Array((0..<990).reversed()))
-    let steps = EditScript(from: old.count, to: new.count) { old[$0] == new[$1] }.steps
-    #expect(steps.count <= 1000)
-    #expect(steps.last == .remove(at: 990, old: 990))
-  }
-
   @Test func `what comes back within a turn is no edit`() {
     var journal = Journal<Int>()
     journal.record(.insert(7, at: 0))
@@ -69,6 +13,54 @@ import Testing
     #expect(journal.edits(since: 0, current: { [1, 2] }, same: ==) == [])
   }
 
+  // C10
+  @Test func `one operation is one edit`() {
+    for edit in [
+      CollectionEdit.insert(9, at: 1), .remove(1, at: 0), .replace(2, with: 9, at: 1),
+      .move(1, from: 0, at: 2),
+    ] {
+      var (journal, list) = (Journal<Int>(), [1, 2, 3])
+      journal.record(edit)
+      edit.apply(to: &list)
+      let current = list
+      #expect(journal.edits(since: 0, current: { current }, same: ==) == [edit])
+    }
+  }
+
+  // C10
+  @Test func `inserts or removals alone are told without looking at the list`() {
+    var journal = Journal<Int>()
+    for index in 0..<1000 { journal.record(.insert(index, at: 0)) }
+    let edits = journal.edits(
+      since: 0,
+      current: {
+        Issue.record("The list was looked at")
+        return []
+      }, same: ==)
+    #expect(edits == (0..<1000).map { .insert($0, at: 0) })
+  }
+
+  // C10
+  @Test func `a detour is told as the shorter way`() {
+    var journal = Journal<Int>()
+    journal.record(.insert(4, at: 3))
+    journal.record(.replace(1, with: 5, at: 0))
+    journal.record(.remove(4, at: 3))
+    #expect(
+      journal.edits(since: 0, current: { [5, 2, 3] }, same: ==) == [.replace(1, with: 5, at: 0)])
+  }
+
+  // C10
+  @Test func `two that swap are two replacements`() {
+    var journal = Journal<Int>()
+    journal.record(.replace(1, with: 2, at: 0))
+    journal.record(.replace(2, with: 1, at: 1))
+    #expect(
+      journal.edits(since: 0, current: { [2, 1] }, same: ==)
+        == [.replace(1, with: 2, at: 0), .replace(2, with: 1, at: 1)])
+  }
+
+  // C10
   @Test func `after an unread change of the whole nothing more is kept`() {
     var journal = Journal<Int>()
     for _ in 0..<1000 { journal.rearranged(from: [3, 2, 1], isPermutation: true) }
@@ -78,66 +70,7 @@ import Testing
       journal.edits(since: 0, current: { [3, 2, 1, 4] }, same: ==) == [.insert(4, at: 3)])
   }
 
-  @Test(arguments: 0..<300 as Range<UInt64>)
-  func `several readers of a random history each see it right`(seed: UInt64) {
-    var random = SplitMix(seed: seed)
-    var journal = Journal<Int>()
-    var list = (0..<Int(random.next() % 6)).map { $0 }
-    var readers = (0..<3).map { _ in (cursor: journal.end, list: list) }
-    func below(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
-    for step in 0..<40 {
-      switch below(10) {
-      case 0...2:
-        let edit = CollectionEdit.insert(below(5), at: below(list.count + 1))
-        edit.apply(to: &list)
-        journal.record(edit)
-      case 3 where !list.isEmpty:
-        let position = below(list.count)
-        let edit = CollectionEdit.remove(list[position], at: position)
-        edit.apply(to: &list)
-        journal.record(edit)
-      case 5 where !list.isEmpty:
-        let position = below(list.count)
-        let edit = CollectionEdit.replace(list[position], with: below(5), at: position)
-        edit.apply(to: &list)
-        journal.record(edit)
-      case 6 where !list.isEmpty:
-        let (from, position) = (below(list.count), below(list.count))
-        let edit = CollectionEdit.move(list[from], from: from, at: position)
-        edit.apply(to: &list)
-        journal.record(edit)
-      case 7:
-        let old = list
-        list.sort()
-        journal.rearranged(from: old, isPermutation: true)
-      case 8 where step % 3 == 0:
-        let old = list
-        list = (0..<below(8)).map { _ in below(5) }
-        journal.rearranged(from: old, isPermutation: false)
-      default:
-        let index = below(readers.count)
-        let (since, current) = (readers[index].cursor, list)
-        let edits = journal.edits(since: since, current: { current }, same: ==)
-        #expect(
-          journal.hasEdits(since: since, current: { current }, same: ==) == !edits.isEmpty)
-        #expect(edits.isEmpty == (readers[index].list == list))
-        var mirror = readers[index].list
-        let difference = CollectionDifference<Int>(edits, ofListWith: mirror.count)
-        #expect(mirror.applying(difference) == list)
-        var members: [Int: Int] = [:]
-        for element in mirror { members[element, default: 0] += 1 }
-        if journal.forEachMemberChange(since: since, { members[$0, default: 0] += $1 }) {
-          for element in list { members[element, default: 0] -= 1 }
-          #expect(members.values.allSatisfy { $0 == 0 })
-        }
-        for edit in edits { edit.apply(to: &mirror) }
-        #expect(mirror == list)
-        readers[index] = (journal.end, list)
-        journal.trim(before: readers.map(\.cursor).min()!)
-      }
-    }
-  }
-
+  // C10
   @Test func `a reader that lags behind costs no more than the list`() {
     var journal = Journal<Int>()
     var list = [0, 1, 2]
@@ -157,14 +90,149 @@ import Testing
     #expect(mirror == list)
   }
 
-  @Test func `a key that has its former value again is no edit`() {
-    var journal = KeyedJournal<String, Int>()
-    journal.record("a", from: 1, to: 2)
-    journal.record("b", from: nil, to: 3)
-    journal.record("a", from: 2, to: 1)
-    #expect(
-      journal.edits(since: 0, same: ==) == [KeyedEdit(key: "b", old: nil, new: 3)])
-    journal.record("b", from: 3, to: nil)
-    #expect(!journal.hasEdits(since: 0, same: ==))
+  // C10
+  @Test func `former contents count by their length`() {
+    var journal = Journal<Int>()
+    let list = Array(0..<1000)
+    let slow = journal.end
+    for _ in 0..<100 {
+      journal.rearranged(from: list, isPermutation: true)
+      journal.compact(for: [slow, journal.end], current: { list })
+    }
+    #expect(journal.count < 10)
+    #expect(!journal.hasEdits(since: slow, current: { list }, same: ==))
+  }
+
+  // C10
+  @Test func `a long list is not looked at before its journal holds much more`() {
+    var journal = Journal<Int>()
+    var list = Array(0..<100_000)
+    let slow = journal.end
+    var looks = 0
+    for index in 0..<20_000 {
+      list[0] += 1
+      journal.record(.replace(index, with: index + 1, at: 0))
+      let current = list
+      journal.compact(for: [slow, journal.end]) {
+        looks += 1
+        return current
+      }
+    }
+    #expect(looks == 1)
+  }
+
+  // C10
+  @Test(arguments: 0..<20)
+  func `a random history is right for each of its readers`(block: Int) {
+    let count = Size.of(60, light: 6)
+    for seed in block * count..<(block + 1) * count {
+      var generator = SeededGenerator(seed: seed)
+      let program = (0..<60).map { _ in Step.random(using: &generator) }
+      if let failure = smallestFailure(of: program, Run.difference) {
+        Issue.record("seed \(seed): \(failure)")
+        return
+      }
+    }
+  }
+}
+
+private enum Step {
+  case insert(Int, at: Int)
+  case remove(at: Int)
+  case replace(at: Int, with: Int)
+  case move(from: Int, to: Int)
+  case sort
+  case assign([Int])
+  case read(Int)
+  case compact
+
+  static func random(using generator: inout SeededGenerator) -> Step {
+    func below(_ limit: Int) -> Int { .random(in: 0..<limit, using: &generator) }
+    return switch below(24) {
+    case 0..<6: .insert(below(5), at: below(50))
+    case 6..<10: .remove(at: below(50))
+    case 10..<13: .replace(at: below(50), with: below(5))
+    case 13..<15: .move(from: below(50), to: below(50))
+    case 15: .sort
+    case 16: .assign((0..<below(8)).map { _ in below(5) })
+    case 17: .compact
+    default: .read(below(3))
+    }
+  }
+}
+
+/// A list with a journal of few entries, and readers that are compared with it.
+private struct Run {
+  private var journal = Journal<Int>(minimalLimit: 4)
+  private var list = [0, 1, 2]
+  private var readers = Array(repeating: (position: 0, list: [0, 1, 2]), count: 3)
+
+  static func difference(_ program: [Step]) -> String? {
+    var run = Run()
+    return run.difference(program)
+  }
+
+  private mutating func difference(_ program: [Step]) -> String? {
+    for (place, step) in program.enumerated() {
+      switch step {
+      case .insert(let element, let position):
+        record(.insert(element, at: position % (list.count + 1)))
+      case .remove(let position) where !list.isEmpty:
+        let position = position % list.count
+        record(.remove(list[position], at: position))
+      case .replace(let position, let element) where !list.isEmpty:
+        let position = position % list.count
+        record(.replace(list[position], with: element, at: position))
+      case .move(let from, let position) where !list.isEmpty:
+        let from = from % list.count
+        record(.move(list[from], from: from, at: position % list.count))
+      case .sort:
+        journal.rearranged(from: list, isPermutation: true)
+        list.sort()
+      case .assign(let elements):
+        journal.rearranged(from: list, isPermutation: false)
+        list = elements
+      case .compact:
+        let current = list
+        journal.compact(for: readers.map(\.position), current: { current })
+      case .read(let index):
+        if let difference = read(index) { return "step \(place): \(difference)" }
+      default: break
+      }
+    }
+    return readers.indices.lazy.compactMap { [self] index in
+      var run = self
+      return run.read(index)
+    }.first
+  }
+
+  private mutating func record(_ edit: CollectionEdit<Int>) {
+    journal.record(edit)
+    edit.apply(to: &list)
+  }
+
+  private mutating func read(_ index: Int) -> String? {
+    let (position, former) = readers[index]
+    let current = list
+    let title = "reader \(index) from \(former) to \(current)"
+    let edits = journal.edits(since: position, current: { current }, same: ==)
+    if edits.isEmpty != (former == list) { return "\(title): \(edits)" }
+    if journal.hasEdits(since: position, current: { current }, same: ==) == edits.isEmpty {
+      return "\(title): hasEdits"
+    }
+    var mirror = former
+    for edit in edits { edit.apply(to: &mirror) }
+    if mirror != list { return "\(title): \(edits)" }
+    let difference = CollectionDifference<Int>(edits, ofListWith: former.count)
+    if former.applying(difference) != list { return "\(title): \(difference)" }
+    var members: [Int: Int] = [:]
+    for element in former { members[element, default: 0] += 1 }
+    if journal.forEachMemberChange(since: position, { members[$0, default: 0] += $1 }) {
+      for element in list { members[element, default: 0] -= 1 }
+      if members.contains(where: { $0.value != 0 }) { return "\(title): members" }
+    }
+    readers[index] = (journal.end, list)
+    journal.trim(before: readers.map(\.position).min()!)
+    return nil
   }
 }

@@ -1,9 +1,13 @@
 /// A shortest script of single insertions, removals and replacements from one list to another.
 ///
 /// The furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the end of the lists on, so
-/// that of equally short scripts the one with the lowest positions is found. O(n + n·d) time and O(d²)
-/// memory for d edits; beyond `limit` edits the lists are taken apart position by position.
+/// that each edit is as early as a shortest script has it; at one place replacements go before
+/// insertions, and those before removals. O(n + n·d) time and O(d²) memory for d edits; beyond
+/// `limit` edits what is before the common end is replaced position by position.
 package struct EditScript {
+  /// How many edits are looked for.
+  package static let limit = 256
+
   package enum Step: Equatable {
     case insert(at: Int, new: Int)
     case remove(at: Int, old: Int)
@@ -15,7 +19,8 @@ package struct EditScript {
 
   /// The script from `old` elements to `new` ones; `same` is given an index in each.
   package init(
-    from old: Int, to new: Int, limit: Int = 256, same: (_ old: Int, _ new: Int) -> Bool
+    from old: Int, to new: Int, limit: Int = EditScript.limit,
+    same: (_ old: Int, _ new: Int) -> Bool
   ) {
     // From the end: point (i, j) has i old and j new elements behind it.
     func slide(_ point: Int, _ diagonal: Int) -> Int {
@@ -26,11 +31,16 @@ package struct EditScript {
     let goal = new - old
     // furthest[d][k + d]: the most old elements that d edits get past on the diagonal k = j - i.
     var furthest: [[Int]] = [[slide(0, 0)]]
+    let suffix = furthest[0][0]
+    if goal.magnitude > limit {
+      replaceAll(old - suffix, new - suffix, same)
+      return
+    }
     var edits = 0
     while goal.magnitude > edits || furthest[edits][goal + edits] < old {
       edits += 1
       if edits > limit {
-        replaceAll(old, new, same)
+        replaceAll(old - suffix, new - suffix, same)
         return
       }
       let last = furthest[edits - 1]
@@ -89,6 +99,7 @@ package struct EditScript {
     return best
   }
 
+  /// What is before the common end, position by position.
   private mutating func replaceAll(_ old: Int, _ new: Int, _ same: (Int, Int) -> Bool) {
     for index in 0..<min(old, new) where !same(index, index) {
       steps.append(.replace(at: index, old: index, new: index))

@@ -6,6 +6,13 @@ package struct Journal<Element> {
     case edit(CollectionEdit<Element>)
     /// Sorted, reversed, assigned: the contents before.
     case whole(old: [Element], isPermutation: Bool)
+
+    var size: Int {
+      switch self {
+      case .edit: 1
+      case .whole(let old, _): old.count + 1
+      }
+    }
   }
 
   private var entries: [Entry] = []
@@ -14,8 +21,16 @@ package struct Journal<Element> {
   private var next = 0
   /// The highest position that a reader may have.
   private var read = 0
+  /// How many elements the entries hold.
+  private var size = 0
+  /// Beyond which size entries are put together.
+  private var limit: Int
+  private let minimalLimit: Int
 
-  package init() {}
+  /// Without entries; fewer than `minimalLimit` elements are always kept.
+  package init(minimalLimit: Int = 1024) {
+    (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
+  }
 
   package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
@@ -42,6 +57,7 @@ package struct Journal<Element> {
   }
 
   private mutating func append(_ entry: Entry) {
+    size += entry.size
     entries.append(entry)
     positions.append(next)
     next += 1
@@ -63,16 +79,27 @@ package struct Journal<Element> {
   /// All readers know what is before `position`.
   package mutating func trim(before position: Int) {
     let count = index(of: position)
-    entries.removeFirst(count)
-    positions.removeFirst(count)
+    if count == 0 { return }
+    if count == entries.count, size > minimalLimit {
+      // Arrays keep the room that they once needed.
+      (entries, positions, size) = ([], [], 0)
+    } else {
+      for entry in entries[..<count] { size -= entry.size }
+      entries.removeFirst(count)
+      positions.removeFirst(count)
+    }
+    if entries.isEmpty { limit = minimalLimit }
   }
 
-  /// Puts long runs of entries together where readers lag behind; `readers` are all their positions.
+  /// Puts the entries between readers together where they hold much more than the list does and
+  /// readers lag behind; `readers` are all their positions.
   ///
-  /// - Complexity: O(n · entries).
+  /// - Complexity: O(1) as long as the entries hold little; else O(n · entries).
   package mutating func compact(for readers: [Int], current: () -> [Element]) {
+    if size <= limit { return }
     var state = current()
-    if entries.count <= 4 * state.count + 1024 { return }
+    limit = 4 * state.count + minimalLimit
+    if size <= limit { return }
     let starts = Set(readers)
     var compacted: [(position: Int, old: [Element])] = []
     for (entry, position) in zip(entries, positions).reversed() {
@@ -83,6 +110,9 @@ package struct Journal<Element> {
     }
     entries = compacted.reversed().map { .whole(old: $0.old, isPermutation: false) }
     positions = compacted.reversed().map(\.position)
+    size = entries.reduce(0) { $0 + $1.size }
+    // Readers that each need contents of their own are not gone over again until that pays.
+    limit = max(limit, 2 * size)
     read = next
   }
 
@@ -100,14 +130,7 @@ package struct Journal<Element> {
   }
 
   /// The first entry at or behind a position.
-  private func index(of position: Int) -> Int {
-    var (low, high) = (0, positions.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if positions[middle] < position { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  private func index(of position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
 
   /// The contents at `position`.
   ///
@@ -151,7 +174,9 @@ package struct Journal<Element> {
       return recorded
     }
     let (old, new) = (former(at: position, current: current), current())
-    let script = EditScript(from: old.count, to: new.count) { same(old[$0], new[$1]) }
+    // A longer script than what was recorded is of no use.
+    let limit = isComplete ? min(recorded.count, EditScript.limit) : EditScript.limit
+    let script = EditScript(from: old.count, to: new.count, limit: limit) { same(old[$0], new[$1]) }
     if isComplete, !script.steps.isEmpty, recorded.count <= script.steps.count { return recorded }
     return script.steps.map { step in
       switch step {

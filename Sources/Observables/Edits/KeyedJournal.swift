@@ -9,8 +9,14 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   private var entries: [Entry] = []
   private var next = 0
+  /// Beyond how many entries they are put together.
+  private var limit: Int
+  private let minimalLimit: Int
 
-  package init() {}
+  /// Without entries; fewer than `minimalLimit` elements are always kept.
+  package init(minimalLimit: Int = 1024) {
+    (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
+  }
 
   package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
@@ -23,39 +29,64 @@ package struct KeyedJournal<Key: Hashable, Value> {
     next += 1
   }
 
+  // MARK: Trimming
+
   /// All readers know what is before `position`.
   package mutating func trim(before position: Int) {
-    entries.removeFirst(entries.firstIndex { $0.position >= position } ?? entries.count)
+    let count = index(of: position)
+    if count == entries.count, count > minimalLimit {
+      // An array keeps the room that it once needed.
+      entries = []
+    } else {
+      entries.removeFirst(count)
+    }
+    if entries.isEmpty { limit = minimalLimit }
   }
 
   /// Puts the entries of each key together where readers lag behind; `readers` are all their
   /// positions.
   package mutating func compact(for readers: [Int], keyCount: Int) {
-    if entries.count <= 4 * keyCount + 1024 { return }
-    let starts = readers.sorted()
+    if entries.count <= max(limit, 4 * keyCount + minimalLimit) { return }
     var kept: [Entry] = []
-    var places: [Key: Int] = [:]
-    var start = starts.startIndex
-    for entry in entries {
-      while start < starts.endIndex, starts[start] <= entry.position {
-        // A reader may stand here: nothing is put together across its position.
-        places = [:]
-        start += 1
-      }
-      if let place = places[entry.key] {
-        let first = kept[place]
-        kept[place] = Entry(
-          position: first.position, key: first.key, old: first.old, new: entry.new)
-      } else {
-        places[entry.key] = kept.count
-        kept.append(entry)
-      }
+    var starts = readers.sorted()[...]
+    var segment = entries[...]
+    while let first = segment.first {
+      // A reader may stand at the next position: nothing is put together across it.
+      starts = starts.drop { $0 <= first.position }
+      let end = starts.first ?? next
+      let part = segment.prefix { $0.position < end }
+      kept += KeyedJournal.puttingTogether(part)
+      segment = segment[part.endIndex...]
     }
     entries = kept
+    limit = max(limit, 2 * entries.count)
   }
 
+  /// One entry for each key, in the order of their first; none for a key that came and went.
+  private static func puttingTogether(_ part: ArraySlice<Entry>) -> [Entry] {
+    var net: [Entry] = []
+    var places: [Key: Int] = [:]
+    for entry in part {
+      if let place = places[entry.key] {
+        let first = net[place]
+        net[place] = Entry(position: first.position, key: first.key, old: first.old, new: entry.new)
+      } else {
+        places[entry.key] = net.count
+        net.append(entry)
+      }
+    }
+    return net.filter { $0.old != nil || $0.new != nil }
+  }
+
+  // MARK: Reading
+
   private func entries(since position: Int) -> ArraySlice<Entry> {
-    entries[(entries.firstIndex { $0.position >= position } ?? entries.count)...]
+    entries[index(of: position)...]
+  }
+
+  /// The first entry at or behind a position.
+  private func index(of position: Int) -> Int {
+    entries.partitioningIndex { $0.position >= position }
   }
 
   /// What became of each key since `position`, in the order of their first changes; a key that has its
@@ -63,19 +94,11 @@ package struct KeyedJournal<Key: Hashable, Value> {
   package func edits(
     since position: Int, same: (Value, Value) -> Bool
   ) -> [KeyedEdit<Key, Value>] {
-    var edits: [KeyedEdit<Key, Value>] = []
-    var places: [Key: Int] = [:]
-    for entry in entries(since: position) {
-      if let place = places[entry.key] {
-        edits[place] = KeyedEdit(key: entry.key, old: edits[place].old, new: entry.new)
-      } else {
-        places[entry.key] = edits.count
-        edits.append(KeyedEdit(key: entry.key, old: entry.old, new: entry.new))
-      }
+    let edits = KeyedJournal.puttingTogether(entries(since: position)).map {
+      KeyedEdit(key: $0.key, old: $0.old, new: $0.new)
     }
     return edits.filter { edit in
       switch (edit.old, edit.new) {
-      case (nil, nil): false
       case (let old?, let new?): !same(old, new)
       default: true
       }

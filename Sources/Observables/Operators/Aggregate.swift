@@ -40,9 +40,9 @@ package struct Aggregate {
     case .sum, .avg: .total(Total())
     case .min, .max: .extreme(Extreme(isLargest: operation == .max))
     case .any, .all: .truth(Truth())
-    case .unionOfObjects, .unionOfArrays: .union(Union(isDistinct: false))
-    case .distinctUnionOfObjects, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets:
-      .union(Union(isDistinct: true))
+    case .unionOfObjects, .distinctUnionOfObjects, .unionOfArrays, .distinctUnionOfArrays,
+      .unionOfSets, .distinctUnionOfSets:
+      .union(Union(isDistinct: operation.isDistinct))
     case .count, .first, .last:
       preconditionFailure("'@\(operation)' puts no values together")
     }
@@ -88,6 +88,7 @@ package struct Aggregate {
     mutating get {
       switch state {
       case .total(var total):
+        state = .truth(Truth())
         defer { state = .total(total) }
         return total.value(isAverage: operation == .avg)
       case .extreme(var extreme):
@@ -128,20 +129,19 @@ package struct Aggregate {
 extension Aggregate {
   /// `@sum` and `@avg`.
   private struct Total {
+    /// As wide as 2^63 of them need.
     private var integers: Int128 = 0
-    private var wrapped = 0
     private var integerCount = 0
     private var floatCount = 0
-    /// Made with the first float.
+    /// Made with the first float, and gone with the last.
     private var floats: ExactSum?
-    private var failures: [Operand: Int] = [:]
+    private var failures = Failures()
 
     mutating func change(_ operand: Operand, by count: Int) {
       switch operand {
       case .none: break
       case .integer(let number):
-        integers += Int128(number) * Int128(count)
-        wrapped &+= number &* count
+        integers &+= Int128(number) * Int128(count)
         integerCount += count
       case .float(let number):
         if floats == nil { floats = ExactSum() }
@@ -153,22 +153,24 @@ extension Aggregate {
     }
 
     mutating func value(isAverage: Bool) -> Value {
-      if let failure = failures.first { return .failure(failure.key) }
-      let count = integerCount + floatCount
+      if let failure = failures.first { return .failure(failure) }
       if isAverage {
-        return count == 0 ? .none : .float(exactValue / Double(count))
+        let count = integerCount + floatCount
+        return count <= 0 ? .none : .float(exactValue(dividedBy: count))
       }
-      return floatCount == 0 ? .integer(wrapped) : .float(exactValue)
+      // Integers alone wrap around.
+      if floatCount == 0 { return .integer(Int(truncatingIfNeeded: integers)) }
+      return .float(exactValue(dividedBy: 1))
     }
 
-    private var exactValue: Double {
-      mutating get {
-        if floats == nil { return Double(integers) }
-        if integers == 0 { return floats!.value }
-        var all = floats!
-        all.add(integers)
-        return all.value
+    private mutating func exactValue(dividedBy divisor: Int) -> Double {
+      if floats == nil, integers.magnitude <= 1 << 53, divisor <= 1 << 53 {
+        return Double(integers) / Double(divisor)
       }
+      if floats != nil, integers == 0 { return floats!.divided(by: divisor) }
+      var all = floats ?? ExactSum()
+      all.add(integers)
+      return all.divided(by: divisor)
     }
   }
 
@@ -201,6 +203,8 @@ extension Aggregate {
       let operand = operand.normalized
       counts.change(operand, by: count)
       changes.change(operand, by: count)
+      // A dictionary keeps the room that it once needed.
+      if counts.isEmpty { counts = [:] }
     }
 
     mutating func takeChange() -> Bool {
@@ -211,24 +215,23 @@ extension Aggregate {
       if !isDistinct { return isReordered || !changes.isEmpty }
       return changes.contains { operand, change in
         let count = counts[operand] ?? 0
-        return (count == 0) != (count == change)
+        return (count > 0) != (count > change)
       }
     }
   }
 }
 
 extension Operand {
-  /// What the same value has in common however it is written: 1.0 is 1, and any NaN is NaN.
+  /// What the same value has in common however it is written: 1.0 is 1.
   var normalized: Operand {
-    guard case .float(let number) = self else { return self }
-    if let integer = Int(exactly: number) { return .integer(integer) }
-    return number.isNaN ? .opaque(type: "NaN") : self
+    guard case .float(let number) = self, let integer = Int(exactly: number) else { return self }
+    return .integer(integer)
   }
 }
 
 extension Dictionary<Operand, Int> {
   /// Changes a count; none is kept at 0.
-  mutating func change(_ operand: Operand, by count: Int) {
+  fileprivate mutating func change(_ operand: Operand, by count: Int) {
     let sum = (self[operand] ?? 0) + count
     self[operand] = sum == 0 ? nil : sum
   }

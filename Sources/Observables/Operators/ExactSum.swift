@@ -6,7 +6,7 @@
 struct ExactSum {
   /// The weight of the first limb's lowest bit: 2 to this power, that of the smallest double.
   private static let lowest = -1074
-  /// For the largest double and 2^63 of them.
+  /// For the largest double and 2^63 of them; the last limb has the sign.
   private static let limbCount = (1024 + 64 - lowest) / 32 + 2
 
   private var limbs = [Int64](repeating: 0, count: ExactSum.limbCount)
@@ -28,40 +28,37 @@ struct ExactSum {
       // Subnormal numbers have the exponent of the smallest normal ones, without the hidden bit.
       let significand = exponent == 0 ? fraction : fraction | 1 << 52
       add(
-        significand, shift: max(exponent, 1) - 1, isNegative: number < 0 ? times > 0 : times < 0,
-        times: times.magnitude)
+        UInt128(significand) * UInt128(times.magnitude), at: max(exponent, 1) - 1,
+        isNegative: (number < 0) != (times < 0))
     }
   }
 
-  /// The same for an exact integer.
+  mutating func subtract(_ number: Double, times: Int = 1) { add(number, times: -times) }
+
+  /// Adds an exact integer.
   mutating func add(_ number: Int128) {
-    let magnitude = number.magnitude
-    for part in 0..<4 {
-      let word = UInt64(truncatingIfNeeded: magnitude >> (32 * UInt128(part))) & 0xFFFF_FFFF
-      if word > 0 {
-        add(word, shift: 32 * part - ExactSum.lowest, isNegative: number < 0, times: 1)
-      }
-    }
+    add(number.magnitude, at: -ExactSum.lowest, isNegative: number < 0)
   }
 
-  /// Adds `significand` · 2^(shift + lowest), some times.
-  private mutating func add(
-    _ significand: UInt64, shift: Int, isNegative: Bool, times: UInt
-  ) {
-    let (limb, bit) = (shift / 32, shift % 32)
-    let wide = UInt128(significand) << UInt128(bit)
-    for _ in 0..<times {
-      for part in 0..<3 {
-        let word = Int64(truncatingIfNeeded: wide >> (32 * UInt128(part)) & 0xFFFF_FFFF)
-        limbs[limb + part] += isNegative ? -word : word
-      }
-      additions += 1
-      if additions >= 1 << 30 { carry() }
+  /// Adds `magnitude` · 2^(position + lowest).
+  private mutating func add(_ magnitude: UInt128, at position: Int, isNegative: Bool) {
+    let bit = position % 32
+    var (limb, rest) = (position / 32, magnitude)
+    while rest != 0 {
+      let word = Int64(UInt32(truncatingIfNeeded: rest)) << bit
+      let (low, high) = (word & 0xFFFF_FFFF, word >> 32)
+      limbs[limb] += isNegative ? -low : low
+      limbs[limb + 1] += isNegative ? -high : high
+      (limb, rest) = (limb + 1, rest >> 32)
     }
+    additions += 1
+    // Each of them may reach a limb twice.
+    if additions >= 1 << 29 { carry() }
   }
 
   /// Brings each limb but the last into 0..<2^32.
   private mutating func carry() {
+    if additions == 0 { return }
     additions = 0
     for index in 0..<ExactSum.limbCount - 1 {
       let carry = limbs[index] >> 32
@@ -72,47 +69,68 @@ struct ExactSum {
 
   /// The sum, rounded once, to nearest and ties to even.
   var value: Double {
-    mutating get {
-      if notNumbers > 0 || infinities > 0 && negativeInfinities > 0 { return .nan }
-      if infinities > 0 { return .infinity }
-      if negativeInfinities > 0 { return -.infinity }
-      carry()
-      if limbs[ExactSum.limbCount - 1] >= 0 { return magnitude(of: limbs) }
-      var negated = self
-      for index in negated.limbs.indices { negated.limbs[index] = -negated.limbs[index] }
-      negated.carry()
-      return -magnitude(of: negated.limbs)
+    mutating get { divided(by: 1) }
+  }
+
+  /// The sum divided by a number above 0, rounded once, to nearest and ties to even.
+  mutating func divided(by divisor: Int) -> Double {
+    if notNumbers > 0 || infinities > 0 && negativeInfinities > 0 { return .nan }
+    if infinities > 0 { return .infinity }
+    if negativeInfinities > 0 { return -.infinity }
+    carry()
+    let isNegative = limbs[ExactSum.limbCount - 1] < 0
+    var magnitude = self
+    if isNegative {
+      for index in magnitude.limbs.indices { magnitude.limbs[index].negate() }
+      magnitude.additions = 1
+      magnitude.carry()
     }
+    let quotient = magnitude.divide(by: UInt64(divisor))
+    return isNegative ? -quotient : quotient
   }
 
-  private func magnitude(of limbs: [Int64]) -> Double {
-    guard let top = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
-    let width = 64 - limbs[top].leadingZeroBitCount
-    let length = 32 * top + width
-    // The 53 leading bits, the next one and whether anything is below it decide the rounding; a
-    // subnormal sum has no more than 53 bits.
-    if length <= 53 { return Double(bits(of: limbs, from: 0, count: length)) * 0x1p-1074 }
-    let shift = length - 53
-    var significand = bits(of: limbs, from: shift, count: 53)
-    let half = bits(of: limbs, from: shift - 1, count: 1) == 1
-    if half, significand & 1 == 1 || hasBits(limbs, below: shift - 1) { significand += 1 }
-    // In two steps where 2^(shift - 1074) alone would be below the normal numbers.
-    return Double(sign: .plus, exponent: shift + ExactSum.lowest, significand: Double(significand))
-  }
-
-  private func bits(of limbs: [Int64], from start: Int, count: Int) -> UInt64 {
-    var result: UInt64 = 0
-    for bit in 0..<count {
-      let position = start + bit
-      let limb = min(position / 32, ExactSum.limbCount - 1)
-      if limbs[limb] >> Int64(position - 32 * limb) & 1 == 1 { result |= 1 << UInt64(bit) }
+  /// Divides limbs that are not negative in place, and rounds.
+  private mutating func divide(by divisor: UInt64) -> Double {
+    guard var top = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
+    var remainder: UInt64 = 0
+    if divisor > 1 {
+      for index in (0...top).reversed() {
+        let dividend = (high: remainder >> 32, low: remainder << 32 | UInt64(limbs[index]))
+        let (quotient, rest) = divisor.dividingFullWidth(dividend)
+        (limbs[index], remainder) = (Int64(quotient), rest)
+      }
+      while top > 0, limbs[top] == 0 { top -= 1 }
     }
-    return result
+    let length = 32 * top + 64 - limbs[top].leadingZeroBitCount
+    // A double has the 53 leading bits; what is below them decides the rounding. A subnormal one has
+    // fewer, down to the first limb's lowest.
+    let shift = max(length - 53, 0)
+    let significand = word(at: shift) & (1 << 53 - 1)
+    let isUp: Bool
+    if shift > 0 {
+      let isHalf = word(at: shift - 1) & 1 == 1
+      isUp = isHalf && (significand & 1 == 1 || remainder > 0 || hasBits(below: shift - 1))
+    } else {
+      let rest = divisor - remainder
+      isUp = remainder > rest || remainder == rest && significand & 1 == 1
+    }
+    // The hidden bit is one more in the exponent, and so is a significand that rounding made longer.
+    let pattern = UInt64(shift) << 52 + significand + (isUp ? 1 : 0)
+    return Double(bitPattern: min(pattern, Double.infinity.bitPattern))
   }
 
-  private func hasBits(_ limbs: [Int64], below position: Int) -> Bool {
-    for index in 0..<(position / 32) where limbs[index] != 0 { return true }
-    let rest = position % 32
-    return rest > 0 && limbs[position / 32] & (1 << Int64(rest) - 1) != 0
+  /// 64 bits from a position on.
+  private func word(at position: Int) -> UInt64 {
+    let first = position / 32
+    var bits: UInt128 = 0
+    for index in first..<min(first + 3, limbs.count) {
+      bits |= UInt128(limbs[index]) << UInt128(32 * (index - first))
+    }
+    return UInt64(truncatingIfNeeded: bits >> UInt128(position % 32))
+  }
+
+  private func hasBits(below position: Int) -> Bool {
+    limbs[..<(position / 32)].contains { $0 != 0 }
+      || limbs[position / 32] & (1 << (position % 32) - 1) != 0
   }
 }

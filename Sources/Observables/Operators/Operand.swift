@@ -1,5 +1,5 @@
 /// A value as collection operators see it (C9), whichever kind of object holds it.
-public enum Operand: Hashable {
+public enum Operand {
   /// Nil, or not reachable.
   case none
   /// A truth value.

@@ -1,0 +1,66 @@
+internal import HeapModule
+
+/// The values of one type that are there, the least or the greatest of them at hand.
+///
+/// A heap has each value once, also some that have left: those are dropped when they come to the top,
+/// or all together when they are more than the others.
+struct Ranking<Value: Hashable & Comparable> {
+  private struct Entry {
+    var count = 0
+    var isQueued = false
+  }
+
+  private let isLargest: Bool
+  private var entries: [Value: Entry] = [:]
+  private var heap = Heap<Value>()
+  /// How many values in the heap have left.
+  private var stale = 0
+  /// How many members there are, equal ones included.
+  private(set) var count = 0
+
+  init(isLargest: Bool) { self.isLargest = isLargest }
+
+  /// `count` more of a value are there, or fewer.
+  ///
+  /// - Complexity: O(log n), amortized.
+  mutating func change(_ value: Value, by count: Int) {
+    self.count += count
+    var entry = entries[value] ?? Entry()
+    let wasThere = entry.count > 0
+    entry.count += count
+    let isThere = entry.count > 0
+    if entry.isQueued {
+      if wasThere != isThere { stale += isThere ? -1 : 1 }
+    } else if isThere {
+      heap.insert(value)
+      entry.isQueued = true
+    }
+    entries[value] = entry.isQueued || entry.count != 0 ? entry : nil
+    if stale > 32, 2 * stale > heap.count { rebuild() }
+  }
+
+  private mutating func rebuild() {
+    entries = entries.compactMapValues { entry in
+      entry.count == 0 ? nil : Entry(count: entry.count, isQueued: entry.count > 0)
+    }
+    heap = Heap(entries.lazy.filter { $0.value.isQueued }.map(\.key))
+    stale = 0
+  }
+
+  /// The least or the greatest.
+  ///
+  /// - Complexity: O(log n), amortized.
+  var first: Value? {
+    mutating get {
+      while let value = isLargest ? heap.max : heap.min {
+        guard var entry = entries[value] else { return nil }
+        if entry.count > 0 { return value }
+        if isLargest { heap.removeMax() } else { heap.removeMin() }
+        entry.isQueued = false
+        entries[value] = entry.count == 0 ? nil : entry
+        stale -= 1
+      }
+      return nil
+    }
+  }
+}
