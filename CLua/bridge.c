@@ -76,6 +76,18 @@ int clua_try_node_settle(lua_State *L, clua_node *node) {
   return protect_operation(L, settle, 0, &data);
 }
 
+/* (operation, key, getter) */
+static int lazy(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_lazy(L, data->node, 2, 3);
+  return 0;
+}
+
+int clua_try_node_lazy(lua_State *L, clua_node *node) {
+  node_operation data = {node, NULL, 0};
+  return protect_operation(L, lazy, 2, &data);
+}
+
 /* (operation, value, what is kept so far) */
 static int keep(lua_State *L) {
   node_operation *data = lua_touserdata(L, 1);

@@ -54,7 +54,9 @@ enum {
   CLUA_NODE_POSITIONS,
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the bridge's
-  CLUA_NODE_USERVALUES = CLUA_NODE_JOURNAL
+  CLUA_NODE_LAZY,       // key -> getter
+  CLUA_NODE_LAZYMETATABLE,  // of the store, while there are lazy keys
+  CLUA_NODE_USERVALUES = CLUA_NODE_LAZYMETATABLE
 };
 
 /// One key whose home is the store while the table as a whole stays where it is.
@@ -66,6 +68,7 @@ typedef struct clua_record {
   clua_slot *slot;      // NULL after the last watcher left, until the table settles
   int type;             // of the key: a light pointer may equal an object's
   bool positive;        // the key is a positive integer
+  bool lazy;            // it has a getter, and stays in the store
 } clua_record;
 
 enum { CLUA_RECORDS_INLINE = 2, CLUA_RECORDS_LINEAR = 8, CLUA_SHORT_STRING = 40 };
@@ -78,6 +81,7 @@ struct clua_node {
   int count, capacity;
   int positives;           // slots of positive integer keys
   uint64_t quiet;          // as `armings` says, none of those wants anything
+  int lazies;              // how many keys have a getter
   int busy;                // a `table.sort` is at work in the store
   bool disturbed;          // … and something else wrote meanwhile
   bool journaling;         // every write is told
@@ -291,6 +295,18 @@ void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
 /// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0, +1, m]
 void clua_pushsortguard(lua_State *L, clua_node *node);
+
+/* ---- Lazy keys ------------------------------------------------------------------------------ */
+
+/// Pushes a function and the table to call it with, and a key, where that is a lazy key that is invalid.
+/// [-0, +(0|2), -]
+bool clua_pushlazy(lua_State *L, int table, int key);
+/// (table, key) -> the value of a lazy key, computed.
+int clua_lazycompute(lua_State *L);
+/// Gives a store the metatable by which it inherits. [-0, +0, -]
+void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store);
+/// Raises where the key of a record is lazy. [-0, +0, v]
+void clua_checkwritable(lua_State *L, const clua_record *record, int key);
 
 /* ---- Collections ---------------------------------------------------------------------------- */
 

@@ -126,6 +126,8 @@ static int find_index(lua_State *L) {
         lua_insert(L, -2);
         return 2;
       }
+      lua_settop(L, 3);
+      if (clua_pushlazy(L, 3, 2)) return 2;
     }
     int type = push_metamethod(L, 3, "__index");
     if (type == LUA_TNIL) {
@@ -358,8 +360,7 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
     lua_rawset(L, metatable);
   }
   // The store inherits as the table did; a weak table has a weak store.
-  lua_pushvalue(L, user);
-  clua_setunmarked(L, store);
+  clua_setstoremetatable(L, node, userdata, store);
   uint32_t gc = (uint32_t)1 << CLUA_EVENT_GC;
   if (mark || (old & gc)) {
     fill_event(L, metatable, user, shared, CLUA_EVENT_GC, events & gc);

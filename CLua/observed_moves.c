@@ -97,11 +97,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_pop(L, 2);
   }
   // From here on nothing needs memory, up to the dummy key.
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
-    clua_setunmarked(L, store);
-  } else {
-    lua_pop(L, 1);
-  }
+  clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
   if (!node->userindex) {
@@ -251,7 +247,7 @@ static void move_all_back(lua_State *L, clua_node *node, int table, int metatabl
   while (lua_next(L, store)) {
     lua_pop(L, 1);
     clua_record *record = clua_record_of(L, node, userdata, lua_gettop(L));
-    if (!record || !record->slot) move_back(L, table, store, lua_gettop(L));
+    if (!record || (!record->slot && !record->lazy)) move_back(L, table, store, lua_gettop(L));
   }
   node->all = false;
   lua_pushstring(L, clua_events[CLUA_EVENT_LEN]);
@@ -282,7 +278,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
   bool moved = false;
   for (int i = node->count; i >= 1; i--) {
-    if (node->records[i - 1].slot) continue;
+    if (node->records[i - 1].slot || node->records[i - 1].lazy) continue;
     if (!node->all) {
       lua_rawgeti(L, store + 1, i);
       move_back(L, table, store, lua_gettop(L));

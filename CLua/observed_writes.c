@@ -83,6 +83,7 @@ static inline bool is_wanted(const clua_node *node, const clua_record *record) {
 
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value) {
+  if (record) clua_checkwritable(L, record, key);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   int store = lua_gettop(L);
   if (!is_wanted(node, record)) {
@@ -114,8 +115,12 @@ int clua_storenewindex(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   clua_record *record = clua_record_of(L, node, userdata, 2);
   if (record) {
-    if (is_wanted(node, record)) clua_store(L, node, record, 1, userdata, 2, 3);
-    else lua_rawset(L, store);
+    if (is_wanted(node, record)) {
+      clua_store(L, node, record, 1, userdata, 2, 3);
+    } else {
+      clua_checkwritable(L, record, 2);
+      lua_rawset(L, store);
+    }
     return 0;
   }
   int type = lua_type(L, 2);

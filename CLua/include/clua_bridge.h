@@ -18,6 +18,8 @@ int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_settle. [-0, +(0|1), -]
 int clua_try_node_settle(lua_State *L, clua_node *node);
+/// As clua_node_lazy for the key and the getter on top. [-2, +(0|1), -]
+int clua_try_node_lazy(lua_State *L, clua_node *node);
 /// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
 /// [-1, +(0|1), -]
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);

@@ -125,6 +125,13 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
 
+/// Declares the key at `key` lazy: until it is read it is nowhere, also not for `pairs`; then the
+/// function at `getter` is called with the table and the key, and what it gives is kept. Assigning raises
+/// "… is read-only". A getter that is nil takes that back. A former value is dropped. [-0, +0, e]
+void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter);
+/// Drops the value that is kept for a lazy key, telling nobody. [-0, +0, -]
+void clua_node_invalidate(lua_State *L, clua_node *node, int key);
+
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
 int clua_rawget(lua_State *L, int index);
 /// As lua_rawset, silent: the engine is not told. [-2, +0, m]

@@ -75,8 +75,35 @@ final class TableJournal {
   /// Puts long runs of entries together for readers that lag behind.
   func compact(for readers: [Int], _ L: OpaquePointer) {
     guard list.count + keyed.count > 1024 else { return }
+    let count = list.count
     list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
     keyed.compact(for: readers.map { parts(of: $0).keyed }, keyCount: 256)
+    // What is left of the list are its contents at the positions of readers.
+    if list.count < count || list.isEmpty { forgetUnused(by: readers, L) }
+    let positions = Set(readers)
+    marks.removeAll { !positions.contains($0.position) }
+  }
+
+  /// Lets go of what only entries needed that are gone.
+  private func forgetUnused(by readers: [Int], _ L: OpaquePointer) {
+    var used: Set<Int> = []
+    func use(_ value: KeptValue) {
+      switch value {
+      case .kept(let key), .element(_, let key): used.insert(key)
+      default: break
+      }
+    }
+    for reader in readers {
+      let parts = parts(of: reader)
+      list.former(at: parts.list, current: current).forEach(use)
+      keyed.forEachMemberChange(since: parts.keyed) { key, value, _ in
+        use(key.value)
+        use(value)
+      }
+    }
+    for key in stride(from: lastForgotten + 1, through: lastKept, by: 1) where !used.contains(key) {
+      clua_journal_forget(L, table, lua_Integer(key), lua_Integer(key))
+    }
   }
 
   // MARK: Values

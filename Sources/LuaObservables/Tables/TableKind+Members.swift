@@ -1,0 +1,97 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The members of tables, and what became of them.
+extension TableKind {
+  /// As `forEachMember`.
+  func goThroughMembers(
+    of node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+  ) {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard lua_checkstack(L, 12) != 0 else { return }
+    let table = TableKind.table(node)
+    clua_node_pushtable(L, table)
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    let kind = clua_node_kind(table)
+    let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
+    let length = isList ? lua_Integer(clamping: clua_rawlen(L, height + 1)) : 0
+    for position in stride(from: 1, through: length, by: 1) {
+      lua_pushinteger(L, position)
+      clua_rawget(L, height + 1)
+      visit(member(L))
+      clua_pop(L, 1)
+    }
+    if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
+    lua_pushnil(L)
+    while clua_next(L, height + 1) != 0 {
+      var isInteger: CInt = 0
+      let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0
+      if isInteger == 0 || position < 1 || position > length { visit(member(L)) }
+      clua_pop(L, 1)
+    }
+  }
+
+  /// The value on top of the stack as a member. [-0, +0, -]
+  private func member(_ L: OpaquePointer) -> Member {
+    let node: NodeRef? = if case .node(let node) = observable(L) { node } else { nil }
+    return Member(value: host.operand(at: -1, of: L), node: node)
+  }
+
+  /// As `element(atEnd:of:)`.
+  func end(isLast: Bool, of node: NodeRef) -> Member? {
+    let L = L
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    let table = TableKind.table(node)
+    clua_node_pushtable(L, table)
+    guard lua_checkstack(L, 12) != 0, lua_type(L, -1) == LUA_TTABLE else { return nil }
+    let kind = clua_node_kind(table)
+    if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
+      lua_pushnil(L)
+      return clua_next(L, height + 1) != 0 ? member(L) : nil
+    }
+    let length = clua_rawlen(L, height + 1)
+    if length == 0 { return nil }
+    lua_pushinteger(L, isLast ? lua_Integer(clamping: length) : 1)
+    clua_rawget(L, height + 1)
+    return member(L)
+  }
+
+  /// As `forEachMemberChange`.
+  func goThroughChanges(
+    of node: NodeRef, in scope: MemberScope, since position: Int,
+    _ visit: (_ member: Member, _ count: Int) -> Void
+  ) -> Bool {
+    guard let journal = journals[node], lua_checkstack(L, 12) != 0 else { return false }
+    let L = L
+    func tell(_ value: KeptValue, _ count: Int) {
+      journal.push(value, to: L)
+      defer { clua_pop(L, 1) }
+      visit(member(L), count)
+    }
+    let (list, keyed) = journal.parts(of: position)
+    if journal.isList, !journal.list.forEachMemberChange(since: list, tell) {
+      // It was assigned as a whole, but what it was is known.
+      guard journal.isKnown(since: list) else { return false }
+      for value in journal.list.former(at: list, current: journal.current) { tell(value, -1) }
+      for value in journal.current() { tell(value, 1) }
+    }
+    if !journal.isList || scope == .everything {
+      journal.keyed.forEachMemberChange(since: keyed) { tell($1, $2) }
+    }
+    return true
+  }
+
+  /// As `hasEdits`.
+  func isEdited(_ node: NodeRef, since position: Int) -> Bool {
+    guard let journal = journals[node] else { return false }
+    let L = L
+    let (list, keyed) = journal.parts(of: position)
+    return journal.list.hasEdits(
+      since: list, current: journal.current, same: { journal.same($0, $1, L) })
+      || journal.keyed.hasEdits(since: keyed, same: { journal.same($0, $1, L) })
+  }
+}
