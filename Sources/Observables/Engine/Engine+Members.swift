@@ -50,7 +50,7 @@ extension Engine {
           children.append(child)
         }
       } else {
-        add(.none, 1, to: state)
+        addOther(1, to: state)
       }
     }
     return children
@@ -73,7 +73,7 @@ extension Engine {
           order.append(child)
         }
       } else {
-        add(.none, count, to: state)
+        addOther(count, to: state)
       }
     }
     // Who left goes first: what came may need its place.
@@ -84,6 +84,12 @@ extension Engine {
     } else if state.role == .feed, let operation = owner(of: link)?.link {
       aggregateChanged(operation)
     }
+  }
+
+  /// A member that has nothing of what follows in the path came (above 0) or left.
+  private func addOther(_ count: Int, to state: LinkState) {
+    state.otherCount += count
+    add(.none, count, to: state)
   }
 
   /// What came (above 0) and what left, as far as it is known.
@@ -105,6 +111,8 @@ extension Engine {
     state.cursor = end
     if isKnown { return changes }
     changes = []
+    if link.pointee.isTerminal { state.aggregate?.removeAll() }
+    changes.append((Member(value: .none, node: nil), -state.otherCount))
     for (child, member) in state.members {
       changes.append((Member(value: .none, node: child), -member.count))
     }

@@ -74,6 +74,17 @@ package struct Aggregate {
     }
   }
 
+  /// All members left.
+  package mutating func removeAll() {
+    guard case .union(var union) = state else {
+      state = Aggregate.initialState(of: operation)
+      return
+    }
+    state = .truth(Truth())
+    union.removeAll()
+    state = .union(union)
+  }
+
   /// The members are in another order, which matters to a union that keeps it.
   package mutating func noteOrder() {
     guard case .union(var union) = state else { return }
@@ -205,6 +216,11 @@ extension Aggregate {
       changes.change(operand, by: count)
       // A dictionary keeps the room that it once needed.
       if counts.isEmpty { counts = [:] }
+    }
+
+    mutating func removeAll() {
+      for (operand, count) in counts { changes.change(operand, by: -count) }
+      counts = [:]
     }
 
     mutating func takeChange() -> Bool {

@@ -165,6 +165,19 @@ import Testing
     #expect(try order.value(at: "items.@count") as? Int == 4)
   }
 
+  @Test func `an operator over the elements themselves follows a whole that is replaced`() throws {
+    let array: ObservableArray = [3, 3]
+    #expect(try calls(array, "@sum") { array.set([5, 1]) } == 0)
+    var sums: [Int?] = []
+    try array.observe("@sum", in: loop) { sums.append(try! $0.value(at: "@sum") as? Int) }
+    array.set([5, 1, 5, 4, 4])
+    loop.flush()
+    array.sort()
+    array.append(1)
+    loop.flush()
+    #expect(sums == [19, 20])
+  }
+
   @Test func `unions of arrays change with the arrays`() throws {
     let (a, b) = (Item(1), Item(2))
     a.tags = ["x", "y"]
