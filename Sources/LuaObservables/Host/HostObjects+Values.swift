@@ -28,15 +28,17 @@ extension HostObjects {
     }
   }
 
-  /// `model[key]`: arguments are the userdata and the key.
+  /// `object[key]`: arguments are the userdata and the key.
   func index(_ L: OpaquePointer) throws -> CInt {
+    if let collection = collection(at: 1, of: L) { return try index(collection, L) }
     let (model, name) = try modelAndName(L)
     try push(value: type(of: model).properties.value(of: name, in: model), to: L)
     return 1
   }
 
-  /// `model[key] = value`.
+  /// `object[key] = value`.
   func newIndex(_ L: OpaquePointer) throws -> CInt {
+    if let collection = collection(at: 1, of: L) { return try setIndex(collection, L) }
     let (model, name) = try modelAndName(L)
     let properties = type(of: model).properties
     if lua_type(L, 3) == LUA_TUSERDATA, let object = object(at: 3, of: L) {
@@ -67,7 +69,14 @@ extension HostObjects {
     }
   }
 
-  /// The Swift values that a Lua value may stand for, the most natural one first.
+  /// The Swift values that the value at an index may stand for, the most natural one first.
+  ///
+  /// [-0, +0, -]
+  func candidates(at index: CInt, of L: OpaquePointer) throws(LuaError) -> [Any?] {
+    if let object = object(at: index, of: L) { return [object] }
+    return HostObjects.candidates(for: try host.state.value(at: index, of: L))
+  }
+
   private static func candidates(for value: LuaValue) -> [Any?] {
     switch value {
     case .nil: [nil, value]

@@ -14,6 +14,10 @@ final class HostObjects {
   /// The models that something is kept for.
   private var watched: [ObjectIdentifier: Watched] = [:]
 
+  /// The methods of arrays and sets, once a script loaded the module.
+  var arrayMethods: LuaTable?
+  var setMethods: LuaTable?
+
   private final class Box {
     /// Never nil.
     ///

@@ -120,6 +120,7 @@ public final class LuaHost {
     errorHook = nil
     scopeLists = []
     module = nil
+    (objects.arrayMethods, objects.setMethods) = (nil, nil)
     state.close()
   }
 

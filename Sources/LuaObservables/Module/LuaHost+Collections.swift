@@ -23,13 +23,22 @@ extension LuaHost {
 
   /// kind(value) → "array", "set", "dictionary", or nil for what is no collection by type.
   private func collectionKind(_ L: OpaquePointer) throws -> CInt {
-    let name: String? =
+    var name: String?
+    if lua_type(L, 1) == LUA_TTABLE {
       switch clua_collection_kind(L, 1) {
-      case CLUA_KIND_ARRAY: "array"
-      case CLUA_KIND_SET: "set"
-      case CLUA_KIND_DICTIONARY: "dictionary"
-      default: nil
+      case CLUA_KIND_ARRAY: name = "array"
+      case CLUA_KIND_SET: name = "set"
+      case CLUA_KIND_DICTIONARY: name = "dictionary"
+      default: break
       }
+    } else {
+      switch objects.collection(at: 1, of: L) {
+      case is any DynamicArray: name = "array"
+      case is any DynamicSet: name = "set"
+      case is any DynamicDictionary: name = "dictionary"
+      default: break
+      }
+    }
     if let name { try state.push(text: name, to: L) } else { lua_pushnil(L) }
     return 1
   }

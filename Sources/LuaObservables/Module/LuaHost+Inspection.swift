@@ -54,7 +54,16 @@ extension LuaHost {
       defer { clua_pop(L, 1) }
       if lua_type(L, -1) == LUA_TSTRING { return state.bytes(at: -1, of: L) }
     }
-    return Array(root.kind.name(of: key.slot).utf8)
+    return Array(name(of: key.slot).utf8)
+  }
+
+  /// The name of the key of a slot, as scripts spell it.
+  private func name(of slot: SlotRef) -> String {
+    let root = slot.pointee.node
+    let name = root.kind.name(of: slot)
+    guard !isTable(root), !slot.pointee.isEvery, root.model is any DynamicArray else { return name }
+    // Swift counts its slots from 0.
+    return Int(name.dropFirst()).map { "#\($0 + 1)" } ?? name
   }
 
   private func observerCount(_ L: OpaquePointer) throws -> CInt {
@@ -96,7 +105,9 @@ extension LuaHost {
     if !isTable(root), let object = root.model as? any KeyPathObservable {
       object.onObserved(in: loop) { [weak self, unowned object] key, isObserved in
         guard let self, !isClosed, let root = object.currentObservation?.node else { return }
-        callObservedHook(of: root, name: key, isObserved: isObserved)
+        let isSlot = key.hasPrefix("#") && object is any DynamicArray
+        let name = isSlot ? Int(key.dropFirst()).map { "#\($0 + 1)" } : nil
+        callObservedHook(of: root, name: name ?? key, isObserved: isObserved)
       }
     }
     return 0
@@ -110,7 +121,7 @@ extension LuaHost {
     if let root {
       let keys = engine.observedKeys(of: root, withWatchers: true).map { key in
         (
-          name: key.name ?? root.kind.name(of: key.slot),
+          name: key.name ?? name(of: key.slot),
           lines: key.watchers.map { "    \(describe($0.watcher, $0.path))" }
         )
       }

@@ -75,8 +75,8 @@ extension LuaHost {
     lua_pushcclosure(L, clua_callplainly, 0)
     try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
     for functions in [
-      observingFunctions, operatorFunctions, collectionFunctions, watcherFunctions,
-      inspectionFunctions, loopFunctions, debuggingFunctions,
+      observingFunctions, operatorFunctions, collectionFunctions, objectFunctions,
+      watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {
       for (name, function) in functions {
         try push(function, to: L)

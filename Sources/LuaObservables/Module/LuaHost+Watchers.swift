@@ -11,6 +11,8 @@ extension LuaHost {
       [
         ("__index", { host, L in try host.objects.index(L) }),
         ("__newindex", { host, L in try host.objects.newIndex(L) }),
+        ("__len", { host, L in try host.objects.length(L) }),
+        ("__pairs", { host, L in try host.objects.pairs(L) }),
         ("__tostring", { host, L in try host.describeObject(L) }),
       ])
     try installHandle(
@@ -42,10 +44,10 @@ extension LuaHost {
   }
 
   private func describeObject(_ L: OpaquePointer) throws -> CInt {
-    guard let model = objects.object(at: 1, of: L) as? any ObservableModel else {
+    guard let object = objects.object(at: 1, of: L) else {
       throw badArgument(1, of: "tostring", "a host object expected")
     }
-    try state.push(text: "\(type(of: model).properties.typeName)", to: L)
+    try state.push(text: objects.typeName(of: object), to: L)
     return 1
   }
 

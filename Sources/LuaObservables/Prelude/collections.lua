@@ -3,7 +3,9 @@ local core, obs = ...
 
 local next, pairs, rawequal, rawget, rawlen, setmetatable, type =
   next, pairs, rawequal, rawget, rawlen, setmetatable, type
-local bad_argument, check_observed, kind_of = core.bad_argument, core.check_observed, core.kind
+local bad_argument, check_function, check_observed, kind_of =
+  core.bad_argument, core.check_function, core.check_observed, core.kind
+local sort = table.sort
 
 obs.array = core.array
 obs.set_of = core.set_of
@@ -33,6 +35,13 @@ local function entries(other, number, name)
     for key, value in iterate, state do copy[key] = value end
   end
   return copy
+end
+
+-- The same as a list.
+local function values_of(other, number, name)
+  local list = {}
+  for _, value in next, entries(other, number, name) do list[#list + 1] = value end
+  return list
 end
 
 function obs.clear(collection)
@@ -82,6 +91,48 @@ function obs.assign(collection, other)
   return core.assign(collection, wanted)
 end
 
+-- Collections of the host program -----------------------------------------------------------------
+
+local HostArray, HostSet = {}, {}
+
+function HostArray:set(list)
+  core.assign(self, entries(list, 1, "set"))
+end
+
+function HostArray:sort(less)
+  if less ~= nil then check_function(less, 1, "sort") end
+  local order, values = {}, {}
+  for i = 1, #self do order[i], values[i] = i, self[i] end
+  if less then
+    sort(order, function(a, b) return less(values[a], values[b]) end)
+  else
+    sort(order, function(a, b) return values[a] < values[b] end)
+  end
+  self.arrange(self, order)
+end
+
+function HostSet:values()
+  return pairs(self)
+end
+
+function HostSet:union(other)
+  for _, value in next, values_of(other, 1, "union") do self:add(value) end
+end
+
+function HostSet:intersect(other)
+  local kept = {}
+  for _, value in next, values_of(other, 1, "intersect") do
+    if self:contains(value) then kept[#kept + 1] = value end
+  end
+  core.assign(self, kept)
+end
+
+function HostSet:subtract(other)
+  for _, value in next, values_of(other, 1, "subtract") do self:remove(value) end
+end
+
+core.set_object_methods(HostArray, HostSet)
+
 -- Watching collections ---------------------------------------------------------------------------
 
 local edits = {}
@@ -100,7 +151,8 @@ function obs.observe_keys(collection, keys, callback, options)
   check_observed(collection, 1, "observe_keys")
   if type(keys) ~= "table" then keys = { keys } end
   if #keys == 0 then bad_argument(2, "observe_keys", "list of keys expected, got none") end
-  local is_set = kind_of(collection) == "set"
+  local kind = kind_of(collection)
+  local is_set = kind == "set"
   local names, last, manner = {}, {}, {}
   for i = 1, #keys do
     names[i] = keys[i]

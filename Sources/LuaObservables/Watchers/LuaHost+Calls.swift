@@ -95,16 +95,20 @@ extension LuaHost {
   private func pushPart(
     _ part: String, of change: Change, to L: OpaquePointer
   ) throws(LuaError) {
-    guard let values = change.values else { return lua_pushnil(L) }
-    guard change.node.kind === tables else {
-      let values = ModelWrite(values, of: change.node)
+    guard isTable(change.node) else {
+      // An object that left its array has been saved by that one.
+      let saved = ModelWrite(saved: change.saved, of: change.node)
+      guard let values = saved ?? change.values.map({ ModelWrite($0, of: change.node) }) else {
+        return lua_pushnil(L)
+      }
       switch part {
-      case "key": try state.push(text: values.key, to: L)
+      case "key": try objects.push(key: values, to: L)
       case "old": try objects.push(value: values.old, to: L)
       default: try objects.push(value: values.new, to: L)
       }
       return
     }
+    guard let values = change.values else { return lua_pushnil(L) }
     let write = values.assumingMemoryBound(to: clua_write.self).pointee
     let index = part == "key" ? write.key : part == "old" ? write.old : write.new_
     // What nobody asked for is not there.

@@ -12,8 +12,10 @@ extension LuaHost {
         if watcher.script.pointee.tellsAll {
           watcher.script.pointee.tellsAll = false
           try pushInserts(of: node, to: L)
-        } else {
+        } else if isTable(node) {
           try pushEdits(of: node, since: since, to: L)
+        } else {
+          try objects.pushEdits(of: node, since: since, to: L)
         }
       }
     }
@@ -23,6 +25,7 @@ extension LuaHost {
 
   /// Pushes an insertion for each element that is there. [-0, +1, -]
   private func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+    guard isTable(node) else { return try objects.pushInserts(of: node, to: L) }
     try state.check(clua_try_createtable(L, 0, 0), L)
     let list = lua_gettop(L)
     pushObject(of: node, to: L)

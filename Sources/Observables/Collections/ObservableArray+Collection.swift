@@ -209,6 +209,11 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     try assign(isPermutation: true) { try $0.partition(by: belongsInSecondPartition) }
   }
 
+  /// Puts the elements in the order of these indices, which are a permutation: one event.
+  func arrange(_ order: [Int]) {
+    assign(isPermutation: true) { elements in elements = order.map { elements[$0] } }
+  }
+
   /// Changes a copy and takes it over: `change` may call code that looks at the array, changes it
   /// itself, or throws.
   @discardableResult

@@ -1,0 +1,183 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Swift collections as scripts see them: `a[i]`, `#a`, `pairs`, and methods.
+extension HostObjects {
+  /// The collection in the userdata at `index`, if it is one. [-0, +0, -]
+  func collection(at index: CInt, of L: OpaquePointer) -> (any DynamicCollection)? {
+    object(at: index, of: L) as? any DynamicCollection
+  }
+
+  /// What errors and `tostring` call an object.
+  func typeName(of object: AnyObject) -> String {
+    if let model = object as? any ObservableModel { return type(of: model).properties.typeName }
+    return "\(type(of: object))"
+  }
+
+  /// What was given in place of something else. [-0, +0, -]
+  private func given(_ index: CInt, _ L: OpaquePointer) -> String {
+    object(at: index, of: L).map(typeName) ?? host.typeName(at: index, of: L)
+  }
+
+  // MARK: Values that fit
+
+  /// The value at `index` as an element of an array or a set.
+  ///
+  /// - Throws: what says whose elements are of which type.
+  func element(
+    at index: CInt, of L: OpaquePointer, for collection: any DynamicCollection
+  ) throws -> Any {
+    let candidates = try candidates(at: index, of: L)
+    let (value, type): (Any?, Any.Type) =
+      switch collection {
+      case let array as any DynamicArray: (array.fit(candidates), array.elementType)
+      case let set as any DynamicSet: (set.fit(candidates), set.elementType)
+      case let dictionary as any DynamicDictionary:
+        (dictionary.fit(candidates), dictionary.elementType)
+      default: (nil, Any.self)
+      }
+    if let value, lua_type(L, index) != LUA_TNIL { return value }
+    throw LuaError(
+      "\(typeName(of: collection)) takes values of type \(type), not \(given(index, L))")
+  }
+
+  func key(
+    at index: CInt, of L: OpaquePointer, for dictionary: any DynamicDictionary
+  ) throws -> Any {
+    if let key = dictionary.fitKey(try candidates(at: index, of: L)) { return key }
+    throw LuaError(
+      "\(typeName(of: dictionary)) has keys of type \(dictionary.keyType), not \(given(index, L))")
+  }
+
+  // MARK: Indexing
+
+  func index(_ collection: any DynamicCollection, _ L: OpaquePointer) throws -> CInt {
+    if let dictionary = collection as? any DynamicDictionary {
+      let key = dictionary.fitKey(try candidates(at: 2, of: L))
+      try push(value: key.flatMap { dictionary.dynamicValue(of: $0) }, to: L)
+      return 1
+    }
+    if let array = collection as? any DynamicArray, lua_type(L, 2) == LUA_TNUMBER {
+      var isInteger: CInt = 0
+      let position = lua_tointegerx(L, 2, &isInteger)
+      let isThere = isInteger != 0 && position >= 1 && position <= array.valueCount
+      try push(value: isThere ? array.dynamicElement(at: Int(position) - 1) : nil, to: L)
+      return 1
+    }
+    guard lua_type(L, 2) == LUA_TSTRING else {
+      lua_pushnil(L)
+      return 1
+    }
+    let name = host.state.text(at: 2, of: L)
+    if name == "count" {
+      lua_pushinteger(L, lua_Integer(collection.valueCount))
+      return 1
+    }
+    if arrayMethods == nil { _ = try host.loadModule(L) }
+    guard let methods = collection is any DynamicArray ? arrayMethods : setMethods else {
+      throw LuaError("the module 'obs' is not complete")
+    }
+    try host.state.push(methods.pin, to: L)
+    lua_pushvalue(L, 2)
+    if lua_rawget(L, -2) == LUA_TNIL {
+      let names = (collection is any DynamicArray ? host.arrayMethods : host.setMethods).map(\.0)
+      let nearest = nearestName(to: name, among: names + ["sort", "set", "values", "count"])
+      throw LuaError(
+        "\(typeName(of: collection)) has no method '\(name)'"
+          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+    }
+    return 1
+  }
+
+  func setIndex(_ collection: any DynamicCollection, _ L: OpaquePointer) throws -> CInt {
+    switch collection {
+    case let dictionary as any DynamicDictionary:
+      let key = try key(at: 2, of: L, for: dictionary)
+      let isNil = lua_type(L, 3) == LUA_TNIL
+      dictionary.dynamicSet(isNil ? nil : try element(at: 3, of: L, for: dictionary), of: key)
+    case let array as any DynamicArray:
+      try setElement(array, L)
+    default:
+      throw LuaError(
+        """
+        a set has no fields, but '\(host.keyName(at: 2, of: L))' was assigned; \
+        use add and remove
+        """)
+    }
+    return 0
+  }
+
+  private func setElement(_ array: any DynamicArray, _ L: OpaquePointer) throws {
+    var isInteger: CInt = 0
+    let position = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &isInteger) : 0
+    let count = array.valueCount
+    guard isInteger != 0 else {
+      let key = lua_type(L, 2) == LUA_TSTRING ? " '\(host.state.text(at: 2, of: L))'" : ""
+      throw LuaError("an array has integer indices, got \(given(2, L))\(key)")
+    }
+    guard position >= 1, position <= count + 1 else {
+      throw LuaError(
+        """
+        index \(position) is out of range (the array has \
+        \(count) element\(count == 1 ? "" : "s"); \(count + 1) would append)
+        """)
+    }
+    let index = Int(position) - 1
+    if lua_type(L, 3) == LUA_TNIL {
+      if position < count {
+        throw LuaError("nil would leave a hole at \(position) of \(count); use remove")
+      }
+      if position == count { _ = array.dynamicRemove(at: index) }
+    } else if position > count {
+      array.dynamicInsert([try element(at: 3, of: L, for: array)], at: index)
+    } else {
+      array.dynamicReplace(at: index, with: try element(at: 3, of: L, for: array))
+    }
+  }
+
+  /// `#object`.
+  func length(_ L: OpaquePointer) throws -> CInt {
+    guard let collection = collection(at: 1, of: L) else {
+      throw LuaError("attempt to get length of \(given(1, L)), which is no collection")
+    }
+    lua_pushinteger(L, lua_Integer(collection.valueCount))
+    return 1
+  }
+
+  /// `pairs(object)`: what was there when the loop began.
+  func pairs(_ L: OpaquePointer) throws -> CInt {
+    guard let object = object(at: 1, of: L) else {
+      throw host.badArgument(1, of: "pairs", "a host object expected")
+    }
+    var entries: [(key: Any, value: Any?)] = []
+    if let collection = object as? any DynamicCollection {
+      entries = collection.dynamicEntries
+      if collection is any DynamicArray {
+        entries = entries.map { (key: ($0.key as? Int ?? 0) + 1, value: $0.value) }
+      }
+    } else if let model = object as? any ObservableModel {
+      let properties = type(of: model).properties
+      for name in properties.names {
+        entries.append((key: name, value: try properties.value(of: name, in: model)))
+      }
+    }
+    var next = 0
+    try host.push(
+      { host, L in
+        // Properties that are nil are as absent as those of a table.
+        while next < entries.count, entries[next].value == nil { next += 1 }
+        guard next < entries.count else {
+          lua_pushnil(L)
+          return 1
+        }
+        try host.objects.push(value: entries[next].key, to: L)
+        try host.objects.push(value: entries[next].value, to: L)
+        next += 1
+        return 2
+      }, to: L)
+    lua_pushvalue(L, 1)
+    lua_pushnil(L)
+    return 3
+  }
+}

@@ -1,0 +1,283 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The methods of Swift arrays and sets, and what the prelude makes others from.
+extension LuaHost {
+  var objectFunctions: [(String, ModuleFunction)] {
+    [
+      ("set_object_methods", { host, L in try host.setObjectMethods(L) }),
+      ("assign", { host, L in try host.assignObject(L) }),
+    ]
+  }
+
+  var arrayMethods: [(String, ModuleFunction)] {
+    [
+      (
+        "append",
+        { host, L in
+          let array = try host.array(L, "append")
+          let count = lua_gettop(L)
+          let elements =
+            try count < 2
+            ? [] : (2...count).map { try host.objects.element(at: $0, of: L, for: array) }
+          array.dynamicInsert(elements, at: array.valueCount)
+          return 0
+        }
+      ),
+      (
+        "insert",
+        { host, L in
+          let array = try host.array(L, "insert")
+          let index = try host.index(at: 2, of: L, array.valueCount + 1, "insert", array)
+          array.dynamicInsert([try host.objects.element(at: 3, of: L, for: array)], at: index)
+          return 0
+        }
+      ),
+      (
+        "remove",
+        { host, L in
+          let array = try host.array(L, "remove")
+          if lua_type(L, 2) == LUA_TNIL || lua_gettop(L) < 2 {
+            if array.valueCount == 0 { return 0 }
+            lua_settop(L, 1)
+            lua_pushinteger(L, lua_Integer(array.valueCount))
+          }
+          let index = try host.index(at: 2, of: L, array.valueCount, "remove", array)
+          try host.objects.push(value: array.dynamicRemove(at: index), to: L)
+          return 1
+        }
+      ),
+      (
+        "remove_value",
+        { host, L in
+          let array = try host.array(L, "remove_value")
+          let index = try host.place(at: 2, of: L, in: array)
+          if let index { _ = array.dynamicRemove(at: index) }
+          lua_pushboolean(L, index == nil ? 0 : 1)
+          return 1
+        }
+      ),
+      (
+        "index_of",
+        { host, L in
+          let array = try host.array(L, "index_of")
+          if let index = try host.place(at: 2, of: L, in: array) {
+            lua_pushinteger(L, lua_Integer(index) + 1)
+          } else {
+            lua_pushnil(L)
+          }
+          return 1
+        }
+      ),
+      (
+        "replace",
+        { host, L in
+          let array = try host.array(L, "replace")
+          let index = try host.index(at: 2, of: L, array.valueCount, "replace", array)
+          array.dynamicReplace(
+            at: index, with: try host.objects.element(at: 3, of: L, for: array))
+          return 0
+        }
+      ),
+      (
+        "move",
+        { host, L in
+          let array = try host.array(L, "move")
+          array.move(
+            from: try host.index(at: 2, of: L, array.valueCount, "move", array),
+            to: try host.index(at: 3, of: L, array.valueCount, "move", array))
+          return 0
+        }
+      ),
+      (
+        "swap",
+        { host, L in
+          let array = try host.array(L, "swap")
+          array.swapAt(
+            try host.index(at: 2, of: L, array.valueCount, "swap", array),
+            try host.index(at: 3, of: L, array.valueCount, "swap", array))
+          return 0
+        }
+      ),
+      (
+        "reverse",
+        { host, L in
+          try host.array(L, "reverse").reverse()
+          return 0
+        }
+      ),
+      (
+        "clear",
+        { host, L in
+          try host.array(L, "clear").dynamicRemoveAll()
+          return 0
+        }
+      ),
+      ("arrange", { host, L in try host.arrange(L) }),
+    ]
+  }
+
+  var setMethods: [(String, ModuleFunction)] {
+    [
+      (
+        "add",
+        { host, L in
+          let set = try host.set(L, "add")
+          let isNew = set.dynamicInsert(try host.objects.element(at: 2, of: L, for: set))
+          lua_pushboolean(L, isNew ? 1 : 0)
+          return 1
+        }
+      ),
+      (
+        "remove",
+        { host, L in
+          let set = try host.set(L, "remove")
+          let member = set.fit(try host.objects.candidates(at: 2, of: L))
+          lua_pushboolean(L, member.map { set.dynamicRemove($0) } == true ? 1 : 0)
+          return 1
+        }
+      ),
+      (
+        "contains",
+        { host, L in
+          let set = try host.set(L, "contains")
+          let member = set.fit(try host.objects.candidates(at: 2, of: L))
+          lua_pushboolean(L, member.map { set.dynamicContains($0) } == true ? 1 : 0)
+          return 1
+        }
+      ),
+      (
+        "clear",
+        { host, L in
+          try host.set(L, "clear").dynamicRemoveAll()
+          return 0
+        }
+      ),
+      (
+        "key_of",
+        { host, L in
+          let set = try host.set(L, "key_of")
+          let member = try host.objects.element(at: 2, of: L, for: set)
+          try host.state.push(text: set.dynamicName(of: member), to: L)
+          return 1
+        }
+      ),
+      (
+        "object_for",
+        { host, L in
+          let set = try host.set(L, "object_for")
+          let name = lua_type(L, 2) == LUA_TSTRING ? host.state.text(at: 2, of: L) : ""
+          try host.objects.push(value: set.dynamicObject(named: name), to: L)
+          return 1
+        }
+      ),
+    ]
+  }
+
+  // MARK: Arguments
+
+  private func array(_ L: OpaquePointer, _ method: String) throws -> any DynamicArray {
+    if let array = objects.collection(at: 1, of: L) as? any DynamicArray { return array }
+    throw badArgument(
+      1, of: method, "array expected, got \(typeName(at: 1, of: L)); call it with ':'")
+  }
+
+  private func set(_ L: OpaquePointer, _ method: String) throws -> any DynamicSet {
+    if let set = objects.collection(at: 1, of: L) as? any DynamicSet { return set }
+    throw badArgument(
+      1, of: method, "set expected, got \(typeName(at: 1, of: L)); call it with ':'")
+  }
+
+  /// The index, from 0, that the position at an index of the stack means.
+  private func index(
+    at index: CInt, of L: OpaquePointer, _ last: Int, _ method: String, _ array: any DynamicArray
+  ) throws -> Int {
+    var isInteger: CInt = 0
+    let position = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &isInteger) : 0
+    if isInteger == 0 {
+      throw badArgument(
+        Int(index) - 1, of: method, "position expected, got \(typeName(at: index, of: L))")
+    }
+    guard position >= 1, position <= last else {
+      let count = array.valueCount
+      throw LuaError(
+        """
+        index \(position) is out of range (the array has \
+        \(count) element\(count == 1 ? "" : "s"))
+        """)
+    }
+    return Int(position) - 1
+  }
+
+  private func place(
+    at index: CInt, of L: OpaquePointer, in array: any DynamicArray
+  ) throws -> Int? {
+    guard let value = array.fit(try objects.candidates(at: index, of: L)) else { return nil }
+    return array.dynamicIndex(of: value)
+  }
+
+  // MARK: Whole collections
+
+  /// arrange(array, order): puts the elements in the order of these positions.
+  private func arrange(_ L: OpaquePointer) throws -> CInt {
+    let array = try array(L, "sort")
+    let count = Int(clua_rawlen(L, 2))
+    guard count == array.valueCount else {
+      throw LuaError("the array was changed while it was being sorted")
+    }
+    let order = (0..<count).map { offset in
+      lua_rawgeti(L, 2, lua_Integer(offset + 1))
+      defer { clua_pop(L, 1) }
+      return Int(lua_tointegerx(L, -1, nil)) - 1
+    }
+    array.dynamicArrange(order)
+    return 0
+  }
+
+  /// assign(collection, entries): makes it equal to a plain table, a list where it is no dictionary.
+  private func assignObject(_ L: OpaquePointer) throws -> CInt {
+    guard let collection = objects.collection(at: 1, of: L), lua_type(L, 2) == LUA_TTABLE else {
+      throw badArgument(1, of: "assign", "collection expected, got \(typeName(at: 1, of: L))")
+    }
+    lua_settop(L, 2)
+    if let dictionary = collection as? any DynamicDictionary {
+      var entries: [(key: Any, value: Any)] = []
+      lua_pushnil(L)
+      while clua_next(L, 2) != 0 {
+        entries.append(
+          (
+            key: try objects.key(at: 3, of: L, for: dictionary),
+            value: try objects.element(at: 4, of: L, for: dictionary)
+          ))
+        clua_pop(L, 1)
+      }
+      dictionary.dynamicAssign(entries)
+      return 0
+    }
+    var elements: [Any] = []
+    for position in 0..<clua_rawlen(L, 2) {
+      lua_pushinteger(L, lua_Integer(position + 1))
+      clua_rawget(L, 2)
+      elements.append(try objects.element(at: 3, of: L, for: collection))
+      clua_pop(L, 1)
+    }
+    (collection as? any DynamicArray)?.dynamicSet(elements)
+    (collection as? any DynamicSet)?.dynamicAssign(elements)
+    return 0
+  }
+
+  /// set_object_methods(array methods, set methods): those of the prelude; ours are added.
+  private func setObjectMethods(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {
+      for (name, function) in methods {
+        try push(function, to: L)
+        try state.check(clua_try_setfield(L, table, name, name.utf8.count), L)
+      }
+    }
+    objects.arrayMethods = LuaTable(pin: try state.pin(at: 1, of: L))
+    objects.setMethods = LuaTable(pin: try state.pin(at: 2, of: L))
+    return 0
+  }
+}

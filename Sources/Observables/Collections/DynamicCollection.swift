@@ -1,0 +1,96 @@
+/// A collection as a bridge to another language works on it, without knowing its types.
+///
+/// Values of the right type are had by `fit`: it takes what a foreign value may stand for, the most
+/// natural first, and gives the first that is of the type, or nil. What it gave may be handed on.
+package protocol DynamicCollection: ObservableCollection {
+  /// How many elements, entries or members there are.
+  var valueCount: Int { get }
+  /// Everything in it: an array's elements by their indices, a set's members by themselves.
+  var dynamicEntries: [(key: Any, value: Any?)] { get }
+  /// What happened since a position of its journal, the oldest first.
+  func dynamicEdits(since position: Int) -> [DynamicEdit]
+  /// Takes everything out: one event.
+  func dynamicRemoveAll()
+}
+
+/// One edit of a collection whose types are not known.
+package struct DynamicEdit {
+  package enum Kind: String { case insert, remove, replace, move }
+
+  package let kind: Kind
+  /// An index, a key, or a member.
+  package let at: Any
+  /// Where a move takes its element out.
+  package var from: Int?
+  package var old: Any?
+  package var new: Any?
+
+  init(_ kind: Kind, at: Any, from: Int? = nil, old: Any? = nil, new: Any? = nil) {
+    (self.kind, self.at, self.from) = (kind, at, from)
+    (self.old, self.new) = (old.flatMap { flattened($0) }, new.flatMap { flattened($0) })
+  }
+
+  init<Key, Value>(_ edit: KeyedEdit<Key, Value>) {
+    let kind: Kind = edit.old == nil ? .insert : edit.new == nil ? .remove : .replace
+    self.init(kind, at: edit.key, old: edit.old, new: edit.new)
+  }
+}
+
+/// An array whose element type is not known.
+///
+/// Indices are the caller's to check.
+package protocol DynamicArray: DynamicCollection {
+  var elementType: Any.Type { get }
+  func fit(_ candidates: [Any?]) -> Any?
+  func dynamicElement(at index: Int) -> Any?
+  func dynamicInsert(_ elements: [Any], at index: Int)
+  func dynamicReplace(at index: Int, with element: Any)
+  func dynamicRemove(at index: Int) -> Any?
+  func dynamicIndex(of element: Any) -> Int?
+  func dynamicSet(_ elements: [Any])
+  /// Puts the elements in the order of these indices, which are a permutation: one event.
+  func dynamicArrange(_ order: [Int])
+  func move(from: Int, to: Int)
+  func swapAt(_ a: Int, _ b: Int)
+  func reverse()
+}
+
+/// A dictionary whose types are not known.
+package protocol DynamicDictionary: DynamicCollection {
+  var keyType: Any.Type { get }
+  var elementType: Any.Type { get }
+  func fitKey(_ candidates: [Any?]) -> Any?
+  func fit(_ candidates: [Any?]) -> Any?
+  func dynamicValue(of key: Any) -> Any?
+  /// Stores a value that fits, or removes the key where it is nil.
+  func dynamicSet(_ value: Any?, of key: Any)
+  func dynamicAssign(_ entries: [(key: Any, value: Any)])
+}
+
+/// A set whose element type is not known.
+package protocol DynamicSet: DynamicCollection {
+  var elementType: Any.Type { get }
+  func fit(_ candidates: [Any?]) -> Any?
+  func dynamicContains(_ member: Any) -> Bool
+  func dynamicInsert(_ member: Any) -> Bool
+  func dynamicRemove(_ member: Any) -> Bool
+  func dynamicAssign(_ members: [Any])
+  /// The text by which a key path knows a member, present or not.
+  func dynamicName(of member: Any) -> String
+  func dynamicObject(named text: String) -> Any?
+}
+
+extension DynamicCollection {
+  /// An insertion for everything in it.
+  package var dynamicInserts: [DynamicEdit] {
+    dynamicEntries.map { DynamicEdit(.insert, at: $0.key, new: $0.value) }
+  }
+
+  /// The first candidate that is a `Value`.
+  func first<Value>(_ candidates: [Any?], as type: Value.Type) -> Any? {
+    for case let candidate? in candidates {
+      if let value = candidate as? Value { return .some(value) }
+    }
+    return nil
+  }
+}
