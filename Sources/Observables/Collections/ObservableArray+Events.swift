@@ -49,6 +49,10 @@ extension ObservableArray {
   }
 
   func moved(from: Int, to: Int) {
+    let (traits, element) = (traits, storage[to])
+    let range = Swift.min(from, to)...Swift.max(from, to)
+    // Among its likes nothing is another than before (T5).
+    if storage[range].allSatisfy({ traits.same($0, element) }) { return }
     journal?.record(.move(storage[to], from: from, at: to))
     report(Swift.min(from, to)) { place in
       if place == from { return self.element(to) }

@@ -16,6 +16,9 @@ import Testing
 
   @Test(arguments: names) func `runs to its end without an error`(name: String) throws {
     let test = try TestHost()
+    let swift = SwiftCollections(test.host)
+    defer { swift.close() }
+    try swift.install(in: test.host)
     do {
       try test.host.run(file: Collections.folder.appending(path: name).path())
       test.loop.run()

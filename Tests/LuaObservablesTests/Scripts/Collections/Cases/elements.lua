@@ -30,7 +30,7 @@ return {
   end},
   {"C4", "refuses digits beyond the end", function(A, t)
     local list = t.list "a b"
-    t.fails("#3", A.observe, list, "3", function() end)
+    t.fails("'#%d'", A.observe, list, "3", function() end)
   end},
   {"C4", "takes an object for there until its last occurrence left", function(A, t)
     local a, b = A.new {name = "a"}, A.new {name = "b"}

@@ -83,7 +83,21 @@ local function array()
   return adapter
 end
 
--- The host gives `swift_item(fields)` and `swift_list(elements)`.
+-- The host gives `swift_new(what)`; objects and collections are used as a script uses them.
+local function swift_list(elements, kind)
+  local array = swift_new(kind or math.type(elements[1]) and "numbers" or "items")
+  for _, element in ipairs(elements) do array:append(element) end
+  return array
+end
+
+local function swift_item(fields)
+  local item = swift_new "item"
+  for key, value in pairs(fields) do
+    item[key] = key == "tags" and swift_list(value, "numbers") or value
+  end
+  return item
+end
+
 local function bridged() return with_methods("a Swift array in Lua", swift_list, swift_item) end
 
 -- Swift arrays that Swift code changes and observes ----------------------------------------------
@@ -133,11 +147,13 @@ local function swift()
   function adapter.new(fields)
     local object = wrap(core.new_item())
     for key, value in pairs(fields) do
-      object[key] = key == "tags" and adapter.list(value) or value
+      object[key] = key == "tags" and adapter.list(value, true) or value
     end
     return object
   end
-  function adapter.list(elements) return wrap(core.new_list(lower_all(elements))) end
+  function adapter.list(elements, of_numbers)
+    return wrap(core.new_list(lower_all(elements), of_numbers or math.type(elements[1]) ~= nil))
+  end
   function adapter.size(list) return core.size(numbers[list]) end
   function adapter.get(list, i) return raise(core.get(numbers[list], i - 1)) end
   function adapter.append(list, ...)
@@ -179,6 +195,14 @@ local function swift()
     return setmetatable({number = number}, Watcher)
   end
   adapter.batch = core.batch
+  function adapter.read(root, path)
+    local value = core.value(numbers[root], path_from_0(path))
+    if type(value) ~= "table" or #value ~= 2 then return raise(value) end
+    -- A list of values goes as {"list", values}.
+    local list = {}
+    for i, element in ipairs(value[2]) do list[i] = raise(element) end
+    return list
+  end
   return adapter
 end
 
@@ -202,7 +226,12 @@ end
 
 local function dictionary() return keyed("obs.dictionary", obs.dictionary, new_table) end
 local function bridged_dictionary()
-  return keyed("a Swift dictionary in Lua", swift_dictionary, swift_item)
+  return keyed("a Swift dictionary in Lua", function(entries)
+    local _, value = next(entries)
+    local dictionary = swift_new(math.type(value) and "numbers by name" or "items by name")
+    for key, value in pairs(entries) do dictionary[key] = value end
+    return dictionary
+  end, swift_item)
 end
 
 local function set()
@@ -211,7 +240,13 @@ local function set()
   return adapter
 end
 -- Of strings.
-local function bridged_set() return keyed("a Swift set in Lua", swift_set) end
+local function bridged_set()
+  return keyed("a Swift set in Lua", function(members)
+    local set = swift_new "set"
+    for _, member in ipairs(members) do set:add(member) end
+    return set
+  end)
+end
 
 return {
   plain = plain, array = array, bridged = bridged, swift = swift,

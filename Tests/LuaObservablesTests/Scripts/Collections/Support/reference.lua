@@ -130,7 +130,7 @@ function reference.snapshot(root, parts)
       entry.value = evaluate(entry.list, parts, entry.step)
       if type(entry.value) == "table" then
         entry.copy = table.move(entry.value, 1, #entry.value, 1, {})
-        entry.elements = table.move(entry.list, 1, #entry.list, 1, {})
+        entry.is_distinct = operator:find "^@distinct" ~= nil
       end
     end
   end
@@ -160,7 +160,7 @@ local function same_bags(a, b)
 end
 
 -- Whether a derived value is another one: "yes", "no", or "maybe" where the rules leave it open
--- (an order that only the list of a union shows; an integer and a float that are equal).
+-- (the order of a union; an integer and a float that are equal).
 function reference.derived_changed(a, b)
   local answer = "no"
   for i, entry in ipairs(a.derived) do
@@ -169,7 +169,8 @@ function reference.derived_changed(a, b)
     if entry.copy then
       if not same_bags(entry.copy, other.copy) then return "yes" end
       if not same_lists(entry.copy, other.copy) then answer = "maybe" end
-      if not same_lists(entry.elements, other.elements) then answer = "maybe" end
+      -- The same values in the same order may have come from other lists.
+      if not entry.is_distinct then answer = "maybe" end
     elseif not same(entry.value, other.value) or not same(entry.ends, other.ends) then
       return "yes"
     elseif math.type(entry.value) ~= math.type(other.value) then
