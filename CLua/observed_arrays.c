@@ -100,6 +100,16 @@ int clua_arraynewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   lua_settop(L, 3);
+  // Most replace an element that nobody watches.
+  if (lua_isinteger(L, 2) && !lua_isnil(L, 3) && !node->sorting) {
+    clua_record *record = clua_record_of(L, node, userdata, 2);
+    bool present = lua_rawgeti(L, lua_upvalueindex(2), lua_tointeger(L, 2)) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (present && !clua_iswanted(node, record)) {
+      lua_rawseti(L, lua_upvalueindex(2), lua_tointeger(L, 2));
+      return 0;
+    }
+  }
   luaL_checkstack(L, 24, NULL);
   clua_arrayassign(L, node, 1, userdata, 2, 3);
   return 0;

@@ -171,6 +171,14 @@ static inline bool clua_isstored(lua_State *L, clua_node *node, int userdata, in
   return node->count != 0 && clua_record_of(L, node, userdata, key) != NULL;
 }
 
+/// Whether a write of the key of a record, or NULL, has to be told, or counted. [-0, +0, -]
+static inline bool clua_iswanted(const clua_node *node, const clua_record *record) {
+  if (!node->owner) return false;
+  if (node->journaling || node->counting) return true;
+  if (node->every && node->every->wants) return true;
+  return record && record->slot && record->slot->wants;
+}
+
 /// Stores and reports what a script wrote: the value at `value`, absolute, under the key at `key`
 /// whose home is the store. [-0, +0, m]
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,

@@ -273,7 +273,8 @@ static void fill_access(lua_State *L, clua_node *node, int metatable, int userda
     lua_rawset(L, metatable);
     lua_pushliteral(L, "__newindex");
     lua_pushvalue(L, userdata);
-    lua_pushcclosure(L, array ? clua_arraynewindex : clua_setnewindex, 1);
+    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+    lua_pushcclosure(L, array ? clua_arraynewindex : clua_setnewindex, 2);
     lua_rawset(L, metatable);
     node->userindex = false;
     return;

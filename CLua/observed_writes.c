@@ -74,19 +74,12 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   }
 }
 
-static inline bool is_wanted(const clua_node *node, const clua_record *record) {
-  if (!node->owner) return false;
-  if (node->journaling || node->counting) return true;
-  if (node->every && node->every->wants) return true;
-  return record && record->slot && record->slot->wants;
-}
-
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value) {
   if (record) clua_checkwritable(L, record, key);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   int store = lua_gettop(L);
-  if (!is_wanted(node, record)) {
+  if (!clua_iswanted(node, record)) {
     lua_pushvalue(L, key);
     lua_pushvalue(L, value);
     lua_rawset(L, store);
@@ -115,7 +108,7 @@ int clua_storenewindex(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   clua_record *record = clua_record_of(L, node, userdata, 2);
   if (record) {
-    if (is_wanted(node, record)) {
+    if (clua_iswanted(node, record)) {
       clua_store(L, node, record, 1, userdata, 2, 3);
     } else {
       clua_checkwritable(L, record, 2);
@@ -136,7 +129,7 @@ int clua_storenewindex(lua_State *L) {
     return luaL_error(L, "table index is NaN");
   }
   if (!node->all) lua_rawset(L, 1);
-  else if (is_wanted(node, NULL)) clua_store(L, node, NULL, 1, userdata, 2, 3);
+  else if (clua_iswanted(node, NULL)) clua_store(L, node, NULL, 1, userdata, 2, 3);
   else lua_rawset(L, store);
   return 0;
 }

@@ -9,10 +9,15 @@ extension TableJournal {
     guard lua_checkstack(L, 16) != 0 else { return }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    if !isList {
-      if write.edit == CLUA_EDIT_NONE { recordKey(write, L) }
-      return
+    if isList {
+      recordInList(write, L)
+    } else if write.edit == CLUA_EDIT_NONE {
+      recordKey(write, L)
     }
+    limit(L)
+  }
+
+  private func recordInList(_ write: clua_write, _ L: OpaquePointer) {
     let (at, from, count) = (Int(write.at), Int(write.from), Int(write.count))
     switch write.edit {
     case CLUA_EDIT_NONE:

@@ -17,7 +17,11 @@ final class TableJournal {
   /// Where what was there could not be told, as a position of the list.
   private var lastGap = -1
   private var lastKept = 0
-  private var lastForgotten = 0
+  /// The numbers under which something is kept, in order.
+  private var kept: [Int] = []
+  /// How many entries there may be before they are put together.
+  private var listLimit = 1024
+  private var keyedLimit = 1024
   /// The positions that readers were given, and what they mean.
   private var marks: [Mark] = []
 
@@ -66,18 +70,34 @@ final class TableJournal {
     list.trim(before: mark.list)
     keyed.trim(before: mark.keyed)
     marks.removeAll { $0.position < mark.position }
-    if mark.kept > lastForgotten {
-      clua_journal_forget(L, table, lua_Integer(lastForgotten + 1), lua_Integer(mark.kept))
-      lastForgotten = mark.kept
+    let known = kept.prefix { $0 <= mark.kept }.count
+    for key in kept[..<known] { forget(key, L) }
+    kept.removeFirst(known)
+  }
+
+  private func forget(_ key: Int, _ L: OpaquePointer) {
+    clua_journal_forget(L, table, lua_Integer(key), lua_Integer(key))
+  }
+
+  /// After a write: keeps what nobody has read yet from growing with each.
+  func limit(_ L: OpaquePointer) {
+    if list.count > listLimit || keyed.count > keyedLimit {
+      compact(for: marks.map(\.position), L)
     }
   }
 
   /// Puts long runs of entries together for readers that lag behind.
   func compact(for readers: [Int], _ L: OpaquePointer) {
-    guard list.count + keyed.count > 1024 else { return }
     let count = list.count
-    list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
-    keyed.compact(for: readers.map { parts(of: $0).keyed }, keyCount: 256)
+    if count > max(listLimit, 4 * length + 1024) {
+      list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
+    }
+    // Where nothing can be put together, not each write shall try.
+    if count > listLimit { listLimit = max(1024, 4 * length + 1024, 2 * list.count) }
+    if keyed.count > keyedLimit {
+      keyed.compact(for: readers.map { parts(of: $0).keyed }, keyCount: 0)
+      keyedLimit = max(1024, 2 * keyed.count)
+    }
     // What is left of the list are its contents at the positions of readers.
     if list.count < count || list.isEmpty { forgetUnused(by: readers, L) }
     let positions = Set(readers)
@@ -101,8 +121,10 @@ final class TableJournal {
         use(value)
       }
     }
-    for key in stride(from: lastForgotten + 1, through: lastKept, by: 1) where !used.contains(key) {
-      clua_journal_forget(L, table, lua_Integer(key), lua_Integer(key))
+    kept.removeAll { key in
+      if used.contains(key) { return false }
+      forget(key, L)
+      return true
     }
   }
 
@@ -123,6 +145,7 @@ final class TableJournal {
         return .nothing
       }
       lastKept += 1
+      kept.append(lastKept)
       return .kept(lastKept)
     }
   }
@@ -155,6 +178,7 @@ final class TableJournal {
       return Array(repeating: .nothing, count: count)
     }
     lastKept += 1
+    kept.append(lastKept)
     return (1...count).map { .element($0, of: lastKept) }
   }
 
