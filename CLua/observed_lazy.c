@@ -156,6 +156,16 @@ void clua_node_invalidate(lua_State *L, clua_node *node, int key) {
   lua_settop(L, top);
 }
 
+bool clua_node_islazy(lua_State *L, clua_node *node, int key) {
+  if (node->lazies == 0) return false;
+  key = lua_absindex(L, key);
+  int top = lua_gettop(L);
+  if (!clua_pushnode(L, node)) return false;
+  clua_record *record = clua_record_of(L, node, top + 3, key);
+  lua_settop(L, top);
+  return record && record->lazy;
+}
+
 void clua_checkwritable(lua_State *L, const clua_record *record, int key) {
   if (!record->lazy) return;
   lua_pushvalue(L, key);

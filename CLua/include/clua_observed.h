@@ -129,6 +129,8 @@ void clua_node_settle(lua_State *L, clua_node *node);
 /// function at `getter` is called with the table and the key, and what it gives is kept. Assigning raises
 /// "… is read-only". A getter that is nil takes that back. A former value is dropped. [-0, +0, e]
 void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter);
+/// Whether the key at `key` was declared lazy. [-0, +0, -]
+bool clua_node_islazy(lua_State *L, clua_node *node, int key);
 /// Drops the value that is kept for a lazy key, telling nobody. [-0, +0, -]
 void clua_node_invalidate(lua_State *L, clua_node *node, int key);
 

@@ -188,6 +188,15 @@ function obs.assign(collection, other) end
 ---@return obs.Set
 function obs.set_of(list) end
 
+---`target[name]` is a read-only property with a copy of the collection target[source]: of the same
+---kind, taken when it is read, at most once per change of the collection. Watchers of `name` are
+---called when the collection changed or was replaced. The copy itself is nobody else's: what is
+---written into it stays there, and is gone with the next change.
+---@param target table
+---@param name string
+---@param source string
+function obs.copy_of(target, name, source) end
+
 ---One step from the last state told to the present one; they are applied in order. `at` is a
 ---position, the key of a dictionary or map, or the member of a set.
 ---@class obs.Edit
@@ -334,10 +343,6 @@ function obs.force(target) end
 
 ---The stored value, computing and tracking nothing.
 function obs.peek(target, name) end
-
----`target[name]` is a read-only copy of the collection target[source], taken at most once per
----change of it.
-function obs.copy_of(target, name, source) end
 
 ---A model: a constructor for tables with defaults, methods, lazy and computed properties, and
 ---inheritance.

@@ -114,7 +114,10 @@ public final class LuaHost {
     timers = [:]
     engine.recorder = nil
     endings = []
-    engine.stopAll { $0 === receiver || $0 === probe || ($0 as? TableWatcher)?.host === self }
+    engine.stopAll {
+      $0 === receiver || $0 === probe || ($0 as? TableWatcher)?.host === self
+        || ($0 as? CopyReceiver)?.host === self
+    }
     tables.abandonAll()
     exitHooks = []
     errorHook = nil

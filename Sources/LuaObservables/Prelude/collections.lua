@@ -1,8 +1,8 @@
 -- Collections: a slice of the module `obs`.
 local core, obs = ...
 
-local next, pairs, rawequal, rawget, rawlen, setmetatable, type =
-  next, pairs, rawequal, rawget, rawlen, setmetatable, type
+local next, pairs, rawequal, rawget, rawlen, setmetatable, tostring, type =
+  next, pairs, rawequal, rawget, rawlen, setmetatable, tostring, type
 local bad_argument, check_function, check_observed, kind_of =
   core.bad_argument, core.check_function, core.check_observed, core.kind
 local sort = table.sort
@@ -89,6 +89,32 @@ function obs.assign(collection, other)
   if type(collection) == "table" then return assign_to_table(collection, wanted) end
   if not kind then bad_argument(1, "assign", "collection or table expected, got an object") end
   return core.assign(collection, wanted)
+end
+
+-- Copies -------------------------------------------------------------------------------------------
+
+-- A collection of the same kind that nobody observes; what is no collection as it is.
+local function copied(value)
+  local kind = kind_of(value)
+  if kind == "array" then return obs.array(value) end
+  if kind == "set" then return obs.set_of(value) end
+  if kind == "dictionary" then return obs.dictionary(value) end
+  return type(value) == "table" and entries(value, 1, "copy_of") or value
+end
+
+function obs.copy_of(target, name, source)
+  if type(target) ~= "table" then
+    bad_argument(1, "copy_of", "table expected, got " .. (target == nil and "no value" or type(target)))
+  end
+  for number, key in next, { name or false, source or false } do
+    if type(key) ~= "string" then
+      bad_argument(number + 1, "copy_of", "name of a property expected, got " .. (key and type(key) or "no value"))
+    end
+  end
+  if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
+  -- All of the collection, whichever it is.
+  local path = tostring(obs.path(source)) .. ".*"
+  core.copy_of(target, name, path, function(self) return copied(self[source]) end)
 end
 
 -- Collections of the host program -----------------------------------------------------------------

@@ -221,6 +221,14 @@ final class TableKind: NodeKind {
     else { return false }
     if path.components[step].kind == .member {
       clua_rawget(L, -2)
+    } else if clua_node_islazy(L, TableKind.table(node), -1) {
+      // What a path goes through is computed as soon as the wiring needs it.
+      let name = host.keyName(at: -1, of: L)
+      let status = clua_try_gettable(L, -2)
+      if status != LUA_OK {
+        host.reportError(status, L, .hook, name: "lazy property '\(name)'", site: "")
+        return false
+      }
     } else {
       clua_inheritedget(L, -2)
     }
