@@ -1,3 +1,5 @@
+// Elements may look at the array when they die, and arguments while they are read: what is put in is
+// copied before, and what is taken out is held until the memory is whole again.
 extension ObservableArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
   /// 0.
   public var startIndex: Int { 0 }
@@ -11,7 +13,8 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     get { storage[position] }
     set {
       if node == nil {
-        storage[position] = newValue
+        var element = newValue
+        swap(&element, &storage[position])
       } else {
         replace(at: position, with: newValue)
       }
@@ -22,6 +25,12 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   public subscript(bounds: Range<Int>) -> ArraySlice<Element> {
     get { storage[bounds] }
     set { replaceSubrange(bounds, with: newValue) }
+  }
+
+  /// The same for any range expression.
+  public subscript(bounds: some RangeExpression<Int>) -> ArraySlice<Element> {
+    get { storage[bounds.relative(to: storage)] }
+    set { replaceSubrange(bounds.relative(to: storage), with: newValue) }
   }
 
   /// Calls `body` with the elements in contiguous memory.
@@ -44,9 +53,15 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Adds elements at the end: one event.
   public func append(contentsOf elements: some Sequence<Element>) {
+    let elements = Array(elements)
     let start = storage.count
     storage.append(contentsOf: elements)
-    if isObserved { inserted(storage.count - start, at: start) }
+    if isObserved { inserted(elements.count, at: start) }
+  }
+
+  /// Adds elements at the end: one event.
+  public static func += (array: ObservableArray, elements: some Sequence<Element>) {
+    array.append(contentsOf: elements)
   }
 
   /// Puts an element in at `index`.
@@ -58,10 +73,10 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Puts elements in at `index`: one event.
   public func insert(contentsOf elements: some Collection<Element>, at index: Int) {
+    let elements = Array(elements)
     checkIndex(index, true)
-    let count = elements.count
     storage.insert(contentsOf: elements, at: index)
-    if isObserved { inserted(count, at: index) }
+    if isObserved { inserted(elements.count, at: index) }
   }
 
   // MARK: Removals
@@ -80,7 +95,10 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   public func removeFirst() -> Element { remove(at: 0) }
 
   /// Takes the first `count` elements out: one event.
-  public func removeFirst(_ count: Int) { removeSubrange(0..<count) }
+  public func removeFirst(_ count: Int) {
+    checkCount(count)
+    removeSubrange(0..<count)
+  }
 
   /// Takes the last element out.
   @discardableResult
@@ -88,7 +106,14 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Takes the last `count` elements out: one event.
   public func removeLast(_ count: Int) {
+    checkCount(count)
     removeSubrange(storage.count - count..<storage.count)
+  }
+
+  private func checkCount(_ count: Int) {
+    precondition(
+      count >= 0 && count <= storage.count,
+      "Cannot remove \(count) elements of \(storage.count)")
   }
 
   /// Takes the last element out; nil where there is none.
@@ -97,9 +122,11 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   /// Takes the elements of a range out: one event.
   public func removeSubrange(_ bounds: Range<Int>) {
     if bounds.isEmpty { return }
-    let old = isObserved ? Array(storage[bounds]) : []
-    storage.removeSubrange(bounds)
-    if isObserved { removed(old, at: bounds.lowerBound) }
+    let old = Array(storage[bounds])
+    withExtendedLifetime(old) {
+      storage.removeSubrange(bounds)
+      if isObserved { removed(old, at: bounds.lowerBound) }
+    }
   }
 
   /// The same for any range expression.
@@ -109,9 +136,12 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Takes all elements out: one event.
   public func removeAll(keepingCapacity: Bool = false) {
-    let old = isObserved ? storage : []
-    storage.removeAll(keepingCapacity: keepingCapacity)
-    if isObserved, !old.isEmpty { removed(old, at: 0) }
+    let old = storage
+    withExtendedLifetime(old) {
+      storage = []
+      if keepingCapacity { storage.reserveCapacity(old.capacity) }
+      if isObserved, !old.isEmpty { removed(old, at: 0) }
+    }
   }
 
   /// Takes the elements out for which `shouldBeRemoved` is true: one event.
@@ -134,27 +164,36 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Replaces the elements of a range: one event.
   public func replaceSubrange(_ bounds: Range<Int>, with elements: some Collection<Element>) {
-    guard isObserved else {
-      storage.replaceSubrange(bounds, with: elements)
-      return
-    }
+    let elements = Array(elements)
     if elements.isEmpty {
       removeSubrange(bounds)
     } else if bounds.isEmpty {
       insert(contentsOf: elements, at: bounds.lowerBound)
     } else if bounds.count == 1, elements.count == 1 {
       replace(at: bounds.lowerBound, with: elements.first!)
-    } else {
+    } else if isObserved {
       assign { $0.replaceSubrange(bounds, with: elements) }
+    } else {
+      let old = Array(storage[bounds])
+      withExtendedLifetime(old) { storage.replaceSubrange(bounds, with: elements) }
     }
+  }
+
+  /// The same for any range expression.
+  public func replaceSubrange(
+    _ bounds: some RangeExpression<Int>, with elements: some Collection<Element>
+  ) {
+    replaceSubrange(bounds.relative(to: storage), with: elements)
   }
 
   /// Replaces one element, which is no event where it is the same (T5).
   @usableFromInline func replace(at index: Int, with element: Element) {
     checkIndex(index)
     let old = storage[index]
-    storage[index] = element
-    if isObserved { replaced(old, at: index) }
+    withExtendedLifetime(old) {
+      storage[index] = element
+      if isObserved { replaced(old, at: index) }
+    }
   }
 
   /// Becomes equal to `elements`: one event, and as few edits as can be.
@@ -220,18 +259,16 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   private func assign<Result>(
     isPermutation: Bool = false, _ change: (inout [Element]) throws -> Result
   ) rethrows -> Result {
-    guard isObserved else {
-      var elements = storage
-      let result = try change(&elements)
-      storage = elements
-      return result
-    }
     var elements = storage
     let before = changeCount
     let result = try change(&elements)
     let old = storage
-    storage = elements
-    rearranged(from: old, isPermutation: isPermutation && changeCount == before)
+    withExtendedLifetime(old) {
+      storage = elements
+      if isObserved {
+        rearranged(from: old, isPermutation: isPermutation && changeCount == before)
+      }
+    }
     return result
   }
 }

@@ -108,16 +108,24 @@ extension ObservableArray: PathAnswering {
     }
   }
 
-  func release(anchor: Int) { anchors[anchor] = nil }
+  // What is let go of here may be the last of an element, whose `deinit` may look at the array.
+  func release(anchor: Int) {
+    let anchor = anchors.removeValue(forKey: anchor)
+    withExtendedLifetime(anchor) {}
+  }
 
   // MARK: The journal
 
   func beginJournal() { journal = Journal() }
   func endJournal() { journal = nil }
   var journalEnd: Int { journal?.end ?? 0 }
-  func trimJournal(before position: Int) { journal?.trim(before: position) }
+  func trimJournal(before position: Int) {
+    let old = journal
+    withExtendedLifetime(old) { journal?.trim(before: position) }
+  }
   func compactJournal(for readers: [Int]) {
-    journal?.compact(for: readers, current: { storage })
+    let old = journal
+    withExtendedLifetime(old) { journal?.compact(for: readers, current: { storage }) }
   }
 
   func forEachMemberChange(

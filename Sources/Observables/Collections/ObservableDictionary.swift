@@ -78,8 +78,10 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
   /// Removes all entries: one event.
   public func removeAll(keepingCapacity: Bool = false) {
     let old = storage
-    storage.removeAll(keepingCapacity: keepingCapacity)
-    if node != nil { changed(old.map { ($0.key, $0.value, nil) }) }
+    withExtendedLifetime(old) {
+      storage.removeAll(keepingCapacity: keepingCapacity)
+      if node != nil { changed(old.map { ($0.key, $0.value, nil) }) }
+    }
   }
 
   /// Adds entries: one event.

@@ -54,8 +54,15 @@ extension ObservableSet: PathAnswering {
   func beginJournal() { journal = KeyedJournal() }
   func endJournal() { journal = nil }
   var journalEnd: Int { journal?.end ?? 0 }
-  func trimJournal(before position: Int) { journal?.trim(before: position) }
-  func compactJournal(for readers: [Int]) { journal?.compact(for: readers, keyCount: count) }
+  // What is let go of here may be the last of a member, whose `deinit` may look at the collection.
+  func trimJournal(before position: Int) {
+    let old = journal
+    withExtendedLifetime(old) { journal?.trim(before: position) }
+  }
+  func compactJournal(for readers: [Int]) {
+    let old = journal
+    withExtendedLifetime(old) { journal?.compact(for: readers, keyCount: count) }
+  }
 
   func forEachMemberChange(
     since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void

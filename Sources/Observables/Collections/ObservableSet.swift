@@ -78,8 +78,10 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   /// Removes all members: one event.
   public func removeAll(keepingCapacity: Bool = false) {
     let old = storage
-    storage.removeAll(keepingCapacity: keepingCapacity)
-    if node != nil { changed(Array(old), []) }
+    withExtendedLifetime(old) {
+      storage.removeAll(keepingCapacity: keepingCapacity)
+      if node != nil { changed(Array(old), []) }
+    }
   }
 
   /// Adds members: one event.
