@@ -19,6 +19,8 @@ final class Leaf: ObservableModel {
   var value = 0 { didSet { observation.didSet(0, from: oldValue, to: value) } }
   var next: Leaf? { didSet { observation.didSet(1, from: oldValue, to: next) } }
   var other = 0 { didSet { observation.didSet(2, from: oldValue, to: other) } }
+
+  init(value: Int = 0) { self.value = value }
 }
 
 /// The toolchain's Observation framework.

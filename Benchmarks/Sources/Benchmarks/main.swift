@@ -12,6 +12,7 @@ var harness = Harness()
 addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
+try addCollectionRows(to: &harness)
 let scripts = package.appending(path: "lua")
 if FileManager.default.isExecutableFile(atPath: interpreter.path),
   FileManager.default.fileExists(atPath: scripts.path)

@@ -41,22 +41,21 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   }
 
   /// Reserves memory for `count` elements; no event.
-  public func reserveCapacity(_ count: Int) { storage.reserveCapacity(count) }
+  @inlinable public func reserveCapacity(_ count: Int) { storage.reserveCapacity(count) }
 
   // MARK: Insertions
 
   /// Adds an element at the end.
   @inlinable public func append(_ element: Element) {
     storage.append(element)
-    if node != nil { inserted(1, at: storage.count - 1) }
+    if node != nil { appended(1) }
   }
 
   /// Adds elements at the end: one event.
-  public func append(contentsOf elements: some Sequence<Element>) {
+  @inlinable public func append(contentsOf elements: some Sequence<Element>) {
     let elements = Array(elements)
-    let start = storage.count
     storage.append(contentsOf: elements)
-    if isObserved { inserted(elements.count, at: start) }
+    if node != nil { appended(elements.count) }
   }
 
   /// Adds elements at the end: one event.
@@ -65,28 +64,28 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   }
 
   /// Puts an element in at `index`.
-  public func insert(_ element: Element, at index: Int) {
+  @inlinable public func insert(_ element: Element, at index: Int) {
     checkIndex(index, true)
     storage.insert(element, at: index)
-    if isObserved { inserted(1, at: index) }
+    if node != nil, isHeard { inserted(1, at: index) }
   }
 
   /// Puts elements in at `index`: one event.
-  public func insert(contentsOf elements: some Collection<Element>, at index: Int) {
+  @inlinable public func insert(contentsOf elements: some Collection<Element>, at index: Int) {
     let elements = Array(elements)
     checkIndex(index, true)
     storage.insert(contentsOf: elements, at: index)
-    if isObserved { inserted(elements.count, at: index) }
+    if node != nil, isHeard { inserted(elements.count, at: index) }
   }
 
   // MARK: Removals
 
   /// Takes the element at `index` out.
   @discardableResult
-  public func remove(at index: Int) -> Element {
+  @inlinable public func remove(at index: Int) -> Element {
     checkIndex(index)
     let element = storage.remove(at: index)
-    if isObserved { removed([element], at: index) }
+    if node != nil, isHeard { removed([element], at: index) }
     return element
   }
 
@@ -147,7 +146,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   /// Takes the elements out for which `shouldBeRemoved` is true: one event.
   ///
   /// The predicate sees the array as it was; if it throws nothing is removed.
-  public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
+  @inlinable public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
     try assign { elements in try elements.removeAll(where: shouldBeRemoved) }
   }
 
@@ -192,30 +191,30 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     let old = storage[index]
     withExtendedLifetime(old) {
       storage[index] = element
-      if isObserved { replaced(old, at: index) }
+      if isHeard { replaced(old, at: index) }
     }
   }
 
   /// Becomes equal to `elements`: one event, and as few edits as can be.
-  public func set(_ elements: some Sequence<Element>) {
+  @inlinable public func set(_ elements: some Sequence<Element>) {
     assign { $0 = Array(elements) }
   }
 
   /// Exchanges two elements: one event.
-  public func swapAt(_ a: Int, _ b: Int) {
+  @inlinable public func swapAt(_ a: Int, _ b: Int) {
     checkIndex(a)
     checkIndex(b)
     storage.swapAt(a, b)
-    if isObserved, a != b { swapped(a, b) }
+    if node != nil, a != b, isHeard { swapped(a, b) }
   }
 
   /// Takes an element out at `from`, then puts it in at `to`: one event.
-  public func move(from: Int, to: Int) {
+  @inlinable public func move(from: Int, to: Int) {
     checkIndex(from)
     checkIndex(to)
     if from == to { return }
     storage.insert(storage.remove(at: from), at: to)
-    if isObserved { moved(from: from, to: to) }
+    if node != nil, isHeard { moved(from: from, to: to) }
   }
 
   // MARK: Order
@@ -223,26 +222,26 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   /// Sorts the elements: one event.
   ///
   /// If the predicate throws, or changes the array, that is as if it had not been sorted.
-  public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
+  @inlinable public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
     try assign(isPermutation: true) { try $0.sort(by: areInIncreasingOrder) }
   }
 
   /// Reverses the order of the elements: one event.
-  public func reverse() { assign(isPermutation: true) { $0.reverse() } }
+  @inlinable public func reverse() { assign(isPermutation: true) { $0.reverse() } }
 
   /// Puts the elements in a random order: one event.
-  public func shuffle(using generator: inout some RandomNumberGenerator) {
+  @inlinable public func shuffle(using generator: inout some RandomNumberGenerator) {
     assign(isPermutation: true) { $0.shuffle(using: &generator) }
   }
 
   /// Puts the elements in a random order: one event.
-  public func shuffle() { assign(isPermutation: true) { $0.shuffle() } }
+  @inlinable public func shuffle() { assign(isPermutation: true) { $0.shuffle() } }
 
   /// Brings the elements for which the predicate is true behind the others: one event.
   ///
   /// - Returns: where those begin.
   @discardableResult
-  public func partition(
+  @inlinable public func partition(
     by belongsInSecondPartition: (Element) throws -> Bool
   ) rethrows -> Int {
     try assign(isPermutation: true) { try $0.partition(by: belongsInSecondPartition) }
@@ -256,7 +255,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   /// Changes a copy and takes it over: `change` may call code that looks at the array, changes it
   /// itself, or throws.
   @discardableResult
-  private func assign<Result>(
+  @inlinable func assign<Result>(
     isPermutation: Bool = false, _ change: (inout [Element]) throws -> Result
   ) rethrows -> Result {
     var elements = storage
@@ -265,7 +264,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     let old = storage
     withExtendedLifetime(old) {
       storage = elements
-      if isObserved {
+      if node != nil {
         rearranged(from: old, isPermutation: isPermutation && changeCount == before)
       }
     }
@@ -275,5 +274,5 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
 extension ObservableArray where Element: Comparable {
   /// Sorts the elements: one event.
-  public func sort() { sort(by: <) }
+  @inlinable public func sort() { sort(by: <) }
 }

@@ -9,7 +9,11 @@ extension ObservableArray {
     report(index, from: { $0 < index ? self.element($0) : self.element($0 + count) })
   }
 
-  func removed(_ elements: [Element], at index: Int) {
+  @usableFromInline func appended(_ count: Int) {
+    if isHeard { inserted(count, at: storage.count - count) }
+  }
+
+  @usableFromInline func removed(_ elements: [Element], at index: Int) {
     if journal != nil {
       for element in elements { journal!.record(.remove(element, at: index)) }
     }
@@ -37,7 +41,7 @@ extension ObservableArray {
     }
   }
 
-  func swapped(_ a: Int, _ b: Int) {
+  @usableFromInline func swapped(_ a: Int, _ b: Int) {
     if traits.same(storage[a], storage[b]) { return }
     if journal != nil {
       journal!.record(.replace(storage[b], with: storage[a], at: a))
@@ -48,7 +52,7 @@ extension ObservableArray {
     }
   }
 
-  func moved(from: Int, to: Int) {
+  @usableFromInline func moved(from: Int, to: Int) {
     let (traits, element) = (traits, storage[to])
     let range = Swift.min(from, to)...Swift.max(from, to)
     // Among its likes nothing is another than before (T5).
@@ -62,7 +66,7 @@ extension ObservableArray {
     }
   }
 
-  func rearranged(from old: [Element], isPermutation: Bool) {
+  @usableFromInline func rearranged(from old: [Element], isPermutation: Bool) {
     let traits = traits
     let first = zip(old, storage).enumerated().first { !traits.same($0.element.0, $0.element.1) }
     guard
@@ -90,8 +94,18 @@ extension ObservableArray {
       changed = changedSlots(from: first, old)
     }
     if wantsEvery == 0, changed.isEmpty { return }
-    if changed.isEmpty, wantsEvery & Slot.Wants.values == 0 {
-      engine.written(Change(node: node, slot: nil, every: every, isSame: false, values: nil))
+    let wants = changed.reduce(wantsEvery) { $0 | $1.slot.pointee.wants }
+    if wants & Slot.Wants.values == 0 {
+      if changed.isEmpty {
+        engine.written(Change(node: node, slot: nil, every: every, isSame: false, values: nil))
+      } else {
+        engine.written(
+          changed.indices.map { index in
+            Change(
+              node: node, slot: changed[index].slot, every: index == 0 ? every : nil,
+              isSame: false, values: nil)
+          })
+      }
       return
     }
     // `*` is told of the first place; a slot of its own.

@@ -30,6 +30,7 @@ extension ObservableArray: PathAnswering {
     if let slot = slots[index] { return slot }
     let slot = node.engine.makeSlot(on: node, key: index)
     slots[index] = slot
+    hasSlots = true
     return slot
   }
 
@@ -57,7 +58,10 @@ extension ObservableArray: PathAnswering {
   }
 
   func name(of slot: SlotRef) -> String { "#\(slot.pointee.key)" }
-  func forget(_ slot: SlotRef) { slots[slot.pointee.key] = nil }
+  func forget(_ slot: SlotRef) {
+    slots[slot.pointee.key] = nil
+    hasSlots = !slots.isEmpty
+  }
 
   // MARK: The object at n (C4)
 
@@ -116,8 +120,8 @@ extension ObservableArray: PathAnswering {
 
   // MARK: The journal
 
-  func beginJournal() { journal = Journal() }
-  func endJournal() { journal = nil }
+  func beginJournal() { (journal, isJournaling) = (Journal(), true) }
+  func endJournal() { (journal, isJournaling) = (nil, false) }
   var journalEnd: Int { journal?.end ?? 0 }
   func trimJournal(before position: Int) {
     let old = journal

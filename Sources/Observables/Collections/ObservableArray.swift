@@ -20,7 +20,7 @@ public final class ObservableArray<Element>: ObservableCollection {
   /// The observed slots by their index.
   @exclusivity(unchecked) var slots: [Int: SlotRef] = [:]
   /// How many mutations were told since it is observed.
-  @exclusivity(unchecked) var changeCount = 0
+  @usableFromInline @exclusivity(unchecked) var changeCount = 0
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Element>?
 
   /// An element that a path follows, and where it was seen last.
@@ -69,7 +69,7 @@ public final class ObservableArray<Element>: ObservableCollection {
     (journal, anchors, slots, knownTraits) = (nil, [:], [:], nil)
   }
 
-  @inlinable @inline(__always) var isObserved: Bool { node != nil }
+  var isObserved: Bool { node != nil }
 
   @usableFromInline func checkIndex(_ index: Int, _ isEndAllowed: Bool = false) {
     precondition(

@@ -13,6 +13,10 @@ public class ObservableCollection: KeyPathObservable {
   /// How often slots had begun to want news when all observed ones were found quiet.
   final var quietArmings: UInt64 = 0
 
+  /// Somebody reads its journal.
+  @exclusivity(unchecked) final var isJournaling = false
+  /// Some of its slots are observed, not only the whole.
+  @exclusivity(unchecked) final var hasSlots = false
   /// Itself, as paths see it; not retained.
   @exclusivity(unchecked) unowned(unsafe) final var answering: (any PathAnswering)!
 
@@ -39,9 +43,17 @@ public class ObservableCollection: KeyPathObservable {
   /// Where it is observed now.
   public var currentObservation: ObservationToken? { node.map(ObservationToken.init(node:)) }
 
+  /// A mutation has to be told: not while everybody who watches is to be called anyway.
+  @usableFromInline final var isHeard: Bool {
+    guard let node else { return false }
+    if isJournaling || node.pointee.every.map({ $0.pointee.wants != 0 }) == true { return true }
+    return hasSlots && quietArmings != node.engine.armings.pointee
+  }
+
   /// Nothing is observed any longer.
   func detach() {
     (node, engine) = (nil, nil)
+    (isJournaling, hasSlots) = (false, false)
     observedHook = nil
   }
 }

@@ -203,7 +203,7 @@ extension Engine {
     case .end:
       let value = node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
       defer { state.delivered = value }
-      return value != state.delivered
+      return value.normalized != state.delivered.normalized
     case .edits:
       if node.kind.hasEdits(node, since: state.cursor) { return true }
       state.cursor = node.kind.journalEnd(of: node)
@@ -251,19 +251,33 @@ extension Engine {
   package func keptValue(
     of components: ArraySlice<Path.Component>, on node: NodeRef
   ) -> Aggregate.Value? {
+    // What is looked up now may take links out, any of these too.
+    var candidates: [(watcher: (index: Int, id: UInt64), state: LinkState)] = []
+    forEachState(of: node) { link, state in
+      let wire = link.pointee.wire
+      let path = wire.pointee.path.takeUnretainedValue()
+      if state.role == .aggregate,
+        path.components[Int(link.pointee.step)...].elementsEqual(components)
+      {
+        let watcher = wire.pointee.watcher
+        candidates.append(((watcher.pointee.index, watcher.pointee.id), state))
+      }
+    }
+    for (known, state) in candidates {
+      guard let watcher = watcher(at: known.index, id: known.id), rewire(watcher) else { continue }
+      var isThere = false
+      forEachState(of: node) { if $1 === state { isThere = true } }
+      if isThere { return state.aggregate!.value }
+    }
+    return nil
+  }
+
+  private func forEachState(of node: NodeRef, _ body: (LinkRef, LinkState) -> Void) {
     var link = node.pointee.every?.pointee.first
     while let current = link {
       link = current.pointee.next
-      let wire = current.pointee.wire
-      let path = wire.pointee.path.takeUnretainedValue()
-      guard current.state?.role == .aggregate,
-        path.components[Int(current.pointee.step)...].elementsEqual(components)
-      else { continue }
-      // What is looked up now may take links out, this one too.
-      let (watcher, state) = (wire.pointee.watcher, current.state!)
-      return rewire(watcher) ? state.aggregate!.value : nil
+      if let state = current.state { body(current, state) }
     }
-    return nil
   }
 }
 
