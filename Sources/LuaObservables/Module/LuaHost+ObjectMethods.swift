@@ -8,6 +8,7 @@ extension LuaHost {
     [
       ("set_object_methods", { host, L in try host.setObjectMethods(L) }),
       ("assign", { host, L in try host.assignObject(L) }),
+      ("arrange", { host, L in try host.arrange(L) }),
     ]
   }
 
@@ -114,7 +115,6 @@ extension LuaHost {
           return 0
         }
       ),
-      ("arrange", { host, L in try host.arrange(L) }),
     ]
   }
 
@@ -230,6 +230,10 @@ extension LuaHost {
       lua_rawgeti(L, 2, lua_Integer(offset + 1))
       defer { clua_pop(L, 1) }
       return Int(lua_tointegerx(L, -1, nil)) - 1
+    }
+    // What a comparison may do to the list in the hands of `table.sort` must not end here.
+    guard Set(order) == Set(0..<count) else {
+      throw LuaError("invalid order function for sorting")
     }
     array.dynamicArrange(order)
     return 0

@@ -134,7 +134,7 @@ function HostArray:sort(less)
   else
     sort(order, function(a, b) return values[a] < values[b] end)
   end
-  self.arrange(self, order)
+  core.arrange(self, order)
 end
 
 function HostSet:values()
