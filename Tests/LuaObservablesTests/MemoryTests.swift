@@ -33,7 +33,24 @@ import Testing
       obs.set(model, "child.leaf.value", round + 1)
       obs.describe(model)
       obs.observed_keys(model)
+      local array, set = obs.array(list), obs.set_of(list)
+      obs.observe_edits(array, function(_, edits) made[#made + 1] = edits end, {initial = true})
+      obs.observe_edits(list, function(_, edits) made[#made + 1] = edits end, {immediate = true})
+      obs.observe(array, {"@sum", "count", "#1"}, function() made[#made + 1] = obs.get(array, "@sum") end)
+      obs.observe_keys(model, {"name", "list"}, function(_, old) made[#made + 1] = old end)
+      local owner = {list = list}
+      obs.copy_of(owner, "copy", "list")
+      array:insert(1, round)
+      array:sort()
+      set:union(array)
+      obs.assign(list, {round})
+      made[#made + 1] = #owner.copy
+      obs.get(array, "@distinctUnionOfObjects")
       if creature then
+        obs.observe_edits(numbers, function(_, edits) made[#made + 1] = edits end)
+        numbers:append(round)
+        numbers:sort()
+        for _, v in pairs(numbers) do made[#made + 1] = v end
         obs.observe(creature, "name", function() made[#made + 1] = creature.name end)
         creature.name = "creature " .. round
       end
@@ -52,6 +69,7 @@ import Testing
     let (host, state) = (test.host, test.host.state)
     let creature = Creature()
     try host.set("creature", to: creature)
+    try host.set("numbers", to: ObservableArray([1]))
     try state.run("require 'obs'")
     var hasFailed = false
     state.refuseAllocations(from: n, count: times)

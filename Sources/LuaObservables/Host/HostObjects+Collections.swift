@@ -4,11 +4,6 @@ internal import Observables
 
 /// Swift collections as scripts see them: `a[i]`, `#a`, `pairs`, and methods.
 extension HostObjects {
-  /// The collection in the userdata at `index`, if it is one. [-0, +0, -]
-  func collection(at index: CInt, of L: OpaquePointer) -> (any DynamicCollection)? {
-    object(at: index, of: L) as? any DynamicCollection
-  }
-
   /// What errors and `tostring` call an object.
   func typeName(of object: AnyObject) -> String {
     if let model = object as? any ObservableModel { return type(of: model).properties.typeName }
@@ -29,17 +24,12 @@ extension HostObjects {
     at index: CInt, of L: OpaquePointer, for collection: any DynamicCollection
   ) throws -> Any {
     let candidates = try candidates(at: index, of: L)
-    let (value, type): (Any?, Any.Type) =
-      switch collection {
-      case let array as any DynamicArray: (array.fit(candidates), array.elementType)
-      case let set as any DynamicSet: (set.fit(candidates), set.elementType)
-      case let dictionary as any DynamicDictionary:
-        (dictionary.fit(candidates), dictionary.elementType)
-      default: (nil, Any.self)
-      }
-    if let value, lua_type(L, index) != LUA_TNIL { return value }
+    if let value = collection.fit(candidates), lua_type(L, index) != LUA_TNIL { return value }
     throw LuaError(
-      "\(typeName(of: collection)) takes values of type \(type), not \(given(index, L))")
+      """
+      \(typeName(of: collection)) takes values of type \(collection.elementType), \
+      not \(given(index, L))
+      """)
   }
 
   func key(
@@ -52,13 +42,13 @@ extension HostObjects {
 
   // MARK: Indexing
 
-  func index(_ collection: any DynamicCollection, _ L: OpaquePointer) throws -> CInt {
-    if let dictionary = collection as? any DynamicDictionary {
+  func index(_ collection: HostCollection, _ L: OpaquePointer) throws -> CInt {
+    if case .dictionary(let dictionary) = collection {
       let key = dictionary.fitKey(try candidates(at: 2, of: L))
       try push(value: key.flatMap { dictionary.dynamicValue(of: $0) }, to: L)
       return 1
     }
-    if let array = collection as? any DynamicArray, lua_type(L, 2) == LUA_TNUMBER {
+    if case .array(let array) = collection, lua_type(L, 2) == LUA_TNUMBER {
       var isInteger: CInt = 0
       let position = lua_tointegerx(L, 2, &isInteger)
       let isThere = isInteger != 0 && position >= 1 && position <= array.valueCount
@@ -71,34 +61,34 @@ extension HostObjects {
     }
     let name = host.state.text(at: 2, of: L)
     if name == "count" {
-      lua_pushinteger(L, lua_Integer(collection.valueCount))
+      lua_pushinteger(L, lua_Integer(collection.base.valueCount))
       return 1
     }
     if arrayMethods == nil { _ = try host.loadModule(L) }
-    guard let methods = collection is any DynamicArray ? arrayMethods : setMethods else {
+    let isArray = if case .array = collection { true } else { false }
+    guard let methods = isArray ? arrayMethods : setMethods else {
       throw LuaError("the module 'obs' is not complete")
     }
     try host.state.push(methods.pin, to: L)
     lua_pushvalue(L, 2)
     if lua_rawget(L, -2) == LUA_TNIL {
-      let names = (collection is any DynamicArray ? host.arrayMethods : host.setMethods).map(\.0)
+      let names = (isArray ? host.arrayMethods : host.setMethods).map(\.0)
       let nearest = nearestName(to: name, among: names + ["sort", "set", "values", "count"])
       throw LuaError(
-        "\(typeName(of: collection)) has no method '\(name)'"
+        "\(typeName(of: collection.base)) has no method '\(name)'"
           + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
     }
     return 1
   }
 
-  func setIndex(_ collection: any DynamicCollection, _ L: OpaquePointer) throws -> CInt {
+  func setIndex(_ collection: HostCollection, _ L: OpaquePointer) throws -> CInt {
     switch collection {
-    case let dictionary as any DynamicDictionary:
+    case .dictionary(let dictionary):
       let key = try key(at: 2, of: L, for: dictionary)
       let isNil = lua_type(L, 3) == LUA_TNIL
       dictionary.dynamicSet(isNil ? nil : try element(at: 3, of: L, for: dictionary), of: key)
-    case let array as any DynamicArray:
-      try setElement(array, L)
-    default:
+    case .array(let array): try setElement(array, L)
+    case .set:
       throw LuaError(
         """
         a set has no fields, but '\(host.keyName(at: 2, of: L))' was assigned; \
@@ -141,7 +131,7 @@ extension HostObjects {
     guard let collection = collection(at: 1, of: L) else {
       throw LuaError("attempt to get length of \(given(1, L)), which is no collection")
     }
-    lua_pushinteger(L, lua_Integer(collection.valueCount))
+    lua_pushinteger(L, lua_Integer(collection.base.valueCount))
     return 1
   }
 

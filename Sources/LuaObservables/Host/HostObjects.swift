@@ -2,6 +2,21 @@ internal import CLua
 internal import Lua
 internal import Observables
 
+/// A collection of the host program.
+enum HostCollection {
+  case array(any DynamicArray)
+  case dictionary(any DynamicDictionary)
+  case set(any DynamicSet)
+
+  var base: any DynamicCollection {
+    switch self {
+    case .array(let array): array
+    case .dictionary(let dictionary): dictionary
+    case .set(let set): set
+    }
+  }
+}
+
 /// Swift models as scripts see them: userdata that hold them, one for each model.
 ///
 /// Callbacks that scripts register on a model belong to its userdata. While anybody in Swift shares
@@ -25,8 +40,17 @@ final class HostObjects {
     /// hands over a copy of what a plain `AnyObject` holds, which is one reference more.
     var object: AnyObject?
     unowned(unsafe) let objects: HostObjects
+    /// What kind of collection it is, asked once: a cast costs more than the access that needs it.
+    unowned(unsafe) let array: (any DynamicArray)?
+    unowned(unsafe) let dictionary: (any DynamicDictionary)?
+    unowned(unsafe) let set: (any DynamicSet)?
+
     init(_ object: AnyObject, _ objects: HostObjects) {
       (self.object, self.objects) = (object, objects)
+      let isCollection = object is ObservableCollection
+      array = isCollection ? object as? any DynamicArray : nil
+      dictionary = isCollection ? object as? any DynamicDictionary : nil
+      set = isCollection ? object as? any DynamicSet : nil
     }
   }
 
@@ -88,10 +112,30 @@ final class HostObjects {
   }
 
   /// The model in the userdata at `index`, if it is one. [-0, +0, -]
-  func object(at index: CInt, of L: OpaquePointer) -> AnyObject? {
+  func object(at index: CInt, of L: OpaquePointer) -> AnyObject? { box(at: index, of: L)?.object }
+
+  private func box(at index: CInt, of L: OpaquePointer) -> Box? {
     guard let handle = clua_tohandle(L, index, CLUA_HANDLE_OBJECT), let box = handle.pointee.object
     else { return nil }
-    return Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().object
+    return Unmanaged<Box>.fromOpaque(box).takeUnretainedValue()
+  }
+
+  /// The array in the userdata at `index`, if it is one. [-0, +0, -]
+  func array(at index: CInt, of L: OpaquePointer) -> (any DynamicArray)? {
+    box(at: index, of: L)?.array
+  }
+
+  /// The set in the userdata at `index`, if it is one. [-0, +0, -]
+  func set(at index: CInt, of L: OpaquePointer) -> (any DynamicSet)? {
+    box(at: index, of: L)?.set
+  }
+
+  /// The collection in the userdata at `index`, if it is one. [-0, +0, -]
+  func collection(at index: CInt, of L: OpaquePointer) -> HostCollection? {
+    guard let box = box(at: index, of: L) else { return nil }
+    if let array = box.array { return .array(array) }
+    if let dictionary = box.dictionary { return .dictionary(dictionary) }
+    return box.set.map(HostCollection.set)
   }
 
   // MARK: What callbacks leave with a model

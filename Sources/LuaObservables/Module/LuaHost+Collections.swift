@@ -34,10 +34,10 @@ extension LuaHost {
       }
     } else {
       switch objects.collection(at: 1, of: L) {
-      case is any DynamicArray: name = "array"
-      case is any DynamicSet: name = "set"
-      case is any DynamicDictionary: name = "dictionary"
-      default: break
+      case .array: name = "array"
+      case .set: name = "set"
+      case .dictionary: name = "dictionary"
+      case nil: break
       }
     }
     if let name { try state.push(text: name, to: L) } else { lua_pushnil(L) }

@@ -178,13 +178,13 @@ extension LuaHost {
   // MARK: Arguments
 
   private func array(_ L: OpaquePointer, _ method: String) throws -> any DynamicArray {
-    if let array = objects.collection(at: 1, of: L) as? any DynamicArray { return array }
+    if let array = objects.array(at: 1, of: L) { return array }
     throw badArgument(
       1, of: method, "array expected, got \(typeName(at: 1, of: L)); call it with ':'")
   }
 
   private func set(_ L: OpaquePointer, _ method: String) throws -> any DynamicSet {
-    if let set = objects.collection(at: 1, of: L) as? any DynamicSet { return set }
+    if let set = objects.set(at: 1, of: L) { return set }
     throw badArgument(
       1, of: method, "set expected, got \(typeName(at: 1, of: L)); call it with ':'")
   }
@@ -245,7 +245,7 @@ extension LuaHost {
       throw badArgument(1, of: "assign", "collection expected, got \(typeName(at: 1, of: L))")
     }
     lua_settop(L, 2)
-    if let dictionary = collection as? any DynamicDictionary {
+    if case .dictionary(let dictionary) = collection {
       var entries: [(key: Any, value: Any)] = []
       lua_pushnil(L)
       while clua_next(L, 2) != 0 {
@@ -263,11 +263,11 @@ extension LuaHost {
     for position in 0..<clua_rawlen(L, 2) {
       lua_pushinteger(L, lua_Integer(position + 1))
       clua_rawget(L, 2)
-      elements.append(try objects.element(at: 3, of: L, for: collection))
+      elements.append(try objects.element(at: 3, of: L, for: collection.base))
       clua_pop(L, 1)
     }
-    (collection as? any DynamicArray)?.dynamicSet(elements)
-    (collection as? any DynamicSet)?.dynamicAssign(elements)
+    if case .array(let array) = collection { array.dynamicSet(elements) }
+    if case .set(let set) = collection { set.dynamicAssign(elements) }
     return 0
   }
 

@@ -5,6 +5,9 @@
 package protocol DynamicCollection: ObservableCollection {
   /// How many elements, entries or members there are.
   var valueCount: Int { get }
+  /// The type of elements, of a dictionary's values.
+  var elementType: Any.Type { get }
+  func fit(_ candidates: [Any?]) -> Any?
   /// Everything in it: an array's elements by their indices, a set's members by themselves.
   var dynamicEntries: [(key: Any, value: Any?)] { get }
   /// What happened since a position of its journal, the oldest first.
@@ -40,8 +43,6 @@ package struct DynamicEdit {
 ///
 /// Indices are the caller's to check.
 package protocol DynamicArray: DynamicCollection {
-  var elementType: Any.Type { get }
-  func fit(_ candidates: [Any?]) -> Any?
   func dynamicElement(at index: Int) -> Any?
   func dynamicInsert(_ elements: [Any], at index: Int)
   func dynamicReplace(at index: Int, with element: Any)
@@ -58,9 +59,7 @@ package protocol DynamicArray: DynamicCollection {
 /// A dictionary whose types are not known.
 package protocol DynamicDictionary: DynamicCollection {
   var keyType: Any.Type { get }
-  var elementType: Any.Type { get }
   func fitKey(_ candidates: [Any?]) -> Any?
-  func fit(_ candidates: [Any?]) -> Any?
   func dynamicValue(of key: Any) -> Any?
   /// Stores a value that fits, or removes the key where it is nil.
   func dynamicSet(_ value: Any?, of key: Any)
@@ -69,8 +68,6 @@ package protocol DynamicDictionary: DynamicCollection {
 
 /// A set whose element type is not known.
 package protocol DynamicSet: DynamicCollection {
-  var elementType: Any.Type { get }
-  func fit(_ candidates: [Any?]) -> Any?
   func dynamicContains(_ member: Any) -> Bool
   func dynamicInsert(_ member: Any) -> Bool
   func dynamicRemove(_ member: Any) -> Bool
