@@ -80,7 +80,8 @@ extension SwiftCollections {
 
   private func installChanges(_ core: LuaTable, _ state: LuaState) throws {
     try core.set(
-      "size", to: state.function("size") { [unowned self] (list: Int) in try self.list(list).count })
+      "size", to: state.function("size") { [unowned self] (list: Int) in try self.list(list).count }
+    )
     try core.set(
       "get",
       to: state.function("get") { [unowned self] (list: Int, at: Int) -> LuaValue in

@@ -303,11 +303,12 @@ check("an operator that there isn't: the nearest one is suggested", function()
     fails("@sum", obs.observe, list, "@sun", nothing)
     fails("@sum", obs.get, list, "@sun")
     fails("@count", obs.observe, {list = list}, "list.@cont", nothing)
+    fails("@distinctUnionOfObjects", obs.observe, list, "@distinctUnionOfObject.x", nothing)
   end
 end)
-check("neither digits nor wildcards follow an operator", function()
+check("nothing follows @count; neither digits nor wildcards follow an operator", function()
   for _, list in ipairs {{{x = 1}}, obs.array {{x = 1}}} do
-    for _, path in ipairs {"@sum.*", "@sum.1", "@sum.*.x", "@first.1", "@max.1.x"} do
+    for _, path in ipairs {"@count.x", "@sum.*", "@sum.1", "@sum.*.x", "@first.1", "@max.1.x"} do
       fails("key path", obs.observe, list, path, nothing)
     end
   end

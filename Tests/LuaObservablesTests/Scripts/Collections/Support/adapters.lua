@@ -1,9 +1,9 @@
 -- One face for every kind of collection, so that the same cases run over all of them.
 --
 -- A list adapter makes objects (`new`), with the properties name, price, flag, tags and items, and
--- lists of objects or numbers (`list`), and does to them what a program would. What it gives back
--- is used as any object: `object.items = adapter.list {…}`. A keyed adapter makes dictionaries or
--- sets.
+-- lists of objects or numbers (`list`; `numbers` where empty ones are told apart), and does to them
+-- what a program would. What it gives back is used as any object: `object.items = adapter.list {…}`.
+-- A keyed adapter makes dictionaries or sets.
 local obs = require "obs"
 
 local function copy(list) return table.move(list, 1, #list, 1, {}) end
@@ -90,15 +90,21 @@ local function swift_list(elements, kind)
   return array
 end
 
+local function swift_numbers(numbers) return swift_list(numbers, "numbers") end
+
 local function swift_item(fields)
   local item = swift_new "item"
   for key, value in pairs(fields) do
-    item[key] = key == "tags" and swift_list(value, "numbers") or value
+    item[key] = key == "tags" and swift_numbers(value) or value
   end
   return item
 end
 
-local function bridged() return with_methods("a Swift array in Lua", swift_list, swift_item) end
+local function bridged()
+  local adapter = with_methods("a Swift array in Lua", swift_list, swift_item)
+  adapter.numbers = swift_numbers
+  return adapter
+end
 
 -- Swift arrays that Swift code changes and observes ----------------------------------------------
 -- The host gives functions over numbers that stand for objects and lists, counted from 0.
@@ -147,13 +153,14 @@ local function swift()
   function adapter.new(fields)
     local object = wrap(core.new_item())
     for key, value in pairs(fields) do
-      object[key] = key == "tags" and adapter.list(value, true) or value
+      object[key] = key == "tags" and adapter.numbers(value) or value
     end
     return object
   end
   function adapter.list(elements, of_numbers)
     return wrap(core.new_list(lower_all(elements), of_numbers or math.type(elements[1]) ~= nil))
   end
+  function adapter.numbers(numbers) return adapter.list(numbers, true) end
   function adapter.size(list) return core.size(numbers[list]) end
   function adapter.get(list, i) return raise(core.get(numbers[list], i - 1)) end
   function adapter.append(list, ...)
@@ -228,7 +235,7 @@ local function dictionary() return keyed("obs.dictionary", obs.dictionary, new_t
 local function bridged_dictionary()
   return keyed("a Swift dictionary in Lua", function(entries)
     local _, value = next(entries)
-    local dictionary = swift_new(math.type(value) and "numbers by name" or "items by name")
+    local dictionary = swift_new(type(value) == "userdata" and "items by name" or "numbers by name")
     for key, value in pairs(entries) do dictionary[key] = value end
     return dictionary
   end, swift_item)

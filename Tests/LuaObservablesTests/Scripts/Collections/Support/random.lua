@@ -51,7 +51,7 @@ local function world(A)
     return list
   end
   function env.list(elements) return keep(env.lists, A.list(elements)) end
-  function env.tags(elements) return keep(env.numbers, A.list(elements)) end
+  function env.tags(elements) return keep(env.numbers, (A.numbers or A.list)(elements)) end
   function env.l(n) return env.lists[n % #env.lists + 1] end
   function env.g(n) return env.numbers[n % #env.numbers + 1] end
   local function at(list, i, more)
