@@ -231,4 +231,22 @@ check("a set and a dictionary that are watched are collected", function()
   eq(weak[1], nil)
   eq(weak[2], nil)
 end)
+check("the copy of a collection keeps neither its object nor the collection", function()
+  local weak = setmetatable({}, {__mode = "v"})
+  do
+    local object = {items = obs.array {1, 2}}
+    weak[1], weak[2] = object, object.items
+    obs.copy_of(object, "copy", "items")
+    weak[3] = object.copy
+    obs.observe(object, "copy", function() return object end)
+    object.items:append(3)
+    obs.flush()
+    eq(#object.copy, 3)
+  end
+  collect()
+  collect()
+  eq(weak[1], nil)
+  eq(weak[2], nil)
+  eq(weak[3], nil)
+end)
 checking.finish()
