@@ -24,8 +24,14 @@ extension LuaHost {
     endTurn()
   }
 
-  /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9).
+  /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9), and
+  /// operators over what they cannot take (C9).
   package func report(_ error: any Error) {
-    report(LuaError("\(error)"), .loop, name: "", site: "")
+    let name =
+      switch error as? EngineError {
+      case .operand(let watcher, _, _, _, _), .immediateLoop(let watcher, _): watcher
+      case .retriggered, nil: ""
+      }
+    report(LuaError("\(error)"), .loop, name: name, site: "")
   }
 }

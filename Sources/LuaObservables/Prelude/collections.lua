@@ -1,8 +1,8 @@
 -- Collections: a slice of the module `obs`.
 local core, obs = ...
 
-local next, pairs, rawequal, rawget, rawlen, setmetatable, tostring, type =
-  next, pairs, rawequal, rawget, rawlen, setmetatable, tostring, type
+local next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type =
+  next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
 local bad_argument, check_function, check_observed, kind_of =
   core.bad_argument, core.check_function, core.check_observed, core.kind
 local sort = table.sort
@@ -85,8 +85,10 @@ function obs.assign(collection, other)
   local kind, wanted = kind_of(collection), entries(other, 2, "assign")
   if rawequal(collection, other) then return end
   if kind == "array" then return collection:set(wanted) end
-  if kind == "set" then return assign_to_set(collection, wanted) end
-  if type(collection) == "table" then return assign_to_table(collection, wanted) end
+  if kind == "set" then return core.written(pcall(assign_to_set, collection, wanted)) end
+  if type(collection) == "table" then
+    return core.written(pcall(assign_to_table, collection, wanted))
+  end
   if not kind then bad_argument(1, "assign", "collection or table expected, got an object") end
   return core.assign(collection, wanted)
 end

@@ -39,6 +39,14 @@ local function check_function(value, number, name)
   end
 end
 
+-- Goes on with what a write raised. An error of ours is the caller's.
+function core.written(ok, message)
+  if ok then return end
+  local own = type(message) == "string" and message:match "^obs:%d+: (.*)"
+  if own then core.raise(own) end
+  error(message, 0)
+end
+
 -- What the other slices of the module need.
 core.bad_argument, core.check_observed, core.check_function =
   bad_argument, check_observed, check_function

@@ -1,8 +1,8 @@
 -- Reading and writing through key paths: a slice of the module `obs`.
 local core, obs = ...
 
-local error, next, pairs, rawget, rawlen, tostring, type =
-  error, next, pairs, rawget, rawlen, tostring, type
+local error, next, pairs, pcall, rawget, rawlen, tostring, type =
+  error, next, pairs, pcall, rawget, rawlen, tostring, type
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
 local kind_of = core.kind
 
@@ -170,6 +170,8 @@ function obs.get(observed, path)
   return follow({ keys = keys, kinds = kinds, text = text, source = path }, observed, 1, false)
 end
 
+local function write(object, key, value) object[key] = value end
+
 function obs.set(observed, path, value)
   check_observed(observed, 1, "set")
   local keys, kinds, text = core.path_parts(path, "set")
@@ -186,7 +188,7 @@ function obs.set(observed, path, value)
         text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)), 2)
     end
   end
-  object[keys[#keys]] = value
+  core.written(pcall(write, object, keys[#keys], value))
 end
 
 return obs

@@ -173,4 +173,12 @@ check("obs.get reads through them", function()
   fails("many values", obs.get, t, "items.price")
 end)
 
+check("what a write raises inside obs.set and obs.assign has the caller's place", function()
+  local t = { items = obs.array { 1 } }
+  fails("^[^\n]*RuleC1API.lua:%d+: index 9 is out of range", function() obs.set(t, "items.#9", 1) end)
+  fails("^[^\n]*RuleC1API.lua:%d+: .*NaN", function() obs.assign(obs.set_of {}, { 0 / 0 }) end)
+  local locked = setmetatable({}, { __newindex = function(_, key) error("no " .. key) end })
+  fails("RuleC1API.lua:%d+: no x", function() obs.assign(locked, { x = 1 }) end)
+end)
+
 checking.finish()
