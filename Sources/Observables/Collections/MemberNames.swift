@@ -58,7 +58,8 @@ struct MemberNames<Element: Hashable> {
     if let type = Element.self as? any BinaryInteger.Type {
       return MemberNames.integer(text, type) as? Element
     }
-    return nil
+    // A set of members of any type.
+    return Int(text) as? Element ?? UInt(text) as? Element
   }
 
   private static func integer<Number: BinaryInteger>(

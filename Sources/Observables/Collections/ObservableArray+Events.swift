@@ -6,7 +6,7 @@ extension ObservableArray {
     if journal != nil {
       for place in index..<index + count { journal!.record(.insert(storage[place], at: place)) }
     }
-    report(index, from: { $0 < index ? self.element($0) : self.element($0 + count) })
+    report(index..<storage.count) { $0 < index ? self.element($0) : self.element($0 + count) }
   }
 
   @usableFromInline func appended(_ count: Int) {
@@ -17,7 +17,7 @@ extension ObservableArray {
     if journal != nil {
       for element in elements { journal!.record(.remove(element, at: index)) }
     }
-    report(index) { place in
+    report(index..<storage.count + elements.count) { place in
       if place < index { return self.element(place) }
       return place - index < elements.count
         ? elements[place - index] : self.element(place - elements.count)
@@ -32,7 +32,8 @@ extension ObservableArray {
     let (slot, every) = (slots[index], node.pointee.every)
     let wants = (slot?.pointee.wants ?? 0) | (every?.pointee.wants ?? 0)
     if wants == 0 || isSame && wants & Slot.Wants.writes == 0 { return }
-    let values = ObservedValues(key: .index(index), old: old, new: storage[index])
+    let values = ObservedValues(
+      key: .index(index), old: flattened(old), new: flattened(storage[index]))
     withUnsafePointer(to: values) { values in
       node.engine.written(
         Change(
@@ -47,9 +48,7 @@ extension ObservableArray {
       journal!.record(.replace(storage[b], with: storage[a], at: a))
       journal!.record(.replace(storage[a], with: storage[b], at: b))
     }
-    report(Swift.min(a, b)) {
-      $0 == a ? self.element(b) : $0 == b ? self.element(a) : self.element($0)
-    }
+    report([Swift.min(a, b), Swift.max(a, b)]) { self.element($0 == a ? b : a) }
   }
 
   @usableFromInline func moved(from: Int, to: Int) {
@@ -58,7 +57,7 @@ extension ObservableArray {
     // Among its likes nothing is another than before (T5).
     if storage[range].allSatisfy({ traits.same($0, element) }) { return }
     journal?.record(.move(storage[to], from: from, at: to))
-    report(Swift.min(from, to)) { place in
+    report(range.lowerBound..<range.upperBound + 1) { place in
       if place == from { return self.element(to) }
       if from < place, place <= to { return self.element(place - 1) }
       if to <= place, place < from { return self.element(place + 1) }
@@ -73,17 +72,22 @@ extension ObservableArray {
       let index = first?.offset ?? (old.count == storage.count ? nil : Swift.min(old.count, count))
     else { return }
     journal?.rearranged(from: old, isPermutation: isPermutation)
-    report(index) { old.indices.contains($0) ? old[$0] : nil }
+    report(index..<Swift.max(old.count, storage.count)) {
+      old.indices.contains($0) ? old[$0] : nil
+    }
   }
 
   private func element(_ index: Int) -> Element? {
     storage.indices.contains(index) ? storage[index] : nil
   }
 
-  /// One event for the slots from `first` on, which is the first that changed, and for `*`.
+  /// One event for those of the slots at `places` that changed, as the first of them has, and for `*`.
   ///
-  /// - Complexity: O(observed slots), and O(1) while all who watch them are to be called anyway.
-  private func report(_ first: Int, from old: (Int) -> Element?) {
+  /// - Complexity: O(places), at most O(observed slots), and O(1) while all who watch them are to be
+  ///   called anyway.
+  private func report(
+    _ places: some RandomAccessCollection<Int>, from old: (Int) -> Element?
+  ) {
     guard let node else { return }
     changeCount += 1
     let engine = node.engine
@@ -91,7 +95,7 @@ extension ObservableArray {
     let wantsEvery = every?.pointee.wants ?? 0
     var changed: [(slot: SlotRef, index: Int)] = []
     if !slots.isEmpty, quietArmings != engine.armings.pointee {
-      changed = changedSlots(from: first, old)
+      changed = changedSlots(at: places, old)
     }
     if wantsEvery == 0, changed.isEmpty { return }
     let wants = changed.reduce(wantsEvery) { $0 | $1.slot.pointee.wants }
@@ -109,8 +113,8 @@ extension ObservableArray {
       return
     }
     // `*` is told of the first place; a slot of its own.
-    let places = [first] + changed.map(\.index)
-    let values = places.map { place in
+    let told = [places.first!] + changed.map(\.index)
+    let values = told.map { place in
       ObservedValues(
         key: .index(place), old: old(place).flatMap { flattened($0) },
         new: element(place).flatMap { flattened($0) })
@@ -132,23 +136,29 @@ extension ObservableArray {
   }
 
   private func changedSlots(
-    from first: Int, _ old: (Int) -> Element?
+    at places: some RandomAccessCollection<Int>, _ old: (Int) -> Element?
   ) -> [(slot: SlotRef, index: Int)] {
-    let traits = traits
-    var changed: [(slot: SlotRef, index: Int)] = []
-    var areAllQuiet = true
-    var next = node?.pointee.slots
-    while let slot = next {
-      next = slot.pointee.next
-      if slot.pointee.wants == 0 { continue }
-      areAllQuiet = false
-      let index = slot.pointee.key
-      if index < first { continue }
+    let same = traits.same
+    func hasChanged(_ index: Int) -> Bool {
       switch (old(index), element(index)) {
-      case (nil, nil): continue
-      case (let old?, let new?) where traits.same(old, new): continue
-      default: changed.append((slot, index))
+      case (nil, nil): false
+      case (let old?, let new?): !same(old, new)
+      default: true
       }
+    }
+    var changed: [(slot: SlotRef, index: Int)] = []
+    if places.count < slots.count {
+      for index in places {
+        if let slot = slots[index], slot.pointee.wants != 0, hasChanged(index) {
+          changed.append((slot, index))
+        }
+      }
+      return changed
+    }
+    var areAllQuiet = true
+    for (index, slot) in slots where slot.pointee.wants != 0 {
+      areAllQuiet = false
+      if places.contains(index), hasChanged(index) { changed.append((slot, index)) }
     }
     if areAllQuiet { quietArmings = node!.engine.armings.pointee }
     return changed.sorted { $0.index < $1.index }

@@ -117,13 +117,13 @@ extension ObservableDictionary {
       @escaping (_ key: Key, _ old: Value?, _ new: Value?, ObservableDictionary) -> Void
   ) throws -> Watcher where Key: Sendable {
     precondition(!keys.isEmpty, "At least one key is needed")
-    var last = entries.filter { keys.contains($0.key) }
+    var last = values(of: keys)
     return try register(
       in: loop, nil, options, [], file, line,
       { observed, _ in
         let dictionary = unsafeDowncast(observed, to: ObservableDictionary.self)
         let (before, same) = (last, dictionary.traits.same)
-        last = dictionary.entries.filter { keys.contains($0.key) }
+        last = dictionary.values(of: keys)
         let now = last
         for key in keys {
           switch (before[key], now[key]) {
@@ -136,5 +136,11 @@ extension ObservableDictionary {
     ) { engine, record in
       for key in keys { try engine.add(Path([.key(key)]), to: record) }
     }
+  }
+
+  private func values(of keys: [Key]) -> [Key: Value] {
+    var values: [Key: Value] = [:]
+    for key in keys { values[key] = self[key] }
+    return values
   }
 }

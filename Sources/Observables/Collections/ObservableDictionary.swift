@@ -86,26 +86,36 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
 
   /// Adds entries: one event.
   ///
-  /// `combine` decides where a key is there already.
+  /// `combine` decides where a key is there already; if it throws, nothing is added.
+  ///
+  /// - Complexity: O(others).
   public func merge(
     _ others: some Sequence<(Key, Value)>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
-    try assign { try $0.merge(others, uniquingKeysWith: combine) }
+    var merged: [Key: Value] = [:]
+    for (key, value) in others {
+      if let present = merged[key] ?? storage[key] {
+        merged[key] = try combine(present, value)
+      } else {
+        merged[key] = value
+      }
+    }
+    let changes = merged.map { (key: $0.key, old: storage[$0.key], new: $0.value as Value?) }
+    for (key, value) in merged { storage[key] = value }
+    if node != nil { changed(changes) }
   }
 
   /// Adds the entries of a dictionary: one event.
+  ///
+  /// - Complexity: O(others).
   public func merge(
     _ others: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
-    try assign { try $0.merge(others, uniquingKeysWith: combine) }
+    try merge(others.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
   }
 
   /// Becomes equal to `entries`: one event for the keys that differ.
-  public func set(_ entries: [Key: Value]) { assign { $0 = entries } }
-
-  private func assign(_ change: (inout [Key: Value]) throws -> Void) rethrows {
-    var entries = storage
-    try change(&entries)
+  public func set(_ entries: [Key: Value]) {
     let old = storage
     storage = entries
     guard node != nil else { return }

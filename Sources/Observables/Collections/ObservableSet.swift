@@ -59,7 +59,10 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     let old = storage.update(with: member)
     if node != nil {
       if let old {
-        if !traits.same(old, member) { changed([old], [member]) }
+        if !traits.same(old, member) {
+          journal?.record(member, from: old, to: member)
+          node?.report([KeyChange(key: member, old: old, new: member, isSame: false)], slots)
+        }
       } else {
         changed([], [member])
       }
@@ -85,7 +88,11 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   }
 
   /// Adds members: one event.
-  public func formUnion(_ others: some Sequence<Element>) { assign { $0.formUnion(others) } }
+  ///
+  /// - Complexity: O(others).
+  public func formUnion(_ others: some Sequence<Element>) {
+    changed([], Array(others).filter { storage.insert($0).inserted })
+  }
 
   /// Removes all but these members: one event.
   public func formIntersection(_ others: some Sequence<Element>) {
@@ -93,11 +100,26 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   }
 
   /// Removes members: one event.
-  public func subtract(_ others: some Sequence<Element>) { assign { $0.subtract(others) } }
+  ///
+  /// - Complexity: O(others).
+  public func subtract(_ others: some Sequence<Element>) {
+    changed(Array(others).compactMap { storage.remove($0) }, [])
+  }
 
   /// Adds those that are not there and removes those that are: one event.
+  ///
+  /// - Complexity: O(others).
   public func formSymmetricDifference(_ others: some Sequence<Element>) {
-    assign { $0.formSymmetricDifference(others) }
+    var (gone, new): ([Element], [Element]) = ([], [])
+    for member in Set(others) {
+      if let old = storage.remove(member) {
+        gone.append(old)
+      } else {
+        storage.insert(member)
+        new.append(member)
+      }
+    }
+    changed(gone, new)
   }
 
   /// Becomes equal to `members`: one event for those that differ.
@@ -112,6 +134,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   }
 
   private func changed(_ gone: [Element], _ new: [Element]) {
+    if node == nil || gone.isEmpty && new.isEmpty { return }
     for member in gone { journal?.record(member, from: member, to: nil) }
     for member in new { journal?.record(member, from: nil, to: member) }
     node?.report(
