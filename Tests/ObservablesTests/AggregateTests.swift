@@ -194,6 +194,7 @@ private struct Reference {
   private var isReordered = false
   private var delivered: [Operand: Int] = [:]
   private var deliveredValue: Aggregate.Value?
+  private var failure: Aggregate.Value?
 
   init(operation: Operation) { self.operation = operation }
 
@@ -287,7 +288,12 @@ private struct Reference {
 
   mutating func takeChange() -> Bool {
     let value = value
+    if case .failure = value {
+      defer { failure = value }
+      return failure != value
+    }
     guard case .list = value else {
+      failure = nil
       let last = deliveredValue ?? Reference(operation: operation).value
       deliveredValue = value
       return !Reference.isEqual(value, last)

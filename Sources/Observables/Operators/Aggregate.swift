@@ -17,8 +17,10 @@ package struct Aggregate {
 
   private let operation: Operation
   private var state: State
-  /// What `takeChange` saw last.
+  /// The last value that `takeChange` saw.
   private var delivered: Value
+  /// The failure that it saw since.
+  private var failure: Value?
 
   private enum State {
     case total(Total)
@@ -122,6 +124,12 @@ package struct Aggregate {
       return union.takeChange()
     }
     let value = value
+    if case .failure = value {
+      // Each is told once; whoever watches still knows the value before it.
+      defer { failure = value }
+      return failure != value
+    }
+    failure = nil
     defer { delivered = value }
     return !Aggregate.isSame(value, delivered)
   }
