@@ -5,14 +5,14 @@ import PackageDescription
 let package = Package(
   name: "by-path",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
-  targets: [
+  targets: ["client", "collections"].map { name in
     .executableTarget(
-      name: "client",
+      name: name,
       dependencies: [
         .product(name: "Lua", package: "obs-lua"),
         .product(name: "LuaObservables", package: "obs-lua"),
         .product(name: "Observables", package: "obs-lua"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)])
-  ]
+  }
 )
