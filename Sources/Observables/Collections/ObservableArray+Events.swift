@@ -78,7 +78,7 @@ extension ObservableArray {
   }
 
   private func element(_ index: Int) -> Element? {
-    storage.indices.contains(index) ? storage[index] : nil
+    index >= 0 && index < storage.count ? storage[index] : nil
   }
 
   /// One event for those of the slots at `places` that changed, as the first of them has, and for `*`.
@@ -112,7 +112,8 @@ extension ObservableArray {
       }
       return
     }
-    // `*` is told of the first place; a slot of its own.
+    // Slots are told in their order; `*` of the first place.
+    changed.sort { $0.index < $1.index }
     let told = [places.first!] + changed.map(\.index)
     let values = told.map { place in
       ObservedValues(
@@ -140,11 +141,10 @@ extension ObservableArray {
   ) -> [(slot: SlotRef, index: Int)] {
     let same = traits.same
     func hasChanged(_ index: Int) -> Bool {
-      switch (old(index), element(index)) {
-      case (nil, nil): false
-      case (let old?, let new?): !same(old, new)
-      default: true
-      }
+      // One after the other: a pair of them is a type that is looked up each time.
+      guard let new = element(index) else { return old(index) != nil }
+      guard let old = old(index) else { return true }
+      return !same(old, new)
     }
     var changed: [(slot: SlotRef, index: Int)] = []
     if places.count < slots.count {
@@ -161,6 +161,6 @@ extension ObservableArray {
       if places.contains(index), hasChanged(index) { changed.append((slot, index)) }
     }
     if areAllQuiet { quietArmings = node!.engine.armings.pointee }
-    return changed.sorted { $0.index < $1.index }
+    return changed
   }
 }

@@ -6,7 +6,8 @@
 /// encoded dictionaries carry no observations (L7). Confined to the thread of the loop that observes
 /// it.
 public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollection {
-  @exclusivity(unchecked) private var storage: [Key: Value]
+  // Inlined where one key is read or written: a call of unspecialized code takes ten times as long.
+  @usableFromInline @exclusivity(unchecked) var storage: [Key: Value]
   @exclusivity(unchecked) var journal: KeyedJournal<Key, Value>?
   @exclusivity(unchecked) var slots = KeyedSlots<Key>()
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Value>?
@@ -46,7 +47,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
   // MARK: Entries
 
   /// The value of a key; assigning nil removes the key.
-  public subscript(key: Key) -> Value? {
+  @inlinable public subscript(key: Key) -> Value? {
     get { storage[key] }
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
@@ -54,24 +55,24 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
   }
 
   /// The value of a key, or `value` where the key is not there; assigning stores it.
-  public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+  @inlinable public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
     get { storage[key] ?? value() }
     set { updateValue(newValue, forKey: key) }
   }
 
   /// Stores a value under a key; the one that was there, if any.
   @discardableResult
-  public func updateValue(_ value: Value, forKey key: Key) -> Value? {
+  @inlinable public func updateValue(_ value: Value, forKey key: Key) -> Value? {
     let old = storage.updateValue(value, forKey: key)
-    if node != nil { changed([(key, old, value)]) }
+    if node != nil { changed(key, from: old, to: value) }
     return old
   }
 
   /// Removes a key, which is no event where it is not there; its value, if any.
   @discardableResult
-  public func removeValue(forKey key: Key) -> Value? {
+  @inlinable public func removeValue(forKey key: Key) -> Value? {
     guard let old = storage.removeValue(forKey: key) else { return nil }
-    if node != nil { changed([(key, old, nil)]) }
+    if node != nil { changed(key, from: old, to: nil) }
     return old
   }
 
@@ -125,6 +126,10 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     changed(changes)
   }
 
+  @usableFromInline func changed(_ key: Key, from old: Value?, to new: Value?) {
+    changed([(key, old, new)])
+  }
+
   private func changed(_ entries: [(key: Key, old: Value?, new: Value?)]) {
     let traits = traits
     let changes = entries.map { entry in
@@ -150,7 +155,7 @@ extension ObservableDictionary: Collection {
   /// The place behind the last entry.
   public var endIndex: Index { storage.endIndex }
   /// The number of entries.
-  public var count: Int { storage.count }
+  @inlinable public var count: Int { storage.count }
   /// The place of a key; nil where it is not there.
   public func index(forKey key: Key) -> Index? { storage.index(forKey: key) }
   /// The place after `index`.

@@ -5,7 +5,9 @@
 /// for use in a path. Copies and encoded sets carry no observations (L7). Confined to the thread of the
 /// loop that observes it.
 public final class ObservableSet<Element: Hashable>: ObservableCollection {
-  @exclusivity(unchecked) private var storage: Set<Element>
+  // Inlined where one member is asked for, added or removed: a call of unspecialized code takes eight
+  // times as long.
+  @usableFromInline @exclusivity(unchecked) var storage: Set<Element>
   @exclusivity(unchecked) var journal: KeyedJournal<Element, Element>?
   @exclusivity(unchecked) var slots = KeyedSlots<Element>()
   @exclusivity(unchecked) var names = MemberNames<Element>()
@@ -47,7 +49,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
 
   /// Adds a member, which is no event where it is there.
   @discardableResult
-  public func insert(_ member: Element) -> (inserted: Bool, memberAfterInsert: Element) {
+  @inlinable public func insert(_ member: Element) -> (inserted: Bool, memberAfterInsert: Element) {
     let result = storage.insert(member)
     if node != nil, result.inserted { changed([], [member]) }
     return result
@@ -72,7 +74,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
 
   /// Removes a member, which is no event where it is not there; the member, if it was there.
   @discardableResult
-  public func remove(_ member: Element) -> Element? {
+  @inlinable public func remove(_ member: Element) -> Element? {
     guard let old = storage.remove(member) else { return nil }
     if node != nil { changed([old], []) }
     return old
@@ -133,7 +135,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     if node != nil { changed(Array(old.subtracting(members)), Array(members.subtracting(old))) }
   }
 
-  private func changed(_ gone: [Element], _ new: [Element]) {
+  @usableFromInline func changed(_ gone: [Element], _ new: [Element]) {
     if node == nil || gone.isEmpty && new.isEmpty { return }
     for member in gone { journal?.record(member, from: member, to: nil) }
     for member in new { journal?.record(member, from: nil, to: member) }
@@ -167,7 +169,7 @@ extension ObservableSet: Collection {
   /// The place behind the last member.
   public var endIndex: Index { storage.endIndex }
   /// The number of members.
-  public var count: Int { storage.count }
+  @inlinable public var count: Int { storage.count }
   /// The place after `index`.
   public func index(after index: Index) -> Index { storage.index(after: index) }
   /// The member at a place.
@@ -176,7 +178,7 @@ extension ObservableSet: Collection {
   /// Whether a member is there.
   ///
   /// - Complexity: O(1).
-  public func contains(_ member: Element) -> Bool { storage.contains(member) }
+  @inlinable public func contains(_ member: Element) -> Bool { storage.contains(member) }
   /// A set of the members of both.
   public func union(_ others: some Sequence<Element>) -> Set<Element> { storage.union(others) }
   /// A set of the members that are in both.
