@@ -143,7 +143,7 @@ extension LuaHost {
       lua_rawseti(L, keys, lua_Integer(step + 1))
       let kind =
         switch component.kind {
-        case .name: "name"
+        case .name: component.isExactName ? "key" : "name"
         case .key, .slot, .element: "key"
         case .every: "every"
         case .member: "member"

@@ -103,7 +103,7 @@ final class PathCache {
     guard let state else { throw LuaError.closed }
     switch lua_type(L, index) {
     case LUA_TSTRING:
-      return .init(kind: .name, bytes: state.bytes(at: index, of: L))
+      return .exactName(state.bytes(at: index, of: L))
     case LUA_TNUMBER:
       var isInteger: CInt = 0
       let number = lua_tointegerx(L, index, &isInteger)

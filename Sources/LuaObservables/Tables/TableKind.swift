@@ -67,6 +67,14 @@ final class TableKind: NodeKind {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "a set has no positions (its members are named '&…', by key_of)")
+    case .slot where kind == CLUA_KIND_ARRAY && component.number < path.firstIndex:
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "slots count from \(path.firstIndex)")
+    case .slot where kind == CLUA_KIND_DICTIONARY:
+      throw PathError(
+        .unsupported, path: path.description, component: step + 1,
+        detail: "a dictionary has keys, no slots (obs.path(\(component.number)) is an integer key)")
     case .name where component.isMetamethodName:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
@@ -430,7 +438,6 @@ extension clua_kind {
 }
 
 extension Path.Component {
-  fileprivate var isCount: Bool { bytes.elementsEqual("count".utf8) }
 
   /// P11: metamethods are never intercepted.
   fileprivate var isMetamethodName: Bool {

@@ -42,7 +42,7 @@ extension Path {
     /// Exactly this key of a dictionary, whatever its text would mean; an integer is also a slot of
     /// an array.
     public static func key(_ key: some Hashable & Sendable) -> Component {
-      if let name = key as? String { return Component(kind: .name, bytes: Array(name.utf8)) }
+      if let name = key as? String { return exactName(Array(name.utf8)) }
       return Component(
         kind: .key, bytes: Array("\(key)".utf8), number: key as? Int ?? 0,
         exact: ExactKey(base: AnyHashable(key)))
@@ -51,8 +51,16 @@ extension Path {
     /// The name as text; bytes that are not UTF-8 are replaced.
     public var name: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The name `count`, which is the size of a collection.
-    package var isCount: Bool { bytes.elementsEqual("count".utf8) }
+    /// The name `count`, which is the size of a collection, unless it is spelled as an exact key.
+    package var isCount: Bool { number == 0 && bytes.elementsEqual("count".utf8) }
+
+    /// The key with this name, never the size of a collection.
+    package static func exactName(_ bytes: [UInt8]) -> Component {
+      Component(kind: .name, bytes: bytes, number: bytes.elementsEqual("count".utf8) ? 1 : 0)
+    }
+
+    /// It is spelled as an exact key where the name means something else.
+    package var isExactName: Bool { kind == .name && number != 0 }
 
     /// The operator that it names; nil also for one that there isn't.
     package var operation: Operation? {

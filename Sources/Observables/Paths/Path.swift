@@ -103,7 +103,7 @@ extension Path {
   public convenience init(_ components: [Component]) { self.init(components: components) }
 
   /// What the first element of a list is called: a script's paths count from 1.
-  var firstIndex: Int { attachment == nil ? 0 : 1 }
+  package var firstIndex: Int { attachment == nil ? 0 : 1 }
 }
 
 extension Path: ExpressibleByArrayLiteral {

@@ -151,4 +151,22 @@ check("L6: what was there before is not kept beyond the next call", function()
   eq(weak[1], nil)
 end)
 
+check("P2: an exact path to the key 'count' of a dictionary is that key, and the text is the size", function()
+  local d = obs.dictionary { count = 5 }
+  local told = logger(d, { "count" })
+  local sizes = checking.counter(d, "count")
+  d.count = 6
+  eq(sizes(), 0)
+  eq(told(), "count:5>6")
+  eq(obs.get(d, obs.path "count"), 6)
+  eq(obs.get(d, "count"), 1)
+  d.other = 1
+  eq(sizes(), 1)
+  eq(told(), "")
+end)
+check("C3: the slots of an array count from 1, and a dictionary has none", function()
+  fails("slots count from 1", obs.observe, obs.array {}, "#0", print)
+  fails("a dictionary has keys", obs.observe, obs.dictionary {}, "#1", print)
+end)
+
 checking.finish()
