@@ -221,7 +221,8 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Sorts the elements: one event.
   ///
-  /// If the predicate throws, or changes the array, that is as if it had not been sorted.
+  /// The predicate sees the array as it was, and what it changes there itself is overwritten; if it
+  /// throws nothing is sorted.
   @inlinable public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
     try assign(isPermutation: true) { try $0.sort(by: areInIncreasingOrder) }
   }

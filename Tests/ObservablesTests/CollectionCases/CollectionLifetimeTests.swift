@@ -6,7 +6,8 @@ import Testing
 
   private static let paths = [
     "*", "#0", "#1", "0", "0.price", "*.price", "price", "count", "@sum.price", "@min.price",
-    "@max.price", "@first", "@last.price", "@any", "@distinctUnionOfObjects", "@unionOfObjects.price",
+    "@max.price", "@first", "@last.price", "@any", "@distinctUnionOfObjects",
+    "@unionOfObjects.price",
   ]
 
   // L6
