@@ -36,7 +36,7 @@ extension Engine {
   }
 
   /// Fills a link with the members of `node`; returns the objects to go on with.
-  func open(_ link: LinkRef, on node: NodeRef, _ path: Path) -> [NodeRef] {
+  func open(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
     let state = link.state!
     var children: [NodeRef] = []
     node.kind.forEachMember(node, in: state.scope) { member in
@@ -57,7 +57,7 @@ extension Engine {
   }
 
   /// The members of a link's object changed: follows them.
-  func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef, _ path: Path) {
+  func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
     if state.role == .edits { return }
     let changes = changes(for: link, state, on: node)
     var counts: [NodeRef: Int] = [:]

@@ -130,7 +130,7 @@ extension Engine {
         if let state = link.state, state.role != .end, state.role != .edits {
           isFanned = true
           let next = state.role == .spread ? step : step + 1
-          for child in open(link, on: node, path) { waiting.append((next, child, link)) }
+          for child in open(link, on: node) { waiting.append((next, child, link)) }
           if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
         } else if !link.pointee.isTerminal,
           case .node(let child) = child(of: link, on: node, step, path), !child.isDead
@@ -361,7 +361,7 @@ extension Engine {
     let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
     if let node = link.pointee.slot?.pointee.node, !node.isDead {
       if let state = link.state, state.role != .end {
-        update(link, state, on: node, path)
+        update(link, state, on: node)
         return
       }
       // The object that it follows is another matter than what lies there now.
