@@ -24,6 +24,9 @@ public struct ArrayEdits<Element>: RandomAccessCollection {
   }
 
   /// Turns a copy of the former elements into one of the present ones.
+  ///
+  /// - Precondition: `elements` are as many as there were.
+  /// - Complexity: O(n · edits).
   public func apply(to elements: inout [Element]) {
     for edit in edits { edit.apply(to: &elements) }
   }
@@ -36,6 +39,10 @@ extension ObservableArray {
   /// On the loop's thread, at most once per turn. Elements that were put in and taken out again within
   /// a turn are not told, nor is a turn that leaves the array as it was. `options.initial` tells all
   /// elements as insertions. Ends with `stop()`, or when the array is gone.
+  ///
+  /// - Throws: `PathError`, as each registration may.
+  /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only, else
+  ///   O(n + n · edits).
   @discardableResult
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),

@@ -79,8 +79,12 @@ extension ObservableDictionary: PathAnswering {
 extension ObservableDictionary {
   /// Calls `callback` at the end of each turn in which a key changed, with what became of each (C10).
   ///
-  /// On the loop's thread, at most once per turn. `options.initial` tells all entries as new. Ends with
-  /// `stop()`, or when the dictionary is gone.
+  /// On the loop's thread, at most once per turn. Each key that has another value than when it was told
+  /// last is told once. `options.initial` tells all entries as new. Ends with `stop()`, or when the
+  /// dictionary is gone.
+  ///
+  /// - Throws: `PathError`, as each registration may.
+  /// - Complexity: O(1), and in each turn O(operations since the last call).
   @discardableResult
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
@@ -108,7 +112,11 @@ extension ObservableDictionary {
   /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than when it
   /// was told last, with the value before and the one now.
   ///
-  /// In the order of `keys`, on the loop's thread. Ends with `stop()`, or when the dictionary is gone.
+  /// In the order of `keys`, on the loop's thread, once per turn for each. `options.initial` tells those
+  /// that are there, as new. Ends with `stop()`, or when the dictionary is gone.
+  ///
+  /// - Throws: `PathError`, as each registration may; nothing that is wrong with a key.
+  /// - Complexity: O(keys), also for each turn in which one of them changed.
   @discardableResult
   public func observeKeys(
     _ keys: [Key], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
@@ -117,10 +125,10 @@ extension ObservableDictionary {
       @escaping (_ key: Key, _ old: Value?, _ new: Value?, ObservableDictionary) -> Void
   ) throws -> Watcher where Key: Sendable {
     precondition(!keys.isEmpty, "At least one key is needed")
-    var last = values(of: keys)
+    var last = options.initial ? [:] : values(of: keys)
     return try register(
       in: loop, nil, options, [], file, line,
-      { observed, _ in
+      { observed, watcher in
         let dictionary = unsafeDowncast(observed, to: ObservableDictionary.self)
         let (before, same) = (last, dictionary.traits.same)
         last = dictionary.values(of: keys)
@@ -131,6 +139,8 @@ extension ObservableDictionary {
           case (let old?, let new?) where same(old, new): continue
           case (let old, let new): callback(key, old, new, dictionary)
           }
+          // Stopped means stopped (T7).
+          if !watcher.isActive { return }
         }
       }
     ) { engine, record in

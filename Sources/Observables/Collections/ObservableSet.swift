@@ -4,6 +4,9 @@
 /// A class that is used like the standard library's `Set`. `key(of:)` spells a member, present or not,
 /// for use in a path. Copies and encoded sets carry no observations (L7). Confined to the thread of the
 /// loop that observes it.
+///
+/// Operations have the complexity that they have there. Telling of one adds O(members that came or
+/// left).
 public final class ObservableSet<Element: Hashable>: ObservableCollection {
   // Inlined where one member is asked for, added or removed: a call of unspecialized code takes eight
   // times as long.

@@ -87,6 +87,32 @@ struct KeyedCollectionTests {
     #expect(log.events == ["ann 1 5", "eve -1 3", "eve 3 -1"])
   }
 
+  @Test func `an initial call tells named keys that are there`() throws {
+    let ages: ObservableDictionary = ["ann": 1, "zoe": 9]
+    var options = WatcherOptions()
+    options.initial = true
+    try ages.observeKeys(["bob", "ann"], in: loop, options: options) { [log] key, old, new, _ in
+      log.note("\(key) \(old ?? -1) \(new ?? -1)")
+    }
+    loop.endTurn()
+    ages["ann"] = 2
+    loop.endTurn()
+    #expect(log.events == ["ann -1 1", "ann 1 2"])
+  }
+
+  // T7
+  @Test func `a watcher of keys that is stopped by one of them tells no further one`() throws {
+    let ages: ObservableDictionary = ["ann": 1, "bob": 2]
+    var watcher: Watcher?
+    watcher = try ages.observeKeys(["ann", "bob"], in: loop) { [log] key, _, _, _ in
+      log.note(key)
+      watcher?.stop()
+    }
+    (ages["ann"], ages["bob"]) = (5, 6)
+    loop.endTurn()
+    #expect(log.events == ["ann"])
+  }
+
   // C6
   @Test func `adding what is there and removing what is not calls nobody`() throws {
     let names: ObservableSet = ["a"]
