@@ -18,7 +18,10 @@ extension Engine {
       apply(state.members[node]!, member.count, to: state)
     }
     _ = state.aggregate!.takeChange()
-    if isOutermost(link) { reportFailure(of: link) }
+    if isOutermost(link) {
+      reportFailure(of: link)
+      _ = isSameUnion(link, state)
+    }
   }
 
   /// What a chain below an operator gives it: the value at its end.
@@ -100,15 +103,6 @@ extension Engine {
       child = parent
     }
     return nil
-  }
-
-  /// The operator whose value is a list in the order of these members.
-  func orderedUnion(of link: LinkRef, _ state: LinkState) -> LinkState? {
-    let operation = state.role == .feed ? owner(of: link)?.link.state : state
-    switch operation?.operation {
-    case .unionOfObjects, .unionOfArrays: return operation
-    default: return nil
-    }
   }
 
   // MARK: Members
@@ -200,6 +194,7 @@ extension Engine {
     switch state.role {
     case .aggregate:
       return state.aggregate!.takeChange() && !reportFailure(of: link)
+        && !isSameUnion(link, state)
     case .end:
       let value = node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
       defer { state.delivered = value }

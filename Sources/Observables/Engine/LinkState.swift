@@ -32,6 +32,8 @@ final class LinkState {
   var isComplete = false
   /// Of `@first` and `@last`: what was delivered last.
   var delivered = Operand.none
+  /// Of a union in order, where it is short: the values that were delivered last.
+  var deliveredUnion: [Operand]?
 
   init(_ role: Role, _ operation: Operation? = nil) {
     self.role = role
