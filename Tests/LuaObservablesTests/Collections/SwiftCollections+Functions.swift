@@ -47,9 +47,9 @@ extension SwiftCollections {
       })
     try host.set(
       "swift_new",
-      to: state.function("swift_new") { [unowned host] (what: String) -> LuaValue in
+      to: state.function("swift_new") { [unowned self, unowned host] (what: String) -> LuaValue in
         switch what {
-        case "item": try host.value(for: CollectionItem())
+        case "item": try host.value(for: makeItem())
         case "items": try host.value(for: ObservableArray<CollectionItem>())
         case "numbers": try host.value(for: ObservableArray<Int>())
         case "items by name": try host.value(for: ObservableDictionary<String, CollectionItem>())

@@ -10,6 +10,12 @@ final class SwiftCollections {
   private unowned let host: LuaHost
   private var objects: [Object] = []
   private var watchers: [Watcher] = []
+  /// The items that scripts made, which may hold each other.
+  private var made: [WeakItem] = []
+
+  private struct WeakItem {
+    weak var item: CollectionItem?
+  }
 
   /// What a number stands for.
   enum Object {
@@ -23,7 +29,15 @@ final class SwiftCollections {
   func close() {
     host.close()
     for case .item(let item) in objects { (item.items, item.tags) = (nil, nil) }
+    for case let item? in made.map(\.item) { (item.items, item.tags) = (nil, nil) }
     objects = []
+  }
+
+  /// An item that belongs to a script.
+  func makeItem() -> CollectionItem {
+    let item = CollectionItem()
+    made.append(WeakItem(item: item))
+    return item
   }
 
   // MARK: Values
