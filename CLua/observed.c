@@ -221,6 +221,12 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_pushliteral(L, "kv");
   lua_setfield(L, -2, "__mode");
   lua_setiuservalue(L, userdata, CLUA_SHARED_WEAK);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_setiuservalue(L, userdata, CLUA_SHARED_CLASSES);
   clua_install_metatables(L, userdata);
   clua_install_base(L, shared);
   lua_settop(L, top);

@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The key of light userdata under which the metatable of a class has its kind. */
-static const char class_key = 0;
-
 /* ---- Classes -------------------------------------------------------------------------------- */
 
 /* What is behind the elements. Upvalues: the methods, "count". (store or collection, key) */
@@ -26,8 +23,11 @@ void clua_collection_class(lua_State *L, clua_kind kind) {
   int methods = lua_gettop(L);
   luaL_checkstack(L, 8, NULL);
   lua_createtable(L, 0, 4);
+  clua_pushshared(L, CLUA_SHARED_CLASSES);
+  lua_pushvalue(L, -2);
   lua_pushinteger(L, kind);
-  lua_rawsetp(L, -2, &class_key);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
   if (kind != CLUA_KIND_DICTIONARY) {
     lua_pushvalue(L, methods);
     lua_pushliteral(L, "count");
@@ -37,11 +37,15 @@ void clua_collection_class(lua_State *L, clua_kind kind) {
   lua_replace(L, methods);
 }
 
-/* The kind that the metatable at `index` gives. [-0, +0, -] */
+/* The kind that the metatable at `index` gives. It is not in there, where scripts could write another.
+   [-0, +0, -] */
 static clua_kind class_kind(lua_State *L, int index) {
-  lua_rawgetp(L, index, &class_key);
+  index = lua_absindex(L, index);
+  clua_pushshared(L, CLUA_SHARED_CLASSES);
+  lua_pushvalue(L, index);
+  lua_rawget(L, -2);
   clua_kind kind = (clua_kind)lua_tointeger(L, -1);
-  lua_pop(L, 1);
+  lua_pop(L, 2);
   return kind;
 }
 

@@ -102,6 +102,11 @@ function obs.batch(body, ...)
   return core.call_plainly(body, ...)
 end
 
+-- T5: identity, also where `__eq` says otherwise, and NaN equals NaN.
+local function same(a, b)
+  return rawequal(a, b) or type(a) == "number" and type(b) == "number" and a ~= a and b ~= b
+end
+
 function obs.bind(destination, source, keys)
   check_observed(destination, 1, "bind")
   check_observed(source, 2, "bind")
@@ -121,7 +126,7 @@ function obs.bind(destination, source, keys)
     -- Only what changed in the source: a local override of another key lasts.
     for _, name in ipairs(names) do
       local value = from[name]
-      if value ~= last[name] and (value == value or last[name] == last[name]) then
+      if not same(value, last[name]) then
         last[name] = value
         to[name] = value
       end

@@ -101,6 +101,9 @@ extension Engine {
       reruns.append(saving(call, for: watcher))
       return
     }
+    // Of what was reported as endless nothing more is called: several that set each other off
+    // would multiply their limits.
+    if immediateDepth > 0, watcher.pointee.nested > immediateLimit { return }
     if immediateDepth >= nestingLimit {
       guard countNested(watcher) else { return }
       deferred.append(saving(call, for: watcher))

@@ -125,6 +125,8 @@ extension Engine {
         unknown = unknown ?? error
         // An object that cannot have this component turned up later: silent beyond it (P7).
       }
+      // A list that contains itself: the one further up asks its elements already.
+      if place.isSpread, isSpread(over: node, step, above: parent) { place.slot = nil }
       if let link = makeLink(at: place, step, of: wire, path, below: parent) {
         isKnown = isFanned
         if let state = link.state, state.role != .end, state.role != .edits {
@@ -173,6 +175,16 @@ extension Engine {
     place.isSpread = path.kinds[step] == .name && kind.spreads(path.steps[step], over: node)
     place.slot = try kind.slot(path.steps[step], at: step, of: path, on: node)
     return place
+  }
+
+  /// Whether a link from `link` upwards asks the same component of each element of `node`.
+  private func isSpread(over node: NodeRef, _ step: Int, above link: LinkRef?) -> Bool {
+    var next = link
+    while let link = next, Int(link.pointee.step) == step, link.state?.role == .spread {
+      if link.pointee.slot?.pointee.node == node { return true }
+      next = link.pointee.parent
+    }
+    return false
   }
 
   /// The link at a place, in its slot and below its parent; nil where there is nothing to watch.

@@ -1,0 +1,100 @@
+-- What a hostile or careless script does to collections: it ends, and in an error of Lua (T12).
+local obs = require "obs"
+
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local checking = dofile(folder .. "../Support/checking.lua")
+local check, eq, reporting, reports = checking.check, checking.eq, checking.reporting, checking.reports
+
+check("what a class of collections is cannot be forged through its metatable", function()
+  for _, make in ipairs {obs.array, obs.set_of, obs.dictionary} do
+    local class = getmetatable(make {})
+    for key, value in pairs(class) do
+      if type(key) ~= "string" then
+        class[key] = 77
+        pcall(make, {1, 2})
+        class[key] = value
+        error "the class shows what it is"
+      end
+    end
+    local b = make {1, 2}
+    eq(obs.get(b, "count"), 2)
+    -- A copy of the class is no class.
+    local copy = {}
+    for key, value in next, class do copy[key] = value end
+    local plain = setmetatable({1, 2, 3}, copy)
+    obs.observe(plain, "*", checking.nothing)
+    plain.field = 1
+    eq(plain.field, 1)
+  end
+end)
+
+check("arrays that contain each other are asked for a name once (C8, P8)", function()
+  local a, b, item = obs.array {}, obs.array {}, {x = 1}
+  a:append(a, b, item)
+  b:append(a, b)
+  for _, path in ipairs {"x", "x.y", "@count", "@any.x", "@unionOfArrays.x"} do
+    local calls, w = checking.counter(a, path)
+    a:append(b, a)
+    assert(calls() <= 1, path)
+    w:stop()
+  end
+  local calls = checking.counter(a, "x")
+  item.x = 2
+  eq(calls(), 1)
+  -- The way through the array itself goes, the other one stays.
+  a:set {b}
+  eq(calls(), 1)
+  item.x = 3
+  eq(calls(), 0)
+  b:set {item}
+  eq(calls(), 1)
+  item.x = 4
+  eq(calls(), 1)
+end)
+
+check("a set that contains itself is asked for a name once (C8)", function()
+  local s, item = obs.set_of {}, {x = 1}
+  s:add(s)
+  s:add(item)
+  local calls = checking.counter(s, "x")
+  item.x = 2
+  eq(calls(), 1)
+  s:remove(s)
+  eq(calls(), 1)
+  item.x = 3
+  eq(calls(), 1)
+end)
+
+check("immediate watchers that set each other off end soon, however many (T9)", function()
+  reporting(function()
+    local list, count = obs.array {0}, 0
+    for _ = 1, 12 do
+      obs.observe(list, "#1", function()
+        count = count + 1
+        list[1] = list[1] + 1
+      end, {immediate = true})
+    end
+    list[1] = 1
+    assert(count < 12 * 12 * 102, count)
+    assert(#reports > 0)
+    assert(tostring(reports[1].error):find "triggered itself 100 times", reports[1].error)
+    -- The next write begins anew.
+    obs.stop(list)
+    local calls = 0
+    obs.observe(list, "#1", function() calls = calls + 1 end, {immediate = true})
+    list[1] = -1
+    eq(calls, 1)
+  end)
+end)
+
+check("bind goes by identity, whatever `__eq` says (K4, T5)", function()
+  local same = {__eq = function() return true end}
+  local a, b = setmetatable({}, same), setmetatable({}, same)
+  local source, destination = {x = a}, {}
+  obs.bind(destination, source, "x")
+  source.x = b
+  obs.flush()
+  assert(rawequal(destination.x, b))
+end)
+
+checking.finish()
