@@ -4,6 +4,7 @@
 
 #include "clua_collections.h"
 #include "clua_errors.h"
+#include "clua_models.h"
 
 /* ---- Observed tables, protected ---------------------------------------------------------------- */
 
@@ -86,6 +87,28 @@ static int lazy(lua_State *L) {
 int clua_try_node_lazy(lua_State *L, clua_node *node) {
   node_operation data = {node, NULL, 0};
   return protect_operation(L, lazy, 2, &data);
+}
+
+static int declare(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_declare(L, data->node, 2);
+  return 0;
+}
+
+int clua_try_node_declare(lua_State *L, clua_node *node) {
+  node_operation data = {node, NULL, 0};
+  return protect_operation(L, declare, 1, &data);
+}
+
+static int declareall(lua_State *L) {
+  node_operation *data = lua_touserdata(L, 1);
+  clua_node_declareall(L, data->node);
+  return 0;
+}
+
+int clua_try_node_declareall(lua_State *L, clua_node *node) {
+  node_operation data = {node, NULL, 0};
+  return protect_operation(L, declareall, 0, &data);
 }
 
 /* (operation, value, what is kept so far) */

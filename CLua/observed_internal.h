@@ -27,6 +27,7 @@ enum {
   CLUA_SHARED_NUMBERS,         // object -> number, for the names of members
   CLUA_SHARED_NUMBERED,        // number -> object
   CLUA_SHARED_CLASSES,         // metatable of a class of collections -> its kind
+  CLUA_SHARED_MODELS,          // model -> its record
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
   CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // … and their closures
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1

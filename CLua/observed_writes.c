@@ -1,3 +1,4 @@
+#include "clua_models.h"
 #include "observed_internal.h"
 
 #include <string.h>
@@ -242,7 +243,7 @@ int clua_inheritedget(lua_State *L, int index) {
     if (clua_rawget(L, key + 1) != LUA_TNIL) break;
     if (!clua_getmetatable(L, key + 1)) break;
     lua_pushstring(L, "__index");
-    if (lua_rawget(L, -2) != LUA_TTABLE) {
+    if (lua_rawget(L, -2) != LUA_TTABLE && !clua_pushmethods(L)) {
       lua_settop(L, key + 1);
       lua_pushnil(L);
       break;

@@ -46,6 +46,7 @@ extension LuaHost {
     // Each slice is given the module as the one before it left it.
     for slice in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.collections_lua,
+      PackageResources.models_lua,
     ] {
       let status = slice.withUnsafeBytes { text in
         clua_try_load(
@@ -72,11 +73,12 @@ extension LuaHost {
     try pushFlush(to: L)
     try state.check(clua_try_setfield(L, -2, "flush", 5), L)
     try setConstructors(L)
+    try setModelFunctions(L)
     lua_pushcclosure(L, clua_callplainly, 0)
     try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
     for functions in [
-      observingFunctions, operatorFunctions, collectionFunctions, objectFunctions,
-      watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
+      observingFunctions, operatorFunctions, collectionFunctions, modelFunctions,
+      objectFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {
       for (name, function) in functions {
         try push(function, to: L)

@@ -50,7 +50,13 @@ final class TableKind: NodeKind {
     let L = L
     let kind = clua_node_kind(TableKind.table(node))
     switch component.kind {
-    case .every, .operation:
+    case .every:
+      // What changes in a lazy property is heard once it is there.
+      if clua_node_hasmodel(L, TableKind.table(node)) {
+        try host.state.check(clua_try_node_declareall(L, TableKind.table(node)), L)
+      }
+      return try everySlot(of: node, L)
+    case .operation:
       return try everySlot(of: node, L)
     case .name where component.isCount && kind != CLUA_KIND_PLAIN:
       return try everySlot(of: node, L)
@@ -98,6 +104,7 @@ final class TableKind: NodeKind {
     if let slot = clua_node_slot(L, table, -1) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
+    try checkName(of: table, step, path, L)
     let slot = host.engine.makeSlot(on: node, key: 0)
     let status = clua_try_node_watch(
       L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))

@@ -1,0 +1,288 @@
+-- Models: classes of tables whose names are declared. A slice of the module `obs`.
+local core, obs = ...
+
+local getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, sort, tostring, type =
+  getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, table.sort, tostring, type
+local bad_argument, is_declared, kind_of, model_of, raise, record_of =
+  core.bad_argument, core.is_declared, core.kind, core.model_of, core.raise, core.model_record
+
+local None = { __name = "obs.none", __metatable = false }
+function None.__tostring() return "obs.none" end
+function None.__newindex() raise "obs.none cannot be changed" end
+obs.none = setmetatable({}, None)
+
+-- Errors -----------------------------------------------------------------------------------------
+
+local function sorted_names(map)
+  local names = {}
+  for name in next, map do names[#names + 1] = name end
+  sort(names)
+  return names
+end
+
+-- Why `name` is none of the properties of a model, which has `declared` and `class`.
+local function unknown(record, name)
+  if type(name) ~= "string" then
+    return ("the properties of %s have names, got %s"):format(record.name,
+      type(name) == "number" and "the number " .. name or "a " .. type(name))
+  end
+  local value = record.class[name]
+  if type(value) == "function" then
+    return ("'%s' is a method of %s, not a property"):format(name, record.name)
+  end
+  local nearest = core.nearest(name, sorted_names(record.declared))
+  return ("%s has no property '%s'%s"):format(record.name, name,
+    nearest and (" (did you mean '%s'?)"):format(nearest) or "")
+end
+
+-- Defaults ---------------------------------------------------------------------------------------
+
+-- What is copied for each instance: plain tables and collections. Other objects are shared.
+local function is_copied(value)
+  return type(value) == "table" and (kind_of(value) ~= nil or getmetatable(value) == nil)
+end
+
+local function empty_copy(value)
+  local kind = kind_of(value)
+  if kind == "array" then return obs.array() end
+  if kind == "set" then return obs.set_of() end
+  if kind == "dictionary" then return obs.dictionary() end
+  return {}
+end
+
+-- A copy of a plain table and all that is copied with it; tables that occur twice, or contain each
+-- other, do so in the copy. Iterative: they may be nested deeper than calls can.
+local function deep_copy(root)
+  local copies, found = { [root] = {} }, { root }
+  local i = 0
+  while i < #found do
+    i = i + 1
+    for _, value in next, found[i] do
+      if is_copied(value) and not copies[value] then
+        copies[value] = empty_copy(value)
+        found[#found + 1] = value
+      end
+    end
+  end
+  for _, from in ipairs(found) do
+    local to = copies[from]
+    if kind_of(from) == "set" then
+      for member in pairs(from) do to:add(copies[member] or member) end
+    else
+      for key, value in next, from do
+        local copy = copies[value]
+        if copy == nil then copy = value end
+        to[copies[key] or key] = copy
+      end
+    end
+  end
+  return copies[root]
+end
+
+-- Whether each of the tables is plain, has no table in it, and occurs once.
+local function are_flat(templates)
+  local seen = {}
+  for _, template in next, templates do
+    if seen[template] or kind_of(template) then return false end
+    seen[template] = true
+    for _, value in next, template do
+      if type(value) == "table" then return false end
+    end
+  end
+  return true
+end
+
+-- The function that gives fields of a new instance copies of their defaults.
+local function completion(templates)
+  if next(templates) == nil then return nil end
+  if not are_flat(templates) then
+    return function(fields)
+      local missing = {}
+      for name, template in next, templates do
+        if fields[name] == nil then missing[name] = template end
+      end
+      for name, copy in next, deep_copy(missing) do fields[name] = copy end
+    end
+  end
+  return function(fields)
+    for name, template in next, templates do
+      if fields[name] == nil then
+        local copy = {}
+        for key, value in next, template do copy[key] = value end
+        fields[name] = copy
+      end
+    end
+  end
+end
+
+-- Lazy properties of instances -------------------------------------------------------------------
+
+-- instance -> the names whose declaration was taken back on it
+local forgotten = setmetatable({}, { __mode = "k" })
+
+-- Declares a property of the model on an instance; false where that was taken back.
+local function declare(instance, name, declaration)
+  local names = forgotten[instance]
+  if names and names[name] then return false end
+  core.declare(instance, name, declaration)
+  return true
+end
+
+-- Declares all lazy properties of an instance that are not there yet; nothing for other objects.
+function core.instantiate(object)
+  local record = model_of(object)
+  if not record or not record.instantiate then return end
+  for _, name in ipairs(record.lazy_names) do
+    if not is_declared(object, name) then declare(object, name, record.declared[name]) end
+  end
+end
+
+-- Says that a declaration was taken back: on this instance the model declares it no more.
+function core.forgotten(object, name)
+  local record = model_of(object)
+  if not record or type(record.declared[name]) ~= "table" then return end
+  local names = forgotten[object]
+  if not names then
+    names = {}
+    forgotten[object] = names
+  end
+  names[name] = true
+end
+
+-- Classes ----------------------------------------------------------------------------------------
+
+local own_events = { __index = true, __newindex = true, __name = true }
+
+local function copied_map(map)
+  local copy = {}
+  for key, value in next, map or {} do copy[key] = value end
+  return copy
+end
+
+-- Takes what a body declares into the record and the class.
+local function take(record, class, body, number)
+  local declared, values, templates = record.declared, record.values, {}
+  for name, value in next, body do
+    if type(name) ~= "string" then
+      bad_argument(number, "model", ("name of a property or method expected, got %s"):format(
+        type(name) == "number" and "the number " .. name or "a " .. type(name)))
+    end
+    if name:sub(1, 2) == "__" then
+      if own_events[name] then
+        bad_argument(number, "model", ("'%s' belongs to the model"):format(name))
+      end
+      class[name] = value
+    else
+      -- A child may replace any declaration by any other.
+      declared[name], values[name], record.templates[name] = nil, nil, nil
+      if type(value) == "function" then
+        class[name] = value
+      elseif core.Descriptor and getmetatable(value) == core.Descriptor then
+        declared[name] = value.declaration
+      else
+        declared[name] = true
+        if is_copied(value) then
+          templates[name] = value
+        elseif value ~= obs.none then
+          values[name] = value
+        end
+      end
+    end
+  end
+  -- As they are now: what becomes of the tables of the body is not the instances' business.
+  for name, copy in next, deep_copy(templates) do record.templates[name] = copy end
+end
+
+-- P9: a computed property depends on what is declared.
+local function check_dependencies(record, number)
+  for _, name in ipairs(record.lazy_names) do
+    for _, first in ipairs(core.own_dependencies(record.declared[name])) do
+      if record.declared[first] == nil then
+        bad_argument(number, "model", ("'%s' depends on '%s': %s"):format(
+          name, first, unknown(record, first)))
+      end
+    end
+  end
+end
+
+local function finish(record, parent)
+  local size, hides = 0, false
+  record.lazy_names = {}
+  for _, name in ipairs(sorted_names(record.declared)) do
+    if type(record.declared[name]) == "table" then
+      record.lazy_names[#record.lazy_names + 1] = name
+    else
+      if record.values[name] ~= nil or record.templates[name] then size = size + 1 end
+      hides = hides or parent ~= nil and parent[name] ~= nil
+    end
+  end
+  record.size = size
+  record.complete = completion(record.templates)
+  record.declare = declare
+  record.instantiate = #record.lazy_names > 0 and core.instantiate or nil
+  record.own_access = hides or #record.lazy_names > 0
+  function record.refuse(fields, name)
+    if name == nil then
+      return ("bad argument #1 to '%s' (table of properties expected, got %s)"):format(
+        record.name, type(fields))
+    end
+    return unknown(record, name)
+  end
+end
+
+-- What is added to a class later: methods, and values that its instances share.
+local function added(class, name, value)
+  local record = record_of(class)
+  if record.declared[name] ~= nil then
+    raise(("'%s' is a property of the instances of %s; declare it otherwise in a model of its own"):format(
+      name, record.name))
+  end
+  rawset(class, name, value)
+end
+
+function obs.model(name, parent, body)
+  if type(name) ~= "string" or name == "" then
+    bad_argument(1, "model", "name expected, got " ..
+      (name == "" and "an empty one" or name == nil and "no value" or type(name)))
+  end
+  local inherited, number = record_of(parent), 3
+  if not inherited then
+    if body ~= nil then
+      local instance = model_of(parent)
+      bad_argument(2, "model", "model expected, got " ..
+        (instance and "an instance of " .. instance.name or type(parent)))
+    end
+    parent, body, number = nil, parent, 2
+  elseif body == nil then
+    body = {}
+  end
+  if type(body) ~= "table" or record_of(body) then
+    bad_argument(number, "model", "table of properties and methods expected, got " ..
+      (body == nil and "no value" or type(body) == "table" and "the model " .. record_of(body).name
+        or type(body)))
+  end
+  local class = { __name = name }
+  local record = {
+    name = name, class = class,
+    declared = copied_map(inherited and inherited.declared),
+    values = copied_map(inherited and inherited.values),
+    templates = copied_map(inherited and inherited.templates),
+  }
+  -- Lua looks for metamethods in the metatable itself.
+  for key, value in next, parent or {} do
+    if type(key) == "string" and key:sub(1, 2) == "__" and not own_events[key] then
+      class[key] = value
+    end
+  end
+  take(record, class, body, number)
+  setmetatable(class, { __index = parent })
+  finish(record, parent)
+  check_dependencies(record, number)
+  setmetatable(class, {
+    __name = "model " .. name, __index = parent, __newindex = added,
+    __call = core.make_model(class, record),
+  })
+  return class
+end
+
+return obs
