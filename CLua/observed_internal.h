@@ -97,6 +97,7 @@ struct clua_node {
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
   bool unfinished;         // a traversal may stand between two moved keys
+  bool modelled;           // an instance of a model with an access of its own
   bool userindex;          // `__index` of the private metatable is the closure
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has
@@ -305,6 +306,14 @@ void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
 /// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0, +1, m]
 void clua_pushsortguard(lua_State *L, clua_node *node);
+
+/* ---- Models --------------------------------------------------------------------------------- */
+
+/// Whether the value at `index` is the `__newindex` of the instances of a model. [-0, +0, -]
+bool clua_ismodelnewindex(lua_State *L, int index);
+/// What that function, which is at 4, does with an instance, a key and a value, at 1…3; returns how many
+/// results it has. [-0, +any, e]
+int clua_modelassign(lua_State *L);
 
 /* ---- Lazy keys ------------------------------------------------------------------------------ */
 

@@ -289,6 +289,8 @@ static void fill_access(lua_State *L, clua_node *node, int metatable, int userda
   lua_rawset(L, metatable);
   lua_pushliteral(L, "__newindex");
   bool newindex = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
+  node->modelled = clua_ismodelnewindex(L, -1);
+  if (node->modelled) newindex = false;
   lua_pop(L, 1);
   if (newindex) {
     lua_getiuservalue(L, shared, CLUA_SHARED_NEWINDEX);

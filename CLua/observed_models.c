@@ -176,8 +176,17 @@ static int store(lua_State *L, int status, lua_KContext context) {
   return 0;
 }
 
-/* `__newindex` of instances: a lazy property that is assigned is there first, so that it is known how
-   long the value lasts. Upvalues: what is declared, `declare`. (instance, key, value) */
+/* What `__newindex` of instances does: a lazy property that is assigned is there first, so that it is
+   known how long the value lasts. What is declared and `declare` are at the indices. [-0, +any, e] */
+static int assign(lua_State *L, int declared, int declaring) {
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, declared) == LUA_TTABLE && !is_declared_at(L, 1, 2)) {
+    declare(L, declaring, store);
+  }
+  return store(L, LUA_OK, 0);
+}
+
+/* Upvalues: what is declared, `declare`. (instance, key, value) */
 static int model_newindex(lua_State *L) {
   lua_settop(L, 3);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -185,11 +194,17 @@ static int model_newindex(lua_State *L) {
   if (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)) {
     return luaL_error(L, "table index is NaN");
   }
-  lua_pushvalue(L, 2);
-  if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TTABLE && !is_declared_at(L, 1, 2)) {
-    declare(L, lua_upvalueindex(2), store);
-  }
-  return store(L, LUA_OK, 0);
+  return assign(L, lua_upvalueindex(1), lua_upvalueindex(2));
+}
+
+bool clua_ismodelnewindex(lua_State *L, int index) {
+  return lua_tocfunction(L, index) == model_newindex;
+}
+
+int clua_modelassign(lua_State *L) {
+  lua_getupvalue(L, 4, 1);
+  lua_getupvalue(L, 4, 2);
+  return assign(L, 5, 6);
 }
 
 bool clua_pushmethods(lua_State *L) {

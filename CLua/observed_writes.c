@@ -129,6 +129,11 @@ int clua_storenewindex(lua_State *L) {
   if (type == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)) {
     return luaL_error(L, "table index is NaN");
   }
+  if (node->modelled) {
+    clua_pushfield(L, userdata, "__newindex");
+    if (clua_ismodelnewindex(L, 4)) return clua_modelassign(L);
+    lua_settop(L, 3);
+  }
   if (!node->all) lua_rawset(L, 1);
   else if (clua_iswanted(node, NULL)) clua_store(L, node, NULL, 1, userdata, 2, 3);
   else lua_rawset(L, store);
