@@ -4,30 +4,38 @@ local bench = {}
 
 local clock = os.clock
 local rounds = tonumber(os.getenv "BENCH_ROUNDS") or 9
+local seconds = { ns = 1e9, ["µs"] = 1e6, ms = 1e3 }
 
 -- Rows that are compared are timed in turn, round by round, so that they share the machine's moods.
 local pending = {}
 
---- body(n) does the thing n times. limit: nil, a number of ns, or "factor * concept: name".
-function bench.row(name, n, limit, body)
-  pending[#pending + 1] = { name = name, n = n, limit = limit or "", body = body, samples = {} }
+--- body(n) does the thing n times. limit: nil, a number in the unit, or "factor * concept: name".
+--- unit: ns when absent.
+function bench.row(name, n, limit, body, unit)
+  pending[#pending + 1] = {
+    name = name, n = n, limit = limit or "", body = body, unit = unit or "ns", samples = {},
+  }
 end
 
---- Times what was added since the last run, and prints it.
+--- Times what was added since the last run, prints it, and returns the values by name.
 function bench.run()
+  local values = {}
   for _, row in ipairs(pending) do row.body(math.max(1, row.n // 10)) end
   for _ = 1, rounds do
     for _, row in ipairs(pending) do
       local start = clock()
       row.body(row.n)
-      row.samples[#row.samples + 1] = (clock() - start) / row.n * 1e9
+      row.samples[#row.samples + 1] = (clock() - start) / row.n * seconds[row.unit]
     end
   end
   for _, row in ipairs(pending) do
     table.sort(row.samples)
-    bench.print(row.name, row.samples[(#row.samples + 1) // 2], "ns", row.limit)
+    local value = row.samples[(#row.samples + 1) // 2]
+    values[row.name] = value
+    bench.print(row.name, value, row.unit, row.limit)
   end
   pending = {}
+  return values
 end
 
 function bench.print(name, value, unit, limit)
