@@ -30,6 +30,7 @@ extension LuaHost {
     let name =
       switch error as? EngineError {
       case .operand(let watcher, _, _, _, _), .immediateLoop(let watcher, _): watcher
+      case .computation(let property, _): property
       case .retriggered, nil: ""
       }
     report(LuaError("\(error)"), .loop, name: name, site: "")

@@ -20,6 +20,7 @@ extension Engine {
   @discardableResult
   private func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
     guard let root = watcher.pointee.root else { return 0 }
+    if watcher.pointee.flags.contains(.lazy) { forgetLazy(watcher) }
     if isRecording { recorder?.ended(watcher) }
     // What is released below may end objects, this one too.
     busyDepth += 1
@@ -39,7 +40,7 @@ extension Engine {
     let receiver = watcher.pointee.receiver
     receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
     // It may be in the middle of a call.
-    if watcher.pointee.flags.contains(.running) {
+    if !watcher.pointee.flags.isDisjoint(with: [.running, .computing]) {
       watcher.pointee.flags.insert(.unreleased)
     } else {
       receiver.release()
@@ -63,7 +64,7 @@ extension Engine {
   /// The record goes when no queue and no call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
     if watcher.pointee.root == nil,
-      watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring])
+      watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring, .computing, .stacked])
     {
       if watcher.pointee.flags.contains(.unreleased) { watcher.pointee.receiver.release() }
       watcherPool.free(watcher)
@@ -106,8 +107,11 @@ extension Engine {
           let watcher = link.pointee.wire.pointee.watcher
           if let parent = link.pointee.parent {
             markStale(parent)
-            if !watcher.pointee.flags.contains(.certain) {
-              schedule(watcher, isCertain: parent.pointee.effect.contains(.certain))
+            let isCertain = parent.pointee.effect.contains(.certain)
+            if watcher.pointee.flags.contains(.lazy) {
+              invalidate(watcher, isCertain: isCertain)
+            } else if !watcher.pointee.flags.contains(.certain) {
+              schedule(watcher, isCertain: isCertain)
             }
           }
           detach(link)
@@ -117,6 +121,7 @@ extension Engine {
       for index in hookCalls.indices where hookCalls[index].node == node {
         hookCalls[index].node = nil
       }
+      if !invalidated.isEmpty { spread(nil) }
       unlink(node)
       node.pointee.isBuried = true
       // The list of idle nodes still knows it: freed when that is worked off.
@@ -195,7 +200,7 @@ extension Engine {
       }
       var link: UnsafeMutablePointer<SlotRef?> = node.slotsField
       while let slot = link.pointee {
-        if slot.pointee.first == nil {
+        if slot.pointee.first == nil, slot.pointee.lazy == nil {
           node.kind.forget(slot)
           link.pointee = slot.pointee.next
           free(slot)

@@ -67,7 +67,7 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    guard rewire(watcher) else { return false }
+    guard settleDependencies(of: watcher), rewire(watcher) else { return false }
     if watcher.pointee.flags.contains(.anchoring) { return callAnchoring(watcher, on: root) }
     let isCertain = watcher.pointee.flags.contains(.certain)
     if refreshDerived(watcher) || isCertain {
@@ -141,11 +141,13 @@ extension Engine {
       return false
     }
     anchor(watcher, on: root)
-    guard rewire(watcher) else { return false }
+    guard settleDependencies(of: watcher), rewire(watcher) else { return false }
     statistics.calls += 1
     runDepth += 1
+    suspendTracking()
     invoke(watcher, on: root)
     runDepth -= 1
+    resumeTracking()
     return true
   }
 
@@ -199,7 +201,7 @@ extension Engine {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.title(watcher) }
   }
 
-  func report(_ error: EngineError) {
+  package func report(_ error: EngineError) {
     statistics.errors += 1
     onError?(error)
   }

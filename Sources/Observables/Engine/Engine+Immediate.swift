@@ -41,10 +41,18 @@ extension Engine {
     }
     // Their paths follow replaced objects at once: what is written next may lie on the new branch.
     for call in stale {
-      guard let watcher = watcher(at: call.index, id: call.id), rewire(watcher) else { continue }
+      guard let watcher = watcher(at: call.index, id: call.id), settleDependencies(of: watcher),
+        rewire(watcher)
+      else { continue }
       if watcher.pointee.flags.contains(.immediate), refreshDerived(watcher) { calls.append(call) }
     }
-    // In order of registration, and once per change, by however many of its paths it hears of it.
+    if !doubting.isEmpty, batchDepth == 0 { calls += takeDoubting() }
+    callImmediately(calls)
+  }
+
+  /// In order of registration, and once per change, by however many of its paths a watcher hears of it.
+  func callImmediately(_ calls: [DeferredCall]) {
+    var calls = calls
     if calls.count > 1 { calls.sort { $0.id < $1.id } }
     var last: UInt64 = 0
     for call in calls where call.id != last {
@@ -143,10 +151,12 @@ extension Engine {
       }
       watcher.pointee.flags.insert(.running)
       immediateDepth += 1
+      suspendTracking()
       if !watcher.pointee.flags.contains(.probing) { statistics.calls += 1 }
       if isRecording { recorder?.called(watcher) }
       receiver.deliver(watcher, call.change, path: call.path)
       immediateDepth -= 1
+      resumeTracking()
       watcher.pointee.flags.remove(.running)
       guard watcher.pointee.isActive else {
         reruns.removeAll { $0.id == call.id }
@@ -216,9 +226,11 @@ extension Engine {
   }
 
   private func callBatched() {
-    if batched.isEmpty { return }
+    if batched.isEmpty, doubting.isEmpty { return }
     var calls = batched
     batched = []
+    // Told the first change, where one of its other paths has changed too.
+    calls += takeDoubting().filter { call in !calls.contains { $0.id == call.id } }
     calls.sort { $0.id < $1.id }
     for call in calls {
       guard let watcher = watcher(at: call.index, id: call.id) else { continue }

@@ -6,7 +6,7 @@ extension Engine {
     while let current = link {
       link = current.pointee.next
       let wire = current.pointee.wire
-      if wire.pointee.watcher.pointee.flags.contains(.probing) { continue }
+      if wire.pointee.watcher.pointee.isUncounted { continue }
       body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
     }
   }
@@ -83,7 +83,7 @@ extension Engine {
   /// What a hook is to be told when `link` came into its slot or left it: nil where another one
   /// observes the same.
   func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
-    if link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) { return nil }
+    if link.pointee.wire.pointee.watcher.pointee.isUncounted { return nil }
     let name = slot.pointee.isEvery ? link.wholeName : nil
     var isShared = false
     if let name {
@@ -96,13 +96,13 @@ extension Engine {
 }
 
 extension SlotRef {
-  /// The links of watchers that are no debugger's, earliest first.
+  /// The links of watchers that count as observers, earliest first.
   fileprivate func forEachLink(_ body: (LinkRef) -> Void) {
     var link = pointee.first
     while let current = link {
       link = current.pointee.next
       let watcher = current.pointee.wire.pointee.watcher
-      if !watcher.pointee.flags.contains(.probing) { body(current) }
+      if !watcher.pointee.isUncounted { body(current) }
     }
   }
 }

@@ -182,9 +182,13 @@ extension Engine {
     return hasChanged
   }
 
-  private func refreshDerived(_ link: LinkRef) -> Bool {
+  func refreshDerived(_ link: LinkRef) -> Bool {
     guard let node = link.pointee.slot?.pointee.node, !node.isDead else { return false }
+    if let slot = link.pointee.slot, let lazy = slot.pointee.lazy {
+      return refreshLazy(link, lazy)
+    }
     guard let state = link.state else {
+      if link.kind == .every { return refreshLazies(link, of: node) }
       guard let value = node.kind.derivedValue(link.component, of: node),
         value != link.pointee.derived
       else { return false }

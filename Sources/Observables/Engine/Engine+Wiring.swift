@@ -2,19 +2,21 @@
 ///
 /// Everything here is iterative: a path may have 10,000 components.
 extension Engine {
-  /// Adds a path to a watcher.
+  /// Adds a path to a watcher, from its observed object or from another one.
   ///
   /// If it throws, the watcher is as it was before.
   ///
   /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
-  package func add(_ path: Path, to watcher: WatcherRef) throws {
+  package func add(_ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil) throws {
     if path.hasOperators { try path.checkOperators() }
-    try add(path, to: watcher, isEditing: false)
+    try add(path, to: watcher, from: root, isEditing: false)
   }
 
-  func add(_ path: Path, to watcher: WatcherRef, isEditing: Bool) throws {
-    guard let root = watcher.pointee.root else { return }
+  func add(
+    _ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil, isEditing: Bool
+  ) throws {
+    guard let root = root ?? watcher.pointee.root else { return }
     let wire = wirePool.make(
       Wire(watcher: watcher, path: .passRetained(path), isEditing: isEditing))
     let hookCount = hookCalls.count
@@ -66,8 +68,8 @@ extension Engine {
   }
 
   /// Code of the program that runs while links are made (getters) may do anything: until the
-  /// matching `endWiring` no node, wire or record of a watcher is freed.
-  private func beginWiring(_ watcher: WatcherRef) -> Bool {
+  /// matching `endWiring` no node, wire, link or record of a watcher is freed.
+  func beginWiring(_ watcher: WatcherRef) -> Bool {
     let isOutermost = !watcher.pointee.flags.contains(.wiring)
     watcher.pointee.flags.insert(.wiring)
     wiringDepth += 1
@@ -76,13 +78,17 @@ extension Engine {
 
   /// False when the watcher ended meanwhile.
   @discardableResult
-  private func endWiring(_ watcher: WatcherRef, _ isOutermost: Bool) -> Bool {
+  func endWiring(_ watcher: WatcherRef, _ isOutermost: Bool) -> Bool {
     if isOutermost { watcher.pointee.flags.remove(.wiring) }
     wiringDepth -= 1
     if wiringDepth == 0, !doomed.isEmpty {
       let wires = doomed
       doomed = []
       for wire in wires { free(wire) }
+    }
+    if wiringDepth == 0, !doomedLinks.isEmpty {
+      for link in doomedLinks { linkPool.free(link) }
+      doomedLinks = []
     }
     if watcher.pointee.isActive { return true }
     freeIfUnused(watcher)
@@ -134,6 +140,8 @@ extension Engine {
           let next = state.role == .spread ? step : step + 1
           for child in open(link, on: node) { waiting.append((next, child, link)) }
           if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
+        } else if !isUpToDate(link, wire) {
+          // It was brought up to date by code of the program, which ended the watcher.
         } else if !link.pointee.isTerminal,
           case .node(let child) = child(of: link, on: node, step, path), !child.isDead
         {
@@ -219,6 +227,7 @@ extension Engine {
       prepare(link, of: path, isSpread: place.isSpread, in: slot)
     }
     append(link, to: slot)
+    if slot.pointee.lazy != nil { adapt(link, to: slot) }
     return link
   }
 
@@ -232,9 +241,9 @@ extension Engine {
     return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
   }
 
-  private func append(_ link: LinkRef, to slot: SlotRef) {
+  func append(_ link: LinkRef, to slot: SlotRef) {
     slot.append(link)
-    if link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) {
+    if link.pointee.wire.pointee.watcher.pointee.isUncounted {
       slot.pointee.count -= 1
     }
     arm(slot)
@@ -251,7 +260,7 @@ extension Engine {
     } else if let parent = top.pointee.parent {
       parent.pointee.child = top.pointee.sibling
     } else {
-      top.pointee.wire.pointee.top = nil
+      top.pointee.wire.pointee.top = top.pointee.sibling
     }
     top.pointee.sibling?.pointee.previousSibling = top.pointee.previousSibling
     top.pointee.sibling = nil
@@ -278,7 +287,7 @@ extension Engine {
     if let slot = link.pointee.slot {
       if link.isAnchored { release(link) }
       slot.remove(link)
-      if link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) {
+      if link.pointee.wire.pointee.watcher.pointee.isUncounted {
         slot.pointee.count += 1
       }
       let node = slot.pointee.node
@@ -299,11 +308,13 @@ extension Engine {
       link.pointee.state = nil
       state.release()
     }
-    if link.pointee.isStale || link.pointee.isDirty {
-      link.pointee.isDead = true
-    } else {
-      linkPool.free(link)
-    }
+    link.pointee.isDead = true
+    if !link.pointee.isStale, !link.pointee.isDirty { free(link) }
+  }
+
+  /// A link that is in no list any more.
+  private func free(_ link: LinkRef) {
+    if wiringDepth > 0 { doomedLinks.append(link) } else { linkPool.free(link) }
   }
 
   // MARK: Replaced objects
@@ -329,7 +340,7 @@ extension Engine {
       link.pointee.nextStale = nil
       link.pointee.isStale = false
       if !link.pointee.isDead { return link }
-      if !link.pointee.isDirty { linkPool.free(link) }
+      if !link.pointee.isDirty { free(link) }
     }
     return nil
   }
@@ -341,9 +352,20 @@ extension Engine {
       link.pointee.nextDirty = nil
       link.pointee.isDirty = false
       if !link.pointee.isDead { return link }
-      if !link.pointee.isStale { linkPool.free(link) }
+      if !link.pointee.isStale { free(link) }
     }
     return nil
+  }
+
+  /// The same, which stays in the list.
+  func firstDirty(of wire: WireRef) -> LinkRef? {
+    while let link = wire.pointee.dirty, link.pointee.isDead {
+      wire.pointee.dirty = link.pointee.nextDirty
+      link.pointee.nextDirty = nil
+      link.pointee.isDirty = false
+      if !link.pointee.isStale { free(link) }
+    }
+    return wire.pointee.dirty
   }
 
   /// Brings the links of a watcher up to date with the objects (P6): by identity, never by equality.
@@ -411,6 +433,9 @@ extension Engine {
   /// Brings all links up to date: somebody asks which keys are observed (W1).
   package func settleWiring() {
     buryDead()
-    forEachWatcher { if $0.pointee.flags.contains(.pending) { rewire($0) } }
+    forEachWatcher { watcher in
+      let flags = watcher.pointee.flags
+      if flags.contains(.pending), !flags.contains(.lazy) { rewire(watcher) }
+    }
   }
 }

@@ -6,7 +6,7 @@ extension Engine {
   package func written(_ change: Change) {
     if !dead.isEmpty { buryDead() }
     note(change)
-    if isEager(change) { callEagerly([change]) }
+    if isEager(change) || !doubting.isEmpty { callEagerly([change]) }
   }
 
   /// One operation changed several keys of one object: a list got or lost an element.
@@ -15,7 +15,7 @@ extension Engine {
   package func written(_ changes: [Change]) {
     if !dead.isEmpty { buryDead() }
     for change in changes { note(change) }
-    if changes.contains(where: isEager) { callEagerly(changes) }
+    if changes.contains(where: isEager) || !doubting.isEmpty { callEagerly(changes) }
   }
 
   @inline(__always)
@@ -25,6 +25,7 @@ extension Engine {
     if change.node.pointee.journalReaders > 0 { noteJournal(of: change.node) }
     if let slot = change.slot { mark(slot, change) }
     if let every = change.every { mark(every, change) }
+    if !invalidated.isEmpty { spread(change) }
   }
 
   @inline(__always)
@@ -33,7 +34,7 @@ extension Engine {
   }
 
   @inline(__always)
-  private func mark(_ slot: SlotRef, _ change: Change) {
+  func mark(_ slot: SlotRef, _ change: Change) {
     var next = slot.pointee.first
     while let link = next {
       next = link.pointee.next
@@ -43,18 +44,20 @@ extension Engine {
       let effect = link.pointee.effect
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
-      if !flags.contains(.certain) {
+      if flags.contains(.lazy) {
+        invalidate(watcher, isCertain: effect.contains(.certain), by: change)
+      } else if !flags.contains(.certain) {
         mark(watcher, isCertain: effect.contains(.certain), by: change)
       }
     }
     if slot.pointee.eager == 0 { makeQuiet(slot) }
   }
 
-  func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change) {
-    if isRecording { recorder?.marked(watcher, by: change) }
+  func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change?) {
+    if isRecording, let change { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.flags.contains(.pending)
     schedule(watcher, isCertain: isCertain)
-    if !wasPending {
+    if !wasPending, let change {
       change.node.pointee.kind._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
     }
   }
@@ -107,7 +110,7 @@ extension Engine {
   // MARK: Quiet slots
 
   /// Nobody wants news of `slot` until one of its watchers was called.
-  private func makeQuiet(_ slot: SlotRef) {
+  func makeQuiet(_ slot: SlotRef) {
     if isRecording { return }
     slot.pointee.wants = 0
     if !slot.pointee.isQuiet {

@@ -22,6 +22,7 @@ public final class Engine {
   @exclusivity(unchecked) private var table: [WatcherRef?] = []
   @exclusivity(unchecked) private var freeIndices: [Int] = []
   @exclusivity(unchecked) private var lastID: UInt64 = 0
+  @exclusivity(unchecked) private var recordCount = 0
   @exclusivity(unchecked) var firstNode: NodeRef?
 
   // Pending watchers: see the flush.
@@ -61,6 +62,7 @@ public final class Engine {
   /// Links are being made; wires that end meanwhile are `doomed` to be freed when that is done.
   @exclusivity(unchecked) var wiringDepth = 0
   @exclusivity(unchecked) var doomed: [WireRef] = []
+  @exclusivity(unchecked) var doomedLinks: [LinkRef] = []
 
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
   @exclusivity(unchecked) package var hasOrphans = false
@@ -70,6 +72,29 @@ public final class Engine {
 
   /// How often a slot began to want something; where a bridge without Swift can read it.
   package let armings: UnsafeMutablePointer<UInt64>
+
+  // Lazy properties.
+  /// Slots of lazy properties that became invalid in the write under way.
+  @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
+  /// Watchers of those that are to be told in the write.
+  @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
+  /// What is being brought up to date, what it needs on top.
+  @exclusivity(unchecked) var settling = RawList<WatcherRef>()
+  /// The computations under way, the innermost last.
+  @exclusivity(unchecked) var computing = RawList<WatcherRef>()
+  /// How many of them are nested on the stack.
+  @exclusivity(unchecked) var nativeDepth = 0
+  @exclusivity(unchecked) var lastVersion = 0
+  @exclusivity(unchecked) var operation: UInt64 = 0
+  /// What computations wrote that they depend on, by the numbers of their properties.
+  @exclusivity(unchecked) var disturbances: [UInt64: String] = [:]
+  /// The tracked computation that is running: 0 while there is none; where a bridge without Swift can
+  /// read it.
+  package let trackingStamp: UnsafeMutablePointer<UInt32>
+  @exclusivity(unchecked) var trackingWire: WireRef?
+  @exclusivity(unchecked) var lastStamp: UInt32 = 0
+  /// Native computations may be nested that deep (Z13).
+  @exclusivity(unchecked) package var computationLimit = 10_000
 
   /// Sees everything that happens (`log`, `record`); nil costs one branch.
   package var recorder: EngineRecorder? {
@@ -89,6 +114,8 @@ public final class Engine {
     nextIndex.initialize(to: 0)
     armings = .allocate(capacity: 1)
     armings.initialize(to: 1)
+    trackingStamp = .allocate(capacity: 1)
+    trackingStamp.initialize(to: 0)
   }
 
   deinit {
@@ -117,6 +144,10 @@ public final class Engine {
     watcherPool.drain()
     nextIndex.deallocate()
     armings.deallocate()
+    trackingStamp.deallocate()
+    invalidated.free()
+    settling.free()
+    computing.free()
   }
 
   /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
@@ -130,7 +161,8 @@ public final class Engine {
 
   /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
   package var isOccupied: Bool {
-    isFlushing || isRunningHooks || immediateDepth + runDepth + batchDepth + wiringDepth > 0
+    isFlushing || isRunningHooks || !computing.isEmpty
+      || immediateDepth + runDepth + batchDepth + wiringDepth > 0
   }
 
   // MARK: Nodes and slots
@@ -173,6 +205,7 @@ public final class Engine {
     root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
   ) -> WatcherRef {
     lastID += 1
+    recordCount += 1
     let index = freeIndices.popLast() ?? table.count
     defer { noteNextIndex() }
     let watcher = watcherPool.make(
@@ -187,7 +220,7 @@ public final class Engine {
       root.pointee.firstWatcher = watcher
     }
     root.pointee.lastWatcher = watcher
-    statistics.watchers += 1
+    if !flags.contains(.lazy) { statistics.watchers += 1 }
     return watcher
   }
 
@@ -199,7 +232,7 @@ public final class Engine {
     return watcher
   }
 
-  /// Every watcher that has not ended, in no order.
+  /// Every watcher and lazy property that has not ended, in no order.
   package func forEachWatcher(_ body: (WatcherRef) -> Void) {
     for watcher in table { if let watcher { body(watcher) } }
   }
@@ -210,8 +243,9 @@ public final class Engine {
   /// Takes the watcher out of the table; later look-ups by its id find nothing.
   func forgetIndex(of watcher: WatcherRef) {
     table[watcher.pointee.index] = nil
-    statistics.watchers -= 1
-    if statistics.watchers == 0, table.count > 4096 {
+    recordCount -= 1
+    if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
+    if recordCount == 0, table.count > 4096 {
       // Memory back to where it was: ids are never used again, so indices may be.
       table = []
       freeIndices = []
@@ -251,6 +285,8 @@ package enum EngineError: Error {
   case immediateLoop(watcher: String, times: Int)
   /// An operator met a value that it cannot take (C9); its watcher stays.
   case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
+  /// A computation failed, and nobody has read it (Z8).
+  case computation(property: String, message: String)
 }
 
 extension EngineError: CustomStringConvertible {
@@ -261,6 +297,8 @@ extension EngineError: CustomStringConvertible {
       after \(turns) turns in which watchers did nothing but trigger themselves or each other, \
       these calls were dropped: \(watchers.joined(separator: ", "))
       """
+    case .computation(let property, let message):
+      "\(property): \(message)"
     case .immediateLoop(let watcher, let times):
       "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
     case .operand(let watcher, let path, let operation, let element, let value):
@@ -281,6 +319,8 @@ open class EngineRecorder {
   open func wrote(_ change: Change) {}
   open func marked(_ watcher: WatcherRef, by change: Change) {}
   open func called(_ watcher: WatcherRef) {}
+  /// A lazy property became invalid.
+  open func invalidated(_ lazy: WatcherRef, by change: Change) {}
   open func registered(_ watcher: WatcherRef, _ path: Path) {}
   open func ended(_ watcher: WatcherRef) {}
 }

@@ -16,7 +16,8 @@ struct Link {
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?
-  /// A terminal whose value is derived from the node (`@count`): the value that was delivered last.
+  /// A terminal whose value is derived from the node (`@count`): the value that was delivered last. Of
+  /// a lazy property, and of what lies behind it: its version.
   ///
   /// Digits that follow an object: by what its kind knows it, or `spent` when it has left.
   var derived: Int = Link.notDerived
@@ -67,6 +68,12 @@ struct Wire {
   var dirty: LinkRef?
   /// The next path of the same watcher.
   var next: WireRef?
+  /// It holds what a tracked computation has read, in that order, instead of following a path.
+  var isTracking = false
+  /// The last link that this computation has kept.
+  var cursor: LinkRef?
+  /// The number of its run.
+  var stamp: UInt32 = 0
 }
 
 typealias WireRef = UnsafeMutablePointer<Wire>

@@ -8,6 +8,7 @@ struct RawList<Element: BitwiseCopyable> {
   private(set) var count = 0
 
   @inline(__always) var isEmpty: Bool { count == 0 }
+  @inline(__always) var first: Element? { count == 0 ? nil : base.unsafelyUnwrapped[0] }
   @inline(__always) var last: Element? { count == 0 ? nil : base.unsafelyUnwrapped[count - 1] }
 
   @inline(__always)

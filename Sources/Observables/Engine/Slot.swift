@@ -1,14 +1,19 @@
 /// The record of one observed key of one node.
 ///
 /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
-/// byte is read from C and by models on every write of the key; while it is 0 nobody needs news.
+/// eight bytes are read from C; the first of them, by models too, on every write of the key: while it
+/// is 0 nobody needs news.
 public struct Slot {
   /// Bits of `Wants`.
   package var wants: UInt8
+  /// Of a lazy property: what was computed last is its value.
+  package var isValid = false
   /// This slot stands for `*`.
   package var isEvery: Bool
   /// It is in the engine's list of slots that are quiet until somebody was called.
   var isQuiet = false
+  /// The tracked computation that has read the key already.
+  package internal(set) var stamp: UInt32 = 0
   /// Its node is gone; its memory is freed when the list of quiet slots lets go of it.
   var isDead = false
   /// Links whose watcher has to hear of each write: immediate ones, and those that compare
@@ -25,6 +30,12 @@ public struct Slot {
   var last: LinkRef?
   /// The next slot of the same node.
   package var next: SlotRef?
+  /// The lazy property that the key is.
+  package internal(set) var lazy: WatcherRef?
+
+  init(wants: UInt8, isEvery: Bool, node: NodeRef, key: Int) {
+    (self.wants, self.isEvery, self.node, self.key) = (wants, isEvery, node, key)
+  }
 
   package struct Wants {
     /// Tell me of writes that change the value.

@@ -1,4 +1,5 @@
-/// The engine's side of a watcher.
+/// The engine's side of a watcher, or of a lazy property, which has links to what it depends on as a
+/// watcher has to what it watches.
 ///
 /// Raw memory: it is reached from links on the way of a write.
 public struct WatcherRecord {
@@ -21,12 +22,20 @@ public struct WatcherRecord {
   package let index: Int
   /// Changes that an immediate watcher set off while it was running (T9).
   var nested: Int32 = 0
+  /// Of a lazy property: the slot of its own key.
+  package internal(set) var slot: SlotRef?
+  /// Of a lazy property: which of its values it has; grows with each that differs from the last.
+  var version = 0
+  /// … and the version of the value that was delivered last, while that is kept.
+  var baseVersion = 0
+  /// Of a lazy property that failed: in which operation.
+  var operation: UInt64 = 0
 
   package struct Flags: OptionSet, Sendable {
-    package let rawValue: UInt16
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// It is to be called; further news changes nothing.
+    /// It is to be called, or computed; further news changes nothing.
     package static let pending = Flags(rawValue: 1)
     /// Certain to be called: not only because a derived value may have changed.
     static let certain = Flags(rawValue: 2)
@@ -54,11 +63,38 @@ public struct WatcherRecord {
     static let judging = Flags(rawValue: 16384)
     /// Its own comparison is being called.
     static let comparingNow = Flags(rawValue: 32768)
+
+    /// It is a lazy property, no watcher: see `Engine+Lazies`.
+    package static let lazy = Flags(rawValue: 1 << 16)
+    /// It finds what it depends on by what it reads.
+    package static let tracking = Flags(rawValue: 1 << 17)
+    /// It has no value of its own, and only announces changes of what it depends on.
+    package static let uncached = Flags(rawValue: 1 << 18)
+    /// Its receiver has to hear when it becomes invalid, and valid without having been computed.
+    package static let mirrored = Flags(rawValue: 1 << 19)
+    /// It is being computed.
+    package static let computing = Flags(rawValue: 1 << 20)
+    /// … and waits for another one.
+    static let waiting = Flags(rawValue: 1 << 21)
+    /// The last computation failed, and nothing it depends on has changed since.
+    static let failed = Flags(rawValue: 1 << 22)
+    /// Its links to what it depends on are made.
+    static let wired = Flags(rawValue: 1 << 23)
+    /// It had a value once, which a new one is compared with.
+    package static let known = Flags(rawValue: 1 << 24)
+    /// The receiver keeps the value that was delivered last.
+    package static let based = Flags(rawValue: 1 << 25)
+    /// While it was being computed something that it depends on was written.
+    static let disturbed = Flags(rawValue: 1 << 26)
+    /// It is among those that are being brought up to date.
+    static let stacked = Flags(rawValue: 1 << 27)
   }
 
   /// Has to hear of each write.
   var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
   package var isActive: Bool { root != nil }
+  /// Not counted among the observers (W1).
+  var isUncounted: Bool { !flags.isDisjoint(with: [.probing, .lazy]) }
 }
 
 /// A watcher's record, wherever the engine keeps it.
@@ -113,4 +149,40 @@ open class Receiver {
   open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
   /// How reports name it, with the place of its registration.
   open func title(_ watcher: WatcherRef) -> String { "a watcher" }
+
+  // MARK: Lazy properties
+
+  /// Computes a lazy property and keeps its value; `isNested`: another computation is under way.
+  open func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation { .failed }
+  /// The property that `lazy` waits for was brought up to date, or failed; `error` is why it cannot be
+  /// computed at all.
+  open func resume(
+    _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
+  ) -> Computation { .failed }
+  /// Makes the links of a lazy property to what it depends on (`Engine.add`).
+  open func wire(_ lazy: WatcherRef, in engine: Engine) throws {}
+  /// A computation of `lazy` cannot begin, or what it gave is not kept: for this reason.
+  open func fail(_ lazy: WatcherRef, _ error: any Error) {}
+  /// Its computation failed, and nobody has read it: reports why (Z8).
+  open func reportFailure(of lazy: WatcherRef) {}
+  /// A property that is mirrored is invalid from now on; its value may turn out to be right.
+  open func invalidated(_ lazy: WatcherRef) {}
+  /// … and valid again, with the value that it had.
+  open func validated(_ lazy: WatcherRef) {}
+  /// The change from the value that was delivered last, for an immediate watcher.
+  open func change(of lazy: WatcherRef) -> AnyObject? { nil }
+}
+
+/// What came of computing a lazy property.
+public enum Computation {
+  /// The value that it had.
+  case same
+  /// Another value.
+  case changed
+  /// The value that was delivered last, after others in between.
+  case restored
+  /// An error, which the receiver keeps for who reads it.
+  case failed
+  /// The computation is interrupted until the lazy property of this slot is up to date.
+  case waiting(SlotRef)
 }

@@ -46,11 +46,18 @@ final class ModelKind: NodeKind {
     }
   }
 
-  private func slot(_ key: Int, of node: NodeRef) -> SlotRef {
+  func slot(_ key: Int, of node: NodeRef) -> SlotRef {
     ModelObservation.with(node) { observation in
       if let slot = observation.slot(key) { return slot }
       let slot = node.engine.makeSlot(on: node, key: key)
       observation.setSlot(key, slot)
+      if let declaration = entries[key].lazy {
+        observation.withModel { model in
+          let storage = declaration.storage(model)
+          storage.bind(to: model, declaration)
+          storage.attach(to: slot, in: node.engine)
+        }
+      }
       return slot
     }
   }
@@ -129,7 +136,7 @@ extension ObservableModel {
   }
 
   /// The properties of the instance's own class, not of the class it is seen as.
-  private static func dynamicProperties(of model: Self) -> ModelProperties {
+  static func dynamicProperties(of model: Self) -> ModelProperties {
     type(of: model).properties
   }
 }

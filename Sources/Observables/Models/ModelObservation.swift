@@ -134,7 +134,28 @@ public final class ModelObservation {
     }
   }
 
+  // MARK: Reads
+
+  /// The property in `slot` is being read: a tracked computation that is running depends on it (Z10).
+  ///
+  /// To be called by the getters of properties that tracked ones read; costs a load while none is
+  /// running.
+  @inline(__always)
+  public func access<Model: ObservableModel>(_ slot: Int, of model: Model) {
+    if isAnythingTracked { noteRead(slot, of: model) }
+  }
+
+  @inline(never)
+  private func noteRead(_ slot: Int, of model: some ObservableModel) {
+    guard let engine = engine ?? Loop.current?.engine, engine.trackingWire != nil else { return }
+    let node = model.node(in: engine)
+    engine.noteRead((node.kind as! ModelKind).slot(slot, of: node))
+  }
+
   // MARK: The node
+
+  /// The engine that observes the model.
+  var currentEngine: Engine? { engine }
 
   var existingNode: NodeRef? { currentNode }
 

@@ -13,11 +13,12 @@ public final class ModelProperties: @unchecked Sendable {
   let kind: ModelKind
 
   struct Entry {
-    let read: (AnyObject) -> Any?
+    let read: (AnyObject) throws -> Any?
     let write: ((AnyObject, Any?) -> Bool)?
     let operand: (AnyObject) -> Operand
     let child: ((AnyObject, Engine) -> NodeRef?)?
     let type: Any.Type
+    let lazy: AnyLazyDeclaration?
   }
 
   /// Declares the properties of `model`, after those of `parent`, if it inherits from a model.
@@ -28,15 +29,16 @@ public final class ModelProperties: @unchecked Sendable {
     let properties = properties()
     let own = properties.map { property in
       Entry(
-        read: { property.read(unsafeDowncast($0, to: Model.self)) },
+        read: { try property.read(unsafeDowncast($0, to: Model.self)) },
         write: property.write.map { write in
           { write(unsafeDowncast($0, to: Model.self), $1) }
         },
         operand: { property.operand(unsafeDowncast($0, to: Model.self)) },
         child: property.child,
-        type: property.type)
+        type: property.type, lazy: property.lazy)
     }
     entries = (parent?.entries ?? []) + own
+    for (slot, entry) in entries.enumerated() { entry.lazy?.place(at: slot) }
     names = (parent?.names ?? []) + properties.map(\.name)
     typeName = String(describing: model)
     slots = Dictionary(
@@ -60,9 +62,15 @@ public final class ModelProperties: @unchecked Sendable {
 
   /// The value of a property by its name; nil where the property is nil.
   ///
-  /// - Throws: `ModelError` for an unknown name.
+  /// - Throws: `ModelError` for an unknown name, and for a lazy property that cannot be computed.
   public func value(of name: String, in model: some ObservableModel) throws(ModelError) -> Any? {
-    entries[try slot(of: name)].read(model)
+    let entry = entries[try slot(of: name)]
+    do {
+      return try entry.read(model)
+    } catch {
+      throw ModelError(
+        .failed, type: typeName, property: name, suggestion: "\(error)", underlying: error)
+    }
   }
 
   /// The type of a property, as an error names it.
@@ -102,7 +110,7 @@ public enum PropertyListBuilder<Model: ObservableModel> {
 }
 
 /// A property was asked for by name, and could not be had.
-public struct ModelError: Error, Equatable, Sendable {
+public struct ModelError: Error, Sendable {
   /// What is wrong.
   public enum Code: Sendable {
     /// The model has no property of this name.
@@ -111,6 +119,8 @@ public struct ModelError: Error, Equatable, Sendable {
     case readOnly
     /// The value is not of the property's type.
     case wrongType
+    /// The property is lazy, and computing it failed.
+    case failed
   }
 
   /// What is wrong.
@@ -119,16 +129,27 @@ public struct ModelError: Error, Equatable, Sendable {
   public let type: String
   /// The name that was asked for.
   public let property: String
-  /// The nearest name, or the type that was expected.
+  /// The nearest name, the type that was expected, or what went wrong.
   public let suggestion: String?
   /// The type of the value that was given.
   public let given: String?
+  /// What a getter has thrown.
+  public let underlying: (any Error)?
 
   init(
-    _ code: Code, type: String, property: String, suggestion: String? = nil, given: String? = nil
+    _ code: Code, type: String, property: String, suggestion: String? = nil, given: String? = nil,
+    underlying: (any Error)? = nil
   ) {
     (self.code, self.type, self.property) = (code, type, property)
-    (self.suggestion, self.given) = (suggestion, given)
+    (self.suggestion, self.given, self.underlying) = (suggestion, given, underlying)
+  }
+}
+
+extension ModelError: Equatable {
+  /// Whether both say the same; what a getter has thrown is told by its description.
+  public static func == (a: ModelError, b: ModelError) -> Bool {
+    (a.code, a.type, a.property, a.suggestion, a.given)
+      == (b.code, b.type, b.property, b.suggestion, b.given)
   }
 }
 
@@ -139,6 +160,8 @@ extension ModelError: CustomStringConvertible {
     case .unknownProperty:
       "\(type) has no property '\(property)'"
         + (suggestion.map { " (did you mean '\($0)'?)" } ?? "")
+    case .failed:
+      suggestion ?? "property '\(property)' of \(type) could not be computed"
     case .readOnly:
       "property '\(property)' of \(type) is read-only"
     case .wrongType:

@@ -2,13 +2,25 @@
 public struct Property<Model: ObservableModel> {
   /// What a key path calls it.
   public let name: String
-  let read: (Model) -> Any?
+  let read: (Model) throws -> Any?
   let operand: (Model) -> Operand
   let write: ((Model, Any?) -> Bool)?
   /// Takes any object so that no wrapper is needed where kinds of models meet.
   let child: ((AnyObject, Engine) -> NodeRef?)?
   /// The type as an error names it.
   let type: Any.Type
+  /// How it is computed, if it is lazy.
+  let lazy: AnyLazyDeclaration?
+
+  init(
+    _ name: String, type: Any.Type, lazy: AnyLazyDeclaration,
+    read: @escaping (Model) throws -> Any?,
+    operand: @escaping (Model) -> Operand, write: ((Model, Any?) -> Bool)?,
+    child: @escaping (AnyObject, Engine) -> NodeRef?
+  ) {
+    (self.name, self.type, self.lazy, self.read) = (name, type, lazy, read)
+    (self.operand, self.write, self.child) = (operand, write, child)
+  }
 
   /// A property that holds a value; paths end there (P7).
   public init<Value>(
@@ -16,6 +28,7 @@ public struct Property<Model: ObservableModel> {
   ) {
     self.name = name
     self.type = Value.self
+    lazy = nil
     read = { flattened(get($0)) }
     operand = { Operand(get($0)) }
     write = set.map { set in
@@ -35,6 +48,7 @@ public struct Property<Model: ObservableModel> {
   ) {
     self.name = name
     self.type = Value.self
+    lazy = nil
     read = { get($0) }
     operand = { Operand(get($0)) }
     write = set.map { set in
@@ -57,6 +71,7 @@ public struct Property<Model: ObservableModel> {
   ) {
     self.name = name
     self.type = Value.self
+    lazy = nil
     read = { get($0) }
     operand = { Operand(get($0)) }
     write = set.map { set in

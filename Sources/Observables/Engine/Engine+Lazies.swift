@@ -1,0 +1,292 @@
+/// A watcher that is to be told in a write, of a lazy property that became invalid in it.
+struct DoubtingWatcher {
+  let index: Int
+  let id: UInt64
+  let path: Path
+  let slot: SlotRef
+}
+
+/// Lazy properties: records like those of watchers, linked to what they depend on, whose own key has a
+/// slot where what depends on them is linked.
+///
+/// Flags are pushed and values pulled. A write marks what depends on it as invalid, and what depends on
+/// that, and stops where it is marked already; nothing is computed. Settling brings up to date what
+/// somebody reads or watches (see `Engine+Settling`).
+extension Engine {
+  /// Makes the key of `slot` a lazy property, which is invalid to begin with.
+  ///
+  /// `flags` are among `tracking`, `uncached`, `mirrored` and `known`.
+  ///
+  /// - Complexity: O(links of the slot).
+  package func makeLazy(
+    _ slot: SlotRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
+  ) -> WatcherRef {
+    var flags = flags.union(.lazy)
+    if !flags.contains(.uncached) { flags.formUnion([.pending, .certain]) }
+    let lazy = makeWatcher(
+      root: slot.pointee.node, receiver: receiver, flags: flags, context: context)
+    lazy.pointee.slot = slot
+    slot.pointee.lazy = lazy
+    slot.pointee.isValid = false
+    var next = slot.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      adapt(link, to: slot)
+    }
+    if slot.pointee.first != nil {
+      if flags.contains(.uncached) { _ = makeWires(of: lazy) }
+      invalidated.append(slot)
+      spread(nil)
+      callDoubting()
+    }
+    return lazy
+  }
+
+  /// The declaration is taken back, or the object is gone: its key is an ordinary one again.
+  func forgetLazy(_ lazy: WatcherRef) {
+    guard let slot = lazy.pointee.slot else { return }
+    lazy.pointee.slot = nil
+    slot.pointee.lazy = nil
+    slot.pointee.isValid = false
+    disturbances[lazy.pointee.id] = nil
+    var next = slot.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      adapt(link, to: slot)
+    }
+    if slot.pointee.node.isDead { return }
+    // Its value went with it.
+    while let link = slot.pointee.first, link.pointee.wire.pointee.isTracking {
+      let reader = link.pointee.wire.pointee.watcher
+      detach(link)
+      invalidate(reader, isCertain: true)
+    }
+    if !invalidated.isEmpty { spread(nil) }
+    makeIdle(slot.pointee.node)
+  }
+
+  /// What a write of the key of a link means, which may be lazy.
+  func adapt(_ link: LinkRef, to slot: SlotRef) {
+    if link.state != nil || link.kind == .element { return }
+    let wire = link.pointee.wire
+    let lazy = slot.pointee.lazy
+    let isPlain = lazy == nil || lazy!.pointee.flags.contains(.uncached)
+    link.pointee.derived = isPlain ? Link.notDerived : lazy!.pointee.version
+    // Below an operator it is one step of a computation.
+    let isBelow = wire.pointee.path._withUnsafeGuaranteedRef {
+      Int(link.pointee.step) > $0.aggregateStep
+    }
+    if isBelow { return }
+    if isPlain {
+      link.pointee.effect = link.pointee.isTerminal ? .certain : [.certain, .stale]
+    } else {
+      link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
+      // When that is computed, the version of this one is the one that it has used.
+      if wire.pointee.watcher.pointee.flags.contains(.lazy) { markDirty(link) }
+    }
+  }
+
+  // MARK: Becoming invalid
+
+  /// Something that `lazy` depends on changed, or may have.
+  func invalidate(_ lazy: WatcherRef, isCertain: Bool, by change: Change? = nil) {
+    let flags = lazy.pointee.flags
+    if flags.contains(.computing) {
+      disturb(lazy, by: change)
+      return
+    }
+    guard let slot = lazy.pointee.slot else { return }
+    if flags.contains(.uncached) {
+      invalidated.append(slot)
+      return
+    }
+    if isCertain { lazy.pointee.flags.insert(.certain) }
+    // One that failed is invalid too, but nobody was told what has happened since.
+    if flags.contains(.pending), !flags.contains(.failed) { return }
+    lazy.pointee.flags.insert(.pending)
+    lazy.pointee.flags.remove(.failed)
+    slot.pointee.isValid = false
+    if flags.contains(.mirrored), !flags.contains(.pending) {
+      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
+    }
+    if isRecording, let change { recorder?.invalidated(lazy, by: change) }
+    if slot.pointee.first != nil || slot.pointee.node.pointee.every != nil {
+      invalidated.append(slot)
+    }
+  }
+
+  private func disturb(_ lazy: WatcherRef, by change: Change?) {
+    if lazy.pointee.flags.contains(.disturbed) { return }
+    lazy.pointee.flags.insert(.disturbed)
+    if let change, let slot = change.slot ?? change.every {
+      disturbances[lazy.pointee.id] = change.node.kind.name(of: slot)
+    }
+  }
+
+  /// Goes on to what depends on the properties that became invalid.
+  func spread(_ change: Change?) {
+    var announced: Set<UInt64>?
+    while let slot = invalidated.popLast() {
+      guard let lazy = slot.pointee.lazy else { continue }
+      if lazy.pointee.flags.contains(.uncached) {
+        // Nothing stops at them but a round trip.
+        if announced == nil { announced = [] }
+        guard announced!.insert(lazy.pointee.id).inserted else { continue }
+        announce(slot, change)
+        continue
+      }
+      var next = slot.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        doubt(link, slot, change)
+      }
+      next = slot.pointee.node.pointee.every?.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        if link.isWhole { doubt(link, slot, change) }
+      }
+    }
+  }
+
+  /// What a link leads to may have another value.
+  private func doubt(_ link: LinkRef, _ slot: SlotRef, _ change: Change?) {
+    let watcher = link.pointee.wire.pointee.watcher
+    let flags = watcher.pointee.flags
+    markDirty(link)
+    if flags.contains(.lazy) {
+      invalidate(watcher, isCertain: false, by: change)
+    } else if flags.contains(.immediate) {
+      doubting.append(
+        DoubtingWatcher(
+          index: watcher.pointee.index, id: watcher.pointee.id,
+          path: link.pointee.wire.pointee.path.takeUnretainedValue(), slot: slot))
+    } else if !flags.contains(.certain) {
+      mark(watcher, isCertain: false, by: change)
+    }
+  }
+
+  /// A property without a value of its own: what it depends on changed, so it did.
+  private func announce(_ slot: SlotRef, _ change: Change?) {
+    let node = slot.pointee.node
+    for slot in [slot, node.pointee.every].compactMap({ $0 }) {
+      var next = slot.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        if slot.pointee.isEvery, !link.isWhole { continue }
+        let watcher = link.pointee.wire.pointee.watcher
+        let flags = watcher.pointee.flags
+        if link.pointee.effect.contains(.stale) { markStale(link) }
+        markDirty(link)
+        if flags.contains(.lazy) {
+          invalidate(watcher, isCertain: true, by: change)
+        } else if flags.contains(.immediate) {
+          doubting.append(
+            DoubtingWatcher(
+              index: watcher.pointee.index, id: watcher.pointee.id,
+              path: link.pointee.wire.pointee.path.takeUnretainedValue(), slot: slot))
+        } else if !flags.contains(.certain) {
+          mark(watcher, isCertain: true, by: change)
+        }
+      }
+    }
+  }
+
+  // MARK: By the program
+
+  /// Its value is to be computed anew, whatever it depends on.
+  ///
+  /// Harmless where it is invalid already.
+  package func invalidate(explicitly lazy: WatcherRef) {
+    if !dead.isEmpty { buryDead() }
+    invalidate(lazy, isCertain: true)
+    if !invalidated.isEmpty { spread(nil) }
+    callDoubting()
+  }
+
+  /// A program assigned its value, which is `computation` against the one before (Z5).
+  package func overridden(_ lazy: WatcherRef, _ computation: Computation) {
+    if !dead.isEmpty { buryDead() }
+    let flags = lazy.pointee.flags
+    if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
+    guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
+    keep(computation, of: lazy)
+    forgetDoubts(of: lazy)
+    rearmQuietSlots()
+    if case .same = computation { return }
+    // Where it was invalid, what depends on it knows.
+    if flags.contains(.pending), !flags.contains(.failed) { return }
+    invalidated.append(slot)
+    spread(nil)
+    callDoubting()
+  }
+
+  /// The version that belongs to a value which was computed or assigned.
+  func keep(_ computation: Computation, of lazy: WatcherRef) {
+    lazy.pointee.flags.subtract([.pending, .certain, .failed])
+    lazy.pointee.flags.insert(.known)
+    lazy.pointee.slot?.pointee.isValid = true
+    switch computation {
+    case .changed:
+      lastVersion += 1
+      lazy.pointee.version = lastVersion
+    case .restored:
+      lazy.pointee.version = lazy.pointee.baseVersion
+    case .same, .failed, .waiting:
+      break
+    }
+  }
+
+  /// The receiver keeps the value that `lazy` has as the one that was delivered last.
+  ///
+  /// To be called before another one takes its place; false where nobody compares with it.
+  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
+    if lazy.pointee.flags.contains(.based) || !lazy.pointee.flags.contains(.known) { return false }
+    guard let slot = lazy.pointee.slot,
+      slot.pointee.count > 0 || slot.pointee.node.pointee.every != nil
+    else { return false }
+    lazy.pointee.flags.insert(.based)
+    lazy.pointee.baseVersion = lazy.pointee.version
+    return true
+  }
+
+  // MARK: Immediate watchers
+
+  /// Tells those who are told in a write of the properties that became invalid in it, if they have
+  /// other values now.
+  func callDoubting() {
+    if doubting.isEmpty || batchDepth > 0 { return }
+    callImmediately(takeDoubting())
+  }
+
+  func takeDoubting() -> [DeferredCall] {
+    var calls: [DeferredCall] = []
+    while !doubting.isEmpty {
+      let waiting = doubting
+      doubting = []
+      for doubt in waiting {
+        guard let watcher = watcher(at: doubt.index, id: doubt.id) else { continue }
+        guard settleDependencies(of: watcher), rewire(watcher) else { continue }
+        let lazy = doubt.slot.pointee.lazy
+        let isUncached = lazy?.pointee.flags.contains(.uncached) ?? false
+        guard refreshDerived(watcher) || isUncached else { continue }
+        guard let slot = lazy?.pointee.slot else { continue }
+        var change = Change(
+          node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
+        change.saved = lazy!.pointee.receiver.takeUnretainedValue().change(of: lazy!)
+        calls.append(
+          DeferredCall(index: doubt.index, id: doubt.id, change: change, path: doubt.path))
+      }
+    }
+    return calls
+  }
+}
+
+extension LinkRef {
+  /// It hears of every property of its object: `*` at the end of a path, or what a tracked computation
+  /// went through.
+  var isWhole: Bool {
+    guard pointee.isTerminal, state == nil else { return false }
+    if pointee.wire.pointee.isTracking { return pointee.effect.contains(.certain) }
+    return kind == .every
+  }
+}

@@ -1,0 +1,428 @@
+/// Brings lazy properties up to date: what depends on what is worked off from a list, the deepest first,
+/// so that no chain of them needs the stack (Z13).
+extension Engine {
+  /// Makes a lazy property valid: nothing is computed unless something that it depends on has really
+  /// changed.
+  ///
+  /// False where it failed; its receiver knows why.
+  @discardableResult
+  package func settle(_ target: WatcherRef) -> Bool {
+    if !target.isOutdated { return !target.pointee.flags.contains(.pending) }
+    // A property that waits for what it declares cannot be one of those.
+    if target.pointee.flags.contains(.computing) || target.isWaiting { return false }
+    if settling.isEmpty, computing.isEmpty { operation += 1 }
+    let (base, target) = (settling.count, (index: target.pointee.index, id: target.pointee.id))
+    let isNested = nativeDepth > 0
+    nativeDepth += 1
+    suspendTracking()
+    push(watcher(at: target.index, id: target.id)!)
+    var done: WatcherRef?
+    while settling.count > base {
+      let lazy = settling[settling.count - 1]
+      if settle(lazy, after: done, isNested: isNested) {
+        done = lazy
+        pop()
+      }
+    }
+    nativeDepth -= 1
+    resumeTracking()
+    guard let lazy = watcher(at: target.index, id: target.id) else { return false }
+    return !lazy.pointee.flags.contains(.pending)
+  }
+
+  /// One step with the property on top of the list; true when it is done with.
+  private func settle(_ lazy: WatcherRef, after done: WatcherRef?, isNested: Bool) -> Bool {
+    let flags = lazy.pointee.flags
+    if flags.contains(.waiting), let done {
+      lazy.pointee.flags.remove(.waiting)
+      track(lazy)
+      return finish(
+        lazy, lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: done, nil))
+    }
+    guard lazy.isOutdated, !hasFailedNow(lazy) else { return true }
+    if !flags.contains(.certain) {
+      switch examine(lazy) {
+      case .needs(let other):
+        push(other)
+        return false
+      case .same:
+        validate(lazy)
+        return true
+      case .changed:
+        guard lazy.pointee.isActive else { return true }
+        lazy.pointee.flags.insert(.certain)
+      }
+    }
+    if !flags.contains(.tracking) {
+      if let error = makeWires(of: lazy) { return fail(lazy, error) }
+      guard rewire(lazy) else { return true }
+      switch firstInvalid(of: lazy) {
+      case .none: break
+      case .some(let other) where other.pointee.flags.contains(.stacked):
+        return fail(lazy, LazyError.cycle(names: cycle(to: other)))
+      case .some(let other):
+        push(other)
+        return false
+      }
+    }
+    return compute(lazy, isNested: isNested)
+  }
+
+  private func push(_ lazy: WatcherRef) {
+    lazy.pointee.flags.insert(.stacked)
+    settling.append(lazy)
+  }
+
+  private func pop() {
+    guard let lazy = settling.popLast() else { return }
+    lazy.pointee.flags.remove(.stacked)
+    freeIfUnused(lazy)
+  }
+
+  /// It failed in the operation under way: it is not tried again before that is over.
+  private func hasFailedNow(_ lazy: WatcherRef) -> Bool {
+    lazy.pointee.flags.contains(.failed) && lazy.pointee.operation == operation
+  }
+
+  // MARK: Looking at dependencies
+
+  private enum Examination {
+    case same, changed
+    case needs(WatcherRef)
+  }
+
+  /// Finds out whether something that an invalid property depends on has really changed.
+  private func examine(_ lazy: WatcherRef) -> Examination {
+    if lazy.pointee.flags.contains(.anchoring), takeDepartures(of: lazy) != nil { return .changed }
+    var wire = lazy.pointee.wires
+    while let current = wire {
+      if let found = examine(current) { return found }
+      wire = current.pointee.next
+    }
+    guard rewire(lazy) else { return .changed }
+    return refreshDerived(lazy) ? .changed : .same
+  }
+
+  /// In the order in which they were declared, or read; nil where nothing has changed.
+  private func examine(_ wire: WireRef) -> Examination? {
+    if wire.pointee.isTracking {
+      var link = wire.pointee.top
+      while let current = link {
+        link = current.pointee.sibling
+        guard current.pointee.isDirty else { continue }
+        if let other = current.pointee.slot?.pointee.lazy, other.isOutdated {
+          return hasFailedNow(other) || other.isUnderWay ? .changed : .needs(other)
+        }
+        if refreshDerived(current) { return .changed }
+      }
+      return nil
+    }
+    while let link = firstDirty(of: wire) {
+      if let other = link.pointee.slot?.pointee.lazy, other.isOutdated {
+        return hasFailedNow(other) || other.isUnderWay ? .changed : .needs(other)
+      }
+      _ = takeDirty(wire)
+      if refreshDerived(link) { return .changed }
+    }
+    return nil
+  }
+
+  /// The first property at the end of a declared path that is invalid.
+  private func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
+    var wire = lazy.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      var link = current.pointee.dirty
+      while let dirty = link {
+        link = dirty.pointee.nextDirty
+        if !dirty.pointee.isDead, let other = dirty.pointee.slot?.pointee.lazy, other.isOutdated,
+          !hasFailedNow(other), !other.pointee.flags.contains(.computing)
+        {
+          return other
+        }
+      }
+    }
+    return nil
+  }
+
+  /// What a watcher waits for is brought up to date before its paths are followed.
+  ///
+  /// Errors have no reader here, and are reported (Z8). False when the watcher ended meanwhile.
+  func settleDependencies(of watcher: WatcherRef) -> Bool {
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      if current.pointee.dirty != nil { return settleDirty(watcher) }
+      wire = current.pointee.next
+    }
+    return true
+  }
+
+  private func settleDirty(_ watcher: WatcherRef) -> Bool {
+    let outer = beginWiring(watcher)
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      // Kept until all is done: nothing of them is freed while links are made.
+      var links: [LinkRef] = []
+      while let link = takeDirty(current) { links.append(link) }
+      for link in links {
+        guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { continue }
+        if lazy.pointee.flags.contains(.uncached) {
+          // It announces what is up to date only.
+          _ = settleDependencies(of: lazy)
+        } else {
+          settleForNobody(lazy)
+        }
+        guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { continue }
+        if !link.pointee.isTerminal, link.pointee.derived != lazy.pointee.version {
+          markStale(link)
+        }
+      }
+      for link in links where link.pointee.slot != nil { markDirty(link) }
+      wire = current.pointee.next
+    }
+    return endWiring(watcher, outer)
+  }
+
+  /// … where nobody reads it.
+  private func settleForNobody(_ lazy: WatcherRef) {
+    guard lazy.isOutdated, !lazy.pointee.flags.contains(.computing) else { return }
+    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
+    if !settle(lazy), let lazy = watcher(at: index, id: id), !lazy.isUnderWay {
+      lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
+    }
+  }
+
+  /// A link was made to a lazy property: what is watched is computed (Z4), and so is what a path goes
+  /// through.
+  ///
+  /// False when the link is gone.
+  func isUpToDate(_ link: LinkRef, _ wire: WireRef) -> Bool {
+    guard let lazy = link.pointee.slot?.pointee.lazy else { return true }
+    if lazy.pointee.flags.contains(.uncached) {
+      if let error = makeWires(of: lazy) {
+        lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+        lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
+      }
+    } else if !link.pointee.isTerminal || wire.pointee.watcher.wantsNews {
+      settleForNobody(lazy)
+    }
+    guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
+    if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
+    {
+      link.pointee.derived = lazy.pointee.version
+    }
+    return true
+  }
+
+  /// Whether the property at a link has another value than the one that was delivered last.
+  func refreshLazy(_ link: LinkRef, _ lazy: WatcherRef) -> Bool {
+    let watcher = link.pointee.wire.pointee.watcher
+    let isReader = watcher.pointee.flags.contains(.lazy)
+    // Who depends on what failed finds the error when it is computed.
+    if lazy.isOutdated { return isReader }
+    guard link.kind != .element, link.pointee.derived != Link.notDerived else { return true }
+    if link.pointee.derived == lazy.pointee.version { return false }
+    link.pointee.derived = lazy.pointee.version
+    let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+    if Int(link.pointee.step) > path.aggregateStep {
+      contributionChanged(at: link)
+      return false
+    }
+    if !isReader { return !isEqual(lazy, for: watcher) }
+    if !link.pointee.isTerminal { markStale(link) }
+    return true
+  }
+
+  /// For a watcher that compares by itself; what it is told is what was delivered last from now on.
+  private func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
+    defer { if !watcher.pointee.flags.contains(.immediate) { lazy.pointee.flags.remove(.based) } }
+    guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
+      let slot = lazy.pointee.slot
+    else { return false }
+    var change = Change(
+      node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
+    change.saved = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy)
+    return watcher.pointee.receiver.takeUnretainedValue().isEqual(watcher, change)
+  }
+
+  /// Whether one of the lazy properties of an object that is watched as a whole has another value; those
+  /// that were never read are left alone (Z3).
+  func refreshLazies(_ link: LinkRef, of node: NodeRef) -> Bool {
+    let known = link.pointee.derived
+    link.pointee.derived = lastVersion
+    if known == Link.notDerived { return false }
+    var lazies: [(index: Int, id: UInt64)] = []
+    node.forEachSlot { slot in
+      if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known) {
+        lazies.append((lazy.pointee.index, lazy.pointee.id))
+      }
+    }
+    var hasChanged = false
+    for (index, id) in lazies {
+      guard let lazy = watcher(at: index, id: id) else { continue }
+      settleForNobody(lazy)
+      guard let lazy = watcher(at: index, id: id) else { continue }
+      if lazy.pointee.version > known { hasChanged = true }
+      lazy.pointee.flags.remove(.based)
+    }
+    if link.pointee.slot != nil { link.pointee.derived = lastVersion }
+    return hasChanged
+  }
+
+  // MARK: Computing
+
+  /// Makes the links to what a property depends on; the error where they cannot be.
+  func makeWires(of lazy: WatcherRef) -> (any Error)? {
+    if !lazy.pointee.flags.isDisjoint(with: [.wired, .tracking]) { return nil }
+    lazy.pointee.flags.insert(.wired)
+    let outer = beginWiring(lazy)
+    defer { endWiring(lazy, outer) }
+    do {
+      try lazy.pointee.receiver.takeUnretainedValue().wire(lazy, in: self)
+      return nil
+    } catch {
+      lazy.pointee.flags.remove(.wired)
+      while let wire = lazy.pointee.wires {
+        lazy.pointee.wires = wire.pointee.next
+        free(wire)
+      }
+      return error
+    }
+  }
+
+  private func compute(_ lazy: WatcherRef, isNested: Bool) -> Bool {
+    if computing.count >= computationLimit, nativeDepth > computationLimit,
+      let first = computing.first
+    {
+      return fail(
+        lazy,
+        LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: computationLimit))
+    }
+    lazy.pointee.flags.insert(.computing)
+    lazy.pointee.flags.remove(.disturbed)
+    computing.append(lazy)
+    if let root = lazy.pointee.root { anchor(lazy, on: root) }
+    beginTracking(lazy)
+    let receiver = lazy.pointee.receiver
+    return finish(
+      lazy, receiver._withUnsafeGuaranteedRef { $0.compute(lazy, isNested: isNested) })
+  }
+
+  /// True when the property is done with; false while it waits for another one.
+  private func finish(_ lazy: WatcherRef, _ computation: Computation) -> Bool {
+    var computation = computation
+    while case .waiting(let slot) = computation {
+      suspendTracking()
+      if let other = slot.pointee.lazy, !other.isUnderWay {
+        lazy.pointee.flags.insert(.waiting)
+        push(other)
+        return false
+      }
+      let error = slot.pointee.lazy.map { LazyError.cycle(names: cycle(to: $0)) }
+      let other = slot.pointee.lazy ?? lazy
+      track(lazy)
+      computation = lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: other, error)
+    }
+    endTracking(lazy)
+    _ = computing.popLast()
+    lazy.pointee.flags.remove(.computing)
+    if let root = lazy.pointee.root {
+      if lazy.pointee.flags.contains(.disturbed) {
+        lazy.pointee.flags.remove(.disturbed)
+        computation = .failed
+        let error = LazyError.disturbed(
+          property: name(of: lazy), by: disturbances.removeValue(forKey: lazy.pointee.id) ?? "?")
+        lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+      }
+      if case .failed = computation {
+        noteFailure(of: lazy)
+      } else {
+        keep(computation, of: lazy)
+        forgetDoubts(of: lazy)
+      }
+      releaseAnchor(of: lazy, on: root)
+      rearmQuietSlots()
+    }
+    return true
+  }
+
+  /// It cannot be computed.
+  private func fail(_ lazy: WatcherRef, _ error: any Error) -> Bool {
+    lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+    noteFailure(of: lazy)
+    rearmQuietSlots()
+    return true
+  }
+
+  private func noteFailure(of lazy: WatcherRef) {
+    lazy.pointee.flags.formUnion([.failed, .certain, .pending])
+    lazy.pointee.operation = operation
+  }
+
+  /// Nothing that it depends on has really changed.
+  private func validate(_ lazy: WatcherRef) {
+    keep(.same, of: lazy)
+    forgetDoubts(of: lazy)
+    if lazy.pointee.flags.contains(.mirrored) {
+      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.validated(lazy) }
+    }
+    rearmQuietSlots()
+  }
+
+  /// What it depends on has the versions that it has used.
+  func forgetDoubts(of lazy: WatcherRef) {
+    var wire = lazy.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      while let link = takeDirty(current) {
+        guard let slot = link.pointee.slot else { continue }
+        if let other = slot.pointee.lazy {
+          if link.pointee.derived != Link.notDerived {
+            link.pointee.derived = other.pointee.version
+          }
+        } else {
+          _ = refreshDerived(link)
+        }
+      }
+    }
+  }
+
+  // MARK: Names
+
+  package func name(of lazy: WatcherRef) -> String {
+    lazy.pointee.slot.map { $0.pointee.node.kind.name(of: $0) } ?? "?"
+  }
+
+  /// The names of the properties that wait for each other, from `lazy` back to it.
+  package func cycle(to lazy: WatcherRef) -> [String] {
+    var names: [String] = []
+    var isInside = false
+    for index in 0..<settling.count {
+      if settling[index] == lazy { isInside = true }
+      if isInside, settling[index] != lazy || names.isEmpty {
+        names.append(name(of: settling[index]))
+      }
+    }
+    return names + [name(of: lazy)]
+  }
+}
+
+extension WatcherRef {
+  /// It has to hear of each change of what it is linked to, and does not look by itself.
+  var wantsNews: Bool {
+    !pointee.flags.contains(.lazy) || pointee.flags.contains(.uncached)
+  }
+  /// Of a lazy property: its value has to be looked at before it is used.
+  ///
+  /// Of an object that is gone nothing is computed.
+  var isOutdated: Bool {
+    guard pointee.flags.contains(.pending), let root = pointee.root else { return false }
+    return !root.isDead
+  }
+  /// It is to be computed when all that it declares is up to date.
+  var isWaiting: Bool {
+    pointee.flags.isSuperset(of: [.stacked, .certain]) && !pointee.flags.contains(.tracking)
+  }
+  /// It is being computed, or waits for what it depends on.
+  var isUnderWay: Bool { !pointee.flags.isDisjoint(with: [.computing, .stacked]) }
+}

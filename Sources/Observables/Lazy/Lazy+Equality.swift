@@ -1,0 +1,54 @@
+extension Lazy where Value: Equatable {
+  /// Equal values are no change; NaN equals NaN (T5).
+  public convenience init() { self.init(standIn: nil, same) }
+  /// The same; the value stands in for errors.
+  public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue, same) }
+}
+
+extension Lazy where Value: AnyObject {
+  /// The same object is no change (T5).
+  public convenience init() { self.init(standIn: nil) { $0 === $1 } }
+  /// The same; the object stands in for errors.
+  public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue) { $0 === $1 } }
+}
+
+extension Lazy where Value: AnyObject & Equatable {
+  /// The same object is no change, whatever its `==` says (T5).
+  public convenience init() { self.init(standIn: nil) { $0 === $1 } }
+  /// The same; the object stands in for errors.
+  public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue) { $0 === $1 } }
+}
+
+extension Lazy where Value: ExpressibleByNilLiteral {
+  /// Each computation is a change; nil stands in for errors.
+  public convenience init() { self.init(standIn: .some(nil)) { _, _ in false } }
+}
+
+extension Lazy where Value: ExpressibleByNilLiteral & Equatable {
+  /// Equal values are no change; nil stands in for errors.
+  public convenience init() { self.init(standIn: .some(nil), same) }
+}
+
+extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral {
+  /// The same object, or nil again, is no change; nil stands in for errors.
+  public convenience init() { self.init(standIn: .some(nil)) { $0.reference === $1.reference } }
+}
+
+extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral & Equatable {
+  /// The same object, whatever its `==` says, or nil again, is no change; nil stands in for errors.
+  public convenience init() { self.init(standIn: .some(nil)) { $0.reference === $1.reference } }
+}
+
+/// An object or nil, which are told apart by identity.
+public protocol OptionalReference {
+  /// The object.
+  var reference: AnyObject? { get }
+}
+
+extension Optional: OptionalReference where Wrapped: AnyObject {
+  /// The object, if there is one.
+  public var reference: AnyObject? { self }
+}
+
+/// T5: NaN equals NaN.
+private func same<Value: Equatable>(_ a: Value, _ b: Value) -> Bool { a == b || (a != a && b != b) }

@@ -1,0 +1,162 @@
+/// A property of a model that is computed when it is read, and kept until it is invalidated (Z1).
+///
+/// The class declares it with `@Lazy var`, and says in its `properties` how it is computed, and from what:
+///
+/// ```swift
+/// Property("full", lazy: { $0.$full }, from: ["first", "last"]) { "\($0.first) \($0.last)" }
+/// ```
+///
+/// Reading gives the value; assigning overrides it until the next invalidation (Z5). A value that is
+/// written next to the declaration (`@Lazy var size = 0`) stands in where a plain read finds an error
+/// and there was no value before; without one such a read is a programming error and traps. `$full` has
+/// the rest: `try $full.get()`, `isValid`, `invalidate()`, `peek`.
+///
+/// Confined to the thread of the loop that observes the model.
+@propertyWrapper
+public final class Lazy<Value>: LazyStorage {
+  /// What was computed or assigned last.
+  private var stored: Value?
+  /// What was delivered last, while the engine asks for it.
+  private var base: Value?
+  private let standIn: Value?
+  private let isEqual: (Value, Value) -> Bool
+
+  init(standIn: Value?, _ isEqual: @escaping (Value, Value) -> Bool) {
+    (self.standIn, self.isEqual) = (standIn, isEqual)
+    super.init(unbound: ())
+  }
+
+  /// A property whose values cannot be compared: each computation changes it.
+  public convenience init() { self.init(standIn: nil) { _, _ in false } }
+  /// The same; the value stands in for errors.
+  public convenience init(wrappedValue: Value) {
+    self.init(standIn: wrappedValue) { _, _ in false }
+  }
+
+  /// Only a property of a model can be lazy.
+  @available(*, unavailable, message: "@Lazy is for properties of classes that are ObservableModel")
+  public var wrappedValue: Value {
+    get { fatalError("@Lazy is for properties of models") }
+    set { _ = newValue }
+  }
+
+  /// The property of a model.
+  public static subscript<Model: ObservableModel>(
+    _enclosingInstance model: Model,
+    wrapped wrapped: ReferenceWritableKeyPath<Model, Value>,
+    storage storage: ReferenceWritableKeyPath<Model, Lazy>
+  ) -> Value {
+    get { model[keyPath: storage].value(in: model) }
+    set { model[keyPath: storage].assign(newValue, in: model) }
+  }
+
+  /// What else there is to a lazy property of a model.
+  public static subscript<Model: ObservableModel>(
+    _enclosingInstance model: Model,
+    projected projected: KeyPath<Model, Lazy>,
+    storage storage: ReferenceWritableKeyPath<Model, Lazy>
+  ) -> Lazy {
+    let lazy = model[keyPath: storage]
+    lazy.bind(to: model)
+    return lazy
+  }
+
+  /// Only a property of a model can be lazy.
+  @available(*, unavailable, message: "@Lazy is for properties of classes that are ObservableModel")
+  public var projectedValue: Lazy { self }
+
+  // MARK: Reading
+
+  /// The value, computed if it is invalid.
+  ///
+  /// - Throws: what the getter throws (Z8), and `LazyError` for a cycle (Z11), a chain of tracked
+  ///   getters that is too deep (Z13), and a getter that writes to what it depends on. The property
+  ///   stays invalid, and the next read computes again.
+  public func get() throws -> Value {
+    noteRead()
+    if isValid, let stored { return stored }
+    try update()
+    return stored!
+  }
+
+  /// The value if it is valid; nothing is computed or tracked, nor created (Z7).
+  public var peek: Value? { isValid ? stored : nil }
+
+  /// The value in a model, which is bound to it if it is not yet.
+  @inline(__always)
+  func value(in model: some ObservableModel) -> Value {
+    if isCurrent, let stored { return stored }
+    return valueSlowly(in: model)
+  }
+
+  @inline(never)
+  private func valueSlowly(in model: some ObservableModel) -> Value {
+    bind(to: model)
+    do {
+      return try get()
+    } catch {
+      // A plain read has nobody to throw to.
+      guard let value = stored ?? standIn else {
+        preconditionFailure("\(type(of: model)): \(error)")
+      }
+      noteUnheard(error)
+      return value
+    }
+  }
+
+  // MARK: Writing
+
+  func assign(_ value: Value, in model: some ObservableModel) {
+    bind(to: model)
+    declaration.checkWritable()
+    if isLoading {
+      loaded(with: keep(value))
+    } else if declaration.isArmedByNil, isNone(value) {
+      invalidate()
+    } else {
+      attachIfDependent()
+      overridden(keep(value))
+    }
+  }
+
+  private func isNone(_ value: Value) -> Bool { flattened(value) == nil }
+
+  /// Takes a value for the present one; what it is against that.
+  private func keep(_ value: Value) -> Computation {
+    guard isKnown, let old = stored else {
+      stored = value
+      return .changed
+    }
+    if isEqual(old, value) { return .same }
+    if let base, isBased, isEqual(base, value) {
+      stored = value
+      return .restored
+    }
+    if shouldKeepBase { base = old }
+    stored = value
+    return .changed
+  }
+
+  // MARK: Computing
+
+  override func run() throws -> Computation {
+    let getter = unsafeDowncast(declaration, to: LazyDeclaration<Value>.self)
+    if let get = getter.get { return keep(try withModel { try get($0) }) }
+    let name = declaration.name
+    try withModel { try getter.load!($0, name) }
+    if let result = takeLoaded() { return result }
+    // A loader that stores nothing leaves nil (Z6).
+    guard let none = getter.none else { throw LazyError.notLoaded(property: name) }
+    return keep(none)
+  }
+
+  override func anyValue() throws -> Any? { flattened(try get()) }
+  override var anyPeek: Any? { peek.flatMap { flattened($0) } }
+
+  public override func change(of lazy: WatcherRef) -> AnyObject? {
+    SavedValues(
+      ObservedValues(
+        key: .property(slotIndex), old: base.flatMap { flattened($0) },
+        new: stored.flatMap { flattened($0) }))
+  }
+}

@@ -1,0 +1,91 @@
+/// How a class computes one of its lazy properties; the same for every instance.
+class AnyLazyDeclaration: @unchecked Sendable {
+  // Immutable once its class has its list of properties.
+  let name: String
+  let flags: WatcherRecord.Flags
+  let dependencies: [Dependency]
+  let isReadOnly: Bool
+  /// Assigning nil makes it be computed again (Z7).
+  let isArmedByNil: Bool
+  /// The property of an instance.
+  let storage: (AnyObject) -> LazyStorage
+  /// Its place among the properties of the class.
+  fileprivate(set) var slot = -1
+
+  init(
+    _ name: String, _ flags: WatcherRecord.Flags, _ dependencies: [Dependency], isReadOnly: Bool,
+    isArmedByNil: Bool = false, storage: @escaping (AnyObject) -> LazyStorage
+  ) {
+    (self.name, self.flags, self.dependencies) = (name, flags, dependencies)
+    (self.isReadOnly, self.isArmedByNil, self.storage) = (isReadOnly, isArmedByNil, storage)
+  }
+
+  var isLoaded: Bool { false }
+  /// It becomes invalid by itself.
+  var isDependent: Bool { !dependencies.isEmpty || flags.contains(.tracking) }
+
+  func place(at slot: Int) { self.slot = slot }
+
+  func checkWritable() {
+    precondition(!isReadOnly, "'\(name)' is read-only")
+  }
+}
+
+final class LazyDeclaration<Value>: AnyLazyDeclaration, @unchecked Sendable {
+  var get: ((AnyObject) throws -> Value)?
+  var load: ((AnyObject, String) throws -> Void)?
+  /// What a loader leaves that stores nothing, where that is possible.
+  var none: Value?
+
+  override var isLoaded: Bool { load != nil }
+}
+
+/// Something that a computed property depends on: a key path, from the model itself or from another
+/// object.
+public struct Dependency: ExpressibleByStringLiteral {
+  let path: Path
+  let object: (() -> (any KeyPathObservable)?)?
+
+  /// A key path of any kind, from the model itself.
+  public init(_ path: Path) { (self.path, object) = (path, nil) }
+
+  /// A key path from another object, which the declaration keeps alive.
+  public init(_ object: any KeyPathObservable, _ path: Path) {
+    (self.path, self.object) = (path, { object })
+  }
+
+  /// A key path from the model itself; a malformed literal is a programming error and traps.
+  public init(stringLiteral text: String) { self.init(Path(stringLiteral: text)) }
+}
+
+/// A lazy property could not be computed.
+public enum LazyError: Error, Equatable, Sendable {
+  /// Properties depend on each other in a circle (Z11): their names in order, the first one again at the
+  /// end.
+  case cycle(names: [String])
+  /// Tracked getters are nested too deeply (Z13).
+  case tooDeep(first: String, last: String, depth: Int)
+  /// A getter wrote to something that its property depends on.
+  case disturbed(property: String, by: String)
+  /// A loader stored nothing, and the property cannot be nil.
+  case notLoaded(property: String)
+}
+
+extension LazyError: CustomStringConvertible {
+  /// The sentence that a user sees.
+  public var description: String {
+    switch self {
+    case .cycle(let names):
+      "a cycle of computed properties: \(names.joined(separator: " → "))"
+    case .tooDeep(let first, let last, let depth):
+      """
+      computed properties are nested more than \(depth) levels deep, from '\(first)' to '\(last)' \
+      (dependencies that are declared have no such limit)
+      """
+    case .disturbed(let property, let key):
+      "the getter of '\(property)' wrote to '\(key)', which '\(property)' depends on"
+    case .notLoaded(let property):
+      "the loader of '\(property)' stored no value"
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/// What a lazy property of a model is, whatever its type: where it is declared, and its record in the
+/// engine, which it has once it is observed or depends on something.
+public class LazyStorage: Receiver {
+  @exclusivity(unchecked) private final var record: WatcherRef?
+  @exclusivity(unchecked) private final unowned(unsafe) var model: AnyObject?
+  @exclusivity(unchecked) private final var known: AnyLazyDeclaration?
+  @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
+  /// Without a record: it has a value.
+  @exclusivity(unchecked) private final var hasValue = false
+  @exclusivity(unchecked) private final var isRunning = false
+  @exclusivity(unchecked) private final var loadedResult: Computation?
+  /// Why the last computation failed.
+  @exclusivity(unchecked) private final var failure: (any Error)?
+
+  /// An unbound one; nothing but what a `Lazy` needs.
+  init(unbound: Void) { super.init() }
+
+  /// The value is up to date: reading it computes nothing.
+  public final var isValid: Bool {
+    if let record { return !record.pointee.flags.contains(.pending) && hasValue }
+    return hasValue
+  }
+
+  /// The same, and nobody has to know that it is read.
+  @inline(__always)
+  final var isCurrent: Bool {
+    !isAnythingTracked && hasValue
+      && (record == nil || !record.unsafelyUnwrapped.pointee.flags.contains(.pending))
+      && !isRunning
+  }
+
+  /// The next read computes anew. Watchers are called if that gives another value.
+  ///
+  /// Harmless where it is invalid.
+  public final func invalidate() {
+    guard let record else {
+      hasValue = false
+      return
+    }
+    engine!.invalidate(explicitly: record)
+  }
+
+  // MARK: Declaration
+
+  final var declaration: AnyLazyDeclaration {
+    guard let known else {
+      preconditionFailure("A lazy property is used before its model knows it")
+    }
+    return known
+  }
+
+  /// The slot of the property in its model.
+  final var slotIndex: Int { declaration.slot }
+
+  /// Finds out where it is declared.
+  final func bind(to object: some ObservableModel) {
+    if model != nil { return }
+    model = object
+    let properties = type(of: object).properties
+    guard let entry = properties.entries.first(where: { $0.lazy?.storage(object) === self }) else {
+      preconditionFailure(
+        "\(properties.typeName) has a lazy property that its 'properties' do not declare")
+    }
+    known = entry.lazy
+  }
+
+  /// Binds it where the declaration is known already.
+  final func bind(to object: AnyObject, _ declaration: AnyLazyDeclaration) {
+    if model != nil { return }
+    (model, known) = (object, declaration)
+  }
+
+  @inline(__always)
+  final func withModel<Result>(_ body: (AnyObject) throws -> Result) rethrows -> Result {
+    try body(model.unsafelyUnwrapped)
+  }
+
+  // MARK: The record
+
+  private final var engine: Engine? {
+    engineReference.map { $0._withUnsafeGuaranteedRef { $0 } }
+  }
+
+  /// Its key is observed, or read by a tracked computation.
+  final func attach(to slot: SlotRef, in engine: Engine) {
+    guard record == nil else { return }
+    var flags = declaration.flags
+    // Valid or not, it has a value to compare the next one with.
+    if hasValue { flags.insert(.known) }
+    engineReference = .passUnretained(engine)
+    let record = engine.makeLazy(slot, receiver: self, flags: flags)
+    self.record = record
+    if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same) }
+  }
+
+  /// What depends on something needs a record to hear of it.
+  final func attachIfDependent() {
+    guard record == nil, declaration.isDependent, let model = model as? any ObservableModel,
+      let engine = model.observation.currentEngine ?? Loop.current?.engine
+    else { return }
+    model.attachLazy(slotIndex, in: engine)
+  }
+
+  /// What is read here belongs to the tracked computation that is running.
+  final func noteRead() {
+    guard isAnythingTracked,
+      let model = model as? any ObservableModel
+    else { return }
+    model.access(slotIndex)
+  }
+
+  final var isKnown: Bool { record.map { $0.pointee.flags.contains(.known) } ?? hasValue }
+  final var isBased: Bool { record?.pointee.flags.contains(.based) ?? false }
+  final var shouldKeepBase: Bool { record.map { engine!.shouldKeepBase(of: $0) } ?? false }
+
+  // MARK: Computing
+
+  /// Computes the value and keeps it.
+  func run() throws -> Computation { .failed }
+  func anyValue() throws -> Any? { nil }
+  var anyPeek: Any? { nil }
+
+  /// Makes the value valid.
+  final func update() throws {
+    attachIfDependent()
+    if isRunning {
+      // Its loader may have stored it.
+      if loadedResult != nil { return }
+      throw LazyError.cycle(names: cycle)
+    }
+    guard let record, let engine, !declaration.flags.contains(.uncached) else {
+      _ = try runDirectly()
+      hasValue = isKept
+      return
+    }
+    if engine.settle(record) { return }
+    guard let failure else { throw LazyError.cycle(names: engine.cycle(to: record)) }
+    throw failure
+  }
+
+  /// Whether its value is to be found again.
+  private final var isKept: Bool {
+    !declaration.flags.contains(.uncached) && (record != nil || !declaration.isDependent)
+  }
+
+  private final var cycle: [String] {
+    guard let record, let engine else { return [declaration.name, declaration.name] }
+    return engine.cycle(to: record)
+  }
+
+  private final func runDirectly() throws -> Computation {
+    isRunning = true
+    defer {
+      isRunning = false
+      loadedResult = nil
+    }
+    return try withExtendedLifetime(model) { try run() }
+  }
+
+  /// A loader is at work that may store the value.
+  final var isLoading: Bool { isRunning && declaration.isLoaded }
+  final func loaded(with result: Computation) {
+    // Twice is once: what counts is the value before the loader.
+    if case .changed? = loadedResult { return }
+    loadedResult = result
+  }
+  final func takeLoaded() -> Computation? { loadedResult }
+
+  final func overridden(_ computation: Computation) {
+    hasValue = isKept
+    if let record, let engine { engine.overridden(record, computation) }
+  }
+
+  /// A plain read met an error.
+  final func noteUnheard(_ error: any Error) {
+    engine?.report(.computation(property: title, message: "\(error)"))
+  }
+
+  private final var title: String {
+    model.map { "\(type(of: $0)).\(declaration.name)" } ?? declaration.name
+  }
+
+  // MARK: Receiver
+
+  public override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
+    failure = nil
+    do {
+      let result = try runDirectly()
+      hasValue = true
+      return result
+    } catch {
+      failure = error
+      return .failed
+    }
+  }
+
+  public override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
+    for dependency in declaration.dependencies {
+      var root: NodeRef?
+      if let object = dependency.object?() {
+        root = object.observationToken(in: engine)?.node
+      } else if dependency.object != nil {
+        continue
+      }
+      try engine.add(dependency.path, to: lazy, from: root)
+    }
+  }
+
+  public override func fail(_ lazy: WatcherRef, _ error: any Error) {
+    failure = error
+  }
+
+  public override func reportFailure(of lazy: WatcherRef) {
+    guard let error = failure else { return }
+    failure = nil
+    engine?.report(.computation(property: title, message: "\(error)"))
+  }
+
+  public override func title(_ watcher: WatcherRef) -> String { title }
+
+  public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    record = nil
+    engineReference = nil
+    hasValue = false
+  }
+}
+
+// Never shared between threads but by a program that says so.
+@available(*, unavailable)
+extension LazyStorage: Sendable {}

@@ -1,0 +1,72 @@
+extension ObservableModel {
+  /// The lazy properties of this object that are valid, in the order of their declaration (Z14).
+  public var validNames: [String] { lazies.filter { $0.storage.isValid }.map(\.declaration.name) }
+
+  /// … and those that are not.
+  public var invalidNames: [String] {
+    lazies.filter { !$0.storage.isValid }.map(\.declaration.name)
+  }
+
+  /// Whether a property is up to date; one that is not lazy always is.
+  ///
+  /// - Throws: `ModelError` for an unknown name.
+  public func isValid(_ name: String) throws(ModelError) -> Bool {
+    try storage(of: name)?.isValid ?? true
+  }
+
+  /// The next read of a lazy property computes anew; harmless for one that is not lazy.
+  ///
+  /// - Throws: `ModelError` for an unknown name.
+  public func invalidate(_ name: String) throws(ModelError) { try storage(of: name)?.invalidate() }
+
+  /// The same for all of them.
+  public func invalidate() { for (_, storage) in lazies { storage.invalidate() } }
+
+  /// The value of a property, if it is valid; nothing is computed or tracked.
+  ///
+  /// - Throws: `ModelError` for an unknown name.
+  public func peek(_ name: String) throws(ModelError) -> Any? {
+    if let storage = try storage(of: name) { return storage.anyPeek }
+    return try Self.dynamicProperties(of: self).value(of: name, in: self)
+  }
+
+  /// Computes every lazy property that is invalid.
+  ///
+  /// - Throws: the first error, after all have been tried (Z8).
+  public func force() throws {
+    var first: (any Error)?
+    for (_, storage) in lazies where !storage.isValid {
+      do { _ = try storage.anyValue() } catch { first = first ?? error }
+    }
+    if let first { throw first }
+  }
+
+  private var lazies: [(declaration: AnyLazyDeclaration, storage: LazyStorage)] {
+    Self.dynamicProperties(of: self).entries.compactMap { entry in
+      entry.lazy.map { declaration in
+        let storage = declaration.storage(self)
+        storage.bind(to: self, declaration)
+        return (declaration, storage)
+      }
+    }
+  }
+
+  private func storage(of name: String) throws(ModelError) -> LazyStorage? {
+    let properties = Self.dynamicProperties(of: self)
+    guard let declaration = properties.entries[try properties.slot(of: name)].lazy else {
+      return nil
+    }
+    let storage = declaration.storage(self)
+    storage.bind(to: self, declaration)
+    return storage
+  }
+
+  func access(_ slot: Int) { observation.access(slot, of: self) }
+
+  /// Gives the lazy property in `slot` its record.
+  func attachLazy(_ slot: Int, in engine: Engine) {
+    let node = node(in: engine)
+    let kind = Self.dynamicProperties(of: self).kind
+    _ = kind.slot(slot, of: node)
+  }
+}
