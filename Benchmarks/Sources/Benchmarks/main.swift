@@ -1,6 +1,7 @@
 import Foundation
 
 // Benchmarks [path of the release build of obs-lua]
+// Benchmarks shapes
 let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 let arguments = CommandLine.arguments.dropFirst()
@@ -9,10 +10,16 @@ let interpreter =
   ?? package.deletingLastPathComponent().appending(path: ".build/release/obs-lua")
 
 var harness = Harness()
+if arguments.first == "shapes" {
+  try addShapes(to: &harness)
+  report(harness.rows)
+  exit(0)
+}
 addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
 try addCollectionRows(to: &harness)
+try addShapes(to: &harness)
 let scripts = package.appending(path: "lua")
 if FileManager.default.isExecutableFile(atPath: interpreter.path),
   FileManager.default.fileExists(atPath: scripts.path)
@@ -23,3 +30,9 @@ if FileManager.default.isExecutableFile(atPath: interpreter.path),
   print("Without the rows in Lua: no release build of obs-lua at \(interpreter.path)")
 }
 report(harness.rows)
+
+func addShapes(to harness: inout Harness) throws {
+  try addShapeRows(to: &harness)
+  try addCellxRows(to: &harness)
+  try addPropagationRows(to: &harness)
+}
