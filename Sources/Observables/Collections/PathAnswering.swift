@@ -4,6 +4,8 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   var typeName: String { get }
   /// A name is asked of each element (C8).
   var spreadsNames: Bool { get }
+  /// Whether a component stands for the size.
+  func isSize(_ component: Path.Component) -> Bool
 
   /// The slot of a component that stands for one key.
   func slot(

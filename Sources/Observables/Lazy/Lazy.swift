@@ -82,6 +82,9 @@ public final class Lazy<Value>: LazyStorage {
   /// The value if it is valid; nothing is computed or tracked, nor created (Z7).
   public var peek: Value? { isValid ? stored : nil }
 
+  /// The value of before, where there was one.
+  var last: Value? { stored }
+
   /// The value in a model, which is bound to it if it is not yet.
   @inline(__always)
   func value(in model: some ObservableModel) -> Value {
@@ -108,6 +111,11 @@ public final class Lazy<Value>: LazyStorage {
 
   func assign(_ value: Value, in model: some ObservableModel) {
     bind(to: model)
+    assign(value)
+  }
+
+  /// The same where it is bound already.
+  func assign(_ value: Value) {
     declaration.checkWritable()
     if isLoading {
       loaded(with: keep(value))
@@ -156,7 +164,7 @@ public final class Lazy<Value>: LazyStorage {
   public override func change(of lazy: WatcherRef) -> AnyObject? {
     SavedValues(
       ObservedValues(
-        key: .property(slotIndex), old: base.flatMap { flattened($0) },
+        key: declaration.key, old: base.flatMap { flattened($0) },
         new: stored.flatMap { flattened($0) }))
   }
 }

@@ -1,0 +1,60 @@
+/// What key paths ask of it: its properties by name.
+extension DictionaryModel: PathAnswering {
+  var typeName: String { "a DictionaryModel" }
+  var spreadsNames: Bool { false }
+  package var valueCount: Int { loaded.count }
+
+  /// A property may be called 'count'; `@count` is how many have a value.
+  func isSize(_ component: Path.Component) -> Bool {
+    component.isCount && component.kind == .operation
+  }
+
+  private func name(_ component: Path.Component) -> String? {
+    switch component.kind {
+    case .name, .element: component.name
+    case .key: component.exact?.base as? String
+    case .every, .slot, .member, .operation: nil
+    }
+  }
+
+  func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef {
+    guard let name = name(component) else { throw unsupported(component, step, path) }
+    return slot(of: name, on: node)
+  }
+
+  func value(_ component: Path.Component, of path: Path) -> Any? {
+    name(component).flatMap { self[$0] }.flatMap { flattened($0) }
+  }
+
+  func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef? {
+    name(component).flatMap { self[$0] }.flatMap { traits.node(of: $0, in: engine) }
+  }
+
+  func name(of slot: SlotRef) -> String { slots.key(of: slot) ?? "?" }
+  func forget(_ slot: SlotRef) { slots.forget(slot) }
+
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
+    for (_, value) in loaded { visit(traits.member(value, in: engine)) }
+  }
+
+  func end(isLast: Bool, in engine: Engine) -> Member? {
+    (isLast ? loaded.last : loaded.first).map { traits.member($0.value, in: engine) }
+  }
+
+  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
+    for (_, value) in loaded { try visit(flattened(value)) }
+  }
+
+  // Its members are looked at again after each change.
+  func beginJournal() {}
+  func endJournal() {}
+  var journalEnd: Int { 0 }
+  func trimJournal(before position: Int) {}
+  func compactJournal(for readers: [Int]) {}
+  func forEachMemberChange(
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+  ) -> Bool { false }
+  func hasEdits(since position: Int) -> Bool { false }
+}

@@ -1,0 +1,158 @@
+/// An object whose properties are the entries of a store: each is loaded when it is read for the first
+/// time, kept, and written through.
+///
+/// For classes that offer as properties what is kept in a dictionary, a file of settings, a row of a
+/// database. The names are not declared; each is a lazy property (Z1):
+///
+/// ```swift
+/// let settings = DictionaryModel<Int>(
+///   load: { UserDefaults.standard.object(forKey: $0) as? Int },
+///   store: { UserDefaults.standard.set($1, forKey: $0) })
+/// try settings.observe("zoom") { settings in print(settings.zoom ?? 1) }
+/// settings.zoom = 2                   // stored at once
+/// settings.invalidate("zoom")         // the store has another value now
+/// ```
+///
+/// A path names properties as it does in a model, but any name is fine. Over an
+/// `ObservableDictionary` nothing has to be invalidated: its changes are heard. A script uses such an
+/// object as a dictionary. Confined to the thread of the loop that observes it.
+@dynamicMemberLookup
+public final class DictionaryModel<Value>: ObservableCollection {
+  private let load: (String) throws -> Value?
+  private let store: (String, Value?) -> Void
+  /// What is heard of, where the store is such a dictionary.
+  private let dictionary: ObservableDictionary<String, Value>?
+  private var properties: [String: Lazy<Value?>] = [:]
+  var slots = KeyedSlots<String>()
+  private(set) lazy var traits = ElementTraits<Value>()
+
+  /// Properties over a store that is read by `load`, where nil is a value too, and written by `store`.
+  ///
+  /// Neither may capture this object: it would never go.
+  public init(
+    load: @escaping (_ name: String) throws -> Value?,
+    store: @escaping (_ name: String, _ value: Value?) -> Void
+  ) {
+    (self.load, self.store, dictionary) = (load, store, nil)
+    super.init()
+    answering = self
+  }
+
+  /// Properties over the entries of a dictionary, whose changes they follow.
+  public init(_ dictionary: ObservableDictionary<String, Value>) {
+    self.dictionary = dictionary
+    load = { dictionary[$0] }
+    store = { dictionary[$0] = $1 }
+    super.init()
+    answering = self
+  }
+
+  override func detach() {
+    super.detach()
+    slots = KeyedSlots()
+  }
+
+  // MARK: Properties
+
+  /// The value of a property, loaded if it is not valid; assigning stores it, and makes it valid.
+  ///
+  /// Where it cannot be loaded this is the value of before, or nil, and the error is reported; `get`
+  /// throws it.
+  public subscript(name: String) -> Value? {
+    get {
+      let property = attachedProperty(name)
+      do {
+        return try property.get()
+      } catch {
+        property.noteUnheard(error)
+        return property.last.flatMap { $0 }
+      }
+    }
+    set {
+      let property = attachedProperty(name)
+      store(name, newValue)
+      // Where the store tells of it, it was heard; what it made of the value is what counts.
+      if dictionary == nil { property.assign(newValue) }
+    }
+  }
+
+  /// The same by the name itself.
+  public subscript(dynamicMember name: String) -> Value? {
+    get { self[name] }
+    set { self[name] = newValue }
+  }
+
+  /// The value of a property, loaded if it is not valid.
+  ///
+  /// - Throws: what loading throws; the next read tries again (Z8).
+  public func get(_ name: String) throws -> Value? { try attachedProperty(name).get() }
+
+  /// The value of a property, if it is valid; nothing is loaded.
+  public func peek(_ name: String) -> Value? { properties[name]?.peek.flatMap { $0 } }
+
+  // MARK: Validity
+
+  /// The property is loaded again when it is read.
+  ///
+  /// Watchers are called if that gives another value.
+  public func invalidate(_ name: String) { properties[name]?.invalidate() }
+
+  /// The same for all properties.
+  public func invalidate() { for property in properties.values { property.invalidate() } }
+
+  /// Whether reading the property loads nothing.
+  public func isValid(_ name: String) -> Bool { properties[name]?.isValid ?? false }
+
+  /// The names of the properties that are valid, in order.
+  public var validNames: [String] { properties.filter { $0.value.isValid }.keys.sorted() }
+
+  /// … and of those that were used and are not.
+  public var invalidNames: [String] { properties.filter { !$0.value.isValid }.keys.sorted() }
+
+  // MARK: Where they are observed
+
+  private func property(_ name: String) -> Lazy<Value?> {
+    if let property = properties[name] { return property }
+    let same = traits.same
+    let property = Lazy<Value?>(standIn: .some(nil)) { a, b in
+      switch (a, b) {
+      case (let a?, let b?): same(a, b)
+      case (nil, nil): true
+      default: false
+      }
+    }
+    let declaration = LazyDeclaration<Value?>(
+      name, [], dictionary.map { [Dependency($0, Path([.key(name)]))] } ?? [], isReadOnly: false,
+      storage: { [unowned property] _ in property })
+    declaration.get = { try unsafeDowncast($0, to: DictionaryModel.self).load(name) }
+    property.bind(to: self, declaration)
+    properties[name] = property
+    return property
+  }
+
+  /// A property that the engine knows where it has to: where it depends on another object, where this
+  /// one is observed, and where a computation that is tracked reads it.
+  private func attachedProperty(_ name: String) -> Lazy<Value?> {
+    let property = property(name)
+    let isTracked = isAnythingTracked
+    guard node != nil || dictionary != nil || isTracked,
+      let engine = node?.engine ?? Loop.current?.engine,
+      let node = observationToken(in: engine)?.node
+    else { return property }
+    let slot = slot(of: name, on: node)
+    if isTracked { engine.noteRead(slot) }
+    return property
+  }
+
+  func slot(of name: String, on node: NodeRef) -> SlotRef {
+    if let slot = slots[name] { return slot }
+    let slot = slots.slot(of: name, on: node)
+    property(name).attach(to: slot, in: node.engine)
+    return slot
+  }
+
+  /// The valid properties that have a value, in the order of their names.
+  var loaded: [(name: String, value: Value)] {
+    validNames.compactMap { name in peek(name).map { (name, $0) } }
+  }
+}
