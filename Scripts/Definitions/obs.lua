@@ -227,6 +227,45 @@ function obs.observe_edits(collection, callback, options) end
 function obs.observe_keys(collection, keys, callback, options) end
 
 ----------------------------------------------------------------------------------------------------
+-- Models: tables whose names are declared (Z9, P9)
+----------------------------------------------------------------------------------------------------
+
+---A model: a constructor for tables with defaults, methods, lazy and computed properties, and
+---inheritance.
+---
+---    local User = obs.model("User", {
+---      name = "", email = obs.none, tags = {},
+---      full = obs.computed({ "name" }, function(self) … end),
+---      greet = function(self) … end,
+---    })
+---    local user = User { name = "Ada" }
+---    local Admin = obs.model("Admin", User, { level = 1 })
+---
+---An instance is a plain table whose metatable is the model. A name that is not declared is an
+---error with the nearest one: in what the constructor is given, where a path is registered, and in
+---the dependencies of a computed property. A name that the instance has all the same may be
+---observed; a method may not.
+---
+---Functions of the body are methods; more can be added to the model later, also to parents. Names
+---that begin with `__` are metamethods, which children take over when they are made. Defaults that
+---are plain tables are copied deeply for each instance, and so are arrays, dictionaries and sets of
+---this module; what has another metatable is shared. A child may replace any declaration by any
+---other.
+---
+---In its body the target is left out: obs.lazy(get_or_options), obs.computed(deps, get),
+---obs.computed(get). They are declared on an instance when they are read or observed; until then an
+---instance is nothing to the engine. Without any, access is that of plain Lua.
+---@param name string
+---@param parent_or_body table
+---@param body? table
+---@return table model
+function obs.model(name, parent_or_body, body) end
+
+---In a model's body: this name exists and is nil to begin with.
+---@type table
+obs.none = nil
+
+----------------------------------------------------------------------------------------------------
 -- Watching the watchers
 ----------------------------------------------------------------------------------------------------
 
@@ -343,24 +382,6 @@ function obs.force(target) end
 
 ---The stored value, computing and tracking nothing.
 function obs.peek(target, name) end
-
----A model: a constructor for tables with defaults, methods, lazy and computed properties, and
----inheritance.
----
----    local User = obs.model("User", {
----      name = "",
----      full = obs.computed({ "name" }, function(self) … end),
----      greet = function(self) … end,
----    })
----    local user = User { name = "Ada" }
----    local Admin = obs.model("Admin", User, { level = 1 })
----
----In its body the target is left out: obs.lazy(get_or_options), obs.computed(deps, get),
----obs.computed(get).
-function obs.model(name, parent_or_body, body) end
-
----In a model's body: this name exists and is nil to begin with
-obs.none = nil
 
 ----------------------------------------------------------------------------------------------------
 -- Planned · Graphs
