@@ -34,7 +34,8 @@ let package = Package(
       name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua"],
       resources: [
         .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
-        .embedInCode("Prelude/collections.lua"), .embedInCode("Prelude/models.lua"),
+        .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
+        .embedInCode("Prelude/models.lua"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],

@@ -4,6 +4,7 @@
 
 #include "clua_collections.h"
 #include "clua_errors.h"
+#include "clua_lazy.h"
 #include "clua_models.h"
 
 /* ---- Observed tables, protected ---------------------------------------------------------------- */
@@ -77,16 +78,24 @@ int clua_try_node_settle(lua_State *L, clua_node *node) {
   return protect_operation(L, settle, 0, &data);
 }
 
-/* (operation, key, getter) */
+typedef struct lazy_operation {
+  clua_node *node;
+  int flags;
+  lua_Integer number;
+} lazy_operation;
+
+/* (operation, key, getter, declaration) */
 static int lazy(lua_State *L) {
-  node_operation *data = lua_touserdata(L, 1);
-  clua_node_lazy(L, data->node, 2, 3);
+  const lazy_operation *data = lua_touserdata(L, 1);
+  clua_node_lazy(L, data->node, 2, 3, 4, data->flags, data->number);
   return 0;
 }
 
-int clua_try_node_lazy(lua_State *L, clua_node *node) {
-  node_operation data = {node, NULL, 0};
-  return protect_operation(L, lazy, 2, &data);
+int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number) {
+  lazy_operation data = {node, flags, number};
+  lua_pushlightuserdata(L, &data);
+  clua_insert(L, -4);
+  return clua_protect(L, lazy, 4, 0);
 }
 
 static int declare(lua_State *L) {
@@ -474,13 +483,14 @@ int clua_tracedcall(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
-/// Watchers that are being called on this thread.
-static _Thread_local int watchers;
+/// Why what is being called on this thread cannot yield, NULL where nothing forbids it.
+static _Thread_local const char *unyielding;
+static const char watchers[] = "a watcher cannot yield; start a task (obs.task)";
+static const char getters[] = "a getter cannot yield: the value of a lazy property is needed at once";
 
 static int yield(lua_State *L) {
-  if (watchers > 0 && !lua_isyieldable(L)) {
-    return luaL_error(L, "a watcher cannot yield; start a task (obs.task)");
-  }
+  if (unyielding && !lua_isyieldable(L)) return luaL_error(L, "%s", unyielding);
+  if (clua_isgetter(L)) return luaL_error(L, "%s", getters);
   return lua_yield(L, lua_gettop(L));
 }
 
@@ -500,11 +510,20 @@ int clua_callplainly(lua_State *L) {
   return lua_gettop(L);
 }
 
-int clua_watchercall(lua_State *L, int nargs, int nresults) {
-  watchers++;
+static int call_without_yield(lua_State *L, int nargs, int nresults, const char *why) {
+  const char *outer = unyielding;
+  unyielding = why;
   int status = clua_tracedcall(L, nargs, nresults);
-  watchers--;
+  unyielding = outer;
   return status;
+}
+
+int clua_watchercall(lua_State *L, int nargs, int nresults) {
+  return call_without_yield(L, nargs, nresults, watchers);
+}
+
+int clua_gettercall(lua_State *L, int nargs, int nresults) {
+  return call_without_yield(L, nargs, nresults, getters);
 }
 
 int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
@@ -518,9 +537,10 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
   lua_replace(L, table - 1);
   lua_settop(L, table);
   lua_pushnil(L);
-  watchers++;
+  const char *outer = unyielding;
+  unyielding = watchers;
   int status = lua_pcall(L, 2, 0, handler);
-  watchers--;
+  unyielding = outer;
   lua_remove(L, handler);
   return status;
 }

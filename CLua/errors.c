@@ -40,6 +40,28 @@ void clua_pushtraceback(lua_State *L, bool *swift) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
 }
 
+void clua_leavetraceback(lua_State *L) {
+  // Both keys were made at installation and are never nil.
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_pushboolean(L, false);
+  }
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
+}
+
+/* (light thread) */
+static int trace(lua_State *L) {
+  lua_State *thread = lua_touserdata(L, 1);
+  luaL_traceback(L, thread, NULL, 0);
+  clua_leavetraceback(L);
+  return 0;
+}
+
+void clua_tracethread(lua_State *L, lua_State *thread) {
+  lua_pushlightuserdata(L, thread);
+  if (clua_protect(L, trace, 1, 0) != LUA_OK) lua_pop(L, 1);
+}
+
 /* ---- Error values that hold a Swift error ----------------------------------------------------- */
 
 typedef struct error_source {

@@ -217,6 +217,16 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
   shared->tables = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  shared->cells = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_newtable(L);
+  shared->threads = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_newtable(L);
+  shared->tracked = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "kv");
   lua_setfield(L, -2, "__mode");

@@ -95,6 +95,7 @@ static int base_next(lua_State *L) {
   int found;
   clua_node *node = shared->active ? clua_pushnodeat(L, 1) : NULL;
   if (node) {
+    if (lua_isnil(L, 2)) clua_noteread(L, node, CLUA_READ_EVERY);
     lua_pushvalue(L, 2);
     found = clua_nodenext(L, node, 1, 4);
   } else {
@@ -139,6 +140,9 @@ static int base_rawget(lua_State *L) {
     return shared->rawget(L);
   }
   lua_settop(L, 2);
+  clua_node *node = clua_pushnodeat(L, 1);
+  if (node) clua_notekey(L, node, 4, 2);
+  lua_settop(L, 2);
   clua_rawget(L, 1);
   return 1;
 }
@@ -157,6 +161,8 @@ static int base_rawset(lua_State *L) {
 static int base_rawlen(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
   if (!shared->active || lua_type(L, 1) != LUA_TTABLE) return shared->rawlen(L);
+  clua_node *node = clua_node_at(L, 1);
+  if (node) clua_noteread(L, node, CLUA_READ_COUNT);
   lua_pushinteger(L, (lua_Integer)clua_rawlen(L, 1));
   return 1;
 }

@@ -2,6 +2,7 @@
 #ifndef CLUA_OBSERVED_INTERNAL_H
 #define CLUA_OBSERVED_INTERNAL_H
 
+#include "clua_lazy.h"
 #include "clua_observed.h"
 
 /// The metamethods that a private metatable forwards to the user's, in the order of `clua_events`.
@@ -37,6 +38,13 @@ typedef struct clua_shared {
   clua_observation observation;
   clua_node *nodes;  // all that have not ended
   int tables;        // registry reference of the map light(node) -> table, which has weak values
+  int cells;         // … of the list of the cells of lazy keys, which is weak
+  int threads;       // … of the list of the coroutines of getters
+  int running;       // how many of those are running
+  int tracked;       // … of the list of the metatables of opened tables
+  int opened;        // how many those are
+  lua_State *getter;  // the coroutine of the getter that is running, if it has one
+  clua_slot *waits;   // what it waits for
   bool active;       // something was observed once
   bool traversed;    // `next` gave out a key once: loops may be under way
   lua_CFunction insert, remove, move, sort, concat, unpack;
@@ -56,8 +64,8 @@ enum {
   CLUA_NODE_POSITIONS,
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the bridge's
-  CLUA_NODE_LAZY,       // key -> getter
-  CLUA_NODE_LAZYMETATABLE,  // of the store, while there are lazy keys
+  CLUA_NODE_LAZY,       // key -> cell
+  CLUA_NODE_LAZYMETATABLE,  // of the store, where it does not inherit as the table did
   CLUA_NODE_USERVALUES = CLUA_NODE_LAZYMETATABLE
 };
 
@@ -70,7 +78,9 @@ typedef struct clua_record {
   clua_slot *slot;      // NULL after the last watcher left, until the table settles
   int type;             // of the key: a light pointer may equal an object's
   bool positive;        // the key is a positive integer
-  bool lazy;            // it has a getter, and stays in the store
+  bool lazy;            // it has a cell, and stays in the store
+  bool loading;         // … and its loader is at work
+  uint8_t flags;        // CLUA_LAZY_…
 } clua_record;
 
 enum { CLUA_RECORDS_INLINE = 2, CLUA_RECORDS_LINEAR = 8, CLUA_SHORT_STRING = 40 };
@@ -83,7 +93,7 @@ struct clua_node {
   int count, capacity;
   int positives;           // slots of positive integer keys
   uint64_t quiet;          // as `armings` says, none of those wants anything
-  int lazies;              // how many keys have a getter
+  int lazies;              // how many keys have a cell
   int busy;                // a `table.sort` is at work in the store
   bool disturbed;          // … and something else wrote meanwhile
   bool journaling;         // every write is told
@@ -97,6 +107,9 @@ struct clua_node {
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
   bool unfinished;         // a traversal may stand between two moved keys
+  bool nativeindex;        // the user's `__index` is a C function: asked after the store
+  bool opened;             // a tracked getter that is running reads it
+  bool tracked;            // it was opened once
   bool modelled;           // an instance of a model with an access of its own
   bool userindex;          // `__index` of the private metatable is the closure
   bool eventsknown;        // as a metatable: `events` is up to date
@@ -317,15 +330,40 @@ int clua_modelassign(lua_State *L);
 
 /* ---- Lazy keys ------------------------------------------------------------------------------ */
 
-/// Pushes a function and the table to call it with, and a key, where that is a lazy key that is invalid.
-/// [-0, +(0|2), -]
+/// Pushes a function and the table to call it with where the key at `key` is lazy. [-0, +(0|2), -]
 bool clua_pushlazy(lua_State *L, int table, int key);
 /// (table, key) -> the value of a lazy key, computed.
 int clua_lazycompute(lua_State *L);
 /// Gives a store the metatable by which it inherits. [-0, +0, -]
 void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store);
-/// Raises where the key of a record is lazy. [-0, +0, v]
-void clua_checkwritable(lua_State *L, const clua_record *record, int key);
+/// … which takes memory where it inherits by a function, and none after this. [-0, +0, m]
+void clua_makestoremetatable(lua_State *L, int userdata);
+/// The store of a node became another table. [-0, +0, -]
+void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store);
+/// Returns the value of the lazy key of a record, which the store does not have; what remains of the
+/// function that calls this. Indices are absolute. [-0, +any, e]
+int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
+                  int key);
+/// Returns what the key at 2 gives through the user's metatable. [-0, +any, e]
+int clua_indexbehind(lua_State *L, clua_node *node, int userdata);
+/// Assigns to a lazy key. Indices are absolute. [-0, +0, e]
+void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
+                     int value);
+
+/* ---- Tracking ------------------------------------------------------------------------------- */
+
+/// Whether a tracked getter is running. [-0, +0, -]
+bool clua_istracking(lua_State *L);
+/// Tells a read of an opened table as a whole, or of its size. [-0, +0, m]
+void clua_noteread(lua_State *L, clua_node *node, clua_reading what);
+/// Tells a read of the key at `key` of an opened table; absolute. [-0, +0, m]
+void clua_notekey(lua_State *L, clua_node *node, int userdata, int key);
+/// Closes what was opened since there were `count` open tables. [-0, +0, -]
+void clua_untrack(lua_State *L, int count);
+/// Moves all keys of a node's table into its store. [-0, +0, m]
+void clua_moveall(lua_State *L, clua_node *node);
+/// Sets `__index` of a private metatable to what it is while the table is not opened. [-0, +0, m]
+void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata);
 
 /* ---- Collections ---------------------------------------------------------------------------- */
 

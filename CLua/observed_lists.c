@@ -83,6 +83,7 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
     return NULL;
   }
   lua_settop(L, userdata);
+  clua_noteread(L, node, CLUA_READ_EVERY);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_replace(L, metatable);
   lua_settop(L, metatable);

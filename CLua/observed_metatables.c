@@ -262,6 +262,14 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   lua_rawset(L, metatable);
 }
 
+void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) {
+  lua_pushliteral(L, "__index");
+  if (node->userindex) clua_pushshared(L, CLUA_SHARED_INDEX);
+  else if (node->kind == CLUA_KIND_SET) clua_pushfield(L, userdata, "__index");
+  else lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_rawset(L, metatable);
+}
+
 /* [-0, +0, m] */
 static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int shared) {
   if (clua_isstorefixed(node)) {
@@ -279,14 +287,15 @@ static void fill_access(lua_State *L, clua_node *node, int metatable, int userda
     node->userindex = false;
     return;
   }
-  lua_pushliteral(L, "__index");
-  node->userindex = clua_pushfield(L, userdata, "__index") == LUA_TFUNCTION;
+  bool function = clua_pushfield(L, userdata, "__index") == LUA_TFUNCTION;
+  // A C function is asked behind the store: its errors name no place, and it does not yield.
+  node->nativeindex = function && lua_iscfunction(L, -1);
+  node->userindex = function && !node->nativeindex;
   lua_pop(L, 1);
+  if (node->nativeindex) clua_makestoremetatable(L, userdata);
   // A script that later replaces a table in `__index` by a function through a plain assignment can't
   // be seen: until something else fills this metatable, the function is called with the store.
-  if (node->userindex) lua_getiuservalue(L, shared, CLUA_SHARED_INDEX);
-  else lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  lua_rawset(L, metatable);
+  if (!node->opened) clua_fillindex(L, node, metatable, userdata);
   lua_pushliteral(L, "__newindex");
   bool newindex = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
   node->modelled = clua_ismodelnewindex(L, -1);
@@ -425,6 +434,8 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     int metatable = top + 3, userdata = top + 4, user = top + 5;
     if (access) {
       fill_access(L, each, metatable, userdata, shared);
+      lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+      clua_setstoremetatable(L, each, userdata, lua_gettop(L));
       continue;
     }
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);

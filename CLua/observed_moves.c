@@ -100,7 +100,8 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  if (!node->userindex) {
+  clua_storereplaced(L, node, userdata, store);
+  if (!node->userindex && !node->opened) {
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);
     lua_rawset(L, metatable);
@@ -187,6 +188,13 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
   lua_settop(L, top);
 }
 
+void clua_moveall(lua_State *L, clua_node *node) {
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 24, NULL);
+  if (!node->all && clua_pushnode(L, node)) move_all(L, node, top + 1, top + 2, top + 3, 0);
+  lua_settop(L, top);
+}
+
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
   int top = lua_gettop(L);
   luaL_checkstack(L, 24, NULL);
@@ -262,15 +270,24 @@ static void move_all_back(lua_State *L, clua_node *node, int table, int metatabl
   }
 }
 
+static bool has_slots(const clua_node *node) {
+  for (int i = 0; i < node->count; i++) {
+    if (node->records[i].slot) return true;
+  }
+  return false;
+}
+
 void clua_node_settle(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
   luaL_checkstack(L, 24, NULL);
-  if (node->busy || !clua_pushnode(L, node)) return;
+  if (node->busy || node->opened || !clua_pushnode(L, node)) return;
   int table = top + 1, metatable = top + 2, userdata = top + 3, store = top + 4;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (!node->every) node->counting = false;
   if (node->all) {
-    if (!node->every && node->positives == 0 && !clua_isstorefixed(node)) {
+    // What a tracked getter has read it will read again.
+    if (node->tracked) node->tracked = has_slots(node);
+    if (!node->every && node->positives == 0 && !clua_isstorefixed(node) && !node->tracked) {
       clua_forgetplaces(L, node, userdata);
       move_all_back(L, node, table, metatable, userdata, store);
     }

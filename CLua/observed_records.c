@@ -94,7 +94,8 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   }
   clua_record *record = &node->records[node->count];
   record->slot = NULL;
-  record->lazy = false;
+  record->lazy = record->loading = false;
+  record->flags = 0;
   record->type = type;
   record->positive = clua_ispositive(L, key);
   if (record->positive) record->position = lua_tointeger(L, key);

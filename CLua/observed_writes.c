@@ -77,7 +77,10 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value) {
-  if (record) clua_checkwritable(L, record, key);
+  if (record && record->lazy) {
+    clua_assignlazy(L, node, record, userdata, key, value);
+    return;
+  }
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   int store = lua_gettop(L);
   if (!clua_iswanted(node, record)) {
@@ -109,10 +112,9 @@ int clua_storenewindex(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   clua_record *record = clua_record_of(L, node, userdata, 2);
   if (record) {
-    if (clua_iswanted(node, record)) {
+    if (record->lazy || clua_iswanted(node, record)) {
       clua_store(L, node, record, 1, userdata, 2, 3);
     } else {
-      clua_checkwritable(L, record, 2);
       lua_rawset(L, store);
     }
     return 0;
@@ -142,7 +144,8 @@ int clua_storenewindex(lua_State *L) {
 
 /* `__len` of a table that moved as a whole. Upvalues: the store, the node's userdata. */
 int clua_storelength(lua_State *L) {
-  const clua_node *node = (const clua_node *)lua_touserdata(L, lua_upvalueindex(2));
+  clua_node *node = (clua_node *)lua_touserdata(L, lua_upvalueindex(2));
+  clua_noteread(L, node, CLUA_READ_COUNT);
   lua_pushinteger(L, clua_listlength(L, node, lua_upvalueindex(1)));
   return 1;
 }

@@ -18,8 +18,6 @@ int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_settle. [-0, +(0|1), -]
 int clua_try_node_settle(lua_State *L, clua_node *node);
-/// As clua_node_lazy for the key and the getter on top. [-2, +(0|1), -]
-int clua_try_node_lazy(lua_State *L, clua_node *node);
 /// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
 /// [-1, +(0|1), -]
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);
@@ -108,6 +106,8 @@ bool clua_equaltext(const char *a, const char *b);
 int clua_tracedcall(lua_State *L, int nargs, int nresults);
 /// The same for a watcher's callback, in which a yield is an error that says so (T12).
 int clua_watchercall(lua_State *L, int nargs, int nresults);
+/// The same for the getter of a lazy property.
+int clua_gettercall(lua_State *L, int nargs, int nresults);
 /// A function for scripts: calls its first argument with the others, without letting it yield.
 int clua_callplainly(lua_State *L);
 /// Replaces `coroutine.yield` by one that knows watchers. [-0, +(0|1), -]

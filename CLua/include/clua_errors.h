@@ -11,6 +11,10 @@ int clua_messagehandler(lua_State *L);
 /// tells whether a Swift function raised the error. [-0, +1, -]
 void clua_pushtraceback(lua_State *L, bool *swift);
 
+/// Pops a traceback and leaves it for clua_pushtraceback. [-1, +0, -]
+void clua_leavetraceback(lua_State *L);
+/// Leaves the traceback of a coroutine that an error has ended. [-0, +0, -]
+void clua_tracethread(lua_State *L, lua_State *thread);
 /// Pushes `message` behind the position of the caller of the running C function. [-0, +1, -]
 int clua_try_pushmessage(lua_State *L, const char *message, size_t length);
 /// Pushes an error value that holds `object` and reads as clua_try_pushmessage does. Lua owns `object`

@@ -12,6 +12,9 @@
 /// The head of the engine's record of one observed key: C reads it on each write of that key.
 typedef struct clua_slot {
   uint8_t wants;  // CLUA_WANTS_… bits, 0 while everybody who watches it is pending already
+  uint8_t valid;  // of a lazy key: its value is in the store, or is nil
+  uint8_t reserved[2];
+  uint32_t stamp;  // the tracked getter that has read it already
 } clua_slot;
 
 enum {
@@ -75,6 +78,15 @@ typedef struct clua_observation {
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
   /// Counts how often a slot began to want something again; NULL where nobody counts.
   const uint64_t *armings;
+  /// A lazy key that is invalid is read: brings it up to date; false with an error pushed.
+  bool (*compute)(void *context, lua_State *L, clua_slot *slot);
+  /// A lazy key is assigned, or made invalid: the value is popped.
+  void (*assign)(void *context, lua_State *L, clua_slot *slot, bool invalid);
+  /// The tracked getter that is running has read something of an opened table: the key, which may have a
+  /// slot, is popped, nil where it is the whole.
+  void (*read)(void *context, lua_State *L, clua_node *node, clua_slot *slot, int what);
+  /// The number of that getter's run, 0 while none is running.
+  const uint32_t *stamp;
 } clua_observation;
 
 /// Prepares a state: replaces the base functions that could tell an observed table from a plain one.
@@ -124,15 +136,6 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// (owner must be NULL then; a metatable of observed tables keeps its node, since new metamethods
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
-
-/// Declares the key at `key` lazy: until it is read it is nowhere, also not for `pairs`; then the
-/// function at `getter` is called with the table and the key, and what it gives is kept. Assigning raises
-/// "… is read-only". A getter that is nil takes that back. A former value is dropped. [-0, +0, e]
-void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter);
-/// Whether the key at `key` was declared lazy. [-0, +0, -]
-bool clua_node_islazy(lua_State *L, clua_node *node, int key);
-/// Drops the value that is kept for a lazy key, telling nobody. [-0, +0, -]
-void clua_node_invalidate(lua_State *L, clua_node *node, int key);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
 int clua_rawget(lua_State *L, int index);

@@ -234,20 +234,6 @@ static int journal(lua_State *L) {
   return 0;
 }
 
-/* core.lazy(t, key, getter) */
-static int lazy(lua_State *L) {
-  lua_settop(L, 3);
-  clua_node_lazy(L, clua_node_make(L, 1), 2, 3);
-  return 0;
-}
-
-/* core.invalidate(t, key) */
-static int invalidate(lua_State *L) {
-  clua_node *node = clua_node_at(L, 1);
-  if (node) clua_node_invalidate(L, node, 2);
-  return 0;
-}
-
 static int observed(lua_State *L) {
   lua_pushboolean(L, clua_node_at(L, 1) != NULL);
   return 1;
@@ -356,7 +342,7 @@ static int open_obs(lua_State *L) {
   static const luaL_Reg functions[] = {
     {"watch", watch}, {"unwatch", unwatch}, {"quiet", quiet}, {"settle", settle},
     {"on_written", on_written}, {"on_edit", on_edit}, {"journal", journal},
-    {"lazy", lazy}, {"invalidate", invalidate}, {"observed", observed}, {"stats", stats}, {"value", value},
+    {"observed", observed}, {"stats", stats}, {"value", value},
     {NULL, NULL},
   };
   if (luaL_loadbuffer(L, obs_source, sizeof obs_source - 1, "=obs") != LUA_OK) lua_error(L);

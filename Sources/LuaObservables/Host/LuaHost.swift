@@ -26,6 +26,7 @@ public final class LuaHost {
   package let engine: Engine
   @exclusivity(unchecked) private(set) var tables: TableKind!
   let receiver = ScriptReceiver()
+  @exclusivity(unchecked) private(set) var lazies: ScriptLazies!
   /// The write that Lua is at, if it is one that somebody hears.
   @exclusivity(unchecked) var writing: UnsafePointer<clua_write>?
   let paths = PathCache()
@@ -68,6 +69,7 @@ public final class LuaHost {
     self.loop = loop
     engine = loop.engine
     tables = TableKind(self)
+    lazies = ScriptLazies(self)
     state.attachment = self
     receiver.host = self
     objects.host = self
@@ -94,7 +96,23 @@ public final class LuaHost {
             $0.ended(L!, node!, owner)
           }
         },
-        armings: engine.armings)
+        armings: engine.armings,
+        compute: { context, L, slot in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.computeLazy(L!, slot!)
+          }
+        },
+        assign: { context, L, slot, isInvalid in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.assignLazy(L!, slot!, isInvalid: isInvalid)
+          }
+        },
+        read: { context, L, table, slot, reading in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.noteRead(L!, table!, slot, clua_reading(UInt32(reading)))
+          }
+        },
+        stamp: engine.trackingStamp)
       try state.check(clua_try_observation_install(L, &observation), L)
       try state.check(clua_try_watchyields(L), L)
       try anchors.install(state, L)
@@ -116,7 +134,7 @@ public final class LuaHost {
     endings = []
     engine.stopAll {
       $0 === receiver || $0 === probe || ($0 as? TableWatcher)?.host === self
-        || ($0 as? CopyReceiver)?.host === self
+        || $0 === lazies
     }
     tables.abandonAll()
     exitHooks = []

@@ -9,6 +9,8 @@ public struct LuaReport: Sendable {
     case timer
     case task
     case hook
+    /// The getter of a lazy property, which nobody has read.
+    case getter
     case exit
     /// Not a callback's error: the engine gave up on watchers that trigger themselves.
     case loop

@@ -8,7 +8,6 @@ extension LuaHost {
     [
       ("raise", { host, L in throw LuaError(host.state.text(at: 1, of: L)) }),
       ("kind", { host, L in try host.collectionKind(L) }),
-      ("copy_of", { host, L in try host.declareCopy(L) }),
       ("named_member", { host, L in try host.namedMember(L) }),
     ]
   }

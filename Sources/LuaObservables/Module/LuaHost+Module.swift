@@ -45,8 +45,8 @@ extension LuaHost {
     lua_pushnil(L)
     // Each slice is given the module as the one before it left it.
     for slice in [
-      PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.collections_lua,
-      PackageResources.models_lua,
+      PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
+      PackageResources.collections_lua, PackageResources.models_lua,
     ] {
       let status = slice.withUnsafeBytes { text in
         clua_try_load(
@@ -77,7 +77,7 @@ extension LuaHost {
     lua_pushcclosure(L, clua_callplainly, 0)
     try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
     for functions in [
-      observingFunctions, operatorFunctions, collectionFunctions, modelFunctions,
+      observingFunctions, operatorFunctions, collectionFunctions, lazyFunctions, modelFunctions,
       objectFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
     ] {
       for (name, function) in functions {

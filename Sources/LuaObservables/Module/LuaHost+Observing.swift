@@ -126,14 +126,15 @@ extension LuaHost {
     }
   }
 
-  /// path_parts(path, function name) → list of keys, list of kinds, text.
+  /// path_parts(path, function name, argument number) → list of keys, list of kinds, text.
   private func pathParts(_ L: OpaquePointer) throws -> CInt {
+    let argument = lua_type(L, 3) == LUA_TNUMBER ? Int(lua_tointegerx(L, 3, nil)) : 2
     let function = lua_type(L, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
-    let path = try path(at: 1, of: L, function, argument: 2)
+    let path = try path(at: 1, of: L, function, argument: argument)
     do {
       try path.checkOperators()
     } catch {
-      throw badArgument(2, of: function, error.description)
+      throw badArgument(argument, of: function, error.description)
     }
     try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
     let keys = lua_gettop(L)

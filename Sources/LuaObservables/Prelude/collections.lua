@@ -116,7 +116,9 @@ function obs.copy_of(target, name, source)
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
   -- All of the collection, whichever it is.
   local path = tostring(obs.path(source)) .. ".*"
-  core.copy_of(target, name, path, function(self) return copied(self[source]) end)
+  core.declare(target, name, core.compile_lazy({
+    get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
+  }, nil, "copy_of", 3))
 end
 
 -- Collections of the host program -----------------------------------------------------------------

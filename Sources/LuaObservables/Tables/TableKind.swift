@@ -105,6 +105,18 @@ final class TableKind: NodeKind {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
     try checkName(of: table, step, path, L)
+    return try slot(forKeyAt: -1, of: node, L)
+  }
+
+  /// The slot of the key at an index, made when it isn't there. [-0, +0, -]
+  func slot(
+    forKeyAt index: CInt, of node: NodeRef, _ L: OpaquePointer
+  ) throws(LuaError) -> SlotRef {
+    let table = TableKind.table(node)
+    if let slot = clua_node_slot(L, table, index) {
+      return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    }
+    lua_pushvalue(L, index)
     let slot = host.engine.makeSlot(on: node, key: 0)
     let status = clua_try_node_watch(
       L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
@@ -128,7 +140,7 @@ final class TableKind: NodeKind {
     try host.state.check(clua_try_pushnamedmember(L), L)
   }
 
-  private func everySlot(of node: NodeRef, _ L: OpaquePointer) throws(LuaError) -> SlotRef {
+  func everySlot(of node: NodeRef, _ L: OpaquePointer) throws(LuaError) -> SlotRef {
     if let every = node.pointee.every { return every }
     let slot = host.engine.makeSlot(on: node, key: 0, isEvery: true)
     let status = clua_try_node_watchevery(
@@ -237,16 +249,28 @@ final class TableKind: NodeKind {
     if path.components[step].kind == .member {
       clua_rawget(L, -2)
     } else if clua_node_islazy(L, TableKind.table(node), -1) {
-      // What a path goes through is computed as soon as the wiring needs it.
-      let name = host.keyName(at: -1, of: L)
-      let status = clua_try_gettable(L, -2)
-      if status != LUA_OK {
-        host.reportError(status, L, .hook, name: "lazy property '\(name)'", site: "")
-        return false
-      }
+      return pushLazyValue(of: node, L)
     } else {
       clua_inheritedget(L, -2)
     }
+    return true
+  }
+
+  /// The same for a lazy key, which is on top: what a path goes through is computed as soon as the wiring
+  /// needs it, for nobody who reads.
+  private func pushLazyValue(of node: NodeRef, _ L: OpaquePointer) -> Bool {
+    guard let slot = clua_node_slot(L, TableKind.table(node), -1),
+      let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
+    else { return false }
+    if lazy.pointee.flags.contains(.uncached) {
+      let name = host.keyName(at: -1, of: L)
+      let status = clua_try_gettable(L, -2)
+      if status == LUA_OK { return true }
+      host.reportError(status, L, .getter, name: name, site: host.lazies.site(of: lazy))
+      return false
+    }
+    guard host.engine.settleForNobody(lazy) else { return false }
+    clua_lazy_pushvalue(L, lazy.number, false)
     return true
   }
 

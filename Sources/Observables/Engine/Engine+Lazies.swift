@@ -196,16 +196,20 @@ extension Engine {
   /// Its value is to be computed anew, whatever it depends on.
   ///
   /// Harmless where it is invalid already.
-  package func invalidate(explicitly lazy: WatcherRef) {
+  package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
     if !dead.isEmpty { buryDead() }
-    invalidate(lazy, isCertain: true)
-    if !invalidated.isEmpty { spread(nil) }
+    if isRecording, let change { recorder?.wrote(change) }
+    invalidate(lazy, isCertain: true, by: change)
+    if !invalidated.isEmpty { spread(change) }
     callDoubting()
   }
 
   /// A program assigned its value, which is `computation` against the one before (Z5).
-  package func overridden(_ lazy: WatcherRef, _ computation: Computation) {
+  package func overridden(
+    _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil
+  ) {
     if !dead.isEmpty { buryDead() }
+    if isRecording, let change { recorder?.wrote(change) }
     let flags = lazy.pointee.flags
     if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
     guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
@@ -216,7 +220,7 @@ extension Engine {
     // Where it was invalid, what depends on it knows.
     if flags.contains(.pending), !flags.contains(.failed) { return }
     invalidated.append(slot)
-    spread(nil)
+    spread(change)
     callDoubting()
   }
 

@@ -82,6 +82,7 @@ extension Engine {
   /// It failed in the operation under way: it is not tried again before that is over.
   private func hasFailedNow(_ lazy: WatcherRef) -> Bool {
     lazy.pointee.flags.contains(.failed) && lazy.pointee.operation == operation
+      && !(settling.isEmpty && computing.isEmpty)
   }
 
   // MARK: Looking at dependencies
@@ -184,12 +185,19 @@ extension Engine {
   }
 
   /// … where nobody reads it.
-  private func settleForNobody(_ lazy: WatcherRef) {
-    guard lazy.isOutdated, !lazy.pointee.flags.contains(.computing) else { return }
+  ///
+  /// What has failed is tried `again` only for somebody new. False where it has no value.
+  @discardableResult
+  package func settleForNobody(_ lazy: WatcherRef, again: Bool = false) -> Bool {
+    if !lazy.isOutdated { return !lazy.pointee.flags.contains(.pending) }
+    if lazy.isUnderWay || hasFailedNow(lazy) { return false }
+    if lazy.pointee.flags.contains(.failed), !again { return false }
     let (index, id) = (lazy.pointee.index, lazy.pointee.id)
-    if !settle(lazy), let lazy = watcher(at: index, id: id), !lazy.isUnderWay {
+    if settle(lazy) { return true }
+    if let lazy = watcher(at: index, id: id), !lazy.isUnderWay {
       lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
     }
+    return false
   }
 
   /// A link was made to a lazy property: what is watched is computed (Z4), and so is what a path goes
@@ -204,7 +212,7 @@ extension Engine {
         lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
       }
     } else if !link.pointee.isTerminal || wire.pointee.watcher.wantsNews {
-      settleForNobody(lazy)
+      settleForNobody(lazy, again: true)
     }
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
     if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
@@ -385,6 +393,18 @@ extension Engine {
         }
       }
     }
+  }
+
+  /// The error of a property that waits for itself, if it does.
+  package func cycleError(of lazy: WatcherRef) -> LazyError? {
+    lazy.isUnderWay ? .cycle(names: cycle(to: lazy)) : nil
+  }
+
+  /// The lazy properties of an object, in the order of their declaration.
+  package func lazies(of node: NodeRef) -> [WatcherRef] {
+    var lazies: [WatcherRef] = []
+    node.forEachSlot { slot in if let lazy = slot.pointee.lazy { lazies.append(lazy) } }
+    return lazies.sorted { $0.pointee.id < $1.pointee.id }
   }
 
   // MARK: Names

@@ -57,6 +57,9 @@ extension SlotRef {
       .assumingMemoryBound(to: SlotRef?.self)
   }
 
+  /// Somebody watches the key, or depends on it.
+  package var isLinked: Bool { pointee.first != nil }
+
   /// Adds a link at the end: slots are in order of registration.
   func append(_ link: LinkRef) {
     link.pointee.slot = self

@@ -7,11 +7,11 @@ extension ObservableModel {
     lazies.filter { !$0.storage.isValid }.map(\.declaration.name)
   }
 
-  /// Whether a property is up to date; one that is not lazy always is.
+  /// Whether a property is lazy and up to date.
   ///
   /// - Throws: `ModelError` for an unknown name.
   public func isValid(_ name: String) throws(ModelError) -> Bool {
-    try storage(of: name)?.isValid ?? true
+    try storage(of: name)?.isValid ?? false
   }
 
   /// The next read of a lazy property computes anew; harmless for one that is not lazy.

@@ -1,0 +1,87 @@
+/// Lazy keys of observed tables, and what tracked getters read.
+///
+/// The home of a lazy key is the store. While its value is valid it is there, and reading it costs what
+/// reading an observed key costs; while it is invalid it is nowhere, and the read comes to C, which has
+/// the engine bring it up to date. What belongs to a lazy key is in its cell, a table that the node
+/// keeps; cells are found by their numbers in a weak table.
+#ifndef CLUA_LAZY_H
+#define CLUA_LAZY_H
+
+#include "clua_observed.h"
+
+/// How a lazy key gets its value.
+enum {
+  CLUA_LAZY_LOADED = 1,    // the getter stores the value itself
+  CLUA_LAZY_READONLY = 2,  // assigning raises
+  CLUA_LAZY_ARMED = 4,     // assigning nil makes it invalid
+  CLUA_LAZY_UNCACHED = 8,  // the getter is called at each read
+  CLUA_LAZY_TRACKED = 16,  // what the getter reads is told
+};
+
+/// What came of a computation.
+typedef enum clua_computation {
+  CLUA_COMPUTED_SAME,      // the value that it had
+  CLUA_COMPUTED_CHANGED,   // another value
+  CLUA_COMPUTED_RESTORED,  // the base, which had been replaced
+  CLUA_COMPUTED_FAILED,    // an error, which the cell keeps
+  CLUA_COMPUTED_WAITING,   // it waits for another lazy key
+} clua_computation;
+
+/// How a new value is compared.
+enum {
+  CLUA_COMPARE_KNOWN = 1,  // with the last one
+  CLUA_COMPARE_BASED = 2,  // with the base
+  CLUA_COMPARE_KEEP = 4,   // the last one becomes the base where the new one is another
+};
+
+/// What of a table was read.
+typedef enum clua_reading { CLUA_READ_KEY, CLUA_READ_EVERY, CLUA_READ_COUNT } clua_reading;
+
+/// Declares the key at `key` lazy, with a slot that is registered, and a cell of this number. `getter` is
+/// at its index, called with the table and the key; `declaration`, at its index, is the bridge's. The
+/// value that the key had becomes the last one. [-0, +0, e]
+void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int declaration, int flags,
+                    lua_Integer number);
+/// Takes that back: the key is an ordinary one without a value. [-0, +0, -]
+void clua_node_unlazy(lua_State *L, clua_node *node, int key);
+/// Whether the key at `key` is lazy. [-0, +0, -]
+bool clua_node_islazy(lua_State *L, clua_node *node, int key);
+/// (table, key) -> what the key gives through the metatable of the table.
+int clua_lazyinherited(lua_State *L);
+
+/// The value of a lazy key is invalid: it is in the store no more. [-0, +0, -]
+void clua_lazy_drop(lua_State *L, lua_Integer number);
+/// Pushes what the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]
+void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
+/// Pushes the last value, or the base, of a lazy key. [-0, +1, -]
+void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
+/// Pops a value and assigns it to a lazy key. [-1, +0, -]
+clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare);
+/// Has the getter compute, protected. The two forms are called where no getter is running, and where
+/// one is: the latter runs the getter in a coroutine, which may wait for another lazy key, whose slot
+/// is in `slot` then. [-0, +0, -]
+clua_computation clua_lazy_call(lua_State *L, lua_Integer number, int compare);
+clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot);
+/// Goes on with such a getter: the value or the error that it waited for is popped. [-1, +0, -]
+clua_computation clua_lazy_resume(lua_State *L, lua_Integer number, int compare, bool ok,
+                                  clua_slot **slot);
+/// Whether `L` is the coroutine of the getter that is running. [-0, +0, -]
+bool clua_isgetter(lua_State *L);
+/// Pops an error and keeps it in a cell. [-1, +0, -]
+void clua_lazy_fail(lua_State *L, lua_Integer number);
+/// Pushes the error of the last computation, nil where there is none; its traceback is left for
+/// clua_pushtraceback. [-0, +1, -]
+void clua_lazy_pusherror(lua_State *L, lua_Integer number);
+/// Forgets it. [-0, +0, -]
+void clua_lazy_forgeterror(lua_State *L, lua_Integer number);
+
+/// Opens the table at `index` for the tracked getter that is running: each read of it is told.
+/// [-0, +0, m]
+void clua_track(lua_State *L, int index);
+/// The same, protected, where the value at `index` is a table. Returns the status. [-0, +(0|1), -]
+int clua_try_track(lua_State *L, int index);
+
+/// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]
+int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number);
+
+#endif

@@ -1,0 +1,119 @@
+#include "clua_bridge.h"
+#include "clua_lazy.h"
+#include "observed_internal.h"
+
+/* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
+   store, and a C function as `__index`, which tells each read and hands out the next table opened too.
+   The tables are the real ones throughout. The keys stay in the store afterwards. */
+
+bool clua_istracking(lua_State *L) {
+  const clua_shared *shared = clua_shared_of(L);
+  return shared->observation.stamp && *shared->observation.stamp;
+}
+
+static inline uint32_t stamp_of(const clua_shared *shared) {
+  return shared->observation.stamp ? *shared->observation.stamp : 0;
+}
+
+/* Tells a read; the key is at `key`, or there is none for 0. [-0, +0, m] */
+static void note(lua_State *L, clua_node *node, clua_slot *slot, int key, clua_reading what) {
+  clua_shared *shared = node->shared;
+  if (!shared->observation.read) return;
+  if (key) lua_pushvalue(L, key);
+  else lua_pushnil(L);
+  // The key is popped.
+  shared->observation.read(shared->observation.context, L, node, slot, what);
+}
+
+void clua_noteread(lua_State *L, clua_node *node, clua_reading what) {
+  if (node->opened && stamp_of(node->shared)) note(L, node, NULL, 0, what);
+}
+
+void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
+  uint32_t stamp = node->opened ? stamp_of(node->shared) : 0;
+  if (!stamp || clua_ismetakey(L, key) || lua_isnil(L, key)) return;
+  if (lua_type(L, key) == LUA_TNUMBER && lua_tonumber(L, key) != lua_tonumber(L, key)) return;
+  clua_record *record = clua_record_of(L, node, userdata, key);
+  clua_slot *slot = record ? record->slot : NULL;
+  if (!slot || slot->stamp != stamp) note(L, node, slot, key, CLUA_READ_KEY);
+}
+
+/* `__index` of an opened table: (table, key) */
+static int tracking_index(lua_State *L) {
+  lua_settop(L, 2);
+  luaL_checkstack(L, 16, NULL);
+  clua_node *node = clua_pushnodeat(L, 1);
+  if (!node) return 0;
+  int userdata = 4;
+  if (clua_isstorefixed(node) && (node->kind == CLUA_KIND_SET || lua_type(L, 2) != LUA_TNUMBER)) {
+    // A method of a collection may look at all of it.
+    clua_noteread(L, node, CLUA_READ_EVERY);
+  } else {
+    clua_notekey(L, node, userdata, 2);
+  }
+  if (node->kind != CLUA_KIND_SET) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, 5) != LUA_TNIL) {
+      if (stamp_of(node->shared)) clua_track(L, 6);
+      return 1;
+    }
+    lua_settop(L, 4);
+  }
+  if (node->lazies) {
+    clua_record *record = clua_record_of(L, node, userdata, 2);
+    if (record && record->lazy) return clua_readlazy(L, node, record, 1, userdata, 2);
+  }
+  return clua_indexbehind(L, node, userdata);
+}
+
+void clua_track(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return;
+  int table = lua_absindex(L, index), top = lua_gettop(L);
+  luaL_checkstack(L, 30, NULL);
+  clua_node *node = clua_node_at(L, table);
+  if (!node) node = clua_node_make(L, table);
+  if (node->opened) return;
+  clua_shared *shared = node->shared;
+  clua_moveall(L, node);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->tracked);
+  lua_getmetatable(L, table);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, top + 1, shared->opened + 1);
+  shared->opened++;
+  node->opened = node->tracked = true;
+  lua_pushliteral(L, "__index");
+  lua_pushcfunction(L, tracking_index);
+  lua_rawset(L, top + 2);
+  lua_settop(L, top);
+}
+
+static int track(lua_State *L) {
+  clua_track(L, 1);
+  return 0;
+}
+
+int clua_try_track(lua_State *L, int index) {
+  lua_pushvalue(L, index);
+  return clua_protect(L, track, 1, 0);
+}
+
+void clua_untrack(lua_State *L, int count) {
+  clua_shared *shared = clua_shared_of(L);
+  if (shared->opened <= count) return;
+  int top = lua_gettop(L), list = top + 1, metatable = top + 2, userdata = top + 3;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->tracked);
+  for (; shared->opened > count; shared->opened--) {
+    lua_rawgeti(L, list, shared->opened);
+    lua_pushboolean(L, false);
+    lua_rawseti(L, list, shared->opened);
+    if (lua_rawgetp(L, metatable, &clua_node_key) == LUA_TUSERDATA) {
+      clua_node *node = (clua_node *)lua_touserdata(L, userdata);
+      node->opened = false;
+      // Only a field that is there is set, which needs no memory.
+      clua_fillindex(L, node, metatable, userdata);
+    }
+    lua_settop(L, list);
+  }
+  lua_settop(L, top);
+}

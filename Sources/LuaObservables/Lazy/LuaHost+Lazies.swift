@@ -1,0 +1,288 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Lazy properties of tables: declaring them, and asking about them (Z14).
+extension LuaHost {
+  var lazyFunctions: [(String, ModuleFunction)] {
+    [
+      ("declare", { host, L in try host.declareLazy(L) }),
+      ("forget", { host, L in try host.forgetLazy(L) }),
+      ("invalidate", { host, L in try host.invalidateLazy(L) }),
+      ("is_lazy", { host, L in try host.isLazy(L) }),
+      ("is_valid", { host, L in try host.isLazyValid(L) }),
+      ("lazy_names", { host, L in try host.lazyNames(L) }),
+      ("force", { host, L in try host.forceLazies(L) }),
+      ("definition", { host, L in try host.definition(L) }),
+      (
+        "is_path",
+        { host, L in
+          lua_pushboolean(L, clua_tohandle(L, 1, CLUA_HANDLE_PATH) == nil ? 0 : 1)
+          return 1
+        }
+      ),
+      ("peek", { host, L in try host.peek(L) }),
+    ]
+  }
+
+  /// definition(function) → "file:line", or nil for what is no function of a script.
+  private func definition(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    guard lua_type(L, 1) == LUA_TFUNCTION else { return 0 }
+    try state.push(text: sources.text(sources.definition(1, L)), to: L)
+    return 1
+  }
+
+  /// declare(table, key, declaration): `declaration` has `get`, `flags`, and `deps`.
+  private func declareLazy(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 3)
+    lua_pushvalue(L, 1)
+    let root = try tables.node(L)
+    let table = TableKind.table(root)
+    engine.settleWhenIdle(root)
+    let slot = try tables.slot(forKeyAt: 2, of: root, L)
+    if let lazy = slot.pointee.lazy {
+      engine.stop(lazy)
+      clua_node_unlazy(L, table, 2)
+    }
+    lua_pushvalue(L, 2)
+    try state.check(clua_try_getfield(L, 3, "get", 3), L)
+    lua_pushvalue(L, 3)
+    try state.check(clua_try_getfield(L, 3, "flags", 5), L)
+    let options = CInt(truncatingIfNeeded: lua_tointegerx(L, -1, nil))
+    clua_pop(L, 1)
+    let number = lazies.makeNumber()
+    let status = clua_try_node_lazy(L, table, options, number)
+    if status != LUA_OK {
+      lazies.release(number)
+      throw state.takeError(status, L)
+    }
+    var flags: WatcherRecord.Flags = .mirrored
+    if options & CInt(CLUA_LAZY_TRACKED) != 0 { flags.insert(.tracking) }
+    if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
+    // Who watches the key already is called if the value is another one.
+    if slot.isLinked { flags.insert(.known) }
+    _ = engine.makeLazy(slot, receiver: lazies, flags: flags, context: Int(number))
+    engine.runHooks()
+    return 0
+  }
+
+  /// The lazy property under the key at an index, if it is one.
+  private func lazy(at index: CInt, of root: NodeRef, _ L: OpaquePointer) -> WatcherRef? {
+    guard let slot = clua_node_slot(L, TableKind.table(root), index) else { return nil }
+    return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
+  }
+
+  /// The Swift model at an index, if it is one.
+  private func model(at index: CInt, of L: OpaquePointer) -> (any ObservableModel)? {
+    objects.object(at: index, of: L) as? any ObservableModel
+  }
+
+  /// forget(table, key): the key becomes a plain one without a value.
+  private func forgetLazy(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    guard let root = try existingNode(at: 1, of: L, "forget"), isTable(root),
+      let lazy = lazy(at: 2, of: root, L)
+    else { return 0 }
+    engine.stop(lazy)
+    clua_node_unlazy(L, TableKind.table(root), 2)
+    engine.runHooks()
+    return 0
+  }
+
+  /// invalidate(object, key) → whether that is a lazy property.
+  private func invalidateLazy(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    if let model = model(at: 1, of: L) {
+      try model.invalidate(state.text(at: 2, of: L))
+      lua_pushboolean(L, 1)
+      return 1
+    }
+    guard let root = try existingNode(at: 1, of: L, "invalidate"), isTable(root),
+      let lazy = lazy(at: 2, of: root, L), let slot = lazy.pointee.slot
+    else {
+      lua_pushboolean(L, 0)
+      return 1
+    }
+    engine.invalidate(explicitly: lazy, by: change(at: slot))
+    lua_pushboolean(L, 1)
+    return 1
+  }
+
+  /// A change that has no values.
+  private func change(at slot: SlotRef) -> Change {
+    let node = slot.pointee.node
+    return Change(
+      node: node, slot: slot, every: node.pointee.every, isSame: false, values: nil)
+  }
+
+  private func isLazy(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    let root = try existingNode(at: 1, of: L, "is_lazy")
+    lua_pushboolean(L, root.flatMap { lazy(at: 2, of: $0, L) } == nil ? 0 : 1)
+    return 1
+  }
+
+  private func isLazyValid(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    var isValid = false
+    if let model = model(at: 1, of: L) {
+      isValid = try model.isValid(state.text(at: 2, of: L))
+    } else if let root = try existingNode(at: 1, of: L, "is_valid"), isTable(root),
+      let lazy = lazy(at: 2, of: root, L)
+    {
+      isValid = lazy.pointee.slot?.pointee.isValid ?? false
+    }
+    lua_pushboolean(L, isValid ? 1 : 0)
+    return 1
+  }
+
+  /// lazy_names(object, valid) → the keys of the lazy properties that are valid, or not, or of all for
+  /// nil, in the order of their declaration.
+  private func lazyNames(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    let isAll = lua_type(L, 2) == LUA_TNIL
+    let isWanted = lua_toboolean(L, 2) != 0
+    if let model = model(at: 1, of: L) {
+      let names =
+        isAll
+        ? model.validNames + model.invalidNames : isWanted ? model.validNames : model.invalidNames
+      try state.push(names, to: L)
+      return 1
+    }
+    var lazies: [WatcherRef] = []
+    if let root = try existingNode(at: 1, of: L, "valid_names"), isTable(root) {
+      lazies = engine.lazies(of: root).filter { lazy in
+        if lazy.pointee.flags.contains(.uncached) { return isAll }
+        return isAll || lazy.pointee.slot!.pointee.isValid == isWanted
+      }
+    }
+    try state.check(clua_try_createtable(L, CInt(lazies.count), 0), L)
+    for (position, lazy) in lazies.enumerated() {
+      let slot = lazy.pointee.slot!
+      clua_node_pushkey(
+        L, TableKind.table(slot.pointee.node),
+        UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+      lua_rawseti(L, -2, lua_Integer(position + 1))
+    }
+    return 1
+  }
+
+  /// force(object): computes all that is invalid, then raises the first error (Z8).
+  private func forceLazies(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    if let model = model(at: 1, of: L) {
+      try model.force()
+      return 0
+    }
+    guard let root = try existingNode(at: 1, of: L, "force"), isTable(root) else { return 0 }
+    let lazies = engine.lazies(of: root).map { (index: $0.pointee.index, id: $0.pointee.id) }
+    var hasFailed = false
+    for (index, id) in lazies {
+      guard let lazy = engine.watcher(at: index, id: id), lazy.pointee.flags.contains(.pending),
+        !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(at: index, id: id)
+      else { continue }
+      hasFailed = true
+      pushError(of: lazy, to: L)
+    }
+    return hasFailed ? CInt(CLUA_RAISE) : 0
+  }
+
+  /// peek(object, key) → the stored value; nothing is computed or tracked.
+  private func peek(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 2)
+    if let model = model(at: 1, of: L) {
+      try objects.push(value: model.peek(state.text(at: 2, of: L)), to: L)
+      return 1
+    }
+    if let root = try existingNode(at: 1, of: L, "peek"), isTable(root),
+      let lazy = lazy(at: 2, of: root, L)
+    {
+      guard lazy.pointee.slot?.pointee.isValid == true else { return 0 }
+      clua_lazy_pushvalue(L, lazy.number, false)
+      return 1
+    }
+    guard lua_type(L, 1) == LUA_TTABLE else { return 0 }
+    lua_pushvalue(L, 2)
+    clua_rawget(L, 1)
+    return 1
+  }
+
+  // MARK: What C asks
+
+  /// A script reads a lazy key that is invalid; false with the error pushed.
+  func computeLazy(_ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
+    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    guard let lazy = slot.pointee.lazy else { return true }
+    let outer = (state.pointer, writing)
+    state.pointer = L
+    writing = nil
+    defer { (state.pointer, writing) = outer }
+    if engine.settle(lazy) { return true }
+    guard let lazy = slot.pointee.lazy else { return true }
+    pushError(of: lazy, to: L)
+    return false
+  }
+
+  /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
+  private func pushError(of lazy: WatcherRef, to L: OpaquePointer) {
+    if let error = engine.cycleError(of: lazy) {
+      state.pushError(error, to: L)
+    } else {
+      clua_lazy_pusherror(L, lazy.number)
+    }
+  }
+
+  /// A script assigns a lazy key: the value is on top of the stack. [-1, +0, -]
+  func assignLazy(
+    _ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
+  ) {
+    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    guard let lazy = slot.pointee.lazy else { return clua_pop(L, 1) }
+    let outer = (state.pointer, writing)
+    state.pointer = L
+    writing = nil
+    defer { (state.pointer, writing) = outer }
+    if isInvalid {
+      clua_pop(L, 1)
+      engine.invalidate(explicitly: lazy, by: change(at: slot))
+      return
+    }
+    let computation: Computation
+    switch clua_lazy_assign(L, lazy.number, lazy.comparison) {
+    case CLUA_COMPUTED_SAME: computation = .same
+    case CLUA_COMPUTED_RESTORED: computation = .restored
+    default:
+      _ = engine.shouldKeepBase(of: lazy)
+      computation = .changed
+    }
+    engine.overridden(lazy, computation, by: change(at: slot))
+  }
+
+  /// A tracked getter read something of a table: the key is on top of the stack, nil for the whole.
+  /// [-1, +0, -]
+  func noteRead(
+    _ L: OpaquePointer, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
+    _ reading: clua_reading
+  ) {
+    let height = lua_gettop(L)
+    let outer = state.pointer
+    state.pointer = L
+    defer {
+      state.pointer = outer
+      lua_settop(L, height - 1)
+    }
+    if let slot {
+      engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
+      return
+    }
+    let root = tables.node(of: table)
+    // Without memory the read is not noticed; the allocation that failed is reported where it matters.
+    let made =
+      reading == CLUA_READ_KEY
+      ? try? tables.slot(forKeyAt: height, of: root, L) : try? tables.everySlot(of: root, L)
+    guard let made else { return }
+    engine.noteRead(made, reading == CLUA_READ_COUNT ? .count : .value)
+    if !made.isLinked { engine.settleWhenIdle(root) }
+  }
+}

@@ -1,0 +1,178 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The lazy properties of tables: what the engine asks to be computed is computed by getters of scripts.
+///
+/// One for each host. The context of a record is the number of its cell.
+final class ScriptLazies: Receiver {
+  @exclusivity(unchecked) unowned(unsafe) let host: LuaHost
+  private var spareNumbers: [lua_Integer] = []
+  private var lastNumber: lua_Integer = 0
+
+  init(_ host: LuaHost) {
+    self.host = host
+    super.init()
+  }
+
+  func makeNumber() -> lua_Integer {
+    if let number = spareNumbers.popLast() { return number }
+    lastNumber += 1
+    return lastNumber
+  }
+
+  func release(_ number: lua_Integer) { spareNumbers.append(number) }
+
+  // MARK: Computing
+
+  override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
+    let L = host.state.pointer
+    guard lua_checkstack(L, 32) != 0 else {
+      fail(lazy, LuaError("stack overflow: no room to compute a property"))
+      return .failed
+    }
+    let compare = lazy.comparison
+    guard isNested else { return result(of: clua_lazy_call(L, lazy.number, compare), nil, lazy) }
+    var slot: UnsafeMutablePointer<clua_slot>?
+    let computation = clua_lazy_start(L, lazy.number, compare, &slot)
+    return result(of: computation, slot, lazy)
+  }
+
+  override func resume(
+    _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
+  ) -> Computation {
+    let L = host.state.pointer
+    let isUpToDate = error == nil && !other.pointee.flags.contains(.pending)
+    if let error {
+      host.state.pushError(error, to: L)
+    } else {
+      pushValue(of: other, isUpToDate: isUpToDate, to: L)
+    }
+    var slot: UnsafeMutablePointer<clua_slot>?
+    let computation = clua_lazy_resume(L, lazy.number, lazy.comparison, isUpToDate, &slot)
+    return result(of: computation, slot, lazy)
+  }
+
+  /// Pushes what a getter gets that has waited for `other`: its value, or its error. [-0, +1, -]
+  private func pushValue(of other: WatcherRef, isUpToDate: Bool, to L: OpaquePointer) {
+    guard other.pointee.isActive else { return lua_pushnil(L) }
+    if isUpToDate {
+      clua_lazy_pushvalue(L, other.number, false)
+    } else {
+      clua_lazy_pusherror(L, other.number)
+    }
+  }
+
+  private func result(
+    of computation: clua_computation, _ slot: UnsafeMutablePointer<clua_slot>?, _ lazy: WatcherRef
+  ) -> Computation {
+    switch computation {
+    case CLUA_COMPUTED_SAME: return .same
+    case CLUA_COMPUTED_CHANGED:
+      if lazy.pointee.isActive { _ = host.engine.shouldKeepBase(of: lazy) }
+      return .changed
+    case CLUA_COMPUTED_RESTORED: return .restored
+    case CLUA_COMPUTED_WAITING:
+      return .waiting(UnsafeMutableRawPointer(slot!).assumingMemoryBound(to: Slot.self))
+    default: return .failed
+    }
+  }
+
+  override func invalidated(_ lazy: WatcherRef) {
+    if !host.isClosed { clua_lazy_drop(host.state.pointer, lazy.number) }
+  }
+
+  // MARK: Dependencies
+
+  override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
+    let L = host.state.pointer
+    guard lua_checkstack(L, 16) != 0 else { throw LuaError("stack overflow") }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    clua_lazy_pushdeclaration(L, lazy.number)
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    try host.state.check(clua_try_getfield(L, -1, "deps", 4), L)
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L, height + 2)), by: 1) {
+      defer { lua_settop(L, height + 2) }
+      guard lua_rawgeti(L, height + 2, position) == LUA_TTABLE else {
+        try engine.add(dependency(at: -1, of: L), to: lazy)
+        continue
+      }
+      // Rooted elsewhere: {object, path}.
+      lua_rawgeti(L, height + 3, 1)
+      lua_rawgeti(L, height + 3, 2)
+      let root = try host.observed(at: height + 4, of: L, "computed")
+      try engine.add(dependency(at: -1, of: L), to: lazy, from: root)
+    }
+  }
+
+  private func dependency(at index: CInt, of L: OpaquePointer) throws -> Path {
+    try host.path(at: index, of: L, "computed", argument: 3)
+  }
+
+  // MARK: Errors
+
+  override func fail(_ lazy: WatcherRef, _ error: any Error) {
+    let L = host.state.pointer
+    host.state.pushError(error, to: L)
+    clua_lazy_fail(L, lazy.number)
+  }
+
+  override func reportFailure(of lazy: WatcherRef) {
+    guard !host.isClosed, let slot = lazy.pointee.slot else { return }
+    let L = host.state.pointer
+    let name = slot.pointee.node.kind.name(of: slot)
+    clua_lazy_pusherror(L, lazy.number)
+    host.reportError(LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy))
+    clua_lazy_forgeterror(L, lazy.number)
+  }
+
+  /// "file:line" of the getter.
+  func site(of lazy: WatcherRef) -> String {
+    let L = host.state.pointer
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    clua_lazy_pushdeclaration(L, lazy.number)
+    guard lua_type(L, -1) == LUA_TTABLE,
+      clua_try_getfield(L, -1, "site", 4) == LUA_OK, lua_type(L, -1) == LUA_TSTRING
+    else { return "" }
+    return host.state.text(at: -1, of: L)
+  }
+
+  override func title(_ watcher: WatcherRef) -> String { host.engine.name(of: watcher) }
+
+  override func change(of lazy: WatcherRef) -> AnyObject? {
+    let L = host.state.pointer
+    guard lua_checkstack(L, 16) != 0, let slot = lazy.pointee.slot else { return nil }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    clua_node_pushkey(
+      L, TableKind.table(slot.pointee.node),
+      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    if lazy.pointee.flags.contains(.based) {
+      clua_lazy_pushvalue(L, lazy.number, true)
+    } else {
+      lua_pushnil(L)
+    }
+    clua_lazy_pushvalue(L, lazy.number, false)
+    func value(_ index: CInt) -> LuaValue {
+      (try? host.state.value(at: height + index, of: L)) ?? .nil
+    }
+    return SavedChange(key: value(1), old: value(2), new: value(3))
+  }
+
+  override func ended(_ watcher: WatcherRef, observedDied path: Path?) { release(watcher.number) }
+}
+
+extension UnsafeMutablePointer<WatcherRecord> {
+  /// The cell of a lazy property of a table.
+  var number: lua_Integer { lua_Integer(pointee.context) }
+
+  /// What a new value is compared with.
+  var comparison: CInt {
+    guard pointee.flags.contains(.known) else { return 0 }
+    if pointee.flags.contains(.based) { return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_BASED) }
+    return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_KEEP)
+  }
+}

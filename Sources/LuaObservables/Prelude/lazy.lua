@@ -1,0 +1,268 @@
+-- Lazy and computed properties: a slice of the module `obs`.
+local core, obs = ...
+
+local getmetatable, next, rawlen, select, setmetatable, sort, type =
+  getmetatable, next, rawlen, select, setmetatable, table.sort, type
+local bad_argument, check_function, check_observed = core.bad_argument, core.check_function, core.check_observed
+
+-- As in clua_lazy.h.
+local LOADED, READONLY, ARMED, UNCACHED, TRACKED = 1, 2, 4, 8, 16
+
+-- Declarations -----------------------------------------------------------------------------------
+
+local option_types = {
+  get = "function", deps = "table", cached = "boolean", track = "boolean", loader = "function",
+  create = "function", configure = "function", with = "any", readonly = "boolean",
+}
+local option_names = {}
+for name in next, option_types do option_names[#option_names + 1] = name end
+sort(option_names)
+
+local function check_options(options, number, name)
+  for key, value in next, options do
+    local expected = option_types[key]
+    if not expected then
+      local nearest = type(key) == "string" and core.nearest(key, option_names)
+      bad_argument(number, name, ("unknown option '%s'%s"):format(tostring(key),
+        nearest and (" (did you mean '%s'?)"):format(nearest) or ""))
+    end
+    if expected ~= "any" and type(value) ~= expected and not (key == "deps" and core.is_path(value)) then
+      if not (expected == "function" and pcall(check_function, value, number, name)) then
+        bad_argument(number, name, ("option '%s' takes a %s, not a %s"):format(key, expected, type(value)))
+      end
+    end
+  end
+  local sources = 0
+  for _, key in next, { "get", "loader", "create" } do
+    if options[key] then sources = sources + 1 end
+  end
+  if sources > 1 then
+    bad_argument(number, name, "only one of the options 'get', 'loader' and 'create' can give the value")
+  end
+  if options.track and options.deps then
+    bad_argument(number, name, "the options 'track' and 'deps' exclude each other")
+  end
+  if options.cached == false and sources > 0 and not options.get then
+    bad_argument(number, name, "only a getter ('get') can do without a cached value")
+  end
+  if options.configure and not options.create then
+    bad_argument(number, name, "option 'configure' needs 'create'")
+  end
+end
+
+local function check_path(path, number, name)
+  local keys, kinds = core.path_parts(path, name, number)
+  for i = 1, #keys do
+    if kinds[i] ~= "operation" and type(keys[i]) == "string" and keys[i]:sub(1, 2) == "__" then
+      bad_argument(number, name,
+        "names that begin with '__' are metamethods to Lua and cannot be observed")
+    end
+  end
+end
+
+-- A list of paths, and of {object, path} for what is rooted elsewhere.
+local function check_dependencies(deps, number, name)
+  if type(deps) == "string" or core.is_path(deps) then deps = { deps } end
+  if type(deps) ~= "table" then
+    bad_argument(number, name, "list of key paths expected, got " .. (deps == nil and "no value" or type(deps)))
+  end
+  local list = {}
+  for i = 1, rawlen(deps) do
+    local dependency = deps[i]
+    if type(dependency) == "table" then
+      check_observed(dependency[1], number, name)
+      check_path(dependency[2], number, name)
+      list[i] = { dependency[1], dependency[2] }
+    else
+      check_path(dependency, number, name)
+      list[i] = dependency
+    end
+  end
+  return list
+end
+
+local function callable(value)
+  if type(value) == "function" or value == nil then return value end
+  return function(...) return value(...) end
+end
+
+-- Creates a value, stores it, and configures it, once.
+local function creation(create, configure, with)
+  return function(self, name)
+    local value = create(with)
+    self[name] = value
+    if configure then configure(self, value, with) end
+  end
+end
+
+--- What instances share of a lazy property: how it is computed, and from what.
+function core.compile_lazy(options, deps, name, number)
+  number = number or 3
+  if type(options) ~= "table" then
+    if options ~= nil then check_function(options, number, name) end
+    options = { get = options, deps = deps }
+  else
+    check_options(options, number, name)
+  end
+  local flags = 0
+  if options.loader or options.create then flags = flags | LOADED end
+  if options.create then flags = flags | ARMED end
+  if options.readonly then flags = flags | READONLY end
+  if options.cached == false then flags = flags | UNCACHED end
+  if options.track then flags = flags | TRACKED end
+  local get = callable(options.get or options.loader)
+  if options.create then get = creation(options.create, options.configure, options.with) end
+  return {
+    get = get or core.inherited, flags = flags, site = core.definition(options.get or options.loader or options.create),
+    deps = options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
+  }
+end
+
+--- The names that the dependencies of a declaration begin with, where those are names.
+function core.own_dependencies(declaration)
+  local names = {}
+  for _, dependency in next, declaration.deps or {} do
+    if type(dependency) ~= "table" then
+      local keys, kinds = core.path_parts(dependency, "model", 2)
+      if (kinds[1] == "name" or kinds[1] == "key") and type(keys[1]) == "string" then
+        names[#names + 1] = keys[1]
+      end
+    end
+  end
+  return names
+end
+
+-- What stands for a lazy property in the body of a model.
+local Descriptor = { __name = "obs.lazy" }
+core.Descriptor = Descriptor
+
+local function descriptor(declaration)
+  return setmetatable({ declaration = declaration }, Descriptor)
+end
+
+local function check_target(target, name)
+  if type(target) == "table" then return end
+  if type(target) == "userdata" then
+    bad_argument(1, name, "table expected, got an object of the host program (which declares its own)")
+  end
+  bad_argument(1, name, "table expected, got " .. (target == nil and "no value" or type(target)))
+end
+
+local function check_key(key, number, name)
+  if key == nil or key ~= key then
+    bad_argument(number, name, "name of a property expected, got " .. (key == nil and "no value" or "NaN"))
+  end
+  if type(key) == "string" and key:sub(1, 2) == "__" then
+    bad_argument(number, name, ("'%s' is a metamethod to Lua, and cannot be lazy"):format(key))
+  end
+end
+
+-- One name, or each of a list of names.
+local function each_name(names, number, name)
+  if type(names) ~= "table" then
+    check_key(names, number, name)
+    return { names }
+  end
+  if rawlen(names) == 0 then bad_argument(number, name, "the list of names is empty") end
+  local list = {}
+  for i = 1, rawlen(names) do
+    check_key(names[i], number, name)
+    list[i] = names[i]
+  end
+  return list
+end
+
+function obs.lazy(target, names, ...)
+  if select("#", ...) == 0 and names == nil then
+    if type(target) ~= "table" then check_function(target, 1, "lazy") end
+    return descriptor(core.compile_lazy(target, nil, "lazy", 1))
+  end
+  check_target(target, "lazy")
+  names = each_name(names, 2, "lazy")
+  local declaration = core.compile_lazy((...), nil, "lazy", 3)
+  for i = 1, #names do core.declare(target, names[i], declaration) end
+end
+
+local function compile_computed(deps, get, number)
+  if get == nil then
+    check_function(deps, number, "computed")
+    return core.compile_lazy({ get = deps, track = true }, nil, "computed", number)
+  end
+  deps = check_dependencies(deps, number, "computed")
+  check_function(get, number + 1, "computed")
+  return core.compile_lazy({ get = get, deps = deps }, nil, "computed", number)
+end
+
+function obs.computed(target, name, ...)
+  local count = select("#", ...)
+  if count == 0 then
+    -- In the body of a model: (get), or (deps, get).
+    return descriptor(compile_computed(target, name, 1))
+  end
+  check_target(target, "computed")
+  check_key(name, 2, "computed")
+  local deps, get = ...
+  if count > 1 and get == nil then check_function(get, 4, "computed") end
+  core.declare(target, name, compile_computed(deps, get, 3))
+end
+
+-- Asking and telling -----------------------------------------------------------------------------
+
+local function prepare(target, name)
+  check_observed(target, 1, name)
+  core.instantiate(target)
+end
+
+function obs.invalidate(target, names)
+  prepare(target, "invalidate")
+  local all = names == nil
+  names = all and core.lazy_names(target) or each_name(names, 2, "invalidate")
+  for i = 1, #names do
+    if not core.invalidate(target, names[i]) and not all then
+      local nearest = type(names[i]) == "string" and core.nearest(names[i], core.lazy_names(target))
+      bad_argument(2, "invalidate", ("'%s' is no lazy property%s"):format(tostring(names[i]),
+        nearest and (" (did you mean '%s'?)"):format(nearest) or ""))
+    end
+  end
+end
+
+function obs.is_valid(target, name)
+  prepare(target, "is_valid")
+  check_key(name, 2, "is_valid")
+  return core.is_valid(target, name)
+end
+
+function obs.valid_names(target)
+  prepare(target, "valid_names")
+  return core.lazy_names(target, true)
+end
+
+function obs.invalid_names(target)
+  prepare(target, "invalid_names")
+  return core.lazy_names(target, false)
+end
+
+function obs.forget(target, names)
+  check_target(target, "forget")
+  core.instantiate(target)
+  names = names == nil and core.lazy_names(target) or each_name(names, 2, "forget")
+  for i = 1, #names do
+    core.forget(target, names[i])
+    core.forgotten(target, names[i])
+  end
+end
+
+local force, peek = core.force, core.peek
+
+function obs.force(target)
+  prepare(target, "force")
+  force(target)
+end
+
+function obs.peek(target, name)
+  check_observed(target, 1, "peek")
+  check_key(name, 2, "peek")
+  return peek(target, name)
+end
+
+return obs
