@@ -57,9 +57,15 @@ static clua_computation take(lua_State *L, int cell, int compare) {
   return result;
 }
 
-void clua_lazy_drop(lua_State *L, lua_Integer number) {
+void clua_lazy_drop(lua_State *L, lua_Integer number, bool keep) {
   int top = lua_gettop(L);
-  if (push_cell(L, number)) set_stored(L, top + 1, 0);
+  if (push_cell(L, number)) {
+    set_stored(L, top + 1, 0);
+    if (!keep) {
+      lua_pushnil(L);
+      lua_rawseti(L, top + 1, VALUE);
+    }
+  }
   lua_settop(L, top);
 }
 

@@ -49,8 +49,9 @@ bool clua_node_islazy(lua_State *L, clua_node *node, int key);
 /// (table, key) -> what the key gives through the metatable of the table.
 int clua_lazyinherited(lua_State *L);
 
-/// The value of a lazy key is invalid: it is in the store no more. [-0, +0, -]
-void clua_lazy_drop(lua_State *L, lua_Integer number);
+/// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to be
+/// kept. [-0, +0, -]
+void clua_lazy_drop(lua_State *L, lua_Integer number, bool keep);
 /// Pushes what the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]
 void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
 /// Pushes the last value, or the base, of a lazy key. [-0, +1, -]

@@ -79,7 +79,11 @@ final class ScriptLazies: Receiver {
   }
 
   override func invalidated(_ lazy: WatcherRef) {
-    if !host.isClosed { clua_lazy_drop(host.state.pointer, lazy.number) }
+    if host.isClosed { return }
+    // Where nobody compares with it, the last value is not kept alive.
+    let isKept = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
+    if isKept != true { lazy.pointee.flags.remove(.known) }
+    clua_lazy_drop(host.state.pointer, lazy.number, isKept == true)
   }
 
   // MARK: Dependencies

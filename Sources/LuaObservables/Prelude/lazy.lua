@@ -1,8 +1,8 @@
 -- Lazy and computed properties: a slice of the module `obs`.
 local core, obs = ...
 
-local getmetatable, next, rawlen, select, setmetatable, sort, type =
-  getmetatable, next, rawlen, select, setmetatable, table.sort, type
+local next, pcall, rawlen, select, setmetatable, sort, tostring, type =
+  next, pcall, rawlen, select, setmetatable, table.sort, tostring, type
 local bad_argument, check_function, check_observed = core.bad_argument, core.check_function, core.check_observed
 
 -- As in clua_lazy.h.
@@ -54,8 +54,7 @@ local function check_path(path, number, name)
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
     if kinds[i] ~= "operation" and type(keys[i]) == "string" and keys[i]:sub(1, 2) == "__" then
-      bad_argument(number, name,
-        "names that begin with '__' are metamethods to Lua and cannot be observed")
+      bad_argument(number, name, ("'%s': names that begin with '__' are metamethods to Lua and cannot be observed"):format(keys[i]))
     end
   end
 end

@@ -16,8 +16,8 @@ struct Link {
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?
-  /// A terminal whose value is derived from the node (`@count`): the value that was delivered last. Of
-  /// a lazy property, and of what lies behind it: its version.
+  /// What was delivered last, of a value that is compared: a size (`@count`), the version of a lazy
+  /// property.
   ///
   /// Digits that follow an object: by what its kind knows it, or `spent` when it has left.
   var derived: Int = Link.notDerived

@@ -29,9 +29,9 @@ public class LazyStorage: Receiver {
       && !isRunning
   }
 
-  /// The next read computes anew. Watchers are called if that gives another value.
+  /// The next read computes anew.
   ///
-  /// Harmless where it is invalid.
+  /// Watchers are called if that gives another value. Harmless where it is invalid.
   public final func invalidate() {
     guard let record else {
       hasValue = false
