@@ -82,7 +82,11 @@ final class ScriptLazies: Receiver {
     if host.isClosed { return }
     // Where nobody compares with it, the last value is not kept alive.
     let isKept = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
-    if isKept != true { lazy.pointee.flags.remove(.known) }
+    if isKept != true {
+      lazy.pointee.flags.remove(.known)
+      // Without a value it is computed, though nothing that it depends on has really changed.
+      lazy.pointee.flags.insert(.certain)
+    }
     clua_lazy_drop(host.state.pointer, lazy.number, isKept == true)
   }
 

@@ -38,7 +38,7 @@ public struct WatcherRecord {
     /// It is to be called, or computed; further news changes nothing.
     package static let pending = Flags(rawValue: 1)
     /// Certain to be called: not only because a derived value may have changed.
-    static let certain = Flags(rawValue: 2)
+    package static let certain = Flags(rawValue: 2)
     /// Some queue holds the record; it is freed when it comes out.
     static let queued = Flags(rawValue: 4)
     package static let paused = Flags(rawValue: 8)
