@@ -35,7 +35,7 @@ let package = Package(
       resources: [
         .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
         .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
-        .embedInCode("Prelude/models.lua"),
+        .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],

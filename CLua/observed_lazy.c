@@ -492,8 +492,28 @@ int clua_lazyinherited(lua_State *L) {
 
 /* ---- Assigning -------------------------------------------------------------------------------- */
 
+/* [-0, +0, e] */
+static void write_through(lua_State *L, int userdata, int key, int value) {
+  int top = lua_gettop(L), cell = top + 2;
+  luaL_checkstack(L, 12, NULL);
+  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+  lua_pushvalue(L, key);
+  lua_rawget(L, top + 1);
+  lua_rawgeti(L, cell, DECLARATION);
+  lua_getfield(L, -1, "write");
+  lua_rawgeti(L, cell, TABLE);
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, value);
+  lua_call(L, 3, 0);
+  lua_settop(L, top);
+}
+
 void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
                      int value) {
+  if (record->flags & CLUA_LAZY_WRITTEN) {
+    write_through(L, userdata, key, value);
+    return;
+  }
   if (record->flags & (CLUA_LAZY_READONLY | CLUA_LAZY_UNCACHED) && !record->loading) {
     const char *why = record->flags & CLUA_LAZY_READONLY ? "is read-only" : "keeps no value (cached = false)";
     lua_pushvalue(L, key);

@@ -16,6 +16,7 @@ enum {
   CLUA_LAZY_ARMED = 4,     // assigning nil makes it invalid
   CLUA_LAZY_UNCACHED = 8,  // the getter is called at each read
   CLUA_LAZY_TRACKED = 16,  // what the getter reads is told
+  CLUA_LAZY_WRITTEN = 32,  // assigning calls the function `write` of the declaration instead
 };
 
 /// What came of a computation.

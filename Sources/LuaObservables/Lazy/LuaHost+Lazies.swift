@@ -277,6 +277,8 @@ extension LuaHost {
       return
     }
     let root = tables.node(of: table)
+    // What the model of an instance declares is there before it is read: declaring it changes it.
+    if reading == CLUA_READ_KEY { tables.declare(forKeyAt: height, of: table, L) }
     // Without memory the read is not noticed; the allocation that failed is reported where it matters.
     let made =
       reading == CLUA_READ_KEY

@@ -46,7 +46,7 @@ extension LuaHost {
     // Each slice is given the module as the one before it left it.
     for slice in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
-      PackageResources.collections_lua, PackageResources.models_lua,
+      PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
     ] {
       let status = slice.withUnsafeBytes { text in
         clua_try_load(

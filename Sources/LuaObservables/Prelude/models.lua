@@ -6,6 +6,8 @@ local getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, sort, tos
 local bad_argument, is_declared, kind_of, model_of, raise, record_of =
   core.bad_argument, core.is_declared, core.kind, core.model_of, core.raise, core.model_record
 
+local Descriptor = core.Descriptor
+
 local None = { __name = "obs.none", __metatable = false }
 function None.__tostring() return "obs.none" end
 function None.__newindex() raise "obs.none cannot be changed" end
@@ -177,7 +179,7 @@ local function take(record, class, body, number)
       declared[name], values[name], record.templates[name] = nil, nil, nil
       if type(value) == "function" then
         class[name] = value
-      elseif core.Descriptor and getmetatable(value) == core.Descriptor then
+      elseif getmetatable(value) == Descriptor then
         declared[name] = value.declaration
       else
         declared[name] = true

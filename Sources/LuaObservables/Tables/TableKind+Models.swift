@@ -30,4 +30,13 @@ extension TableKind {
     default: break
     }
   }
+
+  /// Declares the lazy property that the key at an index names on an instance, unless it is there.
+  ///
+  /// Where that fails, reading it fails again. [-0, +0, -]
+  func declare(forKeyAt index: CInt, of table: OpaquePointer, _ L: OpaquePointer) {
+    guard clua_node_name(L, table, index) == CLUA_NAME_LAZY else { return }
+    lua_pushvalue(L, index)
+    if clua_try_node_declare(L, table) != LUA_OK { clua_pop(L, 1) }
+  }
 }

@@ -217,8 +217,8 @@ extension Engine {
     forgetDoubts(of: lazy)
     rearmQuietSlots()
     if case .same = computation { return }
-    // Where it was invalid, what depends on it knows.
-    if flags.contains(.pending), !flags.contains(.failed) { return }
+    // Where it was invalid, what depends on it knows, unless it never had a value.
+    if flags.isSuperset(of: [.pending, .known]), !flags.contains(.failed) { return }
     invalidated.append(slot)
     spread(change)
     callDoubting()

@@ -31,6 +31,9 @@ extension Engine {
     } else if link.pointee.isTerminal, let value = node.kind.derivedValue(component, of: node) {
       link.pointee.derived = value
       if step < path.aggregateStep { link.pointee.effect = .dirty }
+    } else if link.pointee.isTerminal, component.kind == .every {
+      // Lazy properties that have other values from now on are news.
+      link.pointee.derived = lastVersion
     }
     if let state = link.state, state.role != .end { beginReading(state, of: node) }
   }

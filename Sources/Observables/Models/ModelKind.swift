@@ -28,6 +28,8 @@ final class ModelKind: NodeKind {
       if let every = node.pointee.every { return every }
       let every = node.engine.makeSlot(on: node, key: -1, isEvery: true)
       ModelObservation.of(node).noteEvery(every)
+      // Only one that the engine knows is heard of.
+      for key in entries.indices where entries[key].lazy != nil { _ = slot(key, of: node) }
       return every
     case .name, .key:
       let key: Int

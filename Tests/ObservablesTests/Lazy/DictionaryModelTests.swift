@@ -97,6 +97,16 @@ import Testing
     #expect(log == ["zoom 2 3"])
   }
 
+  @Test func `'*' hears of every property`() throws {
+    let (loop, settings) = (Loop(), Disk(["zoom": 2]).model())
+    var calls = 0
+    try loop.turn { try settings.observe("*") { _ in calls += 1 } }
+    loop.turn { settings.zoom = 3 }
+    loop.turn { settings.zoom = 3 }
+    loop.turn { settings.other = 1 }
+    #expect(calls == 2)
+  }
+
   @Test func `changes of an observable dictionary are heard`() throws {
     let loop = Loop()
     let store = ObservableDictionary(["zoom": 2])

@@ -1,0 +1,50 @@
+-- Properties that are the entries of a store: a slice of the module `obs`.
+local core, obs = ...
+
+local ipairs, pcall, type = ipairs, pcall, type
+local bad_argument, check_observed = core.bad_argument, core.check_observed
+
+-- As in clua_lazy.h.
+local WRITTEN = 32
+
+local function names_of(names)
+  if type(names) == "table" then
+    if #names == 0 then bad_argument(2, "backed", "the list of names is empty") end
+    for _, name in ipairs(names) do
+      if type(name) ~= "string" then
+        bad_argument(2, "backed", "list of names expected, got one with a " .. type(name))
+      end
+    end
+    return names
+  end
+  if type(names) ~= "string" then
+    bad_argument(2, "backed", "name or list of names expected, got " ..
+      (names == nil and "no value" or type(names)))
+  end
+  return { names }
+end
+
+function obs.backed(target, names, store)
+  if type(target) ~= "table" then
+    bad_argument(1, "backed", "table expected, got " .. (target == nil and "no value" or type(target)))
+  end
+  names = names_of(names)
+  check_observed(store, 3, "backed")
+  if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
+  -- Objects of other libraries are stores too, whose changes nobody hears.
+  local is_heard = type(store) == "table" or pcall(obs.observed_keys, store)
+  local function get(_, name) return store[name] end
+  local function write(self, name, value)
+    store[name] = value
+    -- What the store made of the value is what counts.
+    obs.invalidate(self, name)
+  end
+  for _, name in ipairs(names) do
+    core.declare(target, name, {
+      get = get, write = write, flags = WRITTEN, site = core.definition(get),
+      deps = is_heard and { { store, obs.path(name) } } or nil,
+    })
+  end
+end
+
+return obs
