@@ -101,7 +101,8 @@ extension Engine {
       doomed.append(wire)
       return
     }
-    if let top = wire.pointee.top { detach(top) }
+    // What a tracked computation has read are siblings without a parent.
+    while let top = wire.pointee.top { detach(top) }
     // All of them are dead: this frees them.
     _ = takeStale(wire)
     _ = takeDirty(wire)
