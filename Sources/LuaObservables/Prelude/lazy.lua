@@ -261,7 +261,8 @@ end
 function obs.peek(target, name)
   check_observed(target, 1, "peek")
   check_key(name, 2, "peek")
-  return peek(target, name)
+  -- One value, nil where there is none.
+  return (peek(target, name))
 end
 
 return obs
