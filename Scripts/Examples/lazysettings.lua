@@ -1,0 +1,102 @@
+-- Settings in a file. Each is loaded when it is wanted, and kept; while somebody observes one, the
+-- file is looked at now and then, and what is observed is loaded again when it is another one.
+
+local obs = require "obs"
+
+local path = os.tmpname()
+obs.on_exit(function() os.remove(path) end)
+
+local function write(text)
+  local file <close> = assert(io.open(path, "w"))
+  file:write(text)
+end
+
+local function read()
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+-- The settings -----------------------------------------------------------------------------------
+
+local settings = {}
+
+-- One loader serves all names, and is given the one that is wanted. It stores the value itself.
+obs.lazy(settings, { "zoom", "theme", "font" }, {
+  loader = function(self, name)
+    print("  loads " .. name)
+    local text = read():match(name .. " = (%S+)")
+    self[name] = math.tointeger(text) or text
+  end,
+})
+
+-- Looks at the file while somebody observes. All settings are invalid when it is another one: those
+-- that are observed are loaded in the flush of that turn, the others when somebody reads them.
+local function follow()
+  local last = read()
+  return obs.every(0.01, function()
+    local text = read()
+    if text == last then return end
+    last = text
+    print "  the file is another one"
+    obs.invalidate(settings)
+  end)
+end
+
+-- The hook is told when the first watcher of a name comes, and when the last one has left.
+local observed, timer = 0, nil
+obs.on_observed(settings, function(settings, name, is_observed)
+  print("  " .. name .. (is_observed and " is observed" or " is observed no longer"))
+  observed = observed + (is_observed and 1 or -1)
+  if observed == 0 then
+    timer:stop()
+    timer = nil
+  elseif not timer then
+    timer = follow()
+  end
+  -- From now on nobody says when it has another value.
+  if not is_observed then obs.invalidate(settings, name) end
+end)
+
+-- A story ----------------------------------------------------------------------------------------
+
+write "zoom = 2\ntheme = dark\n"
+
+obs.task(function()
+  local function step(text) print("— " .. text) end
+
+  step "a value is loaded when it is read, and kept"
+  print(settings.zoom, settings.zoom)
+
+  step "what the file does not have is nil, which is a value too"
+  print(settings.font, obs.is_valid(settings, "font"))
+
+  step "the file changes: nobody observes, so nobody looks, until somebody says so"
+  write "zoom = 3\ntheme = dark\n"
+  obs.sleep(0.05)
+  print(settings.zoom)
+  obs.invalidate(settings)
+  print(settings.zoom)
+
+  step "two watchers"
+  local zoom = obs.observe(settings, "zoom", function() print("zoom", settings.zoom) end)
+  local theme = obs.observe(settings, "theme", function() print("theme", settings.theme) end)
+
+  step "the file changes: only what is observed is loaded, and only what differs is told"
+  write "zoom = 3\ntheme = light\nfont = Mono\n"
+  obs.sleep(0.05)
+  print("valid: " .. table.concat(obs.valid_names(settings), ", "))
+  print("invalid: " .. table.concat(obs.invalid_names(settings), ", "))
+
+  step "a setting is assigned: that holds until the file changes"
+  settings.theme = "sepia"
+  obs.sleep(0.05)
+  write "zoom = 4\ntheme = dark\n"
+  obs.sleep(0.05)
+
+  step "nobody observes any longer"
+  zoom:stop()
+  theme:stop()
+  write "zoom = 5\ntheme = dark\n"
+  obs.sleep(0.05)
+  print(settings.zoom)
+end)
