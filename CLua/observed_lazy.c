@@ -231,7 +231,8 @@ clua_computation clua_lazy_call(lua_State *L, lua_Integer number, int compare) {
 
 /* ---- In coroutines ---------------------------------------------------------------------------- */
 
-/* Those of getters that are running are at 1…`running` of a table, spare ones behind them. */
+/* Those of getters that are running are at 1…`running` of a table, spare ones behind them; their cells
+   are at -1…-`running`. */
 enum { SPARE_THREADS = 64 };
 
 static lua_State *thread_at(lua_State *L, clua_shared *shared, int place) {
@@ -249,10 +250,23 @@ static int new_thread(lua_State *L) {
   lua_newthread(L);
   lua_pushvalue(L, -1);
   lua_rawseti(L, -3, shared->running + 1);
+  lua_pushboolean(L, false);
+  lua_rawseti(L, -3, -(shared->running + 1));
   return 1;
 }
 
+/* The cell of the innermost getter is kept, whatever becomes of its declaration. There is room for it.
+   [-0, +0, -] */
+static void set_frame(lua_State *L, clua_shared *shared, int cell) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
+  if (cell) lua_pushvalue(L, cell);
+  else lua_pushboolean(L, false);
+  lua_rawseti(L, -2, -shared->running);
+  lua_pop(L, 1);
+}
+
 static void finish_thread(lua_State *L, clua_shared *shared) {
+  set_frame(L, shared, 0);
   if (shared->running > SPARE_THREADS) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
     lua_pushboolean(L, false);
@@ -263,8 +277,7 @@ static void finish_thread(lua_State *L, clua_shared *shared) {
 }
 
 /* Resumes the innermost getter with `nargs` values on its stack. */
-static clua_computation step(lua_State *L, int cell, lua_Integer number, int compare, int nargs,
-                             clua_slot **slot) {
+static clua_computation step(lua_State *L, int cell, int compare, int nargs, clua_slot **slot) {
   clua_shared *shared = clua_shared_of(L);
   lua_State *thread = thread_at(L, shared, shared->running), *outer = shared->getter;
   int results;
@@ -329,23 +342,25 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     }
   }
   shared->running++;
+  set_frame(L, shared, cell);
   lua_rawgeti(L, cell, GETTER);
   lua_rawgeti(L, cell, TABLE);
   lua_rawgeti(L, cell, KEY);
   lua_xmove(L, thread, 3);
-  return step(L, cell, number, compare, 2, slot);
+  return step(L, cell, compare, 2, slot);
 }
 
-clua_computation clua_lazy_resume(lua_State *L, lua_Integer number, int compare, bool ok,
-                                  clua_slot **slot) {
+clua_computation clua_lazy_resume(lua_State *L, int compare, bool ok, clua_slot **slot) {
   int cell = lua_gettop(L);
   clua_shared *shared = clua_shared_of(L);
   lua_State *thread = thread_at(L, shared, shared->running);
   lua_pushboolean(L, ok);
   lua_insert(L, cell);
   lua_xmove(L, thread, 2);
-  push_cell(L, number);
-  return step(L, cell, number, compare, 2, slot);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
+  lua_rawgeti(L, -1, -shared->running);
+  lua_replace(L, -2);
+  return step(L, cell, compare, 2, slot);
 }
 
 bool clua_isgetter(lua_State *L) {

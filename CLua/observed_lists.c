@@ -98,7 +98,14 @@ static int read_list(lua_State *L, lua_CFunction stock) {
 }
 
 int clua_tableconcat(lua_State *L) { return read_list(L, clua_sharedhere(L)->concat); }
-int clua_tableunpack(lua_State *L) { return read_list(L, clua_sharedhere(L)->unpack); }
+
+int clua_tableunpack(lua_State *L) {
+  int results = read_list(L, clua_sharedhere(L)->unpack);
+  if (clua_sharedhere(L)->active && clua_istracking(L)) {
+    for (int i = 0; i < results; i++) clua_track(L, lua_gettop(L) - i);
+  }
+  return results;
+}
 
 int clua_tableinsert(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);

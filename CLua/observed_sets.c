@@ -195,6 +195,7 @@ static int next_value(lua_State *L) {
   lua_pushinteger(L, position);
   lua_replace(L, lua_upvalueindex(2));
   lua_rawgeti(L, lua_upvalueindex(1), position);
+  if (clua_istracking(L)) clua_track(L, lua_gettop(L));
   return 1;
 }
 

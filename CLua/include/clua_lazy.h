@@ -64,9 +64,8 @@ clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare)
 /// is in `slot` then. [-0, +0, -]
 clua_computation clua_lazy_call(lua_State *L, lua_Integer number, int compare);
 clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot);
-/// Goes on with such a getter: the value or the error that it waited for is popped. [-1, +0, -]
-clua_computation clua_lazy_resume(lua_State *L, lua_Integer number, int compare, bool ok,
-                                  clua_slot **slot);
+/// Goes on with the innermost of those getters: the value or the error that it waited for is popped. [-1, +0, -]
+clua_computation clua_lazy_resume(lua_State *L, int compare, bool ok, clua_slot **slot);
 /// Whether `L` is the coroutine of the getter that is running. [-0, +0, -]
 bool clua_isgetter(lua_State *L);
 /// Pops an error and keeps it in a cell. [-1, +0, -]

@@ -49,7 +49,7 @@ final class ScriptLazies: Receiver {
       pushValue(of: other, isUpToDate: isUpToDate, to: L)
     }
     var slot: UnsafeMutablePointer<clua_slot>?
-    let computation = clua_lazy_resume(L, lazy.number, lazy.comparison, isUpToDate, &slot)
+    let computation = clua_lazy_resume(L, lazy.comparison, isUpToDate, &slot)
     return result(of: computation, slot, lazy)
   }
 
@@ -80,14 +80,11 @@ final class ScriptLazies: Receiver {
 
   override func invalidated(_ lazy: WatcherRef) {
     if host.isClosed { return }
-    // Where nobody compares with it, the last value is not kept alive.
-    let isKept = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
-    if isKept != true {
-      lazy.pointee.flags.remove(.known)
-      // Without a value it is computed, though nothing that it depends on has really changed.
-      lazy.pointee.flags.insert(.certain)
-    }
-    clua_lazy_drop(host.state.pointer, lazy.number, isKept == true)
+    // Where nobody compares with it, a value that is of no use any more is not kept alive.
+    let isCompared = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
+    let isKept = isCompared == true || !lazy.pointee.flags.contains(.certain)
+    if !isKept { lazy.pointee.flags.remove(.known) }
+    clua_lazy_drop(host.state.pointer, lazy.number, isKept)
   }
 
   // MARK: Dependencies

@@ -201,7 +201,7 @@ extension LuaHost {
   private func flush(_ L: OpaquePointer) throws -> CInt {
     if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook or a comparison") }
     if engine.isOccupied {
-      let place = engine.batchDepth == 0 ? "watcher" : "batch"
+      let place = engine.isComputing ? "getter" : engine.batchDepth == 0 ? "watcher" : "batch"
       throw LuaError("obs.flush was called inside a \(place)")
     }
     lua_pushinteger(L, lua_Integer(engine.flush()))

@@ -4,13 +4,22 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   /// 0.
   public var startIndex: Int { 0 }
   /// The number of elements.
-  @inlinable public var endIndex: Int { storage.count }
+  @inlinable public var endIndex: Int {
+    access()
+    return storage.count
+  }
   /// The number of elements.
-  @inlinable public var count: Int { storage.count }
+  @inlinable public var count: Int {
+    access()
+    return storage.count
+  }
 
   /// The element at a position; assigning replaces it.
   @inlinable public subscript(position: Int) -> Element {
-    get { storage[position] }
+    get {
+      access()
+      return storage[position]
+    }
     set {
       if node == nil {
         var element = newValue
@@ -23,13 +32,19 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// The elements of a range, as a copy; assigning replaces them, one event for all.
   public subscript(bounds: Range<Int>) -> ArraySlice<Element> {
-    get { storage[bounds] }
+    get {
+      access()
+      return storage[bounds]
+    }
     set { replaceSubrange(bounds, with: newValue) }
   }
 
   /// The same for any range expression.
   public subscript(bounds: some RangeExpression<Int>) -> ArraySlice<Element> {
-    get { storage[bounds.relative(to: storage)] }
+    get {
+      access()
+      return storage[bounds.relative(to: storage)]
+    }
     set { replaceSubrange(bounds.relative(to: storage), with: newValue) }
   }
 
@@ -37,7 +52,8 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
   public func withContiguousStorageIfAvailable<Result>(
     _ body: (UnsafeBufferPointer<Element>) throws -> Result
   ) rethrows -> Result? {
-    try storage.withContiguousStorageIfAvailable(body)
+    access()
+    return try storage.withContiguousStorageIfAvailable(body)
   }
 
   /// Reserves memory for `count` elements; no event.

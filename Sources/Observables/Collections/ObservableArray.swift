@@ -57,10 +57,13 @@ public final class ObservableArray<Element>: ObservableCollection {
 
   /// The elements as they are now: a public copy that costs nothing until the array is changed, and
   /// one copy per change at most (C11).
-  public var elements: [Element] { storage }
+  public var elements: [Element] {
+    access()
+    return storage
+  }
 
   /// An array with the same elements, which nobody observes.
-  public func copy() -> ObservableArray { ObservableArray(storage) }
+  public func copy() -> ObservableArray { ObservableArray(elements) }
 
   var traits: ElementTraits<Element> {
     if let knownTraits { return knownTraits }

@@ -43,6 +43,22 @@ public class ObservableCollection: KeyPathObservable {
   /// Where it is observed now.
   public var currentObservation: ObservationToken? { node.map(ObservationToken.init(node:)) }
 
+  /// What a tracked computation reads of the collection it depends on (Z10): all of it.
+  @inlinable @inline(__always)
+  final func access() {
+    if isAnythingTracked { noteRead() }
+  }
+
+  @usableFromInline @inline(never)
+  final func noteRead() {
+    guard let engine = engine ?? Loop.current?.engine, engine.trackingWire != nil,
+      let node = observationToken(in: engine)?.node,
+      let every = try? node.kind.slot(
+        Engine.everything.steps[0], at: 0, of: Engine.everything, on: node)
+    else { return }
+    engine.noteRead(every)
+  }
+
   /// A mutation has to be told: not while everybody who watches is to be called anyway.
   @usableFromInline final var isHeard: Bool {
     guard let node else { return false }

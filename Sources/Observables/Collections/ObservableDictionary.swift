@@ -30,10 +30,13 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
   }
 
   /// The entries as they are now, which costs nothing until the dictionary is changed (C11).
-  public var entries: [Key: Value] { storage }
+  public var entries: [Key: Value] {
+    access()
+    return storage
+  }
 
   /// A dictionary with the same entries, which nobody observes.
-  public func copy() -> ObservableDictionary { ObservableDictionary(storage) }
+  public func copy() -> ObservableDictionary { ObservableDictionary(entries) }
 
   var traits: ElementTraits<Value> {
     if let knownTraits { return knownTraits }
@@ -51,7 +54,10 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
 
   /// The value of a key; assigning nil removes the key.
   @inlinable public subscript(key: Key) -> Value? {
-    get { storage[key] }
+    get {
+      access()
+      return storage[key]
+    }
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
     }
@@ -59,7 +65,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
 
   /// The value of a key, or `value` where the key is not there; assigning stores it.
   @inlinable public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
-    get { storage[key] ?? value() }
+    get { self[key] ?? value() }
     set { updateValue(newValue, forKey: key) }
   }
 
@@ -154,21 +160,39 @@ extension ObservableDictionary: Collection {
   public typealias Index = Dictionary<Key, Value>.Index
 
   /// The place of some first entry.
-  public var startIndex: Index { storage.startIndex }
+  public var startIndex: Index {
+    access()
+    return storage.startIndex
+  }
   /// The place behind the last entry.
   public var endIndex: Index { storage.endIndex }
   /// The number of entries.
-  @inlinable public var count: Int { storage.count }
+  @inlinable public var count: Int {
+    access()
+    return storage.count
+  }
   /// The place of a key; nil where it is not there.
-  public func index(forKey key: Key) -> Index? { storage.index(forKey: key) }
+  public func index(forKey key: Key) -> Index? {
+    access()
+    return storage.index(forKey: key)
+  }
   /// The place after `index`.
   public func index(after index: Index) -> Index { storage.index(after: index) }
   /// The entry at a place.
-  public subscript(position: Index) -> (key: Key, value: Value) { storage[position] }
+  public subscript(position: Index) -> (key: Key, value: Value) {
+    access()
+    return storage[position]
+  }
   /// The keys, in no order.
-  public var keys: Dictionary<Key, Value>.Keys { storage.keys }
+  public var keys: Dictionary<Key, Value>.Keys {
+    access()
+    return storage.keys
+  }
   /// The values, in the order of `keys`.
-  public var values: Dictionary<Key, Value>.Values { storage.values }
+  public var values: Dictionary<Key, Value>.Values {
+    access()
+    return storage.values
+  }
 }
 
 extension ObservableDictionary: ExpressibleByDictionaryLiteral {

@@ -31,10 +31,13 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   }
 
   /// The members as they are now, which costs nothing until the set is changed (C11).
-  public var members: Set<Element> { storage }
+  public var members: Set<Element> {
+    access()
+    return storage
+  }
 
   /// A set with the same members, which nobody observes.
-  public func copy() -> ObservableSet { ObservableSet(storage) }
+  public func copy() -> ObservableSet { ObservableSet(members) }
 
   var traits: ElementTraits<Element> {
     if let knownTraits { return knownTraits }
@@ -168,43 +171,55 @@ extension ObservableSet: Collection {
   public typealias Index = Set<Element>.Index
 
   /// The place of some first member.
-  public var startIndex: Index { storage.startIndex }
+  public var startIndex: Index {
+    access()
+    return storage.startIndex
+  }
   /// The place behind the last member.
   public var endIndex: Index { storage.endIndex }
   /// The number of members.
-  @inlinable public var count: Int { storage.count }
+  @inlinable public var count: Int {
+    access()
+    return storage.count
+  }
   /// The place after `index`.
   public func index(after index: Index) -> Index { storage.index(after: index) }
   /// The member at a place.
-  public subscript(position: Index) -> Element { storage[position] }
+  public subscript(position: Index) -> Element {
+    access()
+    return storage[position]
+  }
 
   /// Whether a member is there.
   ///
   /// - Complexity: O(1).
-  @inlinable public func contains(_ member: Element) -> Bool { storage.contains(member) }
+  @inlinable public func contains(_ member: Element) -> Bool {
+    access()
+    return storage.contains(member)
+  }
   /// A set of the members of both.
-  public func union(_ others: some Sequence<Element>) -> Set<Element> { storage.union(others) }
+  public func union(_ others: some Sequence<Element>) -> Set<Element> { members.union(others) }
   /// A set of the members that are in both.
   public func intersection(_ others: some Sequence<Element>) -> Set<Element> {
-    storage.intersection(others)
+    members.intersection(others)
   }
   /// A set of the members that are not among the others.
   public func subtracting(_ others: some Sequence<Element>) -> Set<Element> {
-    storage.subtracting(others)
+    members.subtracting(others)
   }
   /// A set of the members that are in one only.
   public func symmetricDifference(_ others: some Sequence<Element>) -> Set<Element> {
-    storage.symmetricDifference(others)
+    members.symmetricDifference(others)
   }
   /// Whether all members are among the others.
-  public func isSubset(of others: some Sequence<Element>) -> Bool { storage.isSubset(of: others) }
+  public func isSubset(of others: some Sequence<Element>) -> Bool { members.isSubset(of: others) }
   /// Whether all the others are members.
   public func isSuperset(of others: some Sequence<Element>) -> Bool {
-    storage.isSuperset(of: others)
+    members.isSuperset(of: others)
   }
   /// Whether no member is among the others.
   public func isDisjoint(with others: some Sequence<Element>) -> Bool {
-    storage.isDisjoint(with: others)
+    members.isDisjoint(with: others)
   }
 }
 

@@ -10,7 +10,8 @@ extension Engine {
       .unsupported, path: "*", component: 1, detail: "only a collection tells its edits")
   }
 
-  private static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
+  /// `*`
+  static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
 
   /// Gives `body` the position in the journal up to which the watcher knows its collection; what comes
   /// after is told by the next call.

@@ -22,7 +22,7 @@ extension Engine {
     _ slot: SlotRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
   ) -> WatcherRef {
     var flags = flags.union(.lazy)
-    if !flags.contains(.uncached) { flags.formUnion([.pending, .certain]) }
+    if !flags.contains(.uncached) { flags.formUnion([.pending, .certain, .untold]) }
     let lazy = makeWatcher(
       root: slot.pointee.node, receiver: receiver, flags: flags, context: context)
     lazy.pointee.slot = slot
@@ -73,10 +73,7 @@ extension Engine {
     let isPlain = lazy == nil || lazy!.pointee.flags.contains(.uncached)
     link.pointee.derived = isPlain ? Link.notDerived : lazy!.pointee.version
     // Below an operator it is one step of a computation.
-    let isBelow = wire.pointee.path._withUnsafeGuaranteedRef {
-      Int(link.pointee.step) > $0.aggregateStep
-    }
-    if isBelow { return }
+    if link.isBelowOperator { return }
     if isPlain {
       link.pointee.effect = link.pointee.isTerminal ? .certain : [.certain, .stale]
     } else {
@@ -102,9 +99,9 @@ extension Engine {
     }
     if isCertain { lazy.pointee.flags.insert(.certain) }
     // One that failed is invalid too, but nobody was told what has happened since.
-    if flags.contains(.pending), !flags.contains(.failed) { return }
+    if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
     lazy.pointee.flags.insert(.pending)
-    lazy.pointee.flags.remove(.failed)
+    lazy.pointee.flags.subtract([.failed, .untold])
     slot.pointee.isValid = false
     if flags.contains(.mirrored), !flags.contains(.pending) {
       lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
@@ -215,18 +212,36 @@ extension Engine {
     guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
     keep(computation, of: lazy)
     forgetDoubts(of: lazy)
+    expectNews(of: lazy)
     rearmQuietSlots()
     if case .same = computation { return }
-    // Where it was invalid, what depends on it knows, unless it never had a value.
-    if flags.isSuperset(of: [.pending, .known]), !flags.contains(.failed) { return }
+    // Where it was invalid, what depends on it knows.
+    if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
     invalidated.append(slot)
     spread(change)
     callDoubting()
   }
 
+  /// `lazy` is valid though something that it depends on is not: it has to hear when that changes.
+  private func expectNews(of lazy: WatcherRef) {
+    var work = [lazy]
+    while let next = work.popLast() {
+      forEachWire(of: next) { wire in
+        forEachLink(of: wire) { link in
+          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated,
+            !other.pointee.flags.contains(.untold)
+          else { return }
+          other.pointee.flags.insert(.untold)
+          work.append(other)
+        }
+      }
+    }
+    work = []
+  }
+
   /// The version that belongs to a value which was computed or assigned.
   func keep(_ computation: Computation, of lazy: WatcherRef) {
-    lazy.pointee.flags.subtract([.pending, .certain, .failed])
+    lazy.pointee.flags.subtract([.pending, .certain, .failed, .untold])
     lazy.pointee.flags.insert(.known)
     lazy.pointee.slot?.pointee.isValid = true
     switch computation {
@@ -277,6 +292,7 @@ extension Engine {
         var change = Change(
           node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
         change.saved = lazy!.pointee.receiver.takeUnretainedValue().change(of: lazy!)
+        lazy!.pointee.flags.remove(.based)
         calls.append(
           DeferredCall(index: doubt.index, id: doubt.id, change: change, path: doubt.path))
       }
@@ -286,6 +302,11 @@ extension Engine {
 }
 
 extension LinkRef {
+  /// What it leads to is a part of what an operator puts together.
+  var isBelowOperator: Bool {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.aggregateStep }
+  }
+
   /// It hears of every property of its object: `*` at the end of a path, or what a tracked computation
   /// went through.
   var isWhole: Bool {

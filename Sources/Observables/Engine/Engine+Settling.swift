@@ -42,8 +42,7 @@ extension Engine {
     guard lazy.isOutdated, !hasFailedNow(lazy) else { return true }
     if !flags.contains(.certain) {
       switch examine(lazy) {
-      case .needs(let other):
-        push(other)
+      case .waits:
         return false
       case .same:
         validate(lazy)
@@ -89,43 +88,70 @@ extension Engine {
 
   private enum Examination {
     case same, changed
-    case needs(WatcherRef)
+    /// These have to be brought up to date first; they are on the list.
+    case waits
   }
 
   /// Finds out whether something that an invalid property depends on has really changed.
   private func examine(_ lazy: WatcherRef) -> Examination {
     if lazy.pointee.flags.contains(.anchoring), takeDepartures(of: lazy) != nil { return .changed }
+    // In the order in which they were declared, or read.
     var wire = lazy.pointee.wires
     while let current = wire {
-      if let found = examine(current) { return found }
+      if let found = current.pointee.isTracking ? examineReads(current) : examine(current) {
+        return found
+      }
       wire = current.pointee.next
     }
     guard rewire(lazy) else { return .changed }
     return refreshDerived(lazy) ? .changed : .same
   }
 
-  /// In the order in which they were declared, or read; nil where nothing has changed.
-  private func examine(_ wire: WireRef) -> Examination? {
-    if wire.pointee.isTracking {
-      var link = wire.pointee.top
-      while let current = link {
-        link = current.pointee.sibling
-        guard current.pointee.isDirty else { continue }
-        if let other = current.pointee.slot?.pointee.lazy, other.isOutdated {
-          return hasFailedNow(other) || other.isUnderWay ? .changed : .needs(other)
-        }
-        if refreshDerived(current) { return .changed }
+  /// What a tracked computation has read; nil where nothing has changed.
+  private func examineReads(_ wire: WireRef) -> Examination? {
+    var link = wire.pointee.top
+    while let current = link {
+      link = current.pointee.sibling
+      guard current.pointee.isDirty else { continue }
+      if let other = current.pointee.slot?.pointee.lazy, other.isOutdated {
+        if hasFailedNow(other) || other.isUnderWay { return .changed }
+        push(other)
+        return .waits
       }
-      return nil
-    }
-    while let link = firstDirty(of: wire) {
-      if let other = link.pointee.slot?.pointee.lazy, other.isOutdated {
-        return hasFailedNow(other) || other.isUnderWay ? .changed : .needs(other)
-      }
-      _ = takeDirty(wire)
-      if refreshDerived(link) { return .changed }
+      if refreshDerived(current) { return .changed }
     }
     return nil
+  }
+
+  /// What one declared path leads to.
+  private func examine(_ wire: WireRef) -> Examination? {
+    guard let first = firstDirty(of: wire) else { return nil }
+    var (link, hasFailed, waits) = (LinkRef?(first), false, false)
+    while let current = link {
+      link = current.pointee.nextDirty
+      guard !current.pointee.isDead, let other = current.pointee.slot?.pointee.lazy,
+        other.isOutdated
+      else { continue }
+      if hasFailedNow(other) || other.isUnderWay {
+        hasFailed = hasFailed || !other.pointee.flags.contains(.stacked) || !waits
+      } else {
+        push(other)
+        waits = true
+      }
+    }
+    if waits { return .waits }
+    if hasFailed { return .changed }
+    // What an operator puts together is looked at when all its parts are known.
+    var (others, hasChanged) = ([LinkRef](), false)
+    while let link = takeDirty(wire) {
+      if let lazy = link.pointee.slot?.pointee.lazy {
+        if refreshLazy(link, lazy) { hasChanged = true }
+      } else {
+        others.append(link)
+      }
+    }
+    for link in others { markDirty(link) }
+    return hasChanged ? .changed : nil
   }
 
   /// The first property at the end of a declared path that is invalid.
@@ -136,8 +162,11 @@ extension Engine {
       var link = current.pointee.dirty
       while let dirty = link {
         link = dirty.pointee.nextDirty
-        if !dirty.pointee.isDead, let other = dirty.pointee.slot?.pointee.lazy, other.isOutdated,
-          !hasFailedNow(other), !other.pointee.flags.contains(.computing)
+        guard !dirty.pointee.isDead, let other = dirty.pointee.slot?.pointee.lazy else { continue }
+        if other.pointee.flags.contains(.uncached) {
+          // It announces what is up to date only.
+          _ = settleDependencies(of: other)
+        } else if other.isOutdated, !hasFailedNow(other), !other.pointee.flags.contains(.computing)
         {
           return other
         }
@@ -174,11 +203,19 @@ extension Engine {
           settleForNobody(lazy)
         }
         guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { continue }
-        if !link.pointee.isTerminal, link.pointee.derived != lazy.pointee.version {
+        if link.pointee.derived == lazy.pointee.version { continue }
+        if link.isBelowOperator {
+          // Its contribution changes before the operator is looked at.
+          link.pointee.derived = lazy.pointee.version
+          markStale(link)
+        } else if !link.pointee.isTerminal {
           markStale(link)
         }
       }
-      for link in links where link.pointee.slot != nil { markDirty(link) }
+      for link in links
+      where link.pointee.slot != nil && !(link.pointee.isStale && link.isBelowOperator) {
+        markDirty(link)
+      }
       wire = current.pointee.next
     }
     return endWiring(watcher, outer)
@@ -231,9 +268,8 @@ extension Engine {
     guard link.kind != .element, link.pointee.derived != Link.notDerived else { return true }
     if link.pointee.derived == lazy.pointee.version { return false }
     link.pointee.derived = lazy.pointee.version
-    let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
-    if Int(link.pointee.step) > path.aggregateStep {
-      contributionChanged(at: link)
+    if link.isBelowOperator {
+      markStale(link)
       return false
     }
     if !isReader { return !isEqual(lazy, for: watcher) }
@@ -309,7 +345,6 @@ extension Engine {
     lazy.pointee.flags.insert(.computing)
     lazy.pointee.flags.remove(.disturbed)
     computing.append(lazy)
-    if let root = lazy.pointee.root { anchor(lazy, on: root) }
     beginTracking(lazy)
     let receiver = lazy.pointee.receiver
     return finish(
@@ -334,7 +369,7 @@ extension Engine {
     endTracking(lazy)
     _ = computing.popLast()
     lazy.pointee.flags.remove(.computing)
-    if let root = lazy.pointee.root {
+    if lazy.pointee.isActive {
       if lazy.pointee.flags.contains(.disturbed) {
         lazy.pointee.flags.remove(.disturbed)
         computation = .failed
@@ -348,7 +383,6 @@ extension Engine {
         keep(computation, of: lazy)
         forgetDoubts(of: lazy)
       }
-      releaseAnchor(of: lazy, on: root)
       rearmQuietSlots()
     }
     return true
@@ -406,6 +440,9 @@ extension Engine {
     node.forEachSlot { slot in if let lazy = slot.pointee.lazy { lazies.append(lazy) } }
     return lazies.sorted { $0.pointee.id < $1.pointee.id }
   }
+
+  /// The getter of a lazy property is running.
+  package var isComputing: Bool { !computing.isEmpty }
 
   // MARK: Names
 

@@ -1,10 +1,10 @@
-internal import Synchronization
+public import Synchronization
 
 /// How many tracked computations are running in the process: where none is, reads need not be told.
-private let trackedComputations = Atomic<Int>(0)
+@usableFromInline let trackedComputations = Atomic<Int>(0)
 
 /// Some loop of the process runs a tracked computation.
-@inline(__always)
+@inlinable @inline(__always)
 var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 }
 
 /// What a tracked computation reads is what it depends on (Z10): one link for each key, in the order in

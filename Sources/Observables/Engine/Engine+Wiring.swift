@@ -228,7 +228,12 @@ extension Engine {
       prepare(link, of: path, isSpread: place.isSpread, in: slot)
     }
     append(link, to: slot)
-    if slot.pointee.lazy != nil { adapt(link, to: slot) }
+    if slot.pointee.lazy != nil {
+      adapt(link, to: slot)
+    } else if slot.pointee.isEvery, link.isWhole {
+      // From here on it hears of lazy properties.
+      link.pointee.derived = lastVersion
+    }
     return link
   }
 

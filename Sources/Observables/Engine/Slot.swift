@@ -57,6 +57,13 @@ extension SlotRef {
       .assumingMemoryBound(to: SlotRef?.self)
   }
 
+  /// Where the slot of a lazy property says whether that is valid.
+  var validity: UnsafePointer<Bool> {
+    UnsafePointer(
+      UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Slot>.offset(of: \.isValid)!)
+        .assumingMemoryBound(to: Bool.self))
+  }
+
   /// Somebody watches the key, or depends on it.
   package var isLinked: Bool { pointee.first != nil }
 

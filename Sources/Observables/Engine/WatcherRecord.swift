@@ -86,6 +86,8 @@ public struct WatcherRecord {
     package static let based = Flags(rawValue: 1 << 25)
     /// While it was being computed something that it depends on was written.
     static let disturbed = Flags(rawValue: 1 << 26)
+    /// It is invalid, and something that depends on it does not know.
+    static let untold = Flags(rawValue: 1 << 28)
     /// It is among those that are being brought up to date.
     static let stacked = Flags(rawValue: 1 << 27)
   }

@@ -121,10 +121,13 @@ public final class DictionaryModel<Value>: ObservableCollection {
       default: false
       }
     }
-    let declaration = LazyDeclaration<Value?>(
-      name, [], dictionary.map { [Dependency($0, Path([.key(name)]))] } ?? [], isReadOnly: false,
-      storage: { [unowned property] _ in property })
-    declaration.get = { try unsafeDowncast($0, to: DictionaryModel.self).load(name) }
+    let declaration = LazyDeclaration(
+      name, isTracked: false, isCached: true,
+      dictionary.map { [Dependency($0, Path([.key(name)]))] } ?? [], isReadOnly: false,
+      isLoaded: false, isArmedByNil: false, storage: { [unowned property] _ in property },
+      run: { [unowned property] object, _ in
+        property.keep(try unsafeDowncast(object, to: DictionaryModel.self).load(name))
+      })
     property.bind(to: self, declaration)
     properties[name] = property
     return property

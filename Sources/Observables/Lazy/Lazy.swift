@@ -15,11 +15,11 @@
 @propertyWrapper
 public final class Lazy<Value>: LazyStorage {
   /// What was computed or assigned last.
-  private var stored: Value?
+  @usableFromInline @exclusivity(unchecked) var stored: Value?
   /// What was delivered last, while the engine asks for it.
-  private var base: Value?
+  @usableFromInline @exclusivity(unchecked) var base: Value?
   private let standIn: Value?
-  private let isEqual: (Value, Value) -> Bool
+  @usableFromInline let isEqual: (Value, Value) -> Bool
 
   init(standIn: Value?, _ isEqual: @escaping (Value, Value) -> Bool) {
     (self.standIn, self.isEqual) = (standIn, isEqual)
@@ -41,6 +41,7 @@ public final class Lazy<Value>: LazyStorage {
   }
 
   /// The property of a model.
+  @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,
     wrapped wrapped: ReferenceWritableKeyPath<Model, Value>,
@@ -51,6 +52,7 @@ public final class Lazy<Value>: LazyStorage {
   }
 
   /// What else there is to a lazy property of a model.
+  @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,
     projected projected: KeyPath<Model, Lazy>,
@@ -74,7 +76,7 @@ public final class Lazy<Value>: LazyStorage {
   ///   stays invalid, and the next read computes again.
   public func get() throws -> Value {
     noteRead()
-    if isValid, let stored { return stored }
+    if validity.pointee, let stored { return stored }
     try update()
     return stored!
   }
@@ -86,14 +88,14 @@ public final class Lazy<Value>: LazyStorage {
   var last: Value? { stored }
 
   /// The value in a model, which is bound to it if it is not yet.
-  @inline(__always)
+  @inlinable @inline(__always)
   func value(in model: some ObservableModel) -> Value {
-    if isCurrent, let stored { return stored }
+    if validity.pointee, !isAnythingTracked, let stored { return stored }
     return valueSlowly(in: model)
   }
 
-  @inline(never)
-  private func valueSlowly(in model: some ObservableModel) -> Value {
+  @usableFromInline @inline(never)
+  func valueSlowly(in model: some ObservableModel) -> Value {
     bind(to: model)
     do {
       return try get()
@@ -109,6 +111,7 @@ public final class Lazy<Value>: LazyStorage {
 
   // MARK: Writing
 
+  @usableFromInline
   func assign(_ value: Value, in model: some ObservableModel) {
     bind(to: model)
     assign(value)
@@ -122,7 +125,7 @@ public final class Lazy<Value>: LazyStorage {
     } else if declaration.isArmedByNil, isNone(value) {
       invalidate()
     } else {
-      attachIfDependent()
+      attachIfHeard()
       overridden(keep(value))
     }
   }
@@ -130,32 +133,21 @@ public final class Lazy<Value>: LazyStorage {
   private func isNone(_ value: Value) -> Bool { flattened(value) == nil }
 
   /// Takes a value for the present one; what it is against that.
-  private func keep(_ value: Value) -> Computation {
-    guard isKnown, let old = stored else {
+  @inlinable
+  func keep(_ value: Value) -> Computation {
+    guard let old = stored else {
       stored = value
       return .changed
     }
     if isEqual(old, value) { return .same }
-    if let base, isBased, isEqual(base, value) {
+    let replacing = beginReplacing()
+    if replacing.isBased, let base, isEqual(base, value) {
       stored = value
       return .restored
     }
-    if shouldKeepBase { base = old }
+    if replacing.keepsBase { base = old }
     stored = value
     return .changed
-  }
-
-  // MARK: Computing
-
-  override func run() throws -> Computation {
-    let getter = unsafeDowncast(declaration, to: LazyDeclaration<Value>.self)
-    if let get = getter.get { return keep(try withModel { try get($0) }) }
-    let name = declaration.name
-    try withModel { try getter.load!($0, name) }
-    if let result = takeLoaded() { return result }
-    // A loader that stores nothing leaves nil (Z6).
-    guard let none = getter.none else { throw LazyError.notLoaded(property: name) }
-    return keep(none)
   }
 
   override func anyValue() throws -> Any? { flattened(try get()) }

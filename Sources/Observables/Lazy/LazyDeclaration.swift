@@ -1,5 +1,6 @@
 /// How a class computes one of its lazy properties; the same for every instance.
-class AnyLazyDeclaration: @unchecked Sendable {
+@usableFromInline
+final class LazyDeclaration: @unchecked Sendable {
   // Immutable once its class has its list of properties.
   let name: String
   let flags: WatcherRecord.Flags
@@ -7,20 +8,28 @@ class AnyLazyDeclaration: @unchecked Sendable {
   let isReadOnly: Bool
   /// Assigning nil makes it be computed again (Z7).
   let isArmedByNil: Bool
+  /// A loader stores the value itself (Z6).
+  let isLoaded: Bool
   /// The property of an instance.
   let storage: (AnyObject) -> LazyStorage
+  /// Computes the property of an instance and keeps the value.
+  let run: (AnyObject, LazyStorage) throws -> Computation
   /// Its place among the properties of the class.
   fileprivate(set) var slot = -1
 
+  @usableFromInline
   init(
-    _ name: String, _ flags: WatcherRecord.Flags, _ dependencies: [Dependency], isReadOnly: Bool,
-    isArmedByNil: Bool = false, storage: @escaping (AnyObject) -> LazyStorage
+    _ name: String, isTracked: Bool, isCached: Bool, _ dependencies: [Dependency],
+    isReadOnly: Bool, isLoaded: Bool, isArmedByNil: Bool,
+    storage: @escaping (AnyObject) -> LazyStorage,
+    run: @escaping (AnyObject, LazyStorage) throws -> Computation
   ) {
-    (self.name, self.flags, self.dependencies) = (name, flags, dependencies)
-    (self.isReadOnly, self.isArmedByNil, self.storage) = (isReadOnly, isArmedByNil, storage)
+    flags = isTracked ? .tracking : isCached ? [] : .uncached
+    (self.name, self.dependencies) = (name, dependencies)
+    (self.isReadOnly, self.isArmedByNil, self.isLoaded) = (isReadOnly, isArmedByNil, isLoaded)
+    (self.storage, self.run) = (storage, run)
   }
 
-  var isLoaded: Bool { false }
   /// It becomes invalid by itself.
   var isDependent: Bool { !dependencies.isEmpty || flags.contains(.tracking) }
 
@@ -32,15 +41,6 @@ class AnyLazyDeclaration: @unchecked Sendable {
   func checkWritable() {
     precondition(!isReadOnly, "'\(name)' is read-only")
   }
-}
-
-final class LazyDeclaration<Value>: AnyLazyDeclaration, @unchecked Sendable {
-  var get: ((AnyObject) throws -> Value)?
-  var load: ((AnyObject, String) throws -> Void)?
-  /// What a loader leaves that stores nothing, where that is possible.
-  var none: Value?
-
-  override var isLoaded: Bool { load != nil }
 }
 
 /// Something that a computed property depends on: a key path, from the model itself or from another

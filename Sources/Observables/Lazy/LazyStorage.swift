@@ -3,10 +3,10 @@
 public class LazyStorage: Receiver {
   @exclusivity(unchecked) private final var record: WatcherRef?
   @exclusivity(unchecked) private final unowned(unsafe) var model: AnyObject?
-  @exclusivity(unchecked) private final var known: AnyLazyDeclaration?
+  @exclusivity(unchecked) private final var known: LazyDeclaration?
   @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
-  /// Without a record: it has a value.
-  @exclusivity(unchecked) private final var hasValue = false
+  /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
+  @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
   @exclusivity(unchecked) private final var isRunning = false
   @exclusivity(unchecked) private final var loadedResult: Computation?
   /// Why the last computation failed.
@@ -15,26 +15,25 @@ public class LazyStorage: Receiver {
   /// An unbound one; nothing but what a `Lazy` needs.
   init(unbound: Void) { super.init() }
 
-  /// The value is up to date: reading it computes nothing.
-  public final var isValid: Bool {
-    if let record { return !record.pointee.flags.contains(.pending) && hasValue }
-    return hasValue
-  }
+  private static let constants = {
+    let constants = UnsafeMutablePointer<Bool>.allocate(capacity: 2)
+    constants[0] = false
+    constants[1] = true
+    return UInt(bitPattern: constants)
+  }()
+  private static var invalid: UnsafePointer<Bool> { UnsafePointer(bitPattern: constants)! }
+  private static var valid: UnsafePointer<Bool> { invalid + 1 }
 
-  /// The same, and nobody has to know that it is read.
-  @inline(__always)
-  final var isCurrent: Bool {
-    !isAnythingTracked && hasValue
-      && (record == nil || !record.unsafelyUnwrapped.pointee.flags.contains(.pending))
-      && !isRunning
-  }
+  /// The value is up to date: reading it computes nothing.
+  public final var isValid: Bool { validity.pointee }
 
   /// The next read computes anew.
   ///
   /// Watchers are called if that gives another value. Harmless where it is invalid.
   public final func invalidate() {
+    attachIfHeard()
     guard let record else {
-      hasValue = false
+      validity = LazyStorage.invalid
       return
     }
     engine!.invalidate(explicitly: record)
@@ -42,7 +41,7 @@ public class LazyStorage: Receiver {
 
   // MARK: Declaration
 
-  final var declaration: AnyLazyDeclaration {
+  final var declaration: LazyDeclaration {
     guard let known else {
       preconditionFailure("A lazy property is used before its model knows it")
     }
@@ -53,6 +52,7 @@ public class LazyStorage: Receiver {
   final var slotIndex: Int { declaration.slot }
 
   /// Finds out where it is declared.
+  @usableFromInline
   final func bind(to object: some ObservableModel) {
     if model != nil { return }
     model = object
@@ -65,14 +65,9 @@ public class LazyStorage: Receiver {
   }
 
   /// Binds it where the declaration is known already.
-  final func bind(to object: AnyObject, _ declaration: AnyLazyDeclaration) {
+  final func bind(to object: AnyObject, _ declaration: LazyDeclaration) {
     if model != nil { return }
     (model, known) = (object, declaration)
-  }
-
-  @inline(__always)
-  final func withModel<Result>(_ body: (AnyObject) throws -> Result) rethrows -> Result {
-    try body(model.unsafelyUnwrapped)
   }
 
   // MARK: The record
@@ -84,19 +79,24 @@ public class LazyStorage: Receiver {
   /// Its key is observed, or read by a tracked computation.
   final func attach(to slot: SlotRef, in engine: Engine) {
     guard record == nil else { return }
+    let hasValue = validity.pointee
     var flags = declaration.flags
     // Valid or not, it has a value to compare the next one with.
     if hasValue { flags.insert(.known) }
     engineReference = .passUnretained(engine)
     let record = engine.makeLazy(slot, receiver: self, flags: flags)
     self.record = record
+    validity = slot.validity
     if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same) }
   }
 
-  /// What depends on something needs a record to hear of it.
-  final func attachIfDependent() {
-    guard record == nil, declaration.isDependent, let model = model as? any ObservableModel,
-      let engine = model.observation.currentEngine ?? Loop.current?.engine
+  /// What depends on something needs a record to hear of it, and so does what somebody watches with all
+  /// properties of its object.
+  final func attachIfHeard() {
+    guard record == nil, let model = model as? any ObservableModel else { return }
+    let node = model.observation.existingNode
+    guard declaration.isDependent || node?.pointee.every != nil,
+      let engine = node?.engine ?? Loop.current?.engine
     else { return }
     model.attachLazy(slotIndex, in: engine)
   }
@@ -109,20 +109,22 @@ public class LazyStorage: Receiver {
     model.access(slotIndex)
   }
 
-  final var isKnown: Bool { record.map { $0.pointee.flags.contains(.known) } ?? hasValue }
-  final var isBased: Bool { record?.pointee.flags.contains(.based) ?? false }
-  final var shouldKeepBase: Bool { record.map { engine!.shouldKeepBase(of: $0) } ?? false }
+  /// Another value takes the place of the one that there is.
+  @usableFromInline
+  final func beginReplacing() -> (isBased: Bool, keepsBase: Bool) {
+    guard let record, let engine else { return (false, false) }
+    if record.pointee.flags.contains(.based) { return (true, false) }
+    return (false, engine.shouldKeepBase(of: record))
+  }
 
   // MARK: Computing
 
-  /// Computes the value and keeps it.
-  func run() throws -> Computation { .failed }
   func anyValue() throws -> Any? { nil }
   var anyPeek: Any? { nil }
 
   /// Makes the value valid.
   final func update() throws {
-    attachIfDependent()
+    attachIfHeard()
     if isRunning {
       // Its loader may have stored it.
       if loadedResult != nil { return }
@@ -130,7 +132,7 @@ public class LazyStorage: Receiver {
     }
     guard let record, let engine, !declaration.flags.contains(.uncached) else {
       _ = try runDirectly()
-      hasValue = isKept
+      if record == nil { validity = isKept ? LazyStorage.valid : LazyStorage.invalid }
       return
     }
     if engine.settle(record) { return }
@@ -154,7 +156,7 @@ public class LazyStorage: Receiver {
       isRunning = false
       loadedResult = nil
     }
-    return try withExtendedLifetime(model) { try run() }
+    return try declaration.run(model.unsafelyUnwrapped, self)
   }
 
   /// A loader is at work that may store the value.
@@ -167,8 +169,11 @@ public class LazyStorage: Receiver {
   final func takeLoaded() -> Computation? { loadedResult }
 
   final func overridden(_ computation: Computation) {
-    hasValue = isKept
-    if let record, let engine { engine.overridden(record, computation) }
+    if let record, let engine {
+      engine.overridden(record, computation)
+    } else {
+      validity = isKept ? LazyStorage.valid : LazyStorage.invalid
+    }
   }
 
   /// A plain read met an error.
@@ -183,11 +188,8 @@ public class LazyStorage: Receiver {
   // MARK: Receiver
 
   public override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
-    failure = nil
     do {
-      let result = try runDirectly()
-      hasValue = true
-      return result
+      return try runDirectly()
     } catch {
       failure = error
       return .failed
@@ -221,7 +223,7 @@ public class LazyStorage: Receiver {
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     engineReference = nil
-    hasValue = false
+    validity = LazyStorage.invalid
   }
 }
 

@@ -41,7 +41,7 @@ extension ObservableModel {
     if let first { throw first }
   }
 
-  private var lazies: [(declaration: AnyLazyDeclaration, storage: LazyStorage)] {
+  private var lazies: [(declaration: LazyDeclaration, storage: LazyStorage)] {
     Self.dynamicProperties(of: self).entries.compactMap { entry in
       entry.lazy.map { declaration in
         let storage = declaration.storage(self)

@@ -5,29 +5,26 @@ extension Property {
   /// The paths are of any kind: through nil, collections and operators, other lazy properties, tables of
   /// scripts. `isCached: false` makes a property that is computed at each read and announces changes of
   /// those paths (Z3).
+  @inlinable
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
     isCached: Bool = true, isReadOnly: Bool = false, get: @escaping (Model) throws -> Value
   ) {
-    let flags: WatcherRecord.Flags = isCached ? [] : .uncached
-    let declaration = LazyDeclaration<Value>(
-      name, flags, paths, isReadOnly: isReadOnly,
-      storage: { storage(unsafeDowncast($0, to: Model.self)) })
-    declaration.get = { try get(unsafeDowncast($0, to: Model.self)) }
-    self.init(declaration, storage)
+    self.init(
+      name, storage, isCached: isCached, from: paths, isReadOnly: isReadOnly,
+      run: { model, lazy in lazy.keep(try get(model)) })
   }
 
   /// A computed property that depends on what `get` read when it ran last (Z10): other lazy properties,
   /// observable collections, and properties that call `ModelObservation.access`.
+  @inlinable
   public init<Value>(
     _ name: String, tracked storage: @escaping (Model) -> Lazy<Value>, isReadOnly: Bool = false,
     get: @escaping (Model) throws -> Value
   ) {
-    let declaration = LazyDeclaration<Value>(
-      name, .tracking, [], isReadOnly: isReadOnly,
-      storage: { storage(unsafeDowncast($0, to: Model.self)) })
-    declaration.get = { try get(unsafeDowncast($0, to: Model.self)) }
-    self.init(declaration, storage)
+    self.init(
+      name, storage, isTracked: true, isReadOnly: isReadOnly,
+      run: { model, lazy in lazy.keep(try get(model)) })
   }
 
   /// A property that is stored by a loader, which is given its name and may serve many (Z6).
@@ -38,14 +35,17 @@ extension Property {
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
     isReadOnly: Bool = false, loader: @escaping (Model, String) throws -> Void
   ) {
-    let declaration = LazyDeclaration<Value>(
-      name, [], paths, isReadOnly: isReadOnly,
-      storage: { storage(unsafeDowncast($0, to: Model.self)) })
-    declaration.load = { try loader(unsafeDowncast($0, to: Model.self), $1) }
-    declaration.none = (Value.self as? any ExpressibleByNilLiteral.Type).map {
+    let none = (Value.self as? any ExpressibleByNilLiteral.Type).map {
       $0.init(nilLiteral: ()) as! Value
     }
-    self.init(declaration, storage)
+    self.init(
+      name, storage, from: paths, isReadOnly: isReadOnly, isLoaded: true,
+      run: { model, lazy in
+        try loader(model, name)
+        if let result = lazy.takeLoaded() { return result }
+        guard let none else { throw LazyError.notLoaded(property: name) }
+        return lazy.keep(none)
+      })
   }
 
   /// A property that is created when it is read for the first time, and then configured, once (Z7).
@@ -56,21 +56,36 @@ extension Property {
     create: @escaping () throws -> Value,
     configure: @escaping (Model, Value) throws -> Void = { _, _ in }
   ) {
-    let declaration = LazyDeclaration<Value?>(
-      name, [], [], isReadOnly: false, isArmedByNil: true,
-      storage: { storage(unsafeDowncast($0, to: Model.self)) })
-    declaration.load = { object, _ in
-      let model = unsafeDowncast(object, to: Model.self)
-      let value = try create()
-      storage(model).assign(value, in: model)
-      try configure(model, value)
-    }
-    declaration.none = .some(nil)
+    self.init(
+      name, storage, isLoaded: true, isArmedByNil: true,
+      run: { model, lazy in
+        let value = try create()
+        lazy.assign(value, in: model)
+        try configure(model, value)
+        return lazy.takeLoaded() ?? lazy.keep(value)
+      })
+  }
+
+  @inlinable
+  init<Value>(
+    _ name: String, _ storage: @escaping (Model) -> Lazy<Value>, isTracked: Bool = false,
+    isCached: Bool = true, from paths: [Dependency] = [], isReadOnly: Bool = false,
+    isLoaded: Bool = false, isArmedByNil: Bool = false,
+    run: @escaping (Model, Lazy<Value>) throws -> Computation
+  ) {
+    let declaration = LazyDeclaration(
+      name, isTracked: isTracked, isCached: isCached, paths, isReadOnly: isReadOnly,
+      isLoaded: isLoaded, isArmedByNil: isArmedByNil,
+      storage: { storage(unsafeDowncast($0, to: Model.self)) },
+      run: {
+        try run(unsafeDowncast($0, to: Model.self), unsafeDowncast($1, to: Lazy<Value>.self))
+      })
     self.init(declaration, storage)
   }
 
-  private init<Value>(
-    _ declaration: LazyDeclaration<Value>, _ storage: @escaping (Model) -> Lazy<Value>
+  @usableFromInline
+  init<Value>(
+    _ declaration: LazyDeclaration, _ storage: @escaping (Model) -> Lazy<Value>
   ) {
     self.init(
       declaration.name, type: Value.self, lazy: declaration,

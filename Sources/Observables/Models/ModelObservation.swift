@@ -155,7 +155,6 @@ public final class ModelObservation {
   // MARK: The node
 
   /// The engine that observes the model.
-  var currentEngine: Engine? { engine }
 
   var existingNode: NodeRef? { currentNode }
 

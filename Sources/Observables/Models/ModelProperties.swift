@@ -18,7 +18,7 @@ public final class ModelProperties: @unchecked Sendable {
     let operand: (AnyObject) -> Operand
     let child: ((AnyObject, Engine) -> NodeRef?)?
     let type: Any.Type
-    let lazy: AnyLazyDeclaration?
+    let lazy: LazyDeclaration?
   }
 
   /// Declares the properties of `model`, after those of `parent`, if it inherits from a model.

@@ -10,10 +10,10 @@ public struct Property<Model: ObservableModel> {
   /// The type as an error names it.
   let type: Any.Type
   /// How it is computed, if it is lazy.
-  let lazy: AnyLazyDeclaration?
+  let lazy: LazyDeclaration?
 
   init(
-    _ name: String, type: Any.Type, lazy: AnyLazyDeclaration,
+    _ name: String, type: Any.Type, lazy: LazyDeclaration,
     read: @escaping (Model) throws -> Any?,
     operand: @escaping (Model) -> Operand, write: ((Model, Any?) -> Bool)?,
     child: @escaping (AnyObject, Engine) -> NodeRef?
