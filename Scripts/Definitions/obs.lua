@@ -227,6 +227,85 @@ function obs.observe_edits(collection, callback, options) end
 function obs.observe_keys(collection, keys, callback, options) end
 
 ----------------------------------------------------------------------------------------------------
+-- Lazy, computed and hybrid properties, of one table (Z1 …) or of every instance of a model
+----------------------------------------------------------------------------------------------------
+
+---@class obs.LazyOptions
+---@field get? fun(self, name: string): any  the value; cached until invalidated
+---@field deps? obs.Dependency[]             what invalidates it
+---@field cached? boolean                    false: only announces its dependencies' changes
+---@field track? boolean                     find the dependencies by what `get` reads, each time
+---@field loader? fun(self, name: string)    stores the value itself, through self[name] = value
+---@field create? fun(argument): any         create on first read, once; assigning nil arms it again
+---@field configure? fun(self, value, argument)  runs once, right after create has stored the value
+---@field with? any                          the argument of create and configure
+---@field readonly? boolean                  otherwise assigning overrides until invalidated
+
+---A key path from the table itself, or one from another object.
+---@alias obs.Dependency obs.PathLike|{[1]: table|userdata, [2]: obs.PathLike}
+
+---Declares properties that are computed when they are read, and kept until they are invalid. A name
+---that begins with `__` cannot be lazy. A getter that raises leaves the property invalid; it cannot
+---yield.
+---
+---    obs.lazy(t, "thumbnail", function(self) … end)           cached until obs.invalidate
+---    obs.lazy(t, { "width", "height" }, { loader = load_size })  one loader for many properties
+---    obs.lazy(t, "area")                    caches what t.area gives through its metatable
+---@param target table
+---@param names string|string[]
+---@param get_or_options? fun(self, name: string): any|obs.LazyOptions
+function obs.lazy(target, names, get_or_options) end
+
+---The same for one that is computed from others, and invalid as soon as one of those changes.
+---
+---    obs.computed(t, "fullName", { "first", "last" }, function(self) … end)
+---    obs.computed(t, "fullName", function(self) … end)        dependencies found by tracking
+---@param target table
+---@param name string
+---@param deps obs.Dependency[]
+---@param get fun(self, name: string): any
+function obs.computed(target, name, deps, get) end
+
+---The next read computes anew; watchers are called if that gives another value. An unknown name is an
+---error with the nearest one.
+---@param target table|userdata
+---@param names? string|string[]   all lazy properties when absent
+function obs.invalidate(target, names) end
+
+---@return boolean
+function obs.is_valid(target, name) end
+
+---@return string[]
+function obs.valid_names(target) end
+
+---@return string[]
+function obs.invalid_names(target) end
+
+---Takes the declaration back; the name becomes a plain key without a value.
+---@param target table
+---@param names? string|string[]   all lazy properties when absent
+function obs.forget(target, names) end
+
+---Computes every invalid one, then raises the first error.
+function obs.force(target) end
+
+---The stored value, computing and tracking nothing.
+function obs.peek(target, name) end
+
+---An addition of this project: `target[name]` is an entry of a store. It is loaded from `store[name]`
+---when it is read for the first time, and kept until obs.invalidate, or until the store changes,
+---where that is a table, a collection or an object of the host program. Assigning writes to the
+---store, and what that made of the value is what counts.
+---
+---    local settings = {}
+---    obs.backed(settings, { "zoom", "theme" }, preferences)
+---    settings.zoom = 2                                        preferences.zoom is 2
+---@param target table
+---@param names string|string[]
+---@param store table|userdata
+function obs.backed(target, names, store) end
+
+----------------------------------------------------------------------------------------------------
 -- Models: tables whose names are declared (Z9, P9)
 ----------------------------------------------------------------------------------------------------
 
@@ -342,46 +421,6 @@ function obs.next_change(observed, path, timeout) end
 ---and cause: the place of the write, where one is known.
 function obs.on_error(callback) end
 function obs.on_exit(callback) end
-
-----------------------------------------------------------------------------------------------------
--- Planned · Lazy, computed and hybrid properties, of one table or of every instance of a model
-----------------------------------------------------------------------------------------------------
-
----@class obs.LazyOptions
----@field get? fun(self, name: string): any  the value; cached until invalidated
----@field deps? (obs.PathLike|{[1]: table, [2]: obs.PathLike})[]  what invalidates it
----@field cached? boolean                    false: only announces its dependencies' changes
----@field track? boolean                     find the dependencies by what `get` reads, each time
----@field loader? fun(self, name: string)    stores the value itself, through self[name] = value
----@field create? fun(argument): any         create on first read, once; assigning nil arms it again
----@field configure? fun(self, value, argument)  runs once, right after create has stored the value
----@field with? any                          the argument of create and configure
----@field readonly? boolean                  otherwise assigning overrides until invalidated
-
----obs.lazy(t, "thumbnail", function(self) ... end)           cached until obs.invalidate
----obs.lazy(t, {"width", "height"}, { loader = load_size })   one loader for many properties
----obs.lazy(t, "area")                                        caches what t.area gives through its
----metatable.
-function obs.lazy(target, names, get_or_options) end
-
----obs.computed(t, "fullName", {"first", "last"}, function(self) ... end)
----obs.computed(t, "fullName", function(self) ... end)        dependencies found by tracking.
-function obs.computed(target, name, deps, get) end
-
----@param names? string|string[]   all lazy properties when absent
-function obs.invalidate(target, names) end
-function obs.is_valid(target, name) end
-function obs.valid_names(target) end
-function obs.invalid_names(target) end
-
----Takes the declaration back; the name becomes a plain key without a value.
-function obs.forget(target, names) end
-
----Computes every invalid one.
-function obs.force(target) end
-
----The stored value, computing and tracking nothing.
-function obs.peek(target, name) end
 
 ----------------------------------------------------------------------------------------------------
 -- Planned · Graphs

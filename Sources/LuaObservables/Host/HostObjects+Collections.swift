@@ -147,9 +147,9 @@ extension HostObjects {
         entries = entries.map { (key: ($0.key as? Int ?? 0) + 1, value: $0.value) }
       }
     } else if let model = object as? any ObservableModel {
-      let properties = type(of: model).properties
-      for name in properties.names {
-        entries.append((key: name, value: try properties.value(of: name, in: model)))
+      for name in type(of: model).properties.names {
+        // What is lazy and not valid is not computed for it (L7).
+        entries.append((key: name, value: try model.peek(name)))
       }
     }
     var next = 0

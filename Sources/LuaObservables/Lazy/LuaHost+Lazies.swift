@@ -73,9 +73,9 @@ extension LuaHost {
     return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
   }
 
-  /// The Swift model at an index, if it is one.
-  private func model(at index: CInt, of L: OpaquePointer) -> (any ObservableModel)? {
-    objects.object(at: index, of: L) as? any ObservableModel
+  /// What the Swift object at an index has, if it is one that may have lazy properties.
+  private func model(at index: CInt, of L: OpaquePointer) -> (any LazyHolder)? {
+    objects.object(at: index, of: L).flatMap { lazyHolder($0) }
   }
 
   /// forget(table, key): the key becomes a plain one without a value.
@@ -192,7 +192,7 @@ extension LuaHost {
   private func peek(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     if let model = model(at: 1, of: L) {
-      try objects.push(value: model.peek(state.text(at: 2, of: L)), to: L)
+      try objects.push(value: model.peekAny(state.text(at: 2, of: L)), to: L)
       return 1
     }
     if let root = try existingNode(at: 1, of: L, "peek"), isTable(root),

@@ -109,6 +109,17 @@ public final class DictionaryModel<Value>: ObservableCollection {
   /// … and of those that were used and are not.
   public var invalidNames: [String] { properties.filter { !$0.value.isValid }.keys.sorted() }
 
+  /// Loads every property that was used and is not valid.
+  ///
+  /// - Throws: the first error, after all have been tried (Z8).
+  public func force() throws {
+    var first: (any Error)?
+    for name in invalidNames {
+      do { _ = try get(name) } catch { first = first ?? error }
+    }
+    if let first { throw first }
+  }
+
   // MARK: Where they are observed
 
   private func property(_ name: String) -> Lazy<Value?> {
