@@ -1,6 +1,5 @@
 #include "clua_bridge.h"
 #include "clua_lazy.h"
-#include "clua_models.h"
 #include "observed_internal.h"
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
@@ -50,11 +49,6 @@ static int tracking_index(lua_State *L) {
     // A method of a collection may look at all of it.
     clua_noteread(L, node, CLUA_READ_EVERY);
   } else {
-    // What an instance gets from its model is declared before it is noted: that is no change of it.
-    if (node->modelled && !clua_record_of(L, node, userdata, 2) &&
-        clua_node_name(L, node, 2) == CLUA_NAME_LAZY) {
-      clua_node_declare(L, node, 2);
-    }
     clua_notekey(L, node, userdata, 2);
   }
   if (node->kind != CLUA_KIND_SET) {
