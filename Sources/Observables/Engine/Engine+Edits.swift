@@ -10,7 +10,7 @@ extension Engine {
       .unsupported, path: "*", component: 1, detail: "only a collection tells its edits")
   }
 
-  /// `*`
+  /// `*`: all of an object.
   static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
 
   /// Gives `body` the position in the journal up to which the watcher knows its collection; what comes
