@@ -322,6 +322,9 @@ void clua_pushsortguard(lua_State *L, clua_node *node);
 
 /* ---- Models --------------------------------------------------------------------------------- */
 
+/// Pushes what the `__index` of the instances of a model, on top of the stack, gives for the key at 2,
+/// where that is no property; false and nothing elsewhere. [-0, +(0|1), e]
+bool clua_pushmethod(lua_State *L);
 /// Whether the value at `index` is the `__newindex` of the instances of a model. [-0, +0, -]
 bool clua_ismodelnewindex(lua_State *L, int index);
 /// What that function, which is at 4, does with an instance, a key and a value, at 1…3; returns how many

@@ -464,6 +464,10 @@ int clua_indexbehind(lua_State *L, clua_node *node, int userdata) {
   case LUA_TNIL:
     return 1;
   case LUA_TFUNCTION:
+    if (clua_pushmethod(L)) {
+      if (lua_type(L, -1) != LUA_TTABLE) return 1;
+      break;
+    }
     clua_node_pushtable(L, node);
     lua_pushvalue(L, 2);
     lua_callk(L, 2, 1, 0, called);

@@ -169,6 +169,23 @@ static int model_index(lua_State *L) {
   }
 }
 
+bool clua_pushmethod(lua_State *L) {
+  int function = lua_gettop(L);
+  if (lua_tocfunction(L, function) != model_index) return false;
+  lua_getupvalue(L, function, 1);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, -2) != LUA_TNIL) {
+    lua_settop(L, function);
+    return false;
+  }
+  lua_settop(L, function);
+  lua_getupvalue(L, function, 2);
+  lua_pushvalue(L, 2);
+  lua_gettable(L, function + 1);
+  lua_replace(L, function + 1);
+  return true;
+}
+
 /* instance, key, value, … */
 static int store(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;

@@ -264,10 +264,11 @@ function obs.lazy(target, names, get_or_options) end
 ---@param name string
 ---@param deps obs.Dependency[]
 ---@param get fun(self, name: string): any
+---@overload fun(target: table, name: string, get: fun(self, name: string): any)
 function obs.computed(target, name, deps, get) end
 
----The next read computes anew; watchers are called if that gives another value. An unknown name is an
----error with the nearest one.
+---The next read computes anew; watchers are called if that gives another value. An unknown name is
+---an error with the nearest one.
 ---@param target table|userdata
 ---@param names? string|string[]   all lazy properties when absent
 function obs.invalidate(target, names) end
@@ -292,10 +293,10 @@ function obs.force(target) end
 ---The stored value, computing and tracking nothing.
 function obs.peek(target, name) end
 
----An addition of this project: `target[name]` is an entry of a store. It is loaded from `store[name]`
----when it is read for the first time, and kept until obs.invalidate, or until the store changes,
----where that is a table, a collection or an object of the host program. Assigning writes to the
----store, and what that made of the value is what counts.
+---An addition of this project: `target[name]` is an entry of a store. It is loaded from
+---`store[name]` when it is read for the first time, and kept until obs.invalidate, or until the
+---store changes, where that is a table, a collection or an object of the host program. Assigning
+---writes to the store, and what that made of the value is what counts.
 ---
 ---    local settings = {}
 ---    obs.backed(settings, { "zoom", "theme" }, preferences)
