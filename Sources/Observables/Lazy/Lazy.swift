@@ -90,13 +90,23 @@ public final class Lazy<Value>: LazyStorage {
   /// The value in a model, which is bound to it if it is not yet.
   @inlinable @inline(__always)
   func value(in model: some ObservableModel) -> Value {
-    if validity.pointee, !isAnythingTracked, let stored { return stored }
+    if validity.pointee, trackingStamp.pointee == 0, let stored { return stored }
     return valueSlowly(in: model)
   }
 
-  @usableFromInline @inline(never)
+  // Nothing is called in the quick case, so that the property is not retained there.
+  @inlinable @inline(never)
   func valueSlowly(in model: some ObservableModel) -> Value {
     bind(to: model)
+    if validity.pointee, let stored {
+      noteRead()
+      return stored
+    }
+    return computedValue(in: model)
+  }
+
+  @usableFromInline @inline(never)
+  func computedValue(in model: some ObservableModel) -> Value {
     do {
       return try get()
     } catch {

@@ -2,11 +2,16 @@
 /// engine, which it has once it is observed or depends on something.
 public class LazyStorage: Receiver {
   @exclusivity(unchecked) private final var record: WatcherRef?
-  @exclusivity(unchecked) private final unowned(unsafe) var model: AnyObject?
+  @exclusivity(unchecked) private final var owner: Unmanaged<AnyObject>?
   @exclusivity(unchecked) private final var known: LazyDeclaration?
+  /// The same, for where counting references would be felt.
+  @exclusivity(unchecked) private final var knownReference: Unmanaged<LazyDeclaration>?
   @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
   /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
   @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
+  /// Not 0 where somebody may have to know that it is read: the number of the tracked computation that
+  /// is running, or, without a record, a constant.
+  @usableFromInline @exclusivity(unchecked) final var trackingStamp = LazyStorage.unknownStamp
   @exclusivity(unchecked) private final var isRunning = false
   @exclusivity(unchecked) private final var loadedResult: Computation?
   /// Why the last computation failed.
@@ -23,6 +28,14 @@ public class LazyStorage: Receiver {
   }()
   private static var invalid: UnsafePointer<Bool> { UnsafePointer(bitPattern: constants)! }
   private static var valid: UnsafePointer<Bool> { invalid + 1 }
+  private static let unknownStampAddress = {
+    let stamp = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+    stamp.pointee = 1
+    return UInt(bitPattern: stamp)
+  }()
+  private static var unknownStamp: UnsafePointer<UInt32> {
+    UnsafePointer(bitPattern: unknownStampAddress)!
+  }
 
   /// The value is up to date: reading it computes nothing.
   public final var isValid: Bool { validity.pointee }
@@ -54,21 +67,28 @@ public class LazyStorage: Receiver {
   /// Finds out where it is declared.
   @usableFromInline
   final func bind(to object: some ObservableModel) {
-    if model != nil { return }
-    model = object
+    if owner != nil { return }
+    owner = .passUnretained(object)
     let properties = type(of: object).properties
     guard let entry = properties.entries.first(where: { $0.lazy?.storage(object) === self }) else {
       preconditionFailure(
         "\(properties.typeName) has a lazy property that its 'properties' do not declare")
     }
-    known = entry.lazy
+    know(entry.lazy!)
   }
 
   /// Binds it where the declaration is known already.
   final func bind(to object: AnyObject, _ declaration: LazyDeclaration) {
-    if model != nil { return }
-    (model, known) = (object, declaration)
+    if owner != nil { return }
+    owner = .passUnretained(object)
+    know(declaration)
   }
+
+  private final func know(_ declaration: LazyDeclaration) {
+    (known, knownReference) = (declaration, .passUnretained(declaration))
+  }
+
+  private final var model: AnyObject? { owner?.takeUnretainedValue() }
 
   // MARK: The record
 
@@ -87,6 +107,7 @@ public class LazyStorage: Receiver {
     let record = engine.makeLazy(slot, receiver: self, flags: flags)
     self.record = record
     validity = slot.validity
+    trackingStamp = UnsafePointer(engine.trackingStamp)
     if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same) }
   }
 
@@ -102,11 +123,14 @@ public class LazyStorage: Receiver {
   }
 
   /// What is read here belongs to the tracked computation that is running.
+  @usableFromInline @inline(never)
   final func noteRead() {
-    guard isAnythingTracked,
-      let model = model as? any ObservableModel
-    else { return }
-    model.access(slotIndex)
+    if !isAnythingTracked { return }
+    if let slot = record?.pointee.slot {
+      engineReference?._withUnsafeGuaranteedRef { $0.noteRead(slot) }
+    } else if let model = model as? any ObservableModel {
+      model.access(slotIndex)
+    }
   }
 
   /// Another value takes the place of the one that there is.
@@ -154,9 +178,11 @@ public class LazyStorage: Receiver {
     isRunning = true
     defer {
       isRunning = false
-      loadedResult = nil
+      if loadedResult != nil { loadedResult = nil }
     }
-    return try declaration.run(model.unsafelyUnwrapped, self)
+    return try knownReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { declaration in
+      try owner.unsafelyUnwrapped._withUnsafeGuaranteedRef { try declaration.run($0, self) }
+    }
   }
 
   /// A loader is at work that may store the value.
@@ -224,6 +250,7 @@ public class LazyStorage: Receiver {
     record = nil
     engineReference = nil
     validity = LazyStorage.invalid
+    trackingStamp = LazyStorage.unknownStamp
   }
 }
 
