@@ -36,6 +36,7 @@ let package = Package(
         .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
         .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
         .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
+        .embedInCode("Prelude/graph.lua"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],

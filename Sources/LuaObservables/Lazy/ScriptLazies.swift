@@ -112,6 +112,10 @@ final class ScriptLazies: Receiver {
     }
   }
 
+  override func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
+    host.declaredDependencies(of: lazy)
+  }
+
   private func dependency(at index: CInt, of L: OpaquePointer) throws -> Path {
     try host.path(at: index, of: L, "computed", argument: 3)
   }
@@ -146,6 +150,11 @@ final class ScriptLazies: Receiver {
   }
 
   override func title(_ watcher: WatcherRef) -> String { host.engine.name(of: watcher) }
+
+  override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+    let site = site(of: watcher)
+    return (host.engine.name(of: watcher), site.isEmpty ? nil : site)
+  }
 
   override func change(of lazy: WatcherRef) -> AnyObject? {
     let L = host.state.pointer

@@ -58,7 +58,7 @@ extension LuaHost {
   }
 
   /// The name of the key of a slot, as scripts spell it.
-  private func name(of slot: SlotRef) -> String {
+  func name(of slot: SlotRef) -> String {
     let root = slot.pointee.node
     let name = root.kind.name(of: slot)
     guard !isTable(root), !slot.pointee.isEvery, root.model is any DynamicArray else { return name }

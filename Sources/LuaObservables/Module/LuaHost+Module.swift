@@ -47,6 +47,7 @@ extension LuaHost {
     for slice in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
+      PackageResources.graph_lua,
     ] {
       let status = slice.withUnsafeBytes { text in
         clua_try_load(
@@ -79,6 +80,7 @@ extension LuaHost {
     for functions in [
       observingFunctions, operatorFunctions, collectionFunctions, lazyFunctions, modelFunctions,
       objectFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,
+      graphFunctions,
     ] {
       for (name, function) in functions {
         try push(function, to: L)

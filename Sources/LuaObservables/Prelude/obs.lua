@@ -194,7 +194,6 @@ end
 obs.observed_keys = core.observed_keys
 obs.observer_count = core.observer_count
 obs.on_observed = core.on_observed
-obs.describe = core.describe
 obs.why = core.why
 obs.whynot = core.whynot
 obs.break_on_change = core.break_on_change

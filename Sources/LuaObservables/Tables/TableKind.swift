@@ -446,6 +446,12 @@ final class TableKind: NodeKind {
     return host.keyName(at: -1, of: L)
   }
 
+  override func title(of node: NodeRef) -> String { host.tableTitle(of: node) }
+
+  override func observedObjects(
+    at slot: SlotRef, firstIndex: Int
+  ) -> [(key: String?, node: NodeRef)] { host.observedObjects(at: slot) }
+
   override func noteCause(of watcher: WatcherRef) {
     reference._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
   }

@@ -78,6 +78,11 @@ final class ScriptReceiver: Receiver {
     let (name, site) = host.title(of: watcher)
     return name == site ? name : "\(name) (\(site))"
   }
+
+  override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+    let (name, site) = host.title(of: watcher)
+    return (name, site)
+  }
 }
 
 /// The values of a write, kept for a call that has to wait.

@@ -139,6 +139,24 @@ final class CollectionKind: NodeKind {
     slot.pointee.isEvery ? "*" : with(slot.pointee.node) { $0.name(of: slot) }
   }
 
+  override func observedObjects(
+    at slot: SlotRef, firstIndex: Int
+  ) -> [(key: String?, node: NodeRef)] {
+    guard slot.pointee.isEvery,
+      let collection = object(of: slot.pointee.node)?.takeUnretainedValue() as? any DynamicCollection
+    else { return [] }
+    let set = collection as? any DynamicSet
+    return collection.dynamicEntries.compactMap { key, value in
+      guard let node = (value as? any KeyPathObservable)?.currentObservation?.node else {
+        return nil
+      }
+      if collection is any DynamicArray, let index = key as? Int {
+        return ("#\(index + firstIndex)", node)
+      }
+      return (set?.dynamicName(of: key) ?? "\(key)", node)
+    }
+  }
+
   override func forget(_ slot: SlotRef) {
     if !slot.pointee.isEvery { with(slot.pointee.node) { $0.forget(slot) } }
   }

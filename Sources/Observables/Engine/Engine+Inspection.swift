@@ -109,7 +109,8 @@ extension SlotRef {
 
 extension LinkRef {
   /// What a link in the slot of a whole object observes of it.
-  fileprivate var wholeName: String {
+  var wholeName: String {
+    if pointee.wire.pointee.isTracking { return isOfCount ? "@count" : "*" }
     switch kind {
     case .element: return component.description
     case .operation:

@@ -121,5 +121,5 @@ extension Engine {
 
 extension LinkRef {
   /// Of a tracked computation: it follows the number of members, not a key.
-  fileprivate var isOfCount: Bool { pointee.effect == .dirty && pointee.slot?.pointee.lazy == nil }
+  var isOfCount: Bool { pointee.effect == .dirty && pointee.slot?.pointee.lazy == nil }
 }

@@ -200,6 +200,22 @@ open class NodeKind {
   /// The name of a slot's key, as `observedKeys` tells it.
   open func name(of slot: SlotRef) -> String { "" }
 
+  // MARK: Tools
+
+  /// What tools call the object: the name of its type.
+  open func title(of node: NodeRef) -> String {
+    object(of: node).map { "\(type(of: $0.takeUnretainedValue()))" } ?? "object"
+  }
+
+  /// The objects at the key of `slot` that are observed already, of a whole object each with its own
+  /// key, in no order; nothing is computed for it. Swift lists count from `firstIndex`.
+  open func observedObjects(
+    at slot: SlotRef, firstIndex: Int
+  ) -> [(key: String?, node: NodeRef)] { [] }
+
+  /// The lazy properties of the object that the engine knows nothing of.
+  open func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] { [] }
+
   /// The place in the program that is writing now becomes the cause of the watcher's next call.
   open func noteCause(of watcher: WatcherRef) {}
 

@@ -151,6 +151,9 @@ open class Receiver {
   open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
   /// How reports name it, with the place of its registration.
   open func title(_ watcher: WatcherRef) -> String { "a watcher" }
+  /// How tools name it: by its name alone, and "file:line" of its registration, or of the getter of a
+  /// lazy property, where that is known.
+  open func label(_ watcher: WatcherRef) -> (name: String, site: String?) { (title(watcher), nil) }
 
   // MARK: Lazy properties
 
@@ -163,6 +166,8 @@ open class Receiver {
   ) -> Computation { .failed }
   /// Makes the links of a lazy property to what it depends on (`Engine.add`).
   open func wire(_ lazy: WatcherRef, in engine: Engine) throws {}
+  /// What a lazy property declares that it depends on.
+  open func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] { [] }
   /// A computation of `lazy` cannot begin, or what it gave is not kept: for this reason.
   open func fail(_ lazy: WatcherRef, _ error: any Error) {}
   /// Its computation failed, and nobody has read it: reports why (Z8).
@@ -173,6 +178,19 @@ open class Receiver {
   open func validated(_ lazy: WatcherRef) {}
   /// The change from the value that was delivered last, for an immediate watcher.
   open func change(of lazy: WatcherRef) -> AnyObject? { nil }
+}
+
+/// A path that a lazy property declares.
+public struct DeclaredDependency {
+  package let path: Path
+  /// Where it is rooted, if that is another object, and one that is observed.
+  package let root: NodeRef?
+  /// It is rooted at another object.
+  package let isForeign: Bool
+
+  package init(path: Path, root: NodeRef? = nil, isForeign: Bool = false) {
+    (self.path, self.root, self.isForeign) = (path, root, isForeign)
+  }
 }
 
 /// What came of computing a lazy property.

@@ -234,6 +234,14 @@ public class LazyStorage: Receiver {
     }
   }
 
+  public override func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
+    declaration.dependencies.map { dependency in
+      DeclaredDependency(
+        path: dependency.path, root: dependency.object?()?.currentObservation?.node,
+        isForeign: dependency.object != nil)
+    }
+  }
+
   public override func fail(_ lazy: WatcherRef, _ error: any Error) {
     failure = error
   }

@@ -109,6 +109,19 @@ final class ModelKind: NodeKind {
     slot.pointee.isEvery ? "*" : properties.names[slot.pointee.key]
   }
 
+  override func title(of node: NodeRef) -> String { properties.typeName }
+
+  override func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] {
+    ModelObservation.with(node) { observation in
+      observation.withModel { model in
+        entries.enumerated().compactMap { slot, entry in
+          guard let declaration = entry.lazy, observation.slot(slot) == nil else { return nil }
+          return (declaration.name, declaration.storage(model).isValid)
+        }
+      }
+    }
+  }
+
   override func forget(_ slot: SlotRef) {
     let observation = ModelObservation.of(slot.pointee.node)
     if slot.pointee.isEvery {

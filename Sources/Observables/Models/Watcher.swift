@@ -172,6 +172,10 @@ public final class Watcher: Receiver {
 
   public override func title(_ watcher: WatcherRef) -> String { name }
 
+  public override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+    (name, "\(file):\(line)")
+  }
+
   private final class Callback {
     let body: (AnyObject, Watcher) -> Void
     init(_ body: @escaping (AnyObject, Watcher) -> Void) { self.body = body }

@@ -1,0 +1,54 @@
+-- What is shown of objects, watchers and lazy properties: a slice of the module `obs`.
+local core, obs = ...
+
+local rawlen, select, tostring, type = rawlen, select, tostring, type
+local bad_argument, check_observed, is_object = core.bad_argument, core.check_observed, core.is_object
+
+function obs.describe(observed)
+  check_observed(observed, 1, "describe")
+  -- What its model declares belongs to it, used or not.
+  core.instantiate(observed)
+  return core.describe(observed)
+end
+
+-- A plain list of objects that nobody observes stands for those.
+local function roots_of(root)
+  if type(root) ~= "table" or core.kind(root) or core.is_known(root) then return { root } end
+  local count = rawlen(root)
+  local roots = {}
+  for i = 1, count do
+    if not is_object(root[i]) then return { root } end
+    roots[i] = root[i]
+  end
+  return count > 0 and roots or { root }
+end
+
+local formats = { "dot", "json", "mermaid" }
+
+local function check_format(format)
+  for i = 1, #formats do
+    if format == formats[i] then return end
+  end
+  if type(format) ~= "string" then
+    bad_argument(2, "graph", "name of a format expected, got " .. type(format))
+  end
+  local nearest = core.nearest(format, formats)
+  bad_argument(2, "graph", ("unknown format '%s' (%s)"):format(format,
+    nearest and ("did you mean '%s'?"):format(nearest) or "there are 'dot', 'json' and 'mermaid'"))
+end
+
+function obs.graph(root, ...)
+  if root == nil then
+    bad_argument(1, "graph", "table or object of the host program expected, got "
+      .. (select("#", ...) == 0 and "no value" or "nil"))
+  end
+  check_observed(root, 1, "graph")
+  local format = ...
+  if format == nil then format = "dot" end
+  check_format(format)
+  local roots = roots_of(root)
+  for i = 1, #roots do core.instantiate(roots[i]) end
+  return core.graph(nil, format, roots)
+end
+
+return obs

@@ -1,0 +1,268 @@
+/// Finds what is connected with some objects: through the keys where observed objects are stored, the
+/// watchers of those, and lazy properties in both directions.
+///
+/// What was replaced in this turn is where it is wired: nothing is re-wired, and no getter runs.
+/// Everything is iterative. The order is that of the search, and of names and registrations in it, so
+/// that the same program gives the same text.
+struct GraphBuilder {
+  let name: (SlotRef) -> String
+  let firstIndex: Int
+  var graph = ObservationGraph()
+
+  /// The objects found so far, and what is known of their keys.
+  private(set) var nodes: [NodeRef] = []
+  private var indices: [NodeRef: Int] = [:]
+  private var places: [String?] = []
+  private var keys: [[String: ObservationGraph.LazyKey?]] = []
+  private var keyIndices: [[String: Int]] = []
+  /// Watchers by their order of registration.
+  private var watchers: [UInt64: WatcherRef] = [:]
+  private var watcherIndices: [UInt64: Int] = [:]
+  private var held: [(object: Int, key: String, child: Int)] = []
+
+  init(firstIndex: Int, naming name: @escaping (SlotRef) -> String) {
+    (self.firstIndex, self.name) = (firstIndex, name)
+  }
+
+  /// The graph of all that is connected with `roots`.
+  static func graph(
+    of roots: [NodeRef], firstIndex: Int, naming name: @escaping (SlotRef) -> String
+  ) -> ObservationGraph {
+    var builder = GraphBuilder(firstIndex: firstIndex, naming: name)
+    for root in roots { builder.include(root, place: "") }
+    var position = 0
+    while position < builder.nodes.count {
+      builder.search(builder.nodes[position], at: position)
+      position += 1
+    }
+    builder.describeAll()
+    builder.connect()
+    return builder.graph
+  }
+
+  @discardableResult
+  private mutating func include(_ node: NodeRef, place: String?) -> Int? {
+    if let index = indices[node] { return index }
+    if node.isDead { return nil }
+    let index = nodes.count
+    indices[node] = index
+    nodes.append(node)
+    places.append(place)
+    keys.append([:])
+    return index
+  }
+
+  private mutating func note(_ key: String, of object: Int, _ lazy: ObservationGraph.LazyKey? = nil) {
+    if let known = keys[object][key], known != nil || lazy == nil { return }
+    keys[object][key] = .some(lazy)
+  }
+
+  // MARK: Searching
+
+  private mutating func search(_ node: NodeRef, at object: Int) {
+    var found: [(key: String, slot: SlotRef)] = []
+    var users: [UInt64: WatcherRef] = [:]
+    node.forEachSlot { slot in
+      var names: Set<String> = []
+      slot.forEachLinkOfAny { link in
+        names.insert(slot.pointee.isEvery ? link.wholeName : "")
+        let watcher = link.pointee.wire.pointee.watcher
+        users[watcher.pointee.id] = watcher
+      }
+      if slot.pointee.isEvery {
+        for name in names { found.append((name, slot)) }
+      } else if !names.isEmpty || slot.pointee.lazy != nil {
+        found.append((name(slot), slot))
+      }
+    }
+    for lazy in node.kind.unknownLazies(of: node) {
+      note(lazy.name, of: object, .init(state: lazy.isValid ? .valid : .invalid))
+    }
+    for (key, slot) in found.sorted(by: { $0.key < $1.key }) {
+      note(key, of: object, slot.pointee.lazy.map(describe))
+      hold(slot, key, of: object)
+      if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
+    }
+    var rooted = node.pointee.firstWatcher
+    while let watcher = rooted {
+      rooted = watcher.pointee.next
+      if !watcher.pointee.flags.contains(.probing) { users[watcher.pointee.id] = watcher }
+    }
+    for (_, watcher) in users.sorted(by: { $0.key < $1.key }) { follow(watcher) }
+  }
+
+  /// The objects that are stored at a key, and those that paths pass to from it.
+  private mutating func hold(_ slot: SlotRef, _ key: String, of object: Int) {
+    let home = places[object]
+    func place(_ key: String) -> String? { home.map { $0.isEmpty ? key : "\($0).\(key)" } }
+    let stored = slot.pointee.node.kind.observedObjects(at: slot, firstIndex: firstIndex)
+    for (member, node) in stored.sorted(by: { $0.key ?? "" < $1.key ?? "" }) {
+      guard let child = include(node, place: place(member ?? key)) else { continue }
+      held.append((object, key, child))
+    }
+    slot.forEachLinkOfAny { link in
+      if link.pointee.wire.pointee.isTracking { return }
+      if slot.pointee.isEvery, link.wholeName != key { return }
+      link.forEachChild { below in
+        guard let node = below.pointee.slot?.pointee.node,
+          let child = include(node, place: slot.pointee.isEvery ? nil : place(key))
+        else { return }
+        held.append((object, key, child))
+      }
+    }
+  }
+
+  /// What a watcher or a lazy property leads to.
+  private mutating func follow(_ watcher: WatcherRef) {
+    guard let root = watcher.pointee.root, !root.isDead, let home = include(root, place: nil) else {
+      return
+    }
+    if watcher.pointee.flags.contains(.lazy) {
+      for declared in watcher.unwiredDependencies {
+        let object = declared.isForeign ? declared.root.flatMap { include($0, place: nil) } : home
+        if let object { note(declared.path.steps[0].description, of: object) }
+      }
+    } else if watchers.updateValue(watcher, forKey: watcher.pointee.id) != nil {
+      return
+    }
+    root.engine.forEachTrackedLink(of: watcher) { link in
+      if let node = link.pointee.slot?.pointee.node { include(node, place: nil) }
+    }
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      if let node = current.pointee.top?.pointee.slot?.pointee.node { include(node, place: nil) }
+    }
+  }
+
+  private func describe(_ lazy: WatcherRef) -> ObservationGraph.LazyKey {
+    let flags = lazy.pointee.flags
+    return .init(
+      state: flags.contains(.uncached) ? .uncached : flags.contains(.pending) ? .invalid : .valid,
+      site: lazy.pointee.receiver.takeUnretainedValue().label(lazy).site,
+      isTracked: flags.contains(.tracking))
+  }
+
+  // MARK: Writing down
+
+  private mutating func describeAll() {
+    for (index, node) in nodes.enumerated() {
+      let names = keys[index].keys.sorted()
+      keyIndices.append(Dictionary(uniqueKeysWithValues: zip(names, names.indices)))
+      graph.objects.append(
+        .init(
+          type: node.kind.title(of: node), place: places[index],
+          keys: names.map { .init(name: $0, lazy: keys[index][$0] ?? nil) }))
+    }
+    for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
+      watcherIndices[id] = graph.watchers.count
+      let (name, site) = watcher.pointee.receiver.takeUnretainedValue().label(watcher)
+      let flags = watcher.pointee.flags
+      let notes = [
+        (WatcherRecord.Flags.immediate, "immediate"), (.once, "once"), (.paused, "paused"),
+        (.pending, "pending"),
+      ]
+      graph.watchers.append(
+        .init(
+          name: name, site: site, notes: notes.filter { flags.contains($0.0) }.map(\.1)))
+    }
+  }
+
+  private mutating func connect() {
+    var known: Set<ObservationGraph.Edge> = []
+    func add(_ edge: ObservationGraph.Edge) {
+      if known.insert(edge).inserted { graph.edges.append(edge) }
+    }
+    for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
+      edges(from: .watcher(watcherIndices[id]!), .watches, watcher).forEach(add)
+    }
+    for (object, node) in nodes.enumerated() {
+      for lazy in node.engine.lazies(of: node) {
+        guard let slot = lazy.pointee.slot, let key = end(object, name(slot)) else { continue }
+        edges(from: key, .depends, lazy).forEach(add)
+      }
+    }
+    let places = held.map { ($0.object, keyIndices[$0.object][$0.key]!, $0.child) }
+    for (object, key, child) in places.sorted(by: <) {
+      add(
+        .init(
+          kind: .holds, from: .key(object: object, key: key), to: .object(child), path: nil,
+          isWhole: true))
+    }
+  }
+
+  private func end(_ object: Int, _ key: String) -> ObservationGraph.End? {
+    keyIndices[object][key].map { .key(object: object, key: $0) }
+  }
+
+  /// Where the paths of a watcher or a lazy property end.
+  private func edges(
+    from end: ObservationGraph.End, _ kind: ObservationGraph.Edge.Kind, _ watcher: WatcherRef
+  ) -> [ObservationGraph.Edge] {
+    var edges: [ObservationGraph.Edge] = []
+    func add(_ target: ObservationGraph.End?, _ path: String, isWhole: Bool) {
+      guard let target else { return }
+      edges.append(.init(kind: kind, from: end, to: target, path: path, isWhole: isWhole))
+    }
+    func target(_ link: LinkRef) -> (object: Int, key: Int)? {
+      guard let slot = link.pointee.slot, let object = indices[slot.pointee.node],
+        let key = keyIndices[object][slot.pointee.isEvery ? link.wholeName : name(slot)]
+      else { return nil }
+      return (object, key)
+    }
+    for declared in watcher.unwiredDependencies {
+      let root = declared.isForeign ? declared.root : watcher.pointee.root
+      guard let object = root.flatMap({ indices[$0] }) else { continue }
+      add(
+        self.end(object, declared.path.steps[0].description), declared.path.description,
+        isWhole: false)
+    }
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      if current.pointee.isTracking { continue }
+      let path = current.pointee.path.takeUnretainedValue()
+      guard let top = current.pointee.top else {
+        let root = watcher.pointee.root.flatMap { indices[$0] }
+        add(root.map { .object($0) }, path.description, isWhole: false)
+        continue
+      }
+      let ends = leaves(below: top, path).compactMap { leaf in
+        target(leaf.link).map { ($0.object, $0.key, leaf.isWhole) }
+      }
+      for (object, key, isWhole) in ends.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+        add(.key(object: object, key: key), path.description, isWhole: isWhole)
+      }
+    }
+    watcher.pointee.root?.engine.forEachTrackedLink(of: watcher) { link in
+      guard let (object, key) = target(link) else { return }
+      add(.key(object: object, key: key), graph.objects[object].keys[key].name, isWhole: true)
+    }
+    return edges
+  }
+
+  /// The links at which the chains of a path end; an operator is an end, whatever it puts together.
+  private func leaves(below top: LinkRef, _ path: Path) -> [(link: LinkRef, isWhole: Bool)] {
+    var leaves: [(link: LinkRef, isWhole: Bool)] = []
+    var waiting = [top]
+    while let link = waiting.popLast() {
+      let isOperator = Int(link.pointee.step) == path.aggregateStep
+      if isOperator || link.pointee.child == nil {
+        leaves.append((link, isOperator || link.pointee.isTerminal || link.state != nil))
+      } else {
+        link.forEachChild { waiting.append($0) }
+      }
+    }
+    return leaves
+  }
+}
+
+extension WatcherRef {
+  /// Of a lazy property: what it declares, where its links to that are not made yet.
+  fileprivate var unwiredDependencies: [DeclaredDependency] {
+    guard pointee.flags.contains(.lazy), pointee.flags.isDisjoint(with: [.wired, .tracking]) else {
+      return []
+    }
+    return pointee.receiver.takeUnretainedValue().dependencies(of: self)
+  }
+}

@@ -1,0 +1,67 @@
+extension ObservationGraph {
+  /// The language of Graphviz.
+  var dot: String {
+    var lines = [
+      "digraph observation {", "  rankdir=LR;", "  node [fontname=\"Helvetica\", fontsize=11];",
+      "  edge [fontname=\"Helvetica\", fontsize=9];",
+    ]
+    for (index, object) in objects.enumerated() {
+      let fields = object.keys.enumerated().map { key, value in
+        "<k\(key + 1)> \(field(title(value)))"
+      }
+      let label = ([field(title(object))] + fields).joined(separator: " | ")
+      lines.append("  \(id(.object(index))) [shape=record, label=\"\(label)\"];")
+    }
+    for (index, watcher) in watchers.enumerated() {
+      lines.append(
+        "  \(id(.watcher(index))) [shape=ellipse, label=\"\(text(title(watcher)))\"];")
+    }
+    for edge in edges {
+      var attributes: [String] = []
+      // A dependency that ends where it says needs no label.
+      if let path = edge.path, edge.kind == .watches || path != name(edge.to) {
+        attributes.append("label=\"\(text(path))\"")
+      }
+      switch edge.kind {
+      case .watches: break
+      case .depends: attributes.append("color=blue")
+      case .holds: attributes.append("arrowhead=odiamond, color=gray")
+      }
+      if !edge.isWhole { attributes.append("style=dashed") }
+      let suffix = attributes.isEmpty ? "" : " [\(attributes.joined(separator: ", "))]"
+      lines.append("  \(port(edge.from)) -> \(port(edge.to))\(suffix);")
+    }
+    return (lines + ["}", ""]).joined(separator: "\n")
+  }
+
+  private func name(_ end: End) -> String? {
+    guard case .key(let object, let key) = end else { return nil }
+    return objects[object].keys[key].name
+  }
+
+  private func port(_ end: End) -> String {
+    guard case .key(let object, let key) = end else { return id(end) }
+    return "\(id(.object(object))):k\(key + 1)"
+  }
+
+  /// Text between quotes: backslashes begin escapes there, and `&` an entity.
+  private func text(_ text: String) -> String {
+    escaped(text, "\\\"")
+  }
+
+  /// Text in a field of a record, where more has a meaning.
+  private func field(_ text: String) -> String { escaped(text, "\\\"{}|<>") }
+
+  private func escaped(_ text: String, _ marks: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "&" {
+        result += "&amp;"
+      } else {
+        if marks.unicodeScalars.contains(scalar) { result += "\\" }
+        result.unicodeScalars.append(visible(scalar))
+      }
+    }
+    return result
+  }
+}

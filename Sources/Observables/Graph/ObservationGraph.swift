@@ -1,0 +1,112 @@
+/// Who observes what, and what depends on what, at one moment: values only, nothing is kept alive.
+package struct ObservationGraph {
+  /// One observed key of an object, or a lazy property.
+  package struct Key {
+    let name: String
+    var lazy: LazyKey?
+  }
+
+  /// What is told of a lazy property.
+  package struct LazyKey {
+    let state: LazyState
+    /// "file:line" of its getter.
+    var site: String?
+    /// It depends on what it read when it ran last.
+    var isTracked = false
+  }
+
+  /// Whether the value of a lazy property is up to date.
+  package enum LazyState: String {
+    case valid, invalid
+    /// It keeps no value.
+    case uncached
+  }
+
+  /// One object: what it is, and where it was found.
+  package struct Object {
+    let type: String
+    /// The keys that lead to it from the root, empty for a root; nil where none do.
+    let place: String?
+    var keys: [Key] = []
+  }
+
+  /// One registration.
+  package struct Watcher {
+    let name: String
+    /// "file:line", where that is known.
+    let site: String?
+    /// What is special about it: "pending", "paused", …
+    let notes: [String]
+  }
+
+  /// One end of an edge, by positions in the lists.
+  package enum End: Hashable {
+    case watcher(Int)
+    case object(Int)
+    case key(object: Int, key: Int)
+  }
+
+  /// A connection.
+  package struct Edge: Hashable {
+    package enum Kind: String {
+      /// From a watcher to a key that it watches.
+      case watches
+      /// From a computed property to a key that it depends on.
+      case depends
+      /// From a key to an object that is stored there, or among what is stored there.
+      case holds
+    }
+
+    let kind: Kind
+    let from: End
+    let to: End
+    /// The path that leads there; nil where an object is held.
+    let path: String?
+    /// False for a path that ends before its end, or is not followed before the first computation.
+    let isWhole: Bool
+  }
+
+  var objects: [Object] = []
+  var watchers: [Watcher] = []
+  var edges: [Edge] = []
+
+  /// The graph as text, with a line break at its end.
+  package func text(_ format: GraphFormat) -> String {
+    switch format {
+    case .dot: dot
+    case .json: json
+    case .mermaid: mermaid
+    }
+  }
+
+  /// What an end is called in every format: the same object has the same name in all of them.
+  func id(_ end: End) -> String {
+    switch end {
+    case .watcher(let index): "w\(index + 1)"
+    case .object(let index): "o\(index + 1)"
+    case .key(let object, let key): "o\(object + 1)k\(key + 1)"
+    }
+  }
+
+  /// The title of an object: its place and its type.
+  func title(_ object: Object) -> String {
+    guard let place = object.place, !place.isEmpty else { return object.type }
+    return "\(place): \(object.type)"
+  }
+
+  /// The text of a key: its name, and whether it is valid.
+  func title(_ key: Key) -> String {
+    key.name + (key.lazy.map { " (\($0.state.rawValue))" } ?? "")
+  }
+
+  /// The text of a watcher: its name and what is special about it.
+  func title(_ watcher: Watcher) -> String {
+    watcher.name + (watcher.notes.isEmpty ? "" : " (\(watcher.notes.joined(separator: ", ")))")
+  }
+}
+
+/// A control character as a picture of itself, so that no format has to know it.
+func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+  if scalar.value < 0x20 { return Unicode.Scalar(0x2400 + scalar.value)! }
+  return scalar.value == 0x7F ? "\u{2421}" : scalar
+}
