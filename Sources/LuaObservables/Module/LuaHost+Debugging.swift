@@ -78,13 +78,13 @@ extension LuaHost {
         writes.isEmpty
         ? ["\(name) has not been called since recording began"]
         : ["\(name) was called in turn \(history.lastTurn) because of:"]
-          + writes.map { "  '\($0.key)' was written at \($0.site) in turn \($0.turn)" }
+          + writes.map { "  \($0)" }
     } else if recorder?.keepsHistory == true {
       lines = ["\(name) has not been called since recording began"]
     } else {
       if let watcher, watcher.script.pointee.cause.line > 0 {
         let site = sources.text(watcher.script.pointee.cause)
-        writes = [.init(key: "", site: site, turn: 0, isSame: false, slots: [])]
+        writes = [.init(key: "", site: site, turn: 0)]
         lines = ["the first write behind the last call of \(name) was at \(site)"]
       } else {
         lines = ["nothing is known about calls of \(name)"]
@@ -93,7 +93,7 @@ extension LuaHost {
     }
     try state.check(clua_try_createtable(L, CInt(writes.count), 2), L)
     for (position, write) in writes.enumerated() {
-      try state.check(clua_try_createtable(L, 0, 3), L)
+      try state.check(clua_try_createtable(L, 0, 4), L)
       for (field, value) in [("site", write.site), ("key", write.key)] where !value.isEmpty {
         try state.push(text: value, to: L)
         try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
@@ -101,6 +101,10 @@ extension LuaHost {
       if write.turn > 0 {
         lua_pushinteger(L, lua_Integer(write.turn))
         try state.check(clua_try_setfield(L, -2, "turn", 4), L)
+      }
+      if !write.through.isEmpty {
+        try state.push(write.through, to: L)
+        try state.check(clua_try_setfield(L, -2, "through", 7), L)
       }
       lua_rawseti(L, -2, lua_Integer(position + 1))
     }
@@ -121,10 +125,10 @@ extension LuaHost {
         (reason, detail) = ("pending", "it is pending and runs in the next flush")
       } else if let place = engine.firstUnreachable(of: watcher) {
         (reason, detail) = ("unreachable", "its path is unreachable at '\(place)'")
+      } else if let lazy = engine.failedLazy(of: watcher) {
+        (reason, detail) = ("failed", "'\(engine.name(of: lazy))' could not be computed")
       } else if let write = history?.lastEqual {
-        (reason, detail) = (
-          "equal", "'\(write.key)' was written at \(write.site), with the value that it had"
-        )
+        (reason, detail) = ("equal", write.reasonForSilence)
       } else if history?.lastTurn ?? 0 > 0 {
         (reason, detail) = ("called", "it was called in turn \(history!.lastTurn)")
       } else if recorder?.keepsHistory == true {

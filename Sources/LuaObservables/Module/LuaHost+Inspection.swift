@@ -115,32 +115,20 @@ extension LuaHost {
 
   private func describe(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 1)
-    var lines: [String] = []
-    let root = try settledNode(L, "describe")
+    var keys: [DescribedKey] = []
+    if let root = try settledNode(L, "describe") { keys = describedKeys(of: root) }
     let title = describeValue(at: 1, of: L)
-    if let root {
-      let keys = engine.observedKeys(of: root, withWatchers: true).map { key in
-        (
-          name: key.name ?? name(of: key.slot),
-          lines: key.watchers.map { "    \(describe($0.watcher, $0.path))" }
-        )
-      }
-      for key in keys.sorted(by: { $0.name < $1.name }) {
-        lines.append("  \(key.name)")
-        lines += key.lines
-      }
-    }
-    let text =
-      lines.isEmpty
-      ? "\(title) is not observed"
-      : "\(title) is observed:\n"
-        + lines.joined(separator: "\n")
-    try state.push(text: text, to: L)
+    let state =
+      keys.isEmpty
+      ? "is not observed"
+      : keys.contains { $0.isObserved } ? "is observed:" : "is not observed, and has these keys:"
+    let lines = keys.sorted { $0.name < $1.name }.flatMap { ["  \($0.title)"] + $0.lines }
+    try self.state.push(text: (["\(title) \(state)"] + lines).joined(separator: "\n"), to: L)
     return 1
   }
 
   /// A watcher in one line: name, path, and what is special about it.
-  private func describe(_ watcher: WatcherRef, _ path: Path) -> String {
+  func describe(_ watcher: WatcherRef, _ path: Path) -> String {
     guard isScript(watcher) else {
       return "\(watcher.pointee.receiver.takeUnretainedValue().title(watcher)) on '\(path)' (Swift)"
     }

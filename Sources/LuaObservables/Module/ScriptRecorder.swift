@@ -6,13 +6,16 @@ internal import Observables
 ///
 /// Notes are taken in the middle of the engine's operations; the sink is told after them.
 final class ScriptRecorder: EngineRecorder {
-  /// One write of an observed key.
+  /// One write of an observed key, or the invalidation of a lazy one.
   struct Write {
     let key: String
     let site: String
     let turn: Int
-    let isSame: Bool
-    let slots: [UnsafeMutableRawPointer]
+    var isInvalidation = false
+    /// The lazy properties through which a watcher hears of it, the nearest to the write first.
+    var through: [String] = []
+    /// What the watcher watches was computed again, with an equal value.
+    var isRecomputed = false
   }
 
   /// What is known of one watcher.
@@ -36,7 +39,6 @@ final class ScriptRecorder: EngineRecorder {
   var sink: LuaFunction?
   private(set) var histories: [UInt64: History] = [:]
   private var events: [Event] = []
-  private var current: Write?
   private var isDraining = false
   /// What was kept of watchers that ended; the oldest go first.
   private var ended: [UInt64] = []
@@ -47,36 +49,63 @@ final class ScriptRecorder: EngineRecorder {
   private var turn: Int { host.engine.statistics.turns + 1 }
 
   override func wrote(_ change: Change) {
-    let slot = change.slot ?? change.every
-    guard let slot else { return }
-    let write = Write(
-      key: key(of: change, slot), site: site(of: change), turn: turn, isSame: change.isSame,
-      slots: [change.slot, change.every].compactMap { $0.map(UnsafeMutableRawPointer.init) })
-    current = write
-    if keepsHistory, change.isSame {
-      for slot in [change.slot, change.every].compactMap({ $0 }) {
-        host.engine.forEachWatcher(of: slot) { watcher, _ in
-          histories[watcher.pointee.id, default: History()].lastEqual = write
-        }
-      }
-    } else if keepsHistory {
-      for slot in [change.slot, change.every].compactMap({ $0 }) {
-        host.engine.forEachWatcher(of: slot) { watcher, _ in
-          note(write, for: watcher.pointee.id)
-        }
-      }
-    }
+    guard let slot = change.slot ?? change.every else { return }
+    let write = Write(key: key(of: change, slot), site: site(of: change), turn: turn)
+    if keepsHistory { note(write, of: change) }
     if sink != nil {
       add(
         "write", ("key", write.key), ("site", write.site), ("equal", change.isSame ? "true" : ""))
     }
   }
 
-  private func note(_ write: Write, for id: UInt64) {
-    // Two paths of one watcher may pass through the same key.
-    var history = histories[id] ?? History()
-    if history.waiting.count < 1000 { history.waiting.append(write) }
-    histories[id] = history
+  override func invalidating(_ change: Change) {
+    guard keepsHistory, let slot = change.slot else { return }
+    note(
+      Write(
+        key: key(of: change, slot), site: site(of: change), turn: turn, isInvalidation: true),
+      of: change)
+  }
+
+  /// All that a write concerns, also what is pending or invalid already: `why` tells every write.
+  private func note(_ write: Write, of change: Change) {
+    let slots = [change.slot, change.every].compactMap { $0 }
+    host.engine.forEachWatcher(behind: slots) { watcher, lazies in
+      var write = write
+      write.through = lazies.map(host.engine.name)
+      var history = histories.removeValue(forKey: watcher.pointee.id) ?? History()
+      if change.isSame {
+        history.lastEqual = write
+      } else if history.waiting.count < 1000 {
+        history.waiting.append(write)
+      }
+      histories[watcher.pointee.id] = history
+    }
+  }
+
+  override func unchanged(_ watcher: WatcherRef) {
+    guard keepsHistory, var history = histories[watcher.pointee.id],
+      var write = history.waiting.last
+    else { return }
+    write.isRecomputed = true
+    history.lastEqual = write
+    history.waiting = []
+    histories[watcher.pointee.id] = history
+  }
+
+  override func invalidated(_ lazy: WatcherRef, by change: Change) {
+    if sink == nil { return }
+    add("invalidate", ("key", host.engine.name(of: lazy)), ("site", site(of: change)))
+  }
+
+  override func computed(_ lazy: WatcherRef, _ computation: Computation) {
+    if sink == nil { return }
+    let (name, site) = lazy.pointee.receiver.takeUnretainedValue().label(lazy)
+    var outcome: (equal: String, failed: String) = ("", "")
+    if case .same = computation { outcome.equal = "true" }
+    if case .failed = computation { outcome.failed = "true" }
+    add(
+      "compute", ("key", name), ("site", site ?? ""), ("equal", outcome.equal),
+      ("failed", outcome.failed))
   }
 
   private func key(of change: Change, _ slot: SlotRef) -> String {
@@ -171,7 +200,7 @@ final class ScriptRecorder: EngineRecorder {
         try state.push(sink.pin, to: L)
         try state.check(clua_try_createtable(L, 0, CInt(event.fields.count + 2)), L)
         for (name, value) in event.fields + [("kind", event.kind)] {
-          if name == "equal" {
+          if name == "equal" || name == "failed" {
             lua_pushboolean(L, 1)
           } else {
             try state.push(text: value, to: L)

@@ -143,7 +143,8 @@ final class CollectionKind: NodeKind {
     at slot: SlotRef, firstIndex: Int
   ) -> [(key: String?, node: NodeRef)] {
     guard slot.pointee.isEvery,
-      let collection = object(of: slot.pointee.node)?.takeUnretainedValue() as? any DynamicCollection
+      let collection = object(of: slot.pointee.node)?.takeUnretainedValue()
+        as? any DynamicCollection
     else { return [] }
     let set = collection as? any DynamicSet
     return collection.dynamicEntries.compactMap { key, value in

@@ -74,6 +74,7 @@ extension Engine {
       watcher.pointee.flags.subtract([.pending, .certain])
     } else {
       watcher.pointee.flags.subtract([.pending, .certain])
+      if isRecording { recorder?.unchanged(watcher) }
       releaseAnchor(of: watcher, on: root)
       return false
     }
@@ -92,6 +93,7 @@ extension Engine {
     // An immediate one is also pending while it waits for a batch to end.
     if !isImmediate || isCertain { watcher.pointee.flags.remove(.pending) }
     guard departure != nil || isCertain || hasChanged && !isImmediate else {
+      if isRecording, !isImmediate { recorder?.unchanged(watcher) }
       releaseAnchor(of: watcher, on: root)
       return false
     }

@@ -195,7 +195,12 @@ extension Engine {
   /// Harmless where it is invalid already.
   package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
     if !dead.isEmpty { buryDead() }
-    if isRecording, let change { recorder?.wrote(change) }
+    var change = change
+    if isRecording, let slot = lazy.pointee.slot {
+      let known = change ?? Change(at: slot, isSame: false)
+      recorder?.invalidating(known)
+      change = known
+    }
     invalidate(lazy, isCertain: true, by: change)
     if !invalidated.isEmpty { spread(change) }
     callDoubting()
@@ -206,7 +211,13 @@ extension Engine {
     _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil
   ) {
     if !dead.isEmpty { buryDead() }
-    if isRecording, let change { recorder?.wrote(change) }
+    if isRecording, let change {
+      if case .same = computation, let slot = lazy.pointee.slot {
+        recorder?.wrote(Change(at: slot, isSame: true))
+      } else {
+        recorder?.wrote(change)
+      }
+    }
     let flags = lazy.pointee.flags
     if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
     guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
@@ -287,7 +298,10 @@ extension Engine {
         guard settleDependencies(of: watcher), rewire(watcher) else { continue }
         let lazy = doubt.slot.pointee.lazy
         let isUncached = lazy?.pointee.flags.contains(.uncached) ?? false
-        guard refreshDerived(watcher) || isUncached else { continue }
+        guard refreshDerived(watcher) || isUncached else {
+          if isRecording { recorder?.unchanged(watcher) }
+          continue
+        }
         guard let slot = lazy?.pointee.slot else { continue }
         var change = Change(
           node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)

@@ -383,6 +383,7 @@ extension Engine {
         keep(computation, of: lazy)
         forgetDoubts(of: lazy)
       }
+      if isRecording { recorder?.computed(lazy, computation) }
       rearmQuietSlots()
     }
     return true

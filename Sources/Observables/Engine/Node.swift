@@ -207,8 +207,10 @@ open class NodeKind {
     object(of: node).map { "\(type(of: $0.takeUnretainedValue()))" } ?? "object"
   }
 
-  /// The objects at the key of `slot` that are observed already, of a whole object each with its own
-  /// key, in no order; nothing is computed for it. Swift lists count from `firstIndex`.
+  /// The objects at the key of `slot` that are observed already, in no order.
+  ///
+  /// In the slot of a whole object each with its own key; Swift lists count from `firstIndex`. Nothing is
+  /// computed for it.
   open func observedObjects(
     at slot: SlotRef, firstIndex: Int
   ) -> [(key: String?, node: NodeRef)] { [] }

@@ -123,6 +123,13 @@ public struct Change {
     (self.node, self.slot, self.every) = (node, slot, every)
     (self.isSame, self.values, self.saved) = (isSame, values, nil)
   }
+
+  /// A change that has no values.
+  init(at slot: SlotRef, isSame: Bool) {
+    let node = slot.pointee.node
+    self.init(
+      node: node, slot: slot, every: node.pointee.every, isSame: isSame, values: nil)
+  }
 }
 
 /// Who a watcher calls: a Swift closure, or a function of a Lua state.

@@ -42,6 +42,79 @@ extension Engine {
     return dependents.values.sorted { $0.pointee.id < $1.pointee.id }
   }
 
+  /// The keys of `node` that lazy properties depend on; `name` as of `ObservedKey`.
+  package func usedKeys(of node: NodeRef) -> [(slot: SlotRef, name: String?)] {
+    var keys: [(slot: SlotRef, name: String?)] = []
+    node.forEachSlot { slot in
+      var names: Set<String?> = []
+      slot.forEachLinkOfAny { link in
+        guard link.pointee.wire.pointee.watcher.pointee.flags.contains(.lazy) else { return }
+        if names.insert(slot.pointee.isEvery ? link.wholeName : nil).inserted {
+          keys.append((slot, slot.pointee.isEvery ? link.wholeName : nil))
+        }
+      }
+    }
+    return keys
+  }
+
+  /// The watchers that a write of these slots may concern, each once, with the lazy properties that lie
+  /// between, the one nearest to the write first; whether they are pending or invalid already.
+  ///
+  /// - Complexity: O(links of all that depends on the slots)
+  package func forEachWatcher(
+    behind slots: [SlotRef], _ body: (WatcherRef, _ through: [WatcherRef]) -> Void
+  ) {
+    var seen: Set<UInt64> = []
+    /// The lazy properties that were reached, each from another one, or from the write.
+    var reached: [(lazy: WatcherRef, from: Int)] = []
+    func chain(to end: Int) -> [WatcherRef] {
+      var chain: [WatcherRef] = []
+      var next = end
+      while next >= 0 {
+        chain.append(reached[next].lazy)
+        next = reached[next].from
+      }
+      return chain.reversed()
+    }
+    func visit(_ link: LinkRef, from: Int) {
+      let watcher = link.pointee.wire.pointee.watcher
+      guard seen.insert(watcher.pointee.id).inserted else { return }
+      if watcher.pointee.flags.contains(.lazy) {
+        reached.append((watcher, from))
+      } else {
+        body(watcher, chain(to: from))
+      }
+    }
+    for slot in slots { slot.forEachLinkOfAny { visit($0, from: -1) } }
+    var position = 0
+    while position < reached.count {
+      if let slot = reached[position].lazy.pointee.slot {
+        slot.forEachLinkOfAny { visit($0, from: position) }
+        slot.pointee.node.pointee.every?.forEachLinkOfAny {
+          if $0.isWhole { visit($0, from: position) }
+        }
+      }
+      position += 1
+    }
+  }
+
+  /// A lazy property that a watcher watches and that could not be computed.
+  package func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
+    var waiting: [LinkRef] = []
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      if let top = current.pointee.top { waiting.append(top) }
+    }
+    while let link = waiting.popLast() {
+      if let lazy = link.pointee.slot?.pointee.lazy, lazy.pointee.flags.contains(.failed) {
+        return lazy
+      }
+      link.forEachChild { waiting.append($0) }
+    }
+    return nil
+  }
+
   func forEachTrackedLink(of lazy: WatcherRef, _ body: (LinkRef) -> Void) {
     guard let wire = lazy.pointee.wires, wire.pointee.isTracking else { return }
     var link = wire.pointee.top

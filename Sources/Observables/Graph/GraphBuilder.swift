@@ -52,7 +52,8 @@ struct GraphBuilder {
     return index
   }
 
-  private mutating func note(_ key: String, of object: Int, _ lazy: ObservationGraph.LazyKey? = nil) {
+  private mutating func note(_ key: String, of object: Int, _ lazy: ObservationGraph.LazyKey? = nil)
+  {
     if let known = keys[object][key], known != nil || lazy == nil { return }
     keys[object][key] = .some(lazy)
   }

@@ -35,7 +35,7 @@ package struct ObservationGraph {
     let name: String
     /// "file:line", where that is known.
     let site: String?
-    /// What is special about it: "pending", "paused", …
+    /// What is special about it, as "pending" or "paused".
     let notes: [String]
   }
 

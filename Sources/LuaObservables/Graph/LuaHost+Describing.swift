@@ -1,0 +1,70 @@
+internal import Observables
+
+/// One key as `describe` tells it: what it is, then who observes it and what depends on it.
+struct DescribedKey {
+  let name: String
+  var title: String
+  var lines: [String] = []
+  var isObserved = false
+}
+
+/// Keys in words (W2).
+extension LuaHost {
+  /// The keys of an object that are observed, lazy, or needed by something that is; nothing is computed.
+  func describedKeys(of root: NodeRef) -> [DescribedKey] {
+    var keys: [String: DescribedKey] = [:]
+    for lazy in root.kind.unknownLazies(of: root) {
+      let title = "\(lazy.name) (lazy, \(lazy.isValid ? "valid" : "invalid"))"
+      keys[lazy.name] = DescribedKey(name: lazy.name, title: title)
+    }
+    for lazy in engine.lazies(of: root) {
+      guard let slot = lazy.pointee.slot else { continue }
+      let name = name(of: slot)
+      keys[name] = describe(lazy, named: name)
+    }
+    for used in engine.usedKeys(of: root) {
+      let name = used.name ?? name(of: used.slot)
+      var key = keys[name] ?? DescribedKey(name: name, title: name)
+      key.lines += engine.dependents(of: used.slot, name: used.name).map { dependent in
+        "    '\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root)) depends on it"
+      }
+      keys[name] = key
+    }
+    for observed in engine.observedKeys(of: root, withWatchers: true) {
+      let name = observed.name ?? name(of: observed.slot)
+      var key = keys[name] ?? DescribedKey(name: name, title: name)
+      key.isObserved = true
+      key.lines += observed.watchers.map { "    \(describe($0.watcher, $0.path))" }
+      keys[name] = key
+    }
+    return Array(keys.values)
+  }
+
+  private func describe(_ lazy: WatcherRef, named name: String) -> DescribedKey {
+    let flags = lazy.pointee.flags
+    let state =
+      flags.contains(.uncached) ? "uncached" : flags.contains(.pending) ? "invalid" : "valid"
+    let dependencies = engine.dependencies(of: lazy) { [unowned self] in self.name(of: $0) }
+    let isTracked = flags.contains(.tracking)
+    let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
+    var key = DescribedKey(name: name, title: "\(name) (\(kind), \(state))")
+    if let site = lazy.pointee.receiver.takeUnretainedValue().label(lazy).site {
+      key.title += ", declared at \(site)"
+    }
+    let paths = dependencies.map { dependency in
+      "'\(dependency.path)'" + owner(dependency.root, from: lazy.pointee.root)
+    }
+    if !paths.isEmpty {
+      let verb = isTracked ? "depends on what it read" : "depends on"
+      key.lines.append("    \(verb): \(paths.joined(separator: ", "))")
+    } else if isTracked {
+      key.lines.append("    depends on what it will read")
+    }
+    return key
+  }
+
+  private func owner(_ node: NodeRef?, from root: NodeRef?) -> String {
+    if node == root { return "" }
+    return " of \(node.map { $0.kind.title(of: $0) } ?? "another object")"
+  }
+}
