@@ -1,7 +1,8 @@
 extension ScriptRecorder.Write: CustomStringConvertible {
   /// "'first' was written at x.lua:3 in turn 2, which changed 'full', 'shout'".
   var description: String {
-    let event = "'\(key)' was \(isInvalidation ? "invalidated" : "written") at \(site) in turn \(turn)"
+    let event =
+      "'\(key)' was \(isInvalidation ? "invalidated" : "written") at \(site) in turn \(turn)"
     return through.isEmpty ? event : "\(event), which changed \(throughText)"
   }
 

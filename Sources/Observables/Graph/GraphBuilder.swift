@@ -95,7 +95,10 @@ struct GraphBuilder {
   /// The objects that are stored at a key, and those that paths pass to from it.
   private mutating func hold(_ slot: SlotRef, _ key: String, of object: Int) {
     let home = places[object]
-    func place(_ key: String) -> String? { home.map { $0.isEmpty ? key : "\($0).\(key)" } }
+    func place(_ key: String) -> String? {
+      // Of a long way only the end: a chain of objects would have names without limit.
+      home.map { $0.isEmpty ? key : $0.utf8.count > 60 ? "….\(key)" : "\($0).\(key)" }
+    }
     let stored = slot.pointee.node.kind.observedObjects(at: slot, firstIndex: firstIndex)
     for (member, node) in stored.sorted(by: { $0.key ?? "" < $1.key ?? "" }) {
       guard let child = include(node, place: place(member ?? key)) else { continue }
