@@ -357,23 +357,45 @@ function obs.observer_count(observed, key) end
 ---it away.
 function obs.on_observed(observed, callback) end
 
----Who observes what, declared at file:line; text.
+---Who observes what, with name and file:line of the registration; which properties are lazy, whether
+---they are valid, where they are declared, what they depend on and what depends on them. Nothing is
+---computed for the lazy ones.
+---@return string text
 function obs.describe(observed) end
 
----The writes behind its last call: a list of them, and a text that tells them.
----@return { site: string, key?: string, turn?: integer }[] writes
+---A graph of all that is connected with an object: objects with their observed keys and lazy
+---properties, watchers, what those watch, what computed properties depend on, and which objects are
+---stored where. A list of objects that nobody observes stands for those. No getter runs, nothing is
+---kept alive, and the same program gives the same text. What was replaced in this turn is where it
+---was until the turn ends.
+---
+---"dot" is for Graphviz (`… | dot -Tsvg`). "json" is an object with the lists `objects` (id, type,
+---place, keys: id, name, lazy, tracked, site), `watchers` (id, name, site, notes) and `edges` (kind
+---"watches", "depends" or "holds", from, to, path; `whole` is false where a path ends before its
+---end).
+---@param root table|userdata
+---@param format? "dot"|"json"|"mermaid"  "dot" when absent
+---@return string text
+function obs.graph(root, format) end
+
+---The writes behind its last call: a list of them, and a text that tells them. `through` are the
+---computed properties that lie between a write and what is watched, the nearest to the write first.
+---@return { site: string, key?: string, turn?: integer, through?: string[] }[] writes
 ---@return string text
 function obs.why(watcher) end
 
----Why it did not run: equal value, unreachable at 'user', paused, stopped at file:line, pending.
----`reason` is "equal", "unreachable", "paused", "stopped", "pending", "called" or "unwritten".
+---Why it did not run: equal value, also of what was recomputed, unreachable at 'user', paused,
+---stopped at file:line, pending. `reason` is "equal", "unreachable", "paused", "stopped", "pending",
+---"failed" (a computed property), "called" or "unwritten".
 ---@return { reason: string, detail: string }
 ---@return string text
 function obs.whynot(watcher) end
 
----Fun(event) for every write of an observed key, call, registration and end; nil switches it off.
----An event has kind ("write", "call", "observe", "end"), site and turn; a write has key, the others
----have name, a registration has path.
+---Fun(event) for every write of an observed key, call, registration and end, and for what becomes of
+---lazy properties; nil switches it off. An event has kind ("write", "call", "observe", "end",
+---"invalidate", "compute"), site and turn; writes, invalidations (whose site is that of the write) and
+---computations (that of the getter) have key, the others have name, a registration has path. `equal`
+---is true where the value is the one before, `failed` where a getter has raised an error.
 function obs.log(sink) end
 
 ---Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
@@ -422,12 +444,5 @@ function obs.next_change(observed, path, timeout) end
 ---and cause: the place of the write, where one is known.
 function obs.on_error(callback) end
 function obs.on_exit(callback) end
-
-----------------------------------------------------------------------------------------------------
--- Planned · Graphs
-----------------------------------------------------------------------------------------------------
-
----"dot" | "json" | "mermaid": objects, watchers, computed, links.
-function obs.graph(root, format) end
 
 return obs

@@ -9,7 +9,7 @@ extension ObservationGraph {
       let fields = object.keys.enumerated().map { key, value in
         "<k\(key + 1)> \(field(title(value)))"
       }
-      let label = ([field(title(object))] + fields).joined(separator: " | ")
+      let label = (["<t> \(field(title(object)))"] + fields).joined(separator: " | ")
       lines.append("  \(id(.object(index))) [shape=record, label=\"\(label)\"];")
     }
     for (index, watcher) in watchers.enumerated() {
@@ -40,8 +40,11 @@ extension ObservationGraph {
   }
 
   private func port(_ end: End) -> String {
-    guard case .key(let object, let key) = end else { return id(end) }
-    return "\(id(.object(object))):k\(key + 1)"
+    switch end {
+    case .watcher: id(end)
+    case .object: "\(id(end)):t"
+    case .key(let object, let key): "\(id(.object(object))):k\(key + 1)"
+    }
   }
 
   /// Text between quotes: backslashes begin escapes there, and `&` an entity.

@@ -27,7 +27,8 @@ import Testing
         """)
   }
 
-  @Test func `lazy properties are shown whether anybody has read them or not, and none is computed`()
+  @Test
+  func `lazy properties are shown whether anybody has read them or not, and none is computed`()
     throws
   {  // W2
     let loop = Loop()
@@ -39,7 +40,8 @@ import Testing
     let runs = person.runs
     let lines = loop.turn { person.graph(.json).split(separator: "\n").map(String.init) }
     #expect(person.runs == runs)
-    #expect(lines.contains { $0.contains(#""kind": "depends""#) && $0.contains(#""path": "last""#) })
+    #expect(
+      lines.contains { $0.contains(#""kind": "depends""#) && $0.contains(#""path": "last""#) })
     #expect(lines.contains { $0.contains(#""name": "shout", "lazy": "valid", "tracked": true"#) })
   }
 

@@ -121,11 +121,11 @@ digraph observation {
   rankdir=LR;
   node [fontname="Helvetica", fontsize=11];
   edge [fontname="Helvetica", fontsize=9];
-  o1 [shape=record, label="Invoice | <k1> customer | <k2> gross (valid) | <k3> lines | <k4> net (valid) | <k5> rate"];
-  o2 [shape=record, label="customer: table | <k1> name"];
-  o3 [shape=record, label="lines: array | <k1> * | <k2> @sum.amount"];
-  o4 [shape=record, label="lines.#1: table | <k1> amount"];
-  o5 [shape=record, label="lines.#2: table | <k1> amount"];
+  o1 [shape=record, label="<t> Invoice | <k1> customer | <k2> gross (valid) | <k3> lines | <k4> net (valid) | <k5> rate"];
+  o2 [shape=record, label="<t> customer: table | <k1> name"];
+  o3 [shape=record, label="<t> lines: array | <k1> * | <k2> @sum.amount"];
+  o4 [shape=record, label="<t> lines.#1: table | <k1> amount"];
+  o5 [shape=record, label="<t> lines.#2: table | <k1> amount"];
   w1 [shape=ellipse, label="printer"];
   w2 [shape=ellipse, label="lines (immediate)"];
   w1 -> o1:k2 [label="gross"];
@@ -134,12 +134,12 @@ digraph observation {
   o1:k4 -> o3:k2 [label="lines.@sum.amount", color=blue];
   o1:k2 -> o1:k4 [color=blue];
   o1:k2 -> o1:k5 [color=blue];
-  o1:k1 -> o2 [arrowhead=odiamond, color=gray];
-  o1:k3 -> o3 [arrowhead=odiamond, color=gray];
-  o3:k1 -> o4 [arrowhead=odiamond, color=gray];
-  o3:k1 -> o5 [arrowhead=odiamond, color=gray];
-  o3:k2 -> o4 [arrowhead=odiamond, color=gray];
-  o3:k2 -> o5 [arrowhead=odiamond, color=gray];
+  o1:k1 -> o2:t [arrowhead=odiamond, color=gray];
+  o1:k3 -> o3:t [arrowhead=odiamond, color=gray];
+  o3:k1 -> o4:t [arrowhead=odiamond, color=gray];
+  o3:k1 -> o5:t [arrowhead=odiamond, color=gray];
+  o3:k2 -> o4:t [arrowhead=odiamond, color=gray];
+  o3:k2 -> o5:t [arrowhead=odiamond, color=gray];
 }
 ]])
 end)
@@ -209,7 +209,7 @@ check("W2: a path that ends before its end leads to where it ends", function()
   local t = {}
   obs.observe(t, "user.name", nothing, { name = "w" })
   local text = obs.graph(t)
-  assert(text:find([[label="table | <k1> user"];]], 1, true), text)
+  assert(text:find([[label="<t> table | <k1> user"];]], 1, true), text)
   assert(text:find([[w1 -> o1:k1 [label="user.name", style=dashed];]], 1, true), text)
 end)
 check("W2: what was never computed shows what it declares", function()
@@ -280,13 +280,13 @@ check("W2: a list that nobody observes stands for its objects", function()
   obs.observe(a, "x", nothing, { name = "a" })
   obs.observe(b, "y", nothing, { name = "b" })
   local text = obs.graph { a, b }
-  assert(text:find('o1 [shape=record, label="table | <k1> x"];', 1, true), text)
-  assert(text:find('o2 [shape=record, label="table | <k1> y"];', 1, true), text)
+  assert(text:find('o1 [shape=record, label="<t> table | <k1> x"];', 1, true), text)
+  assert(text:find('o2 [shape=record, label="<t> table | <k1> y"];', 1, true), text)
   -- One that is observed is an object like any other.
   local list = { a, b }
   obs.observe(list, "#1", nothing, { name = "list" })
   text = obs.graph(list)
-  assert(text:find('o1 [shape=record, label="table | <k1> #1"];', 1, true), text)
+  assert(text:find('o1 [shape=record, label="<t> table | <k1> #1"];', 1, true), text)
   assert(not text:find('label="b"', 1, true), text)
 end)
 check("W2: twice the same, whatever the order of the keys in a table", function()
