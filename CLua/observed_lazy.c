@@ -136,8 +136,8 @@ void clua_lazy_forgeterror(lua_State *L, lua_Integer number) {
 /* ---- Computing -------------------------------------------------------------------------------- */
 
 /* What the getter of the cell at `cell` gave is on top; a loader has stored it. [-1, +0, -] */
-static clua_computation take_result(lua_State *L, int cell, int compare) {
-  if (flags_of(L, cell) & CLUA_LAZY_LOADED) {
+static clua_computation take_result(lua_State *L, int cell, int flags, int compare) {
+  if (flags & CLUA_LAZY_LOADED) {
     lua_rawgeti(L, cell, STORE);
     lua_rawgeti(L, cell, KEY);
     lua_rawget(L, -2);
@@ -147,8 +147,8 @@ static clua_computation take_result(lua_State *L, int cell, int compare) {
   return take(L, cell, compare);
 }
 
-static void set_loading(lua_State *L, int cell, bool loading) {
-  if (!(flags_of(L, cell) & CLUA_LAZY_LOADED)) return;
+static void set_loading(lua_State *L, int cell, int flags, bool loading) {
+  if (!(flags & CLUA_LAZY_LOADED)) return;
   int top = lua_gettop(L);
   lua_rawgeti(L, cell, TABLE);
   lua_rawgeti(L, cell, KEY);
@@ -160,9 +160,9 @@ static void set_loading(lua_State *L, int cell, bool loading) {
 
 /* A getter of the cell at `cell` begins: what it can reach is opened if that is to be told.
    [-0, +0, m] */
-static void begin(lua_State *L, int cell) {
-  set_loading(L, cell, true);
-  if (!(flags_of(L, cell) & CLUA_LAZY_TRACKED)) return;
+static void begin(lua_State *L, int cell, int flags) {
+  set_loading(L, cell, flags, true);
+  if (!(flags & CLUA_LAZY_TRACKED)) return;
   clua_shared *shared = clua_shared_of(L);
   int top = lua_gettop(L);
   lua_pushinteger(L, shared->opened);
@@ -182,45 +182,45 @@ static void begin(lua_State *L, int cell) {
   lua_settop(L, top);
 }
 
-static void end(lua_State *L, int cell) {
-  set_loading(L, cell, false);
-  if (!(flags_of(L, cell) & CLUA_LAZY_TRACKED)) return;
+static void end(lua_State *L, int cell, int flags) {
+  set_loading(L, cell, flags, false);
+  if (!(flags & CLUA_LAZY_TRACKED)) return;
   lua_rawgeti(L, cell, OPENED);
   clua_untrack(L, (int)lua_tointeger(L, -1));
   lua_pop(L, 1);
 }
 
 typedef struct computation {
-  int compare;
+  int compare, flags;
   clua_computation result;
 } computation;
 
 /* Protected. (cell, light computation) */
 static int run(lua_State *L) {
   computation *data = lua_touserdata(L, 2);
-  begin(L, 1);
+  begin(L, 1, data->flags);
   lua_rawgeti(L, 1, GETTER);
   lua_rawgeti(L, 1, TABLE);
   lua_rawgeti(L, 1, KEY);
   lua_call(L, 2, 1);
   lua_pushvalue(L, 3);
-  data->result = take_result(L, 1, data->compare);
+  data->result = take_result(L, 1, data->flags, data->compare);
   set_stored(L, 1, 3);
   return 0;
 }
 
 clua_computation clua_lazy_call(lua_State *L, lua_Integer number, int compare) {
   int cell = lua_gettop(L) + 1;
-  computation data = {compare, CLUA_COMPUTED_FAILED};
   if (!push_cell(L, number)) {
     lua_settop(L, cell - 1);
     return CLUA_COMPUTED_FAILED;
   }
+  computation data = {compare, flags_of(L, cell), CLUA_COMPUTED_FAILED};
   lua_pushcfunction(L, run);
   lua_pushvalue(L, cell);
   lua_pushlightuserdata(L, &data);
   int status = clua_gettercall(L, 2, 0);
-  end(L, cell);
+  end(L, cell, data.flags);
   if (status != LUA_OK) {
     keep_error(L, cell);
     data.result = CLUA_COMPUTED_FAILED;
@@ -290,15 +290,16 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     return CLUA_COMPUTED_WAITING;
   }
   clua_computation result = CLUA_COMPUTED_FAILED;
+  int flags = flags_of(L, cell);
   if (status == LUA_OK) {
     lua_settop(thread, results ? lua_gettop(thread) - results + 1 : 0);
     if (results) lua_xmove(thread, L, 1);
     else lua_pushnil(L);
     lua_settop(thread, 0);
-    end(L, cell);
-    result = take_result(L, cell, compare);
+    end(L, cell, flags);
+    result = take_result(L, cell, flags, compare);
   } else {
-    end(L, cell);
+    end(L, cell, flags);
     lua_xmove(thread, L, 1);
     clua_tracethread(L, thread);
     keep_error(L, cell);
@@ -311,7 +312,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
 }
 
 static int open_run(lua_State *L) {
-  begin(L, 1);
+  begin(L, 1, flags_of(L, 1));
   return 0;
 }
 
@@ -332,10 +333,11 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     thread = lua_tothread(L, -1);
     lua_pop(L, 1);
   }
-  if (flags_of(L, cell) & (CLUA_LAZY_LOADED | CLUA_LAZY_TRACKED)) {
+  int flags = flags_of(L, cell);
+  if (flags & (CLUA_LAZY_LOADED | CLUA_LAZY_TRACKED)) {
     lua_pushvalue(L, cell);
     if (clua_protect(L, open_run, 1, 0) != LUA_OK) {
-      end(L, cell);
+      end(L, cell, flags);
       keep_error(L, cell);
       lua_settop(L, cell - 1);
       return CLUA_COMPUTED_FAILED;
