@@ -2,7 +2,7 @@
 -- The script API of obs-lua for editors (LuaCATS): completion, types and help while you write.
 -- Add this folder to the language server's workspace library. Never loaded by a program: a script
 -- gets the module with `local obs = require "obs"`. The rules (P4, T1 …) are in
--- Documentation/Semantics.md. The parts marked "Planned" are agreed and not there yet.
+-- Documentation/Semantics.md.
 
 local obs = {}
 
@@ -440,8 +440,8 @@ function obs.sleep(seconds) end
 function obs.next_change(observed, path, timeout) end
 
 ---Fun(error, where): replaces the report on stderr, and the script goes on (T14). `where` has kind
----("watcher", "immediate", "timer", "task", "hook", "exit" or "loop"), name, site, turn, traceback,
----and cause: the place of the write, where one is known.
+---("watcher", "immediate", "getter", "timer", "task", "hook", "exit" or "loop"), name, site, turn,
+---traceback, and cause: the place of the write, where one is known.
 function obs.on_error(callback) end
 function obs.on_exit(callback) end
 
