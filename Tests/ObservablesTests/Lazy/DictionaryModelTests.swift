@@ -187,6 +187,27 @@ import Testing
     #expect(settings.zoom == 2 && !settings.isValid("zoom"))
   }
 
+  @Test func `loading that reads what it loads is a cycle, observed or not`() throws {  // Z6, Z11
+    final class Mirror {
+      weak var model: DictionaryModel<Int>?
+    }
+    for isObserved in [false, true] {
+      let (loop, mirror) = (Loop(), Mirror())
+      let settings = DictionaryModel<Int>(
+        load: { name in name == "far" ? 1 : try mirror.model?.get(name == "zoom" ? "zoom" : "far") },
+        store: { _, _ in })
+      mirror.model = settings
+      loop.onError = { _ in }
+      try loop.turn {
+        if isObserved { try settings.observe("zoom") { _ in } }
+        #expect(throws: LazyError.cycle(names: ["zoom", "zoom"])) { try settings.get("zoom") }
+        #expect(settings.zoom == nil)
+        // Reading another one is fine.
+        #expect(settings.near == 1)
+      }
+    }
+  }
+
   @Test func `any name is a property, also 'count'`() throws {
     let (loop, disk) = (Loop(), Disk(["count": 7, "a.b": 1]))
     let settings = disk.model()
