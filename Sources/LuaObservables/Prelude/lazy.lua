@@ -179,6 +179,7 @@ function obs.lazy(target, names, ...)
   check_target(target, "lazy")
   names = each_name(names, 2, "lazy")
   local declaration = core.compile_lazy((...), nil, "lazy", 3)
+  core.check_own_dependencies(target, declaration, "lazy")
   for i = 1, #names do core.declare(target, names[i], declaration) end
 end
 
@@ -202,7 +203,9 @@ function obs.computed(target, name, ...)
   check_key(name, 2, "computed")
   local deps, get = ...
   if count > 1 and get == nil then check_function(get, 4, "computed") end
-  core.declare(target, name, compile_computed(deps, get, 3))
+  local declaration = compile_computed(deps, get, 3)
+  core.check_own_dependencies(target, declaration, "computed")
+  core.declare(target, name, declaration)
 end
 
 -- Asking and telling -----------------------------------------------------------------------------

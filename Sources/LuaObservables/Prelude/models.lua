@@ -207,6 +207,18 @@ local function check_dependencies(record, number)
   end
 end
 
+-- The same for one that is declared on an instance, which may have more names than its model.
+function core.check_own_dependencies(target, declaration, name)
+  local record = declaration.deps and model_of(target)
+  if not record then return end
+  for _, first in ipairs(core.own_dependencies(declaration)) do
+    local shared = record.class[first]
+    local is_known = record.declared[first] ~= nil or is_declared(target, first)
+      or rawget(target, first) ~= nil or shared ~= nil and type(shared) ~= "function"
+    if not is_known then bad_argument(3, name, unknown(record, first)) end
+  end
+end
+
 local function finish(record, parent)
   local size, hides = 0, false
   record.lazy_names = {}

@@ -337,6 +337,21 @@ check("what a computed property depends on is declared, there or in a parent", f
   end
   obs.model("X", User, { loud = obs.computed({ { { a = 1 }, "a" } }, nothing) })
 end)
+check("what is declared on one instance depends on names that it has", function()
+  local User = users()
+  local u = User()
+  fails("bad argument #3 to 'computed' %(User has no property 'frist' %(did you mean 'first'%?%)%)",
+    obs.computed, u, "more", { "frist" }, nothing)
+  fails("bad argument #3 to 'lazy' %('greet' is a method of User, not a property%)",
+    obs.lazy, u, "more", { deps = { "greet" }, get = nothing })
+  u.extra = 1
+  User.SHARED = 2
+  obs.computed(u, "more", { "extra", "SHARED", "full", "*" }, function(self) return self.extra end)
+  obs.computed(u, "most", { "more", { { x = 1 }, "x" } }, function(self) return self.more end)
+  eq(u.most, 1)
+  u.extra = 2
+  eq(u.most, 2)
+end)
 check("names of lazy properties are names like others", function()
   local User = users()
   fails("User has no property 'fulll' %(did you mean 'full'%?%)", obs.observe, User(), "fulll", nothing)
