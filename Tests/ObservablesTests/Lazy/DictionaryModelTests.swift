@@ -194,7 +194,8 @@ import Testing
     for isObserved in [false, true] {
       let (loop, mirror) = (Loop(), Mirror())
       let settings = DictionaryModel<Int>(
-        load: { name in name == "far" ? 1 : try mirror.model?.get(name == "zoom" ? "zoom" : "far") },
+        load: { name in name == "far" ? 1 : try mirror.model?.get(name == "zoom" ? "zoom" : "far")
+        },
         store: { _, _ in })
       mirror.model = settings
       loop.onError = { _ in }
