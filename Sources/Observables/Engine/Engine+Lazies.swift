@@ -235,19 +235,22 @@ extension Engine {
 
   /// `lazy` is valid though something that it depends on is not: it has to hear when that changes.
   private func expectNews(of lazy: WatcherRef) {
-    var work = [lazy]
-    while let next = work.popLast() {
+    var work = [(index: lazy.pointee.index, id: lazy.pointee.id)]
+    while let (index, id) = work.popLast() {
+      guard let next = watcher(at: index, id: id) else { continue }
+      // One that was never computed hears of nothing yet.
+      if !next.pointee.flags.contains(.tracking) { _ = makeWires(of: next) }
+      guard let next = watcher(at: index, id: id) else { continue }
       forEachWire(of: next) { wire in
         forEachLink(of: wire) { link in
-          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated,
-            !other.pointee.flags.contains(.untold)
-          else { return }
+          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
+          let flags = other.pointee.flags
+          if flags.contains(.untold), !flags.isDisjoint(with: [.wired, .tracking]) { return }
           other.pointee.flags.insert(.untold)
-          work.append(other)
+          work.append((other.pointee.index, other.pointee.id))
         }
       }
     }
-    work = []
   }
 
   /// The version that belongs to a value which was computed or assigned.

@@ -154,6 +154,20 @@ check("the constructor may override", function()
   u.last = "L"
   eq(u.full, "F L")
 end)
+check("an override ends also where what it depends on was never computed", function()
+  local User = users()
+  local Letter = obs.model("Letter", {
+    user = obs.none,
+    greeting = obs.computed({ "user.full" }, function(self) return "Dear " .. self.user.full end),
+    text = obs.computed({ "greeting" }, function(self) return self.greeting .. "!" end),
+  })
+  for _, name in ipairs { "greeting", "text" } do
+    local letter = Letter { user = User() }
+    letter[name] = "X"
+    letter.user.first = "C"
+    assert(letter[name]:match "^Dear C B")
+  end
+end)
 check("what is read-only says so, whenever it is assigned", function()
   local Box = obs.model("Box", {
     size = 1, double = obs.lazy { deps = { "size" }, readonly = true, get = function(self) return 2 * self.size end },
