@@ -510,20 +510,20 @@ int clua_callplainly(lua_State *L) {
   return lua_gettop(L);
 }
 
-static int call_without_yield(lua_State *L, int nargs, int nresults, const char *why) {
+int clua_watchercall(lua_State *L, int nargs, int nresults) {
   const char *outer = unyielding;
-  unyielding = why;
+  unyielding = watchers;
   int status = clua_tracedcall(L, nargs, nresults);
   unyielding = outer;
   return status;
 }
 
-int clua_watchercall(lua_State *L, int nargs, int nresults) {
-  return call_without_yield(L, nargs, nresults, watchers);
-}
-
-int clua_gettercall(lua_State *L, int nargs, int nresults) {
-  return call_without_yield(L, nargs, nresults, getters);
+int clua_gettercall(lua_State *L, int nargs, int nresults, int handler) {
+  const char *outer = unyielding;
+  unyielding = getters;
+  int status = lua_pcall(L, nargs, nresults, handler);
+  unyielding = outer;
+  return status;
 }
 
 int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {

@@ -29,6 +29,7 @@ enum {
   CLUA_SHARED_NUMBERED,        // number -> object
   CLUA_SHARED_CLASSES,         // metatable of a class of collections -> its kind
   CLUA_SHARED_MODELS,          // model -> its record
+  CLUA_SHARED_EVALUATORS,      // makes the evaluators of lazy keys
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
   CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // … and their closures
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
@@ -339,6 +340,8 @@ bool clua_pushlazy(lua_State *L, int table, int key);
 int clua_lazycompute(lua_State *L);
 /// Gives a store the metatable by which it inherits. [-0, +0, -]
 void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store);
+/// Compiles what makes evaluators; the state's userdata is at `shared`. [-0, +0, m]
+void clua_install_lazy(lua_State *L, int shared);
 /// … which takes memory where it inherits by a function, and none after this. [-0, +0, m]
 void clua_makestoremetatable(lua_State *L, int userdata);
 /// The store of a node became another table. [-0, +0, -]
@@ -361,8 +364,6 @@ bool clua_istracking(lua_State *L);
 void clua_noteread(lua_State *L, clua_node *node, clua_reading what);
 /// Tells a read of the key at `key` of an opened table; absolute. [-0, +0, m]
 void clua_notekey(lua_State *L, clua_node *node, int userdata, int key);
-/// Closes what was opened since there were `count` open tables. [-0, +0, -]
-void clua_untrack(lua_State *L, int count);
 /// Moves all keys of a node's table into its store. [-0, +0, m]
 void clua_moveall(lua_State *L, clua_node *node);
 /// Sets `__index` of a private metatable to what it is while the table is not opened. [-0, +0, m]

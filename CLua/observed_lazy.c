@@ -6,14 +6,83 @@
 /* ---- Cells ------------------------------------------------------------------------------------ */
 
 /* The fields of a cell are there from the beginning: setting them takes no memory. */
-enum { GETTER = 1, VALUE, BASE, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, OPENED };
+enum { GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, EVALUATOR, NUMBER };
+
+/* The evaluator of a cell calls its getter, compares what comes with the last value, keeps and stores it:
+   one Lua function does that in a third of the time that it takes from C. The last value and the base are
+   upvalues of it. */
+static const char evaluator_source[] =
+    "local rawequal = ...\n"
+    "return function(get, table, key, store)\n"
+    "  local object, value, base\n"
+    "  return function(mode)\n"
+    "    local new = get(table, key)\n"
+    "    if mode > 0 then\n"
+    "      local same\n"
+    "      if object then same = rawequal(new, value)\n"
+    "      else same = new == value or new ~= new and value ~= value end\n"
+    "      if same then\n"
+    "        store[key] = new\n"
+    "        return 0, new\n"
+    "      end\n"
+    "      if mode == 3 then base = value\n"
+    "      elseif mode == 2 and rawequal(new, base) then\n"
+    "        value = new\n"
+    "        store[key] = new\n"
+    "        return 2, new\n"
+    "      end\n"
+    "    end\n"
+    "    value = new\n"
+    "    store[key] = new\n"
+    "    return 1, new\n"
+    "  end\n"
+    "end\n";
+
+/* Its upvalues, in the order in which it mentions them. `object` says that the value is one that `==`
+   might ask a metamethod about. */
+enum { UP_GET = 1, UP_TABLE, UP_KEY, UP_OBJECT, UP_RAWEQUAL, UP_VALUE, UP_STORE, UP_BASE };
+
+void clua_install_lazy(lua_State *L, int shared) {
+  if (luaL_loadbufferx(L, evaluator_source, sizeof evaluator_source - 1, "=(lazy)", "t") != LUA_OK) {
+    lua_error(L);
+  }
+  lua_getglobal(L, "rawequal");
+  lua_call(L, 1, 1);
+  lua_setiuservalue(L, shared, CLUA_SHARED_EVALUATORS);
+}
+
+/* What belongs to one number in the list of the cells: what each computation and invalidation needs is
+   there directly. */
+enum { CELL_EVALUATOR, CELL, CELL_STORE, CELL_KEY, CELL_PARTS };
 
 /* Pushes a cell; nil where it is gone. [-0, +1, -] */
 static bool push_cell(lua_State *L, lua_Integer number) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
-  bool found = lua_rawgeti(L, -1, number) == LUA_TTABLE;
+  bool found = lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TTABLE;
   lua_remove(L, -2);
   return found;
+}
+
+int clua_lazy_cells(lua_State *L) { return clua_shared_of(L)->cells; }
+
+/* Pushes an upvalue of the evaluator of the cell at `cell`. [-0, +1, -] */
+static void push_kept(lua_State *L, int cell, int upvalue) {
+  lua_rawgeti(L, cell, EVALUATOR);
+  lua_getupvalue(L, -1, upvalue);
+  lua_replace(L, -2);
+}
+
+/* Pops a value into one. [-1, +0, -] */
+static void keep(lua_State *L, int cell, int upvalue) {
+  lua_rawgeti(L, cell, EVALUATOR);
+  if (upvalue == UP_VALUE) {
+    int type = lua_type(L, -2);
+    lua_pushboolean(L, type == LUA_TTABLE || type == LUA_TUSERDATA);
+    lua_setupvalue(L, -2, UP_OBJECT);
+  }
+  lua_insert(L, -2);
+  lua_setupvalue(L, -2, upvalue);
+  lua_pop(L, 1);
 }
 
 static int flags_of(lua_State *L, int cell) {
@@ -38,32 +107,35 @@ static void set_stored(lua_State *L, int cell, int value) {
 static clua_computation take(lua_State *L, int cell, int compare) {
   int value = lua_gettop(L);
   clua_computation result = CLUA_COMPUTED_CHANGED;
-  lua_rawgeti(L, cell, VALUE);
+  push_kept(L, cell, UP_VALUE);
   if ((compare & CLUA_COMPARE_KNOWN) && clua_same(L, value + 1, value)) {
     result = CLUA_COMPUTED_SAME;
   } else {
     if (compare & CLUA_COMPARE_BASED) {
-      lua_rawgeti(L, cell, BASE);
+      push_kept(L, cell, UP_BASE);
       if (clua_same(L, value + 2, value)) result = CLUA_COMPUTED_RESTORED;
       lua_pop(L, 1);
     } else if (compare & CLUA_COMPARE_KEEP) {
       lua_pushvalue(L, value + 1);
-      lua_rawseti(L, cell, BASE);
+      keep(L, cell, UP_BASE);
     }
     lua_pushvalue(L, value);
-    lua_rawseti(L, cell, VALUE);
+    keep(L, cell, UP_VALUE);
   }
   lua_settop(L, value - 1);
   return result;
 }
 
-void clua_lazy_drop(lua_State *L, lua_Integer number, bool keep) {
+void clua_lazy_drop(lua_State *L, int cells, lua_Integer number, bool kept) {
   int top = lua_gettop(L);
-  if (push_cell(L, number)) {
-    set_stored(L, top + 1, 0);
-    if (!keep) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, cells);
+  if (lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL_STORE) == LUA_TTABLE) {
+    lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL_KEY);
+    lua_pushnil(L);
+    lua_rawset(L, top + 2);
+    if (!kept && lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL) == LUA_TTABLE) {
       lua_pushnil(L);
-      lua_rawseti(L, top + 1, VALUE);
+      keep(L, top + 3, UP_VALUE);
     }
   }
   lua_settop(L, top);
@@ -80,7 +152,9 @@ void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number) {
 }
 
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base) {
-  push_field(L, number, base ? BASE : VALUE);
+  if (!push_cell(L, number)) return;
+  push_kept(L, lua_gettop(L), base ? UP_BASE : UP_VALUE);
+  lua_remove(L, -2);
 }
 
 clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare) {
@@ -136,8 +210,8 @@ void clua_lazy_forgeterror(lua_State *L, lua_Integer number) {
 /* ---- Computing -------------------------------------------------------------------------------- */
 
 /* What the getter of the cell at `cell` gave is on top; a loader has stored it. [-1, +0, -] */
-static clua_computation take_result(lua_State *L, int cell, int flags, int compare) {
-  if (flags & CLUA_LAZY_LOADED) {
+static clua_computation take_result(lua_State *L, int cell, int compare) {
+  if (flags_of(L, cell) & CLUA_LAZY_LOADED) {
     lua_rawgeti(L, cell, STORE);
     lua_rawgeti(L, cell, KEY);
     lua_rawget(L, -2);
@@ -147,8 +221,8 @@ static clua_computation take_result(lua_State *L, int cell, int flags, int compa
   return take(L, cell, compare);
 }
 
-static void set_loading(lua_State *L, int cell, int flags, bool loading) {
-  if (!(flags & CLUA_LAZY_LOADED)) return;
+static void set_loading(lua_State *L, int cell, bool loading) {
+  if (!(flags_of(L, cell) & CLUA_LAZY_LOADED)) return;
   int top = lua_gettop(L);
   lua_rawgeti(L, cell, TABLE);
   lua_rawgeti(L, cell, KEY);
@@ -158,69 +232,91 @@ static void set_loading(lua_State *L, int cell, int flags, bool loading) {
   lua_settop(L, top);
 }
 
-/* A getter of the cell at `cell` begins: what it can reach is opened if that is to be told.
-   [-0, +0, m] */
-static void begin(lua_State *L, int cell, int flags) {
-  set_loading(L, cell, flags, true);
-  if (!(flags & CLUA_LAZY_TRACKED)) return;
-  clua_shared *shared = clua_shared_of(L);
+/* What the tracked getter of the evaluator at `evaluator` can reach is opened: its table, and objects that
+   are observed already and that it has at hand. [-0, +0, m] */
+static void open_reachable(lua_State *L, int evaluator) {
   int top = lua_gettop(L);
-  lua_pushinteger(L, shared->opened);
-  lua_rawseti(L, cell, OPENED);
-  lua_rawgeti(L, cell, TABLE);
+  lua_getupvalue(L, evaluator, UP_TABLE);
   clua_track(L, top + 1);
-  // Objects that are observed already, and that the getter has at hand.
-  lua_rawgeti(L, cell, GETTER);
-  if (lua_iscfunction(L, top + 2)) {
-    lua_settop(L, top);
-    return;
-  }
-  for (int i = 1; lua_getupvalue(L, top + 2, i); i++) {
-    if (lua_type(L, top + 3) == LUA_TTABLE && clua_node_at(L, top + 3)) clua_track(L, top + 3);
-    lua_settop(L, top + 2);
+  lua_getupvalue(L, evaluator, UP_GET);
+  if (!lua_iscfunction(L, top + 2)) {
+    for (int i = 1; lua_getupvalue(L, top + 2, i); i++) {
+      if (lua_type(L, top + 3) == LUA_TTABLE && clua_node_at(L, top + 3)) clua_track(L, top + 3);
+      lua_settop(L, top + 2);
+    }
   }
   lua_settop(L, top);
 }
 
-static void end(lua_State *L, int cell, int flags) {
-  set_loading(L, cell, flags, false);
-  if (!(flags & CLUA_LAZY_TRACKED)) return;
-  lua_rawgeti(L, cell, OPENED);
-  clua_untrack(L, (int)lua_tointeger(L, -1));
-  lua_pop(L, 1);
-}
-
 typedef struct computation {
-  int compare, flags;
+  int compare;
   clua_computation result;
 } computation;
 
-/* Protected. (cell, light computation) */
-static int run(lua_State *L) {
+/* Protected, of a loader: (cell, light computation) */
+static int run_loader(lua_State *L) {
   computation *data = lua_touserdata(L, 2);
-  begin(L, 1, data->flags);
+  set_loading(L, 1, true);
   lua_rawgeti(L, 1, GETTER);
   lua_rawgeti(L, 1, TABLE);
   lua_rawgeti(L, 1, KEY);
   lua_call(L, 2, 1);
   lua_pushvalue(L, 3);
-  data->result = take_result(L, 1, data->flags, data->compare);
+  data->result = take_result(L, 1, data->compare);
   set_stored(L, 1, 3);
   return 0;
 }
 
-clua_computation clua_lazy_call(lua_State *L, lua_Integer number, int compare) {
+/* Protected, of a tracked getter: (evaluator, mode) -> as the evaluator */
+static int run_tracked(lua_State *L) {
+  open_reachable(L, 1);
+  lua_call(L, 1, 2);
+  return 2;
+}
+
+clua_computation clua_lazy_evaluate(lua_State *L, int cells, lua_Integer number, int compare,
+                                    bool tracked) {
+  int top = lua_gettop(L);
+  int mode = !(compare & CLUA_COMPARE_KNOWN) ? 0
+             : compare & CLUA_COMPARE_BASED  ? 2
+             : compare & CLUA_COMPARE_KEEP   ? 3
+                                             : 1;
+  lua_pushcfunction(L, clua_messagehandler);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, cells);
+  if (tracked) lua_pushcfunction(L, run_tracked);
+  lua_rawgeti(L, top + 2, number * CELL_PARTS + CELL_EVALUATOR);
+  lua_pushinteger(L, mode);
+  int status = clua_gettercall(L, tracked ? 2 : 1, 2, top + 1);
+  clua_computation result = CLUA_COMPUTED_FAILED;
+  if (status == LUA_OK) {
+    result = (clua_computation)lua_tointeger(L, top + 3);
+    int type = lua_type(L, top + 4);
+    if ((type == LUA_TTABLE || type == LUA_TUSERDATA) && result != CLUA_COMPUTED_SAME) {
+      lua_rawgeti(L, top + 2, number * CELL_PARTS + CELL_EVALUATOR);
+      lua_pushboolean(L, true);
+      lua_setupvalue(L, -2, UP_OBJECT);
+    }
+  } else if (lua_rawgeti(L, top + 2, number * CELL_PARTS + CELL) == LUA_TTABLE) {
+    lua_pushvalue(L, top + 3);
+    keep_error(L, top + 4);
+  }
+  lua_settop(L, top);
+  return result;
+}
+
+clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
   int cell = lua_gettop(L) + 1;
+  computation data = {compare, CLUA_COMPUTED_FAILED};
   if (!push_cell(L, number)) {
     lua_settop(L, cell - 1);
     return CLUA_COMPUTED_FAILED;
   }
-  computation data = {compare, flags_of(L, cell), CLUA_COMPUTED_FAILED};
-  lua_pushcfunction(L, run);
+  lua_pushcfunction(L, clua_messagehandler);
+  lua_pushcfunction(L, run_loader);
   lua_pushvalue(L, cell);
   lua_pushlightuserdata(L, &data);
-  int status = clua_gettercall(L, 2, 0);
-  end(L, cell, data.flags);
+  int status = clua_gettercall(L, 2, 0, cell + 1);
+  set_loading(L, cell, false);
   if (status != LUA_OK) {
     keep_error(L, cell);
     data.result = CLUA_COMPUTED_FAILED;
@@ -290,16 +386,15 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     return CLUA_COMPUTED_WAITING;
   }
   clua_computation result = CLUA_COMPUTED_FAILED;
-  int flags = flags_of(L, cell);
   if (status == LUA_OK) {
     lua_settop(thread, results ? lua_gettop(thread) - results + 1 : 0);
     if (results) lua_xmove(thread, L, 1);
     else lua_pushnil(L);
     lua_settop(thread, 0);
-    end(L, cell, flags);
-    result = take_result(L, cell, flags, compare);
+    set_loading(L, cell, false);
+    result = take_result(L, cell, compare);
   } else {
-    end(L, cell, flags);
+    set_loading(L, cell, false);
     lua_xmove(thread, L, 1);
     clua_tracethread(L, thread);
     keep_error(L, cell);
@@ -311,8 +406,9 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
   return result;
 }
 
-static int open_run(lua_State *L) {
-  begin(L, 1, flags_of(L, 1));
+/* Protected. (evaluator) */
+static int open_protected(lua_State *L) {
+  open_reachable(L, 1);
   return 0;
 }
 
@@ -333,11 +429,10 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     thread = lua_tothread(L, -1);
     lua_pop(L, 1);
   }
-  int flags = flags_of(L, cell);
-  if (flags & (CLUA_LAZY_LOADED | CLUA_LAZY_TRACKED)) {
-    lua_pushvalue(L, cell);
-    if (clua_protect(L, open_run, 1, 0) != LUA_OK) {
-      end(L, cell, flags);
+  set_loading(L, cell, true);
+  if (flags_of(L, cell) & CLUA_LAZY_TRACKED) {
+    lua_rawgeti(L, cell, EVALUATOR);
+    if (clua_protect(L, open_protected, 1, 0) != LUA_OK) {
       keep_error(L, cell);
       lua_settop(L, cell - 1);
       return CLUA_COMPUTED_FAILED;
@@ -429,7 +524,7 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   lua_pushvalue(L, key);
   lua_rawget(L, cell);
   lua_replace(L, cell);
-  lua_rawgeti(L, cell, VALUE);
+  push_kept(L, cell, UP_VALUE);
   set_stored(L, cell, cell + 1);
   lua_replace(L, cell);
   return hand_out(L, cell);
@@ -602,7 +697,14 @@ void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store) 
   while (lua_next(L, cells)) {
     lua_pushvalue(L, store);
     lua_rawseti(L, -2, STORE);
-    lua_pop(L, 1);
+    lua_rawgeti(L, -1, EVALUATOR);
+    lua_pushvalue(L, store);
+    lua_setupvalue(L, -2, UP_STORE);
+    lua_rawgeti(L, -2, NUMBER);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
+    lua_pushvalue(L, store);
+    lua_rawseti(L, -2, lua_tointeger(L, -3) * CELL_PARTS + CELL_STORE);
+    lua_settop(L, cells + 1);
   }
   lua_settop(L, cells - 1);
 }
@@ -627,10 +729,10 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
     lua_setiuservalue(L, userdata, CLUA_NODE_LAZY);
   }
   int cells = top + 4, cell = top + 5, store = top + 6;
-  lua_createtable(L, OPENED, 0);
+  lua_createtable(L, NUMBER, 0);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushboolean(L, false);
-  for (int i = 1; i <= OPENED; i++) {
+  for (int i = 1; i <= NUMBER; i++) {
     lua_pushvalue(L, -1);
     lua_rawseti(L, cell, i);
   }
@@ -643,12 +745,26 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   }
   lua_pushinteger(L, flags);
   lua_rawseti(L, cell, FLAGS);
+  lua_pushinteger(L, number);
+  lua_rawseti(L, cell, NUMBER);
+  clua_pushshared(L, CLUA_SHARED_EVALUATORS);
+  lua_pushvalue(L, getter);
+  lua_pushvalue(L, table);
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, store);
+  lua_call(L, 4, 1);
+  lua_rawseti(L, cell, EVALUATOR);
   lua_pushvalue(L, key);
   lua_rawget(L, store);
-  lua_rawseti(L, cell, VALUE);
+  keep(L, cell, UP_VALUE);
   lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-  lua_pushvalue(L, cell);
-  lua_rawseti(L, -2, number);
+  lua_rawgeti(L, cell, EVALUATOR);
+  lua_rawseti(L, -2, number * CELL_PARTS + CELL_EVALUATOR);
+  const int parts[] = {cell, store, key};
+  for (int i = 0; i < 3; i++) {
+    lua_pushvalue(L, parts[i]);
+    lua_rawseti(L, -2, number * CELL_PARTS + CELL + i);
+  }
   lua_pushvalue(L, key);
   lua_pushvalue(L, cell);
   lua_rawset(L, cells);

@@ -40,8 +40,6 @@ void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
 
 /* `__index` of an opened table: (table, key) */
 static int tracking_index(lua_State *L) {
-  lua_settop(L, 2);
-  luaL_checkstack(L, 16, NULL);
   clua_node *node = clua_pushnodeat(L, 1);
   if (!node) return 0;
   int userdata = 4;
@@ -98,12 +96,12 @@ int clua_try_track(lua_State *L, int index) {
   return clua_protect(L, track, 1, 0);
 }
 
-void clua_untrack(lua_State *L, int count) {
+void clua_untrack(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
-  if (shared->opened <= count) return;
+  if (shared->opened == 0) return;
   int top = lua_gettop(L), list = top + 1, metatable = top + 2, userdata = top + 3;
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->tracked);
-  for (; shared->opened > count; shared->opened--) {
+  for (; shared->opened > 0; shared->opened--) {
     lua_rawgeti(L, list, shared->opened);
     lua_pushboolean(L, false);
     lua_rawseti(L, list, shared->opened);

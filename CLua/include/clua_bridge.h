@@ -106,8 +106,8 @@ bool clua_equaltext(const char *a, const char *b);
 int clua_tracedcall(lua_State *L, int nargs, int nresults);
 /// The same for a watcher's callback, in which a yield is an error that says so (T12).
 int clua_watchercall(lua_State *L, int nargs, int nresults);
-/// The same for the getter of a lazy property.
-int clua_gettercall(lua_State *L, int nargs, int nresults);
+/// As lua_pcall for the getter of a lazy property, where the same holds.
+int clua_gettercall(lua_State *L, int nargs, int nresults, int handler);
 /// A function for scripts: calls its first argument with the others, without letting it yield.
 int clua_callplainly(lua_State *L);
 /// Replaces `coroutine.yield` by one that knows watchers. [-0, +(0|1), -]

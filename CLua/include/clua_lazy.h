@@ -52,17 +52,22 @@ int clua_lazyinherited(lua_State *L);
 
 /// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to be
 /// kept. [-0, +0, -]
-void clua_lazy_drop(lua_State *L, lua_Integer number, bool keep);
+void clua_lazy_drop(lua_State *L, int cells, lua_Integer number, bool kept);
+/// The registry reference of the list of the cells, for those who use it often. [-0, +0, -]
+int clua_lazy_cells(lua_State *L);
 /// Pushes what the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]
 void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
 /// Pushes the last value, or the base, of a lazy key. [-0, +1, -]
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
 /// Pops a value and assigns it to a lazy key. [-1, +0, -]
 clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare);
-/// Has the getter compute, protected. The two forms are called where no getter is running, and where
-/// one is: the latter runs the getter in a coroutine, which may wait for another lazy key, whose slot
+/// Has the getter compute, protected, where none is running, and its loader where it is loaded.
+/// [-0, +0, -]
+clua_computation clua_lazy_evaluate(lua_State *L, int cells, lua_Integer number, int compare,
+                                    bool tracked);
+clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare);
+/// Where one is running: the getter runs in a coroutine, which may wait for another lazy key, whose slot
 /// is in `slot` then. [-0, +0, -]
-clua_computation clua_lazy_call(lua_State *L, lua_Integer number, int compare);
 clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot);
 /// Goes on with the innermost of those getters: the value or the error that it waited for is popped. [-1, +0, -]
 clua_computation clua_lazy_resume(lua_State *L, int compare, bool ok, clua_slot **slot);
@@ -79,7 +84,9 @@ void clua_lazy_forgeterror(lua_State *L, lua_Integer number);
 /// Opens the table at `index` for the tracked getter that is running: each read of it is told.
 /// [-0, +0, m]
 void clua_track(lua_State *L, int index);
-/// The same, protected, where the value at `index` is a table. Returns the status. [-0, +(0|1), -]
+/// Closes all that was opened: no getter is running any more. [-0, +0, -]
+void clua_untrack(lua_State *L);
+/// The same as clua_track, protected, where the value at `index` is a table. Returns the status. [-0, +(0|1), -]
 int clua_try_track(lua_State *L, int index);
 
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]

@@ -115,6 +115,7 @@ public final class LuaHost {
         stamp: engine.trackingStamp)
       try state.check(clua_try_observation_install(L, &observation), L)
       try state.check(clua_try_watchyields(L), L)
+      lazies.install(L)
       try anchors.install(state, L)
       try paths.install(state, L)
       try sources.install(state, L)

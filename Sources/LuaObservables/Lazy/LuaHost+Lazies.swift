@@ -51,10 +51,10 @@ extension LuaHost {
     try state.check(clua_try_getfield(L, 3, "flags", 5), L)
     let options = CInt(truncatingIfNeeded: lua_tointegerx(L, -1, nil))
     clua_pop(L, 1)
-    let number = lazies.makeNumber()
-    let status = clua_try_node_lazy(L, table, options, number)
+    let context = lazies.makeContext(options)
+    let status = clua_try_node_lazy(L, table, options, lua_Integer(context >> 8))
     if status != LUA_OK {
-      lazies.release(number)
+      lazies.release(context)
       throw state.takeError(status, L)
     }
     var flags: WatcherRecord.Flags = .mirrored
@@ -62,7 +62,7 @@ extension LuaHost {
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
     // Who watches the key already is called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
-    _ = engine.makeLazy(slot, receiver: lazies, flags: flags, context: Int(number))
+    _ = engine.makeLazy(slot, receiver: lazies, flags: flags, context: context)
     engine.runHooks()
     return 0
   }

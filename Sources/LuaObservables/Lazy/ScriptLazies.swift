@@ -6,36 +6,51 @@ internal import Observables
 ///
 /// One for each host. The context of a record is the number of its cell.
 final class ScriptLazies: Receiver {
-  @exclusivity(unchecked) unowned(unsafe) let host: LuaHost
-  private var spareNumbers: [lua_Integer] = []
-  private var lastNumber: lua_Integer = 0
+  // Not retained: the host owns this.
+  private let reference: Unmanaged<LuaHost>
+  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+  /// The list of the cells, in the registry.
+  @exclusivity(unchecked) private var cells: CInt = 0
+  private var spareNumbers: [Int] = []
+  private var lastNumber = 0
 
   init(_ host: LuaHost) {
-    self.host = host
+    reference = .passUnretained(host)
     super.init()
   }
 
-  func makeNumber() -> lua_Integer {
-    if let number = spareNumbers.popLast() { return number }
+  func install(_ L: OpaquePointer) { cells = clua_lazy_cells(L) }
+
+  /// The context of a record: the number of its cell, and the flags of its declaration.
+  func makeContext(_ flags: CInt) -> Int {
+    if let number = spareNumbers.popLast() { return number << 8 | Int(flags) }
     lastNumber += 1
-    return lastNumber
+    return lastNumber << 8 | Int(flags)
   }
 
-  func release(_ number: lua_Integer) { spareNumbers.append(number) }
+  func release(_ context: Int) { spareNumbers.append(context >> 8) }
 
   // MARK: Computing
 
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
-    let L = host.state.pointer
+    let L = reference._withUnsafeGuaranteedRef { $0.state.pointer }
+    let compare = lazy.comparison
     guard lua_checkstack(L, 32) != 0 else {
       fail(lazy, LuaError("stack overflow: no room to compute a property"))
       return .failed
     }
-    let compare = lazy.comparison
-    guard isNested else { return result(of: clua_lazy_call(L, lazy.number, compare), nil, lazy) }
-    var slot: UnsafeMutablePointer<clua_slot>?
-    let computation = clua_lazy_start(L, lazy.number, compare, &slot)
-    return result(of: computation, slot, lazy)
+    if isNested {
+      var slot: UnsafeMutablePointer<clua_slot>?
+      let computation = clua_lazy_start(L, lazy.number, compare, &slot)
+      return result(of: computation, slot, lazy)
+    }
+    let computation =
+      lazy.isLoaded
+      ? clua_lazy_load(L, lazy.number, compare)
+      : clua_lazy_evaluate(
+        L, cells, lazy.number, compare, lazy.pointee.flags.contains(.tracking))
+    if computation == CLUA_COMPUTED_SAME { return .same }
+    return result(of: computation, nil, lazy)
   }
 
   override func resume(
@@ -69,7 +84,9 @@ final class ScriptLazies: Receiver {
     switch computation {
     case CLUA_COMPUTED_SAME: return .same
     case CLUA_COMPUTED_CHANGED:
-      if lazy.pointee.isActive { _ = host.engine.shouldKeepBase(of: lazy) }
+      if lazy.pointee.isActive {
+        _ = reference._withUnsafeGuaranteedRef { $0.engine.shouldKeepBase(of: lazy) }
+      }
       return .changed
     case CLUA_COMPUTED_RESTORED: return .restored
     case CLUA_COMPUTED_WAITING:
@@ -79,12 +96,18 @@ final class ScriptLazies: Receiver {
   }
 
   override func invalidated(_ lazy: WatcherRef) {
-    if host.isClosed { return }
+    let host = reference
+    guard host._withUnsafeGuaranteedRef({ !$0.isClosed }) else { return }
     // Where nobody compares with it, a value that is of no use any more is not kept alive.
     let isCompared = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.flags.contains(.certain)
     if !isKept { lazy.pointee.flags.remove(.known) }
-    clua_lazy_drop(host.state.pointer, lazy.number, isKept)
+    clua_lazy_drop(
+      host._withUnsafeGuaranteedRef { $0.state.pointer }, cells, lazy.number, isKept)
+  }
+
+  override func settled() {
+    reference._withUnsafeGuaranteedRef { if !$0.isClosed { clua_untrack($0.state.pointer) } }
   }
 
   // MARK: Dependencies
@@ -176,12 +199,17 @@ final class ScriptLazies: Receiver {
     return SavedChange(key: value(1), old: value(2), new: value(3))
   }
 
-  override func ended(_ watcher: WatcherRef, observedDied path: Path?) { release(watcher.number) }
+  override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    release(watcher.pointee.context)
+  }
 }
 
 extension UnsafeMutablePointer<WatcherRecord> {
-  /// The cell of a lazy property of a table.
-  var number: lua_Integer { lua_Integer(pointee.context) }
+  /// The number of the cell of a lazy property of a table.
+  var number: lua_Integer { lua_Integer(pointee.context >> 8) }
+
+  /// A loader stores its value.
+  fileprivate var isLoaded: Bool { pointee.context & Int(CLUA_LAZY_LOADED) != 0 }
 
   /// What a new value is compared with.
   var comparison: CInt {

@@ -25,6 +25,10 @@ extension Engine {
       }
     }
     nativeDepth -= 1
+    if nativeDepth == 0, !trackers.isEmpty {
+      for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
+      trackers.removeAll(keepingCapacity: true)
+    }
     resumeTracking()
     guard let lazy = watcher(at: target.index, id: target.id) else { return false }
     return !lazy.pointee.flags.contains(.pending)

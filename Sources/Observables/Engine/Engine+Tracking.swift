@@ -63,6 +63,11 @@ extension Engine {
       suspendTracking()
       return
     }
+    if lazy.pointee.flags.contains(.mirrored),
+      trackers.last?.toOpaque() != lazy.pointee.receiver.toOpaque()
+    {
+      trackers.append(lazy.pointee.receiver)
+    }
     if lazy.pointee.wires == nil {
       lazy.pointee.wires = wirePool.make(
         Wire(watcher: lazy, path: .passRetained(Engine.counting), isEditing: false))

@@ -92,6 +92,8 @@ public final class Engine {
   /// read it.
   package let trackingStamp: UnsafeMutablePointer<UInt32>
   @exclusivity(unchecked) var trackingWire: WireRef?
+  /// Whose tracked computations have run since the outermost one began.
+  @exclusivity(unchecked) var trackers: [Unmanaged<Receiver>] = []
   @exclusivity(unchecked) var lastStamp: UInt32 = 0
   /// Native computations may be nested that deep (Z13).
   @exclusivity(unchecked) package var computationLimit = 10_000

@@ -183,6 +183,8 @@ open class Receiver {
   open func invalidated(_ lazy: WatcherRef) {}
   /// … and valid again, with the value that it had.
   open func validated(_ lazy: WatcherRef) {}
+  /// No computation is running any more; some of those that were are tracked and this one's.
+  open func settled() {}
   /// The change from the value that was delivered last, for an immediate watcher.
   open func change(of lazy: WatcherRef) -> AnyObject? { nil }
 }
