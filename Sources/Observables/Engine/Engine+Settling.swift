@@ -56,7 +56,7 @@ extension Engine {
         lazy.pointee.flags.insert(.certain)
       }
     }
-    if !flags.contains(.tracking) {
+    if !flags.contains(.tracking), !flags.contains(.wired) || lazy.hasWork {
       if let error = makeWires(of: lazy) { return fail(lazy, error) }
       guard rewire(lazy) else { return true }
       switch firstInvalid(of: lazy) {
@@ -71,11 +71,13 @@ extension Engine {
     return compute(lazy, isNested: isNested)
   }
 
+  @inline(__always)
   private func push(_ lazy: WatcherRef) {
     lazy.pointee.flags.insert(.stacked)
     settling.append(lazy)
   }
 
+  @inline(__always)
   private func pop() {
     guard let lazy = settling.popLast() else { return }
     lazy.pointee.flags.remove(.stacked)
@@ -418,6 +420,7 @@ extension Engine {
 
   /// What it depends on has the versions that it has used.
   func forgetDoubts(of lazy: WatcherRef) {
+    if !lazy.hasWork { return }
     var wire = lazy.pointee.wires
     while let current = wire {
       wire = current.pointee.next
@@ -470,6 +473,16 @@ extension Engine {
 }
 
 extension WatcherRef {
+  /// Some of its links have to look again, or compare.
+  @inline(__always)
+  fileprivate var hasWork: Bool {
+    var wire = pointee.wires
+    while let current = wire {
+      if current.pointee.dirty != nil || current.pointee.stale != nil { return true }
+      wire = current.pointee.next
+    }
+    return false
+  }
   /// It has to hear of each change of what it is linked to, and does not look by itself.
   var wantsNews: Bool {
     !pointee.flags.contains(.lazy) || pointee.flags.contains(.uncached)
@@ -477,6 +490,7 @@ extension WatcherRef {
   /// Of a lazy property: its value has to be looked at before it is used.
   ///
   /// Of an object that is gone nothing is computed.
+  @inline(__always)
   var isOutdated: Bool {
     guard pointee.flags.contains(.pending), let root = pointee.root else { return false }
     return !root.isDead

@@ -58,11 +58,12 @@ extension Engine {
   private static let counting = Path(stringLiteral: "@count")
 
   /// `lazy` begins to run.
+  @inline(__always)
   func beginTracking(_ lazy: WatcherRef) {
-    guard lazy.pointee.flags.contains(.tracking) else {
-      suspendTracking()
-      return
-    }
+    if lazy.pointee.flags.contains(.tracking) { beginRun(of: lazy) } else { suspendTracking() }
+  }
+
+  private func beginRun(of lazy: WatcherRef) {
     if lazy.pointee.flags.contains(.mirrored),
       trackers.last?.toOpaque() != lazy.pointee.receiver.toOpaque()
     {
@@ -93,15 +94,24 @@ extension Engine {
   }
 
   /// What runs from now on is no computation that is tracked.
+  @inline(__always)
   package func suspendTracking() {
-    if trackingWire == nil { return }
+    if trackingWire != nil { endRun() }
+  }
+
+  private func endRun() {
     trackedComputations.subtract(1, ordering: .relaxed)
     trackingWire = nil
     trackingStamp.pointee = 0
   }
 
   /// The computation goes on that called what has run since `suspendTracking`.
+  @inline(__always)
   package func resumeTracking() {
+    if !computing.isEmpty { resumeRun() }
+  }
+
+  private func resumeRun() {
     guard let lazy = computing.last, !lazy.pointee.flags.contains(.waiting) else {
       suspendTracking()
       return
@@ -110,7 +120,12 @@ extension Engine {
   }
 
   /// `lazy` is done: what it did not read again it does not depend on any longer.
+  @inline(__always)
   func endTracking(_ lazy: WatcherRef) {
+    if lazy.pointee.flags.contains(.tracking) { endRun(of: lazy) }
+  }
+
+  private func endRun(of lazy: WatcherRef) {
     if let wire = lazy.pointee.wires, wire.pointee.isTracking {
       var rest =
         wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling

@@ -132,7 +132,10 @@ extension Engine {
   /// Before a watcher is called: what it watches may have become quiet, and is to be heard again.
   @inline(__always)
   func rearmQuietSlots() {
-    if quiet.isEmpty { return }
+    if !quiet.isEmpty { rearm() }
+  }
+
+  private func rearm() {
     while let slot = quiet.popLast() {
       slot.pointee.isQuiet = false
       if slot.pointee.isDead { slotPool.free(slot) } else { arm(slot) }
