@@ -65,6 +65,18 @@ static bool push_cell(lua_State *L, lua_Integer number) {
 
 int clua_lazy_cells(lua_State *L) { return clua_shared_of(L)->cells; }
 
+/* Makes the cell at `cell` known by its number. [-0, +0, m] */
+static void list_cell(lua_State *L, int cell, lua_Integer number) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
+  static const int fields[CELL_PARTS] = {EVALUATOR, 0, STORE, KEY};
+  for (int i = 0; i < CELL_PARTS; i++) {
+    if (fields[i]) lua_rawgeti(L, cell, fields[i]);
+    else lua_pushvalue(L, cell);
+    lua_rawseti(L, -2, number * CELL_PARTS + i);
+  }
+  lua_pop(L, 1);
+}
+
 /* Pushes an upvalue of the evaluator of the cell at `cell`. [-0, +1, -] */
 static void push_kept(lua_State *L, int cell, int upvalue) {
   lua_rawgeti(L, cell, EVALUATOR);
@@ -487,6 +499,20 @@ static int called(lua_State *L, int status, lua_KContext context) {
   return hand_out(L, lua_gettop(L));
 }
 
+/* Of a table that is being finalized the cells are listed no more. [-0, +0, m] */
+static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
+  int top = lua_gettop(L);
+  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, top + 1) == LUA_TTABLE) {
+    lua_rawgeti(L, top + 2, NUMBER);
+    lua_Integer number = lua_tointeger(L, -1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
+    if (lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TNIL) list_cell(L, top + 2, number);
+  }
+  lua_settop(L, top);
+}
+
 static bool slot_is_of(lua_State *L, clua_node *node, int userdata, int key, clua_slot *slot) {
   clua_record *record = clua_record_of(L, node, userdata, key);
   return record && record->lazy && record->slot == slot;
@@ -515,6 +541,7 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   }
   int top = lua_gettop(L), cell = top + 1;
   if (!slot->valid) {
+    find_cell(L, node, userdata, key);
     if (!shared->observation.compute(shared->observation.context, L, slot)) return lua_error(L);
     lua_settop(L, top);
     // The getter may have taken the declaration back.
@@ -757,14 +784,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_pushvalue(L, key);
   lua_rawget(L, store);
   keep(L, cell, UP_VALUE);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-  lua_rawgeti(L, cell, EVALUATOR);
-  lua_rawseti(L, -2, number * CELL_PARTS + CELL_EVALUATOR);
-  const int parts[] = {cell, store, key};
-  for (int i = 0; i < 3; i++) {
-    lua_pushvalue(L, parts[i]);
-    lua_rawseti(L, -2, number * CELL_PARTS + CELL + i);
-  }
+  list_cell(L, cell, number);
   lua_pushvalue(L, key);
   lua_pushvalue(L, cell);
   lua_rawset(L, cells);

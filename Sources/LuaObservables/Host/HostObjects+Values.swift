@@ -32,7 +32,10 @@ extension HostObjects {
   func index(_ L: OpaquePointer) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try index(collection, L) }
     let (model, name) = try modelAndName(L)
-    try push(value: type(of: model).properties.value(of: name, in: model), to: L)
+    let properties = type(of: model).properties
+    if host.engine.isTracking { model.access(try properties.slot(of: name)) }
+    try push(value: properties.value(of: name, in: model), to: L)
+    if host.engine.isTracking { try host.state.check(clua_try_track(L, -1), L) }
     return 1
   }
 

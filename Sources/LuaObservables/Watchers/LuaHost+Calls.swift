@@ -95,6 +95,9 @@ extension LuaHost {
   private func pushPart(
     _ part: String, of change: Change, to L: OpaquePointer
   ) throws(LuaError) {
+    if let saved = change.saved as? SavedChange {
+      return try state.push(part == "key" ? saved.key : part == "old" ? saved.old : saved.new, to: L)
+    }
     guard isTable(change.node) else {
       // An object that left its array has been saved by that one.
       let saved = ModelWrite(saved: change.saved, of: change.node)
@@ -128,7 +131,8 @@ extension LuaHost {
   }
 
   func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
-    guard change.values != nil, let root = watcher.pointee.root else { return change.isSame }
+    guard change.values != nil || change.saved is SavedChange, let root = watcher.pointee.root
+    else { return change.isSame }
     let L = state.pointer
     guard lua_checkstack(L, 24) != 0 else { return change.isSame }
     let height = lua_gettop(L)

@@ -92,7 +92,8 @@ extension Engine {
       disturb(lazy, by: change)
       return
     }
-    guard let slot = lazy.pointee.slot else { return }
+    // In a ring the news comes round to where it began.
+    guard !flags.contains(.announcing), let slot = lazy.pointee.slot else { return }
     if flags.contains(.uncached) {
       invalidated.append(slot)
       return
@@ -229,7 +230,10 @@ extension Engine {
     // Where it was invalid, what depends on it knows.
     if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
     invalidated.append(slot)
+    lazy.pointee.flags.insert(.announcing)
     spread(change)
+    lazy.pointee.flags.remove(.announcing)
+    forgetDoubts(of: lazy)
     callDoubting()
   }
 

@@ -36,6 +36,7 @@ extension Engine {
 
   /// One step with the property on top of the list; true when it is done with.
   private func settle(_ lazy: WatcherRef, after done: WatcherRef?, isNested: Bool) -> Bool {
+    lazy.pointee.flags.remove(.awaiting)
     let flags = lazy.pointee.flags
     if flags.contains(.waiting), let done {
       lazy.pointee.flags.remove(.waiting)
@@ -47,6 +48,7 @@ extension Engine {
     if !flags.contains(.certain) {
       switch examine(lazy) {
       case .waits:
+        lazy.pointee.flags.insert(.awaiting)
         return false
       case .same:
         validate(lazy)
@@ -61,10 +63,11 @@ extension Engine {
       guard rewire(lazy) else { return true }
       switch firstInvalid(of: lazy) {
       case .none: break
-      case .some(let other) where other.pointee.flags.contains(.stacked):
+      case .some(let other) where other.pointee.flags.contains(.awaiting):
         return fail(lazy, LazyError.cycle(names: cycle(to: other)))
       case .some(let other):
         push(other)
+        lazy.pointee.flags.insert(.awaiting)
         return false
       }
     }
@@ -74,12 +77,15 @@ extension Engine {
   @inline(__always)
   private func push(_ lazy: WatcherRef) {
     lazy.pointee.flags.insert(.stacked)
+    lazy.pointee.nested += 1
     settling.append(lazy)
   }
 
   @inline(__always)
   private func pop() {
     guard let lazy = settling.popLast() else { return }
+    lazy.pointee.nested -= 1
+    if lazy.pointee.nested > 0 { return }
     lazy.pointee.flags.remove(.stacked)
     freeIfUnused(lazy)
   }
@@ -101,6 +107,7 @@ extension Engine {
   /// Finds out whether something that an invalid property depends on has really changed.
   private func examine(_ lazy: WatcherRef) -> Examination {
     if lazy.pointee.flags.contains(.anchoring), takeDepartures(of: lazy) != nil { return .changed }
+    guard rewire(lazy) else { return .changed }
     // In the order in which they were declared, or read.
     var wire = lazy.pointee.wires
     while let current = wire {
@@ -139,7 +146,7 @@ extension Engine {
         other.isOutdated
       else { continue }
       if hasFailedNow(other) || other.isUnderWay {
-        hasFailed = hasFailed || !other.pointee.flags.contains(.stacked) || !waits
+        hasFailed = true
       } else {
         push(other)
         waits = true
@@ -261,6 +268,7 @@ extension Engine {
     if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
     {
       link.pointee.derived = lazy.pointee.version
+      if wire.pointee.watcher.wantsNews { lazy.pointee.flags.remove(.based) }
     }
     return true
   }
@@ -341,12 +349,11 @@ extension Engine {
   }
 
   private func compute(_ lazy: WatcherRef, isNested: Bool) -> Bool {
-    if computing.count >= computationLimit, nativeDepth > computationLimit,
+    if nativeDepth > 16, nativeDepth > computationLimit || !stack.hasRoom(),
       let first = computing.first
     {
       return fail(
-        lazy,
-        LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: computationLimit))
+        lazy, LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: nativeDepth))
     }
     lazy.pointee.flags.insert(.computing)
     lazy.pointee.flags.remove(.disturbed)
@@ -463,10 +470,11 @@ extension Engine {
     var names: [String] = []
     var isInside = false
     for index in 0..<settling.count {
-      if settling[index] == lazy { isInside = true }
-      if isInside, settling[index] != lazy || names.isEmpty {
-        names.append(name(of: settling[index]))
-      }
+      let other = settling[index]
+      // Others on the list wait for their turn, and for nobody.
+      guard other.isUnderWay || index == settling.count - 1 else { continue }
+      if other == lazy { isInside = true }
+      if isInside, other != lazy || names.isEmpty { names.append(name(of: other)) }
     }
     return names + [name(of: lazy)]
   }
@@ -497,8 +505,8 @@ extension WatcherRef {
   }
   /// It is to be computed when all that it declares is up to date.
   var isWaiting: Bool {
-    pointee.flags.isSuperset(of: [.stacked, .certain]) && !pointee.flags.contains(.tracking)
+    pointee.flags.isSuperset(of: [.awaiting, .certain]) && !pointee.flags.contains(.tracking)
   }
   /// It is being computed, or waits for what it depends on.
-  var isUnderWay: Bool { !pointee.flags.isDisjoint(with: [.computing, .stacked]) }
+  var isUnderWay: Bool { !pointee.flags.isDisjoint(with: [.computing, .awaiting]) }
 }

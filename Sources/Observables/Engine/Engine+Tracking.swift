@@ -10,6 +10,9 @@ var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 
 /// What a tracked computation reads is what it depends on (Z10): one link for each key, in the order in
 /// which they were read. A run that reads the same again makes none.
 extension Engine {
+  /// A tracked computation is running.
+  package var isTracking: Bool { trackingWire != nil }
+
   /// What of an object was read.
   package enum Reading {
     /// One key, or all of them.

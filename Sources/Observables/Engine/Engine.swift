@@ -84,6 +84,7 @@ public final class Engine {
   @exclusivity(unchecked) var computing = RawList<WatcherRef>()
   /// How many of them are nested on the stack.
   @exclusivity(unchecked) var nativeDepth = 0
+  @exclusivity(unchecked) var stack = ThreadStack()
   @exclusivity(unchecked) var lastVersion = 0
   @exclusivity(unchecked) var operation: UInt64 = 0
   /// What computations wrote that they depend on, by the numbers of their properties.

@@ -20,7 +20,8 @@ public struct WatcherRecord {
   package var context: Int
   /// Its place in the engine's table of watchers.
   package let index: Int
-  /// Changes that an immediate watcher set off while it was running (T9).
+  /// Changes that an immediate watcher set off while it was running (T9); of a lazy property, how often it
+  /// is on the list of those that are being brought up to date.
   var nested: Int32 = 0
   /// Of a lazy property: the slot of its own key.
   package internal(set) var slot: SlotRef?
@@ -88,8 +89,12 @@ public struct WatcherRecord {
     static let disturbed = Flags(rawValue: 1 << 26)
     /// It is invalid, and something that depends on it does not know.
     static let untold = Flags(rawValue: 1 << 28)
-    /// It is among those that are being brought up to date.
+    /// It is on the list of those that are being brought up to date.
     static let stacked = Flags(rawValue: 1 << 27)
+    /// … and waits for what is above it.
+    static let awaiting = Flags(rawValue: 1 << 29)
+    /// A program has just assigned its value, and what depends on it is being told.
+    static let announcing = Flags(rawValue: 1 << 30)
   }
 
   /// Has to hear of each write.

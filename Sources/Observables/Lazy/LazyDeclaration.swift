@@ -40,6 +40,7 @@ final class LazyDeclaration: @unchecked Sendable {
 
   func checkWritable() {
     precondition(!isReadOnly, "'\(name)' is read-only")
+    precondition(!flags.contains(.uncached), "'\(name)' keeps no value (isCached: false)")
   }
 }
 

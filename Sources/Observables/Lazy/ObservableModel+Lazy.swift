@@ -61,7 +61,8 @@ extension ObservableModel {
     return storage
   }
 
-  func access(_ slot: Int) { observation.access(slot, of: self) }
+  /// The property in `slot` is read on behalf of a tracked computation.
+  package func access(_ slot: Int) { observation.access(slot, of: self) }
 
   /// Gives the lazy property in `slot` its record.
   func attachLazy(_ slot: Int, in engine: Engine) {

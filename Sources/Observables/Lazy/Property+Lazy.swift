@@ -91,7 +91,7 @@ extension Property {
       declaration.name, type: Value.self, lazy: declaration,
       read: { try storage($0).anyValue() },
       operand: { Operand((try? storage($0).anyValue()) ?? nil) },
-      write: declaration.isReadOnly
+      write: declaration.isReadOnly || declaration.flags.contains(.uncached)
         ? nil
         : { model, value in
           guard let value = cast(value, to: Value.self) else { return false }
