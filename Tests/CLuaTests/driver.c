@@ -5,7 +5,7 @@
      driver --fuzz generate.lua first last   random programs, plain and observed, outputs compared
      driver --plain|--observed program       one of those
 
-   gcc -O1 -g -fsanitize=address,undefined -D_GNU_SOURCE -I CLua/include CLua/observed*.c
+   gcc -O1 -g -fsanitize=address,undefined -D_GNU_SOURCE -I CLua/include CLua/*.c
        Tests/CLuaTests/driver.c -llua5.4 -o driver */
 #include "clua.h"
 #include "clua_collections.h"

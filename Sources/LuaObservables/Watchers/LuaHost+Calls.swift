@@ -96,7 +96,8 @@ extension LuaHost {
     _ part: String, of change: Change, to L: OpaquePointer
   ) throws(LuaError) {
     if let saved = change.saved as? SavedChange {
-      return try state.push(part == "key" ? saved.key : part == "old" ? saved.old : saved.new, to: L)
+      return try state.push(
+        part == "key" ? saved.key : part == "old" ? saved.old : saved.new, to: L)
     }
     guard isTable(change.node) else {
       // An object that left its array has been saved by that one.
