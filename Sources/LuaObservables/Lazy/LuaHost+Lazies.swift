@@ -84,8 +84,25 @@ extension LuaHost {
     guard let root = try existingNode(at: 1, of: L, "forget"), isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
+    if lazy.pointee.flags.contains(.pending) {
+      lua_pushnil(L)
+    } else {
+      clua_lazy_pushvalue(L, lazy.number, false)
+    }
     engine.stop(lazy)
-    clua_node_unlazy(L, TableKind.table(root), 2)
+    let table = TableKind.table(root)
+    clua_node_unlazy(L, table, 2)
+    // Its value goes with it, and whoever watches it or depends on it hears of that.
+    lua_pushnil(L)
+    var write = clua_write()
+    write.node = table
+    write.slot = clua_node_slot(L, table, 2)
+    write.every = root.pointee.every.map {
+      UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
+    }
+    (write.table, write.key, write.old, write.new_) = (1, 2, 3, 4)
+    write.length = clua_node_length(table)
+    withUnsafePointer(to: write) { written(L, $0) }
     engine.runHooks()
     return 0
   }

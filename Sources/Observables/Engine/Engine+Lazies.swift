@@ -55,13 +55,6 @@ extension Engine {
       adapt(link, to: slot)
     }
     if slot.pointee.node.isDead { return }
-    // Its value went with it.
-    while let link = slot.pointee.first, link.pointee.wire.pointee.isTracking {
-      let reader = link.pointee.wire.pointee.watcher
-      detach(link)
-      invalidate(reader, isCertain: true)
-    }
-    if !invalidated.isEmpty { spread(nil) }
     makeIdle(slot.pointee.node)
   }
 
