@@ -34,7 +34,10 @@ extension LuaHost {
       let name = observed.name ?? name(of: observed.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.isObserved = true
-      key.lines += observed.watchers.map { "    \(describe($0.watcher, $0.path))" }
+      // One that ended while links are being made keeps its own until that is done.
+      key.lines += observed.watchers.filter { $0.watcher.pointee.isActive }.map {
+        "    \(describe($0.watcher, $0.path))"
+      }
       keys[name] = key
     }
     return Array(keys.values)

@@ -21,6 +21,8 @@ final class ScriptRecorder: EngineRecorder {
   /// What is known of one watcher.
   struct History {
     var waiting: [Write] = []
+    /// The last write that was noted.
+    var writeNumber = 0
     var last: [Write] = []
     var lastTurn = 0
     var lastEqual: Write?
@@ -39,6 +41,7 @@ final class ScriptRecorder: EngineRecorder {
   var sink: LuaFunction?
   private(set) var histories: [UInt64: History] = [:]
   private var events: [Event] = []
+  private var writeNumber = 0
   private var isDraining = false
   /// What was kept of watchers that ended; the oldest go first.
   private var ended: [UInt64] = []
@@ -69,17 +72,23 @@ final class ScriptRecorder: EngineRecorder {
   /// All that a write concerns, also what is pending or invalid already: `why` tells every write.
   private func note(_ write: Write, of change: Change) {
     let slots = [change.slot, change.every].compactMap { $0 }
+    writeNumber += 1
     host.engine.forEachWatcher(behind: slots) { watcher, lazies in
-      var write = write
-      write.through = lazies.map(host.engine.name)
-      var history = histories.removeValue(forKey: watcher.pointee.id) ?? History()
-      if change.isSame {
-        history.lastEqual = write
-      } else if history.waiting.count < 1000 {
-        history.waiting.append(write)
-      }
-      histories[watcher.pointee.id] = history
+      keep(
+        write, lazies, isSame: change.isSame, &histories[watcher.pointee.id, default: History()])
     }
+  }
+
+  private func keep(
+    _ write: Write, _ lazies: [WatcherRef], isSame: Bool, _ history: inout History
+  ) {
+    // Several of its paths may pass through what was written.
+    if history.writeNumber == writeNumber { return }
+    history.writeNumber = writeNumber
+    if !isSame, history.waiting.count >= 1000 { return }
+    var write = write
+    write.through = lazies.map(host.engine.name)
+    if isSame { history.lastEqual = write } else { history.waiting.append(write) }
   }
 
   override func unchanged(_ watcher: WatcherRef) {

@@ -57,8 +57,10 @@ extension Engine {
     return keys
   }
 
-  /// The watchers that a write of these slots may concern, each once, with the lazy properties that lie
-  /// between, the one nearest to the write first; whether they are pending or invalid already.
+  /// The watchers that a write of these slots may concern, whether they are pending or not, with the lazy
+  /// properties that lie between, the one nearest to the write first.
+  ///
+  /// The shortest way comes first; there may be others for the same watcher.
   ///
   /// - Complexity: O(links of all that depends on the slots)
   package func forEachWatcher(
@@ -78,9 +80,8 @@ extension Engine {
     }
     func visit(_ link: LinkRef, from: Int) {
       let watcher = link.pointee.wire.pointee.watcher
-      guard seen.insert(watcher.pointee.id).inserted else { return }
       if watcher.pointee.flags.contains(.lazy) {
-        reached.append((watcher, from))
+        if seen.insert(watcher.pointee.id).inserted { reached.append((watcher, from)) }
       } else {
         body(watcher, chain(to: from))
       }
