@@ -1,0 +1,152 @@
+/// Calling getters, and what comes of that.
+extension Engine {
+  /// Makes the links to what a property depends on; the error where they cannot be.
+  func makeWires(of lazy: WatcherRef) -> (any Error)? {
+    if !lazy.pointee.flags.isDisjoint(with: [.wired, .tracking]) { return nil }
+    lazy.pointee.flags.insert(.wired)
+    let outer = beginWiring(lazy)
+    defer { endWiring(lazy, outer) }
+    do {
+      try lazy.pointee.receiver.takeUnretainedValue().wire(lazy, in: self)
+      return nil
+    } catch {
+      lazy.pointee.flags.remove(.wired)
+      while let wire = lazy.pointee.wires {
+        lazy.pointee.wires = wire.pointee.next
+        free(wire)
+      }
+      return error
+    }
+  }
+
+  func compute(_ lazy: WatcherRef, isNested: Bool) -> Bool {
+    if nativeDepth > 16, nativeDepth > computationLimit || !stack.hasRoom(),
+      let first = computing.first
+    {
+      return fail(
+        lazy, LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: nativeDepth))
+    }
+    lazy.pointee.flags.insert(.computing)
+    lazy.pointee.flags.remove(.disturbed)
+    computing.append(lazy)
+    beginTracking(lazy)
+    let receiver = lazy.pointee.receiver
+    return finish(
+      lazy, receiver._withUnsafeGuaranteedRef { $0.compute(lazy, isNested: isNested) })
+  }
+
+  /// True when the property is done with; false while it waits for another one.
+  func finish(_ lazy: WatcherRef, _ computation: Computation) -> Bool {
+    var computation = computation
+    while case .waiting(let slot) = computation {
+      suspendTracking()
+      if let other = slot.pointee.lazy, !other.isUnderWay {
+        lazy.pointee.flags.insert(.waiting)
+        push(other)
+        return false
+      }
+      let error = slot.pointee.lazy.map { LazyError.cycle(names: cycle(to: $0)) }
+      let other = slot.pointee.lazy ?? lazy
+      track(lazy)
+      computation = lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: other, error)
+    }
+    endTracking(lazy)
+    _ = computing.popLast()
+    lazy.pointee.flags.remove(.computing)
+    if lazy.pointee.isActive {
+      if lazy.pointee.flags.contains(.disturbed) {
+        lazy.pointee.flags.remove(.disturbed)
+        computation = .failed
+        let error = LazyError.disturbed(
+          property: name(of: lazy), by: disturbances.removeValue(forKey: lazy.pointee.id) ?? "?")
+        lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+      }
+      if case .failed = computation {
+        noteFailure(of: lazy)
+      } else {
+        keep(computation, of: lazy)
+        forgetDoubts(of: lazy)
+      }
+      if isRecording { recorder?.computed(lazy, computation) }
+      rearmQuietSlots()
+    }
+    return true
+  }
+
+  /// It cannot be computed.
+  func fail(_ lazy: WatcherRef, _ error: any Error) -> Bool {
+    lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+    noteFailure(of: lazy)
+    rearmQuietSlots()
+    return true
+  }
+
+  func noteFailure(of lazy: WatcherRef) {
+    lazy.pointee.flags.formUnion([.failed, .certain, .pending])
+    lazy.pointee.operation = operation
+  }
+
+  /// Nothing that it depends on has really changed.
+  func validate(_ lazy: WatcherRef) {
+    keep(.same, of: lazy)
+    forgetDoubts(of: lazy)
+    if lazy.pointee.flags.contains(.mirrored) {
+      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.validated(lazy) }
+    }
+    rearmQuietSlots()
+  }
+
+  /// What it depends on has the versions that it has used.
+  func forgetDoubts(of lazy: WatcherRef) {
+    if !lazy.hasWork { return }
+    var wire = lazy.pointee.wires
+    while let current = wire {
+      wire = current.pointee.next
+      while let link = takeDirty(current) {
+        guard let slot = link.pointee.slot else { continue }
+        if let other = slot.pointee.lazy {
+          if link.pointee.derived != Link.notDerived {
+            link.pointee.derived = other.pointee.version
+          }
+        } else {
+          _ = refreshDerived(link)
+        }
+      }
+    }
+  }
+
+  /// The error of a property that waits for itself, if it does.
+  package func cycleError(of lazy: WatcherRef) -> LazyError? {
+    lazy.isUnderWay ? .cycle(names: cycle(to: lazy)) : nil
+  }
+
+  /// The lazy properties of an object, in the order of their declaration.
+  package func lazies(of node: NodeRef) -> [WatcherRef] {
+    var lazies: [WatcherRef] = []
+    node.forEachSlot { slot in if let lazy = slot.pointee.lazy { lazies.append(lazy) } }
+    return lazies.sorted { $0.pointee.id < $1.pointee.id }
+  }
+
+  /// The getter of a lazy property is running.
+  package var isComputing: Bool { !computing.isEmpty }
+
+  // MARK: Names
+
+  package func name(of lazy: WatcherRef) -> String {
+    lazy.pointee.slot.map { $0.pointee.node.kind.name(of: $0) } ?? "?"
+  }
+
+  /// The names of the properties that wait for each other, from `lazy` back to it.
+  package func cycle(to lazy: WatcherRef) -> [String] {
+    var names: [String] = []
+    var isInside = false
+    for index in 0..<settling.count {
+      let other = settling[index]
+      // Others on the list wait for their turn, and for nobody.
+      guard other.isUnderWay || index == settling.count - 1 else { continue }
+      if other == lazy { isInside = true }
+      if isInside, other != lazy || names.isEmpty { names.append(name(of: other)) }
+    }
+    return names + [name(of: lazy)]
+  }
+}

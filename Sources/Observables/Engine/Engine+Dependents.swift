@@ -1,0 +1,142 @@
+/// What watches lazy properties, or goes through them: it is brought up to date before it is followed, and
+/// compared with what was delivered last (Z4).
+extension Engine {
+  /// What a watcher waits for is brought up to date before its paths are followed.
+  ///
+  /// Errors have no reader here, and are reported (Z8). False when the watcher ended meanwhile.
+  func settleDependencies(of watcher: WatcherRef) -> Bool {
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      if current.pointee.dirty != nil { return settleDirty(watcher) }
+      wire = current.pointee.next
+    }
+    return true
+  }
+
+  func settleDirty(_ watcher: WatcherRef) -> Bool {
+    let outer = beginWiring(watcher)
+    var wire = watcher.pointee.wires
+    while let current = wire {
+      // Kept until all is done: nothing of them is freed while links are made.
+      var links: [LinkRef] = []
+      while let link = takeDirty(current) { links.append(link) }
+      for link in links {
+        guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { continue }
+        if lazy.pointee.flags.contains(.uncached) {
+          // It announces what is up to date only.
+          _ = settleDependencies(of: lazy)
+        } else {
+          settleForNobody(lazy)
+        }
+        guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { continue }
+        if link.pointee.derived == lazy.pointee.version { continue }
+        if link.isBelowOperator {
+          // Its contribution changes before the operator is looked at.
+          link.pointee.derived = lazy.pointee.version
+          markStale(link)
+        } else if !link.pointee.isTerminal {
+          markStale(link)
+        }
+      }
+      for link in links
+      where link.pointee.slot != nil && !(link.pointee.isStale && link.isBelowOperator) {
+        markDirty(link)
+      }
+      wire = current.pointee.next
+    }
+    return endWiring(watcher, outer)
+  }
+
+  /// … where nobody reads it.
+  ///
+  /// What has failed is tried `again` only for somebody new. False where it has no value.
+  @discardableResult
+  package func settleForNobody(_ lazy: WatcherRef, again: Bool = false) -> Bool {
+    if !lazy.isOutdated { return !lazy.pointee.flags.contains(.pending) }
+    if lazy.isUnderWay || hasFailedNow(lazy) { return false }
+    if lazy.pointee.flags.contains(.failed), !again { return false }
+    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
+    if settle(lazy) { return true }
+    if let lazy = watcher(at: index, id: id), !lazy.isUnderWay {
+      lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
+    }
+    return false
+  }
+
+  /// A link was made to a lazy property: what is watched is computed (Z4), and so is what a path goes
+  /// through.
+  ///
+  /// False when the link is gone.
+  func isUpToDate(_ link: LinkRef, _ wire: WireRef) -> Bool {
+    guard let lazy = link.pointee.slot?.pointee.lazy else { return true }
+    if lazy.pointee.flags.contains(.uncached) {
+      if let error = makeWires(of: lazy) {
+        lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+        lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
+      }
+    } else if !link.pointee.isTerminal || wire.pointee.watcher.wantsNews {
+      settleForNobody(lazy, again: true)
+    }
+    guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
+    if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
+    {
+      link.pointee.derived = lazy.pointee.version
+      if wire.pointee.watcher.wantsNews { lazy.pointee.flags.remove(.based) }
+    }
+    return true
+  }
+
+  /// Whether the property at a link has another value than the one that was delivered last.
+  func refreshLazy(_ link: LinkRef, _ lazy: WatcherRef) -> Bool {
+    let watcher = link.pointee.wire.pointee.watcher
+    let isReader = watcher.pointee.flags.contains(.lazy)
+    // Who depends on what failed finds the error when it is computed.
+    if lazy.isOutdated { return isReader }
+    guard link.kind != .element, link.pointee.derived != Link.notDerived else { return true }
+    if link.pointee.derived == lazy.pointee.version { return false }
+    link.pointee.derived = lazy.pointee.version
+    if link.isBelowOperator {
+      markStale(link)
+      return false
+    }
+    if !isReader { return !isEqual(lazy, for: watcher) }
+    if !link.pointee.isTerminal { markStale(link) }
+    return true
+  }
+
+  /// For a watcher that compares by itself; what it is told is what was delivered last from now on.
+  func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
+    defer { if !watcher.pointee.flags.contains(.immediate) { lazy.pointee.flags.remove(.based) } }
+    guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
+      let slot = lazy.pointee.slot
+    else { return false }
+    var change = Change(
+      node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
+    change.saved = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy)
+    return watcher.pointee.receiver.takeUnretainedValue().isEqual(watcher, change)
+  }
+
+  /// Whether one of the lazy properties of an object that is watched as a whole has another value; those
+  /// that were never read are left alone (Z3).
+  func refreshLazies(_ link: LinkRef, of node: NodeRef) -> Bool {
+    let known = link.pointee.derived
+    link.pointee.derived = lastVersion
+    if known == Link.notDerived { return false }
+    var lazies: [(index: Int, id: UInt64)] = []
+    node.forEachSlot { slot in
+      if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known) {
+        lazies.append((lazy.pointee.index, lazy.pointee.id))
+      }
+    }
+    var hasChanged = false
+    for (index, id) in lazies {
+      guard let lazy = watcher(at: index, id: id) else { continue }
+      settleForNobody(lazy)
+      guard let lazy = watcher(at: index, id: id) else { continue }
+      if lazy.pointee.version > known { hasChanged = true }
+      lazy.pointee.flags.remove(.based)
+    }
+    if link.pointee.slot != nil { link.pointee.derived = lastVersion }
+    return hasChanged
+  }
+}
