@@ -166,8 +166,11 @@ extension Engine {
         if slot.pointee.isEvery, !link.isWhole { continue }
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags
-        if link.pointee.effect.contains(.stale) { markStale(link) }
-        markDirty(link)
+        // What its getter does while the path is followed is looked at in the next turn.
+        if !flags.contains(.wiring) {
+          if link.pointee.effect.contains(.stale) { markStale(link) }
+          markDirty(link)
+        }
         if flags.contains(.lazy) {
           invalidate(watcher, isCertain: true, by: change)
         } else if flags.contains(.immediate) {
