@@ -80,7 +80,7 @@ private final class Shelf: ObservableModel {
   @Test func `an immediate Swift watcher is called inside the write`() throws {
     let test = try TestHost()
     try test.host.run("t, log = {x = 1}, {}")
-    try test.host.observe(table("t", of: test), "x", immediate: true) { t in
+    try test.host.observe(table("t", of: test), "x", immediate: true) { [unowned test] t in
       _ = try? test.host.state.run("log[#log + 1] = 'called'")
     }
     try test.host.run("log[1] = 'before'; t.x = 2; log[#log + 1] = 'after'; t.x = 3")
@@ -293,7 +293,7 @@ private final class Shelf: ObservableModel {
       log = {}
       require("obs").observe(creature, "name", function() log[#log + 1] = "first" end)
       """)
-    try creature.observe("name", in: test.loop) { _ in
+    try creature.observe("name", in: test.loop) { [unowned test] _ in
       _ = try? test.host.state.run("log[#log + 1] = 'second'")
     }
     try test.host.run(

@@ -81,7 +81,7 @@ extension Engine {
     return true
   }
 
-  func noteFailure(of lazy: WatcherRef) {
+  private func noteFailure(of lazy: WatcherRef) {
     lazy.pointee.flags.formUnion([.failed, .certain, .pending])
     lazy.pointee.operation = operation
   }
@@ -90,9 +90,6 @@ extension Engine {
   func validate(_ lazy: WatcherRef) {
     keep(.same, of: lazy)
     forgetDoubts(of: lazy)
-    if lazy.pointee.flags.contains(.mirrored) {
-      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.validated(lazy) }
-    }
     rearmQuietSlots()
   }
 

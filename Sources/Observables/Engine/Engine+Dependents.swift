@@ -13,7 +13,7 @@ extension Engine {
     return true
   }
 
-  func settleDirty(_ watcher: WatcherRef) -> Bool {
+  private func settleDirty(_ watcher: WatcherRef) -> Bool {
     let outer = beginWiring(watcher)
     var wire = watcher.pointee.wires
     while let current = wire {
@@ -105,7 +105,7 @@ extension Engine {
   }
 
   /// For a watcher that compares by itself; what it is told is what was delivered last from now on.
-  func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
+  private func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
     defer { if !watcher.pointee.flags.contains(.immediate) { lazy.pointee.flags.remove(.based) } }
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
       let slot = lazy.pointee.slot

@@ -46,7 +46,11 @@ extension Engine {
     }
     guard lazy.isOutdated, !hasFailedNow(lazy) else { return true }
     if !flags.contains(.certain) {
-      switch examine(lazy) {
+      // It waits for itself, if it is among those.
+      lazy.pointee.flags.insert(.awaiting)
+      let examination = examine(lazy)
+      lazy.pointee.flags.remove(.awaiting)
+      switch examination {
       case .waits:
         lazy.pointee.flags.insert(.awaiting)
         return false
@@ -63,7 +67,7 @@ extension Engine {
       guard rewire(lazy) else { return true }
       switch firstInvalid(of: lazy) {
       case .none: break
-      case .some(let other) where other.pointee.flags.contains(.awaiting):
+      case .some(let other) where other == lazy || other.pointee.flags.contains(.awaiting):
         return fail(lazy, LazyError.cycle(names: cycle(to: other)))
       case .some(let other):
         push(other)

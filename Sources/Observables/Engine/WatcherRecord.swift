@@ -71,7 +71,7 @@ public struct WatcherRecord {
     package static let tracking = Flags(rawValue: 1 << 17)
     /// It has no value of its own, and only announces changes of what it depends on.
     package static let uncached = Flags(rawValue: 1 << 18)
-    /// Its receiver has to hear when it becomes invalid, and valid without having been computed.
+    /// Its receiver has to hear when it becomes invalid.
     package static let mirrored = Flags(rawValue: 1 << 19)
     /// It is being computed.
     package static let computing = Flags(rawValue: 1 << 20)
@@ -186,8 +186,6 @@ open class Receiver {
   open func reportFailure(of lazy: WatcherRef) {}
   /// A property that is mirrored is invalid from now on; its value may turn out to be right.
   open func invalidated(_ lazy: WatcherRef) {}
-  /// … and valid again, with the value that it had.
-  open func validated(_ lazy: WatcherRef) {}
   /// No computation is running any more; some of those that were are tracked and this one's.
   open func settled() {}
   /// The change from the value that was delivered last, for an immediate watcher.

@@ -13,6 +13,7 @@ public class LazyStorage: Receiver {
   /// is running, or, without a record, a constant.
   @usableFromInline @exclusivity(unchecked) final var trackingStamp = LazyStorage.unknownStamp
   @exclusivity(unchecked) private final var isRunning = false
+  @exclusivity(unchecked) private final var hasResult = false
   @exclusivity(unchecked) private final var loadedResult: Computation?
   /// Why the last computation failed.
   @exclusivity(unchecked) private final var failure: (any Error)?
@@ -159,7 +160,9 @@ public class LazyStorage: Receiver {
       if record == nil { validity = isKept ? LazyStorage.valid : LazyStorage.invalid }
       return
     }
-    if engine.settle(record) { return }
+    hasResult = false
+    // An object that did not survive its getter has the value all the same.
+    if engine.settle(record) || hasResult { return }
     guard let failure else { throw LazyError.cycle(names: engine.cycle(to: record)) }
     throw failure
   }
@@ -214,8 +217,13 @@ public class LazyStorage: Receiver {
   // MARK: Receiver
 
   public override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
+    // The getter may drop the last reference to its object.
+    let owner = owner.unsafelyUnwrapped.retain()
+    defer { owner.release() }
     do {
-      return try runDirectly()
+      let result = try runDirectly()
+      hasResult = true
+      return result
     } catch {
       failure = error
       return .failed
