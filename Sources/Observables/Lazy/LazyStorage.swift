@@ -156,7 +156,7 @@ public class LazyStorage: Receiver {
       throw LazyError.cycle(names: cycle)
     }
     guard let record, let engine, !declaration.flags.contains(.uncached) else {
-      _ = try runDirectly()
+      _ = try withExtendedLifetime(model) { try runDirectly() }
       if record == nil { validity = isKept ? LazyStorage.valid : LazyStorage.invalid }
       return
     }

@@ -16,6 +16,57 @@ import Testing
   }
 }
 
+/// Objects that go away while one of their properties is computed.
+@Suite struct LeavingTests {
+  @Test(arguments: [false, true])
+  func `a getter that drops the last reference to its object goes on with it`(isObserved: Bool)
+    throws
+  {
+    // L2, Z8
+    let loop = Loop()
+    try loop.turn {
+      let owner = Owner()
+      if isObserved { try owner.leaving!.observe("dependency") { _ in } }
+      let lazy = owner.leaving!.$length
+      #expect(try lazy.get() == 7)
+      #expect(owner.leaving == nil && owner.seen == 7)
+      owner.leaving = Leaving(owner)
+      let independent = owner.leaving!.$size
+      #expect(try independent.get() == 7)
+      #expect(owner.leaving == nil)
+    }
+    #expect(loop.statistics.observedObjects == 0)
+  }
+}
+
+private final class Owner {
+  var leaving: Leaving?
+  var seen = 0
+  init() { leaving = Leaving(self) }
+}
+
+private final class Leaving: ObservableModel {
+  static let properties = ModelProperties(for: Leaving.self) {
+    Property("dependency", get: { $0.dependency })
+    Property("length", lazy: { $0.$length }, from: ["dependency"]) { $0.leave() }
+    Property("size", lazy: { $0.$size }) { $0.leave() }
+  }
+  let observation = ModelObservation()
+  private weak var owner: Owner?
+  let dependency = 0
+  let text = "leaving"
+  @Lazy var length: Int
+  @Lazy var size: Int
+  init(_ owner: Owner) { self.owner = owner }
+
+  private func leave() -> Int {
+    let owner = owner!
+    owner.leaving = nil
+    owner.seen = text.count
+    return owner.seen
+  }
+}
+
 private final class Reading: ObservableModel {
   static let properties = ModelProperties(for: Reading.self) {
     Property("value", get: { $0.value }, set: { $0.value = $1 })
