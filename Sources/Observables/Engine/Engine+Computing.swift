@@ -50,7 +50,7 @@ extension Engine {
       track(lazy)
       computation = lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: other, error)
     }
-    endTracking(lazy)
+    if case .failed = computation { endTracking(lazy, hasFailed: true) } else { endTracking(lazy) }
     _ = computing.popLast()
     lazy.pointee.flags.remove(.computing)
     if lazy.pointee.isActive {

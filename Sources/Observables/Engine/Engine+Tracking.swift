@@ -124,12 +124,13 @@ extension Engine {
 
   /// `lazy` is done: what it did not read again it does not depend on any longer.
   @inline(__always)
-  func endTracking(_ lazy: WatcherRef) {
-    if lazy.pointee.flags.contains(.tracking) { endRun(of: lazy) }
+  func endTracking(_ lazy: WatcherRef, hasFailed: Bool = false) {
+    if lazy.pointee.flags.contains(.tracking) { endRun(of: lazy, hasFailed: hasFailed) }
   }
 
-  private func endRun(of lazy: WatcherRef) {
-    if let wire = lazy.pointee.wires, wire.pointee.isTracking {
+  private func endRun(of lazy: WatcherRef, hasFailed: Bool) {
+    // A run that an error has cut short may recover with what the one before has read.
+    if let wire = lazy.pointee.wires, wire.pointee.isTracking, !hasFailed {
       var rest =
         wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
       while let link = rest {

@@ -1,0 +1,254 @@
+-- Rule Z13: depth is not limited by Lua's stack.
+local obs = require "obs"
+
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
+local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
+local scale = os.getenv "OBS_LIGHT" and 10 or 1
+local LENGTH = 10000 // scale
+
+-- Chains: of objects that each know the one before, and of the properties of one object.
+local makers = {}
+makers["objects, declared"] = function(length, get)
+  local source = {value = 1}
+  local before = source
+  for _ = 1, length do
+    local node = {left = before}
+    obs.computed(node, "value", {"left.value"}, get or function(self) return self.left.value + 1 end)
+    before = node
+  end
+  return before, "value", source
+end
+makers["objects, tracked"] = function(length, get)
+  local source = {value = 1}
+  local before = source
+  for _ = 1, length do
+    local node = {left = before}
+    obs.computed(node, "value", get or function(self) return self.left.value + 1 end)
+    before = node
+  end
+  return before, "value", source
+end
+makers["elsewhere, declared"] = function(length)
+  local source = {value = 1}
+  local before = source
+  for _ = 1, length do
+    local node, other = {}, before
+    obs.computed(node, "value", {{other, "value"}}, function() return other.value + 1 end)
+    before = node
+  end
+  return before, "value", source
+end
+makers["names, declared"] = function(length)
+  local t = {value = 1}
+  for i = 1, length do
+    local before = i == 1 and "value" or "c" .. i - 1
+    obs.computed(t, "c" .. i, {before}, function(self) return self[before] + 1 end)
+  end
+  return t, "c" .. length, t
+end
+makers["names, tracked"] = function(length)
+  local t = {value = 1}
+  for i = 1, length do
+    local before = i == 1 and "value" or "c" .. i - 1
+    obs.computed(t, "c" .. i, function(self) return self[before] + 1 end)
+  end
+  return t, "c" .. length, t
+end
+makers["without dependencies"] = function(length)
+  local source = {value = 1}
+  local before = source
+  for _ = 1, length do
+    local node = {left = before}
+    obs.lazy(node, "value", function(self) return self.left.value + 1 end)
+    before = node
+  end
+  return before, "value", nil
+end
+makers["loaders"] = function(length)
+  local source = {value = 1}
+  local before = source
+  for _ = 1, length do
+    local node = {left = before}
+    obs.lazy(node, "value", {loader = function(self) self.value = self.left.value + 1 end,
+      deps = {"left.value"}})
+    before = node
+  end
+  return before, "value", source
+end
+makers["in turn"] = function(length)
+  local source = {value = 1}
+  local before = source
+  for i = 1, length do
+    local node = {left = before}
+    local function get(self) return self.left.value + 1 end
+    if i % 2 == 0 then
+      obs.computed(node, "value", get)
+    else
+      obs.computed(node, "value", {"left.value"}, get)
+    end
+    before = node
+  end
+  return before, "value", source
+end
+
+for kind, make in pairs(makers) do
+  -- The rarer ones need not be as long.
+  local LENGTH = kind:find "^objects" and LENGTH or LENGTH // 10
+  check("a long chain computes cold and warm: " .. kind, function()
+    local last, name, source = make(LENGTH)
+    eq(last[name], LENGTH + 1)
+    if not source then return end
+    source.value = 5
+    eq(obs.is_valid(last, name), false)
+    eq(last[name], LENGTH + 5)
+  end)
+  check("a long chain is watched: " .. kind, function()
+    local last, name, source = make(LENGTH)
+    local n, w = counter(last, name)
+    if source then
+      source.value = 2
+      eq(n(), 1)
+      eq(last[name], LENGTH + 2)
+      w:stop()
+      source.value = 3
+      eq(n(), 0)
+    end
+    eq(last[name] > LENGTH, true)
+  end)
+  check("a long chain is watched immediately: " .. kind, function()
+    local last, name, source = make(LENGTH)
+    local calls = 0
+    obs.observe(last, name, function() calls = calls + 1 end, {immediate = true})
+    if source then
+      source.value = 2
+      eq(calls, 1)
+    end
+  end)
+  check("a long chain is collected: " .. kind, function()
+    local weak = setmetatable({}, {__mode = "v"})
+    do
+      local last, name = make(LENGTH)
+      obs.observe(last, name, function() end)
+      weak[1] = last
+    end
+    collectgarbage()
+    collectgarbage()
+    eq(weak[1], nil)
+  end)
+end
+for _, kind in ipairs {"objects, declared", "objects, tracked"} do
+  local LENGTH = LENGTH // 5
+  local function in_pcall(self)
+    local ok, value = pcall(function() return self.left.value end)
+    return ok and value + 1 or error(value, 0)
+  end
+  check("through pcall: " .. kind, function()
+    local last, name, source = makers[kind](LENGTH, in_pcall)
+    eq(last[name], LENGTH + 1)
+    source.value = 3
+    eq(last[name], LENGTH + 3)
+  end)
+  check("an error comes back through all of it, and it computes again: " .. kind, function()
+    local last, name, source = makers[kind](LENGTH)
+    source.value = false
+    local ok = pcall(function() return last[name] end)
+    eq(ok, false)
+    eq(obs.is_valid(last, name), false)
+    source.value = 1
+    eq(last[name], LENGTH + 1)
+  end)
+  check("invalidated at the start, end and middle: " .. kind, function()
+    local last, name = makers[kind](LENGTH)
+    eq(last[name], LENGTH + 1)
+    local middle = last
+    for _ = 1, LENGTH // 2 do middle = middle.left end
+    obs.invalidate(middle)
+    eq(last[name], LENGTH + 1)
+    middle.value = 100000
+    eq(last[name], 100000 + LENGTH // 2)
+    obs.invalidate(middle)
+    eq(last[name], LENGTH + 1)
+  end)
+  check("read inside a coroutine, a task and a watcher: " .. kind, function()
+    local last, name = makers[kind](LENGTH)
+    eq(coroutine.wrap(function() return last[name] end)(), LENGTH + 1)
+    last, name = makers[kind](LENGTH)
+    local task = obs.task(function() return last[name] end)
+    eq(task:await(), LENGTH + 1)
+    last, name = makers[kind](LENGTH)
+    local t, got = {x = 1}, nil
+    obs.observe(t, "x", function() got = last[name] end)
+    t.x = 2
+    obs.flush()
+    eq(got, LENGTH + 1)
+  end)
+  check("from a comparator, which cannot yield, a short one computes: " .. kind, function()
+    local last, name = makers[kind](30)
+    local list = {3, 1, 2}
+    table.sort(list, function(a, b) return last[name] > 0 and a < b end)
+    eq(table.concat(list), "123")
+  end)
+  check("from a comparator a long one computes, or is a clear error: " .. kind, function()
+    local last, name = makers[kind](LENGTH)
+    local ok, message = pcall(table.sort, {3, 1, 2}, function(a, b) return last[name] > 0 and a < b end)
+    if not ok then
+      message = tostring(message)
+      assert(message:find "deep" or message:find "nest" or message:find "overflow", message)
+    end
+    eq(last[name], LENGTH + 1)
+  end)
+  check("getters that go through comparators: " .. kind, function()
+    local function by_sort(self)
+      local value
+      table.sort({2, 1}, function(a, b)
+        value = self.left.value
+        return a < b
+      end)
+      return value + 1
+    end
+    local last, name = makers[kind](20, by_sort)
+    eq(last[name], 21)
+    last, name = makers[kind](1000, by_sort)
+    local ok, message = pcall(function() return last[name] end)
+    if ok then
+      eq(message, 1001)
+    else
+      message = tostring(message)
+      assert(message:find "deep" or message:find "nest" or message:find "overflow", message)
+    end
+  end)
+end
+check("a wide and deep grid", function()
+  local width, depth = 20, 200 // scale
+  local row, source = {}, {value = 1}
+  for i = 1, width do row[i] = source end
+  for _ = 1, depth do
+    local next_row = {}
+    for i = 1, width do
+      local node = {left = row[i], right = row[i % width + 1]}
+      obs.computed(node, "value", function(self)
+        return (self.left.value + self.right.value) % 1000003
+      end)
+      next_row[i] = node
+    end
+    row = next_row
+  end
+  local expected = 1
+  for _ = 1, depth do expected = expected * 2 % 1000003 end
+  eq(row[1].value, expected)
+  source.value = 2
+  eq(row[width].value, expected * 2 % 1000003)
+end)
+check("a release that is very long", function()
+  local before = {value = 1}
+  for _ = 1, 100000 // scale do
+    local node, other = {}, before
+    obs.computed(node, "value", {{other, "value"}}, function() return other.value + 1 end)
+    before = node
+  end
+  eq(before.value, 100000 // scale + 1)
+  before = nil
+  collectgarbage()
+  collectgarbage()
+end)
+checking.finish()

@@ -1,0 +1,6 @@
+-- The cases of graphs, over tables whose dependencies are found by tracking.
+local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
+
+running.run(running.adapters.tracked(), "shapes", "errors", "overrides", "watchers", "objects")
+running.run(running.adapters.tracked_arrays(), "shapes", "errors", "overrides", "watchers", "objects")
+running.checking.finish()

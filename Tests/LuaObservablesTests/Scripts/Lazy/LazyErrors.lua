@@ -1,0 +1,266 @@
+-- Rules Z8 and Z11: getters that raise, and cycles.
+local obs = require "obs"
+
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
+local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
+local reports, reporting = checking.reports, checking.reporting
+
+check("Z8: the error goes to the reader as it was raised, whatever it is", function()
+  local t, value = {}, nil
+  obs.lazy(t, "x", function() error(value, 0) end)
+  for _, thrown in ipairs {"text", 5, true, {}, print, coroutine.create(print), 1.5} do
+    value = thrown
+    local ok, message = pcall(function() return t.x end)
+    eq(ok, false)
+    eq(message, thrown)
+    eq(obs.is_valid(t, "x"), false)
+  end
+  value = nil
+  local ok, message = pcall(function() return t.x end)
+  eq(ok, false)
+  eq(message, nil)
+end)
+check("Z8: with the place in the getter", function()
+  local t = {}
+  obs.lazy(t, "x", function() error "broken" end)
+  fails("LazyErrors.lua:%d+: broken", function() return t.x end)
+  obs.computed(t, "y", {"x"}, function(self) return self.x end)
+  fails("LazyErrors.lua:%d+: broken", function() return t.y end)
+  local z = {}
+  obs.computed(z, "z", function(self) return self.absent.field end)
+  fails("LazyErrors.lua:%d+: attempt to index a nil value", function() return z.z end)
+end)
+check("Z8: the traceback of a report shows the getter", function()
+  reporting(function()
+    local t = {a = 1}
+    obs.computed(t, "x", {"a"}, function(self)
+      local function innermost() error "deep" end
+      if self.a > 1 then innermost() end
+      return self.a
+    end)
+    local n = counter(t, "x", {name = "watching x"})
+    t.a = 2
+    eq(n(), 0)
+    eq(#reports, 1)
+    assert(tostring(reports[1].error):find "deep", reports[1].error)
+    t.a = 3
+    n()
+    eq(#reports, 2)
+    t.a = 0
+    eq(n(), 1)
+  end)
+end)
+check("Z8: the property stays invalid, and the next read computes again", function()
+  local t, runs = {}, 0
+  obs.lazy(t, "x", function()
+    runs = runs + 1
+    if runs < 3 then error("not yet", 0) end
+    return runs
+  end)
+  fails("not yet", function() return t.x end)
+  fails("not yet", function() return t.x end)
+  eq(t.x, 3)
+  eq(t.x, 3)
+end)
+check("Z8: after an error dependencies still wake it", function()
+  local t = {a = 0}
+  obs.computed(t, "x", {"a"}, function(self) return assert(self.a > 0 and self.a, "too small") end)
+  obs.computed(t, "y", function(self) return assert(self.a > 0 and self.a, "too small") end)
+  local n, m = nil, nil
+  reporting(function()
+    n, m = counter(t, "x"), counter(t, "y")
+    eq(#reports, 2)
+    t.a = 1
+    eq(n(), 1)
+    eq(m(), 0)
+    eq(t.y, 1)
+  end)
+end)
+check("Z8: an error that was an override's end", function()
+  local t = {a = 1}
+  obs.computed(t, "x", {"a"}, function(self)
+    if self.a > 1 then error("big", 0) end
+    return self.a
+  end)
+  eq(t.x, 1)
+  t.x = 7
+  t.a = 2
+  fails("big", function() return t.x end)
+  t.x = 8
+  eq(t.x, 8)
+end)
+check("Z8: force computes all it can, then raises the first", function()
+  local t = {}
+  obs.lazy(t, {"a", "b", "c", "d"}, function(_, name)
+    if name == "b" or name == "c" then error("no " .. name, 0) end
+    return name
+  end)
+  local ok, message = pcall(obs.force, t)
+  eq(ok, false)
+  assert(message == "no b" or message == "no c", message)
+  eq(obs.is_valid(t, "a"), true)
+  eq(obs.is_valid(t, "d"), true)
+  eq(#obs.invalid_names(t), 2)
+end)
+check("Z8: with force the first in order of declaration", function()
+  local t = {}
+  for _, name in ipairs {"m", "c", "z", "a"} do
+    obs.lazy(t, name, function() error("no " .. name, 0) end)
+  end
+  fails("^no m$", obs.force, t)
+end)
+check("Z8: reported with initial, in the flush, and by bind", function()
+  reporting(function()
+    local t, copy = {a = 1}, {}
+    obs.computed(t, "x", {"a"}, function(self)
+      if self.a == 2 then error("two", 0) end
+      return self.a
+    end)
+    local w = obs.bind(copy, t, {"x"})
+    t.a = 2
+    obs.flush()
+    assert(#reports >= 1)
+    eq(copy.x, 1)
+    t.a = 3
+    obs.flush()
+    eq(copy.x, 3)
+    w:stop()
+  end)
+end)
+check("Z8: one of many watchers of it: the others still run", function()
+  reporting(function()
+    local t = {a = 1}
+    obs.computed(t, "x", {"a"}, function(self) return error("no", 0) end)
+    local n = counter(t, "x")
+    local m = counter(t, "a")
+    t.a = 2
+    eq(m(), 1)
+    eq(n(), 0)
+  end)
+end)
+check("Z8: pcall in a getter catches what others raise, and tracks what they read", function()
+  local t = {a = 0}
+  obs.computed(t, "x", function(self) return self.a == 0 and error("zero", 0) or self.a end)
+  obs.computed(t, "y", function(self)
+    local ok, value = pcall(function() return self.x end)
+    return ok and value or "caught " .. tostring(value)
+  end)
+  obs.computed(t, "z", function(self)
+    local ok, value = xpcall(function() return self.x end, function(m) return m .. "!" end)
+    return value
+  end)
+  eq(t.y, "caught zero")
+  eq(t.z, "zero!")
+  t.a = 5
+  eq(t.y, 5)
+  eq(t.z, 5)
+  t.a = 0
+  eq(t.y, "caught zero")
+end)
+check("Z8: an error between a read and a write leaves tracking off", function()
+  local t = {a = 1, b = 1}
+  obs.computed(t, "x", function(self) error("x" .. self.a, 0) end)
+  pcall(function() return t.x end)
+  local runs = 0
+  obs.computed(t, "y", function(self)
+    runs = runs + 1
+    pcall(function() return self.x end)
+    return self.b
+  end)
+  eq(t.y, 1)
+  local _ = t.a, t.b
+  t.a = 2
+  eq(t.y, 1)
+  t.b = 2
+  eq(t.y, 2)
+end)
+check("Z8: errors in to-be-closed variables and handlers of a getter", function()
+  local t = {}
+  obs.lazy(t, "x", function()
+    local guard <close> = setmetatable({}, {__close = function() error("closing", 0) end})
+    error("first", 0)
+  end)
+  fails("closing", function() return t.x end)
+  fails("closing", function() return t.x end)
+end)
+check("Z11: a cycle names its members in order", function()
+  for _, is_tracked in ipairs {false, true} do
+    local t = {}
+    local function computed(name, other)
+      if is_tracked then
+        obs.computed(t, name, function(self) return self[other] end)
+      else
+        obs.computed(t, name, {other}, function(self) return self[other] end)
+      end
+    end
+    computed("total", "tax")
+    computed("tax", "rate")
+    computed("rate", "total")
+    computed("shown", "total")
+    fails("total → tax → rate → total", function() return t.total end)
+    fails("rate → total → tax → rate", function() return t.rate end)
+    fails("total → tax → rate → total", function() return t.shown end)
+    eq(#obs.valid_names(t), 0)
+    t.rate = 5
+    eq(t.shown, 5)
+  end
+end)
+check("Z11: a getter that reads itself", function()
+  local t = {}
+  obs.lazy(t, "x", function(self) return self.x end)
+  fails("x → x", function() return t.x end)
+  obs.computed(t, "y", function(self) return self.y end)
+  fails("y → y", function() return t.y end)
+  obs.computed(t, "z", {"z"}, function() return 1 end)
+  local ok, value = pcall(function() return t.z end)
+  assert(ok and value == 1 or tostring(value):find "cycle", value)
+end)
+check("Z11: a cycle through two objects", function()
+  local a, b = {}, {}
+  a.other, b.other = b, a
+  for _, t in ipairs {a, b} do
+    obs.computed(t, "x", {"other.x"}, function(self) return self.other.x end)
+    obs.computed(t, "y", function(self) return self.other.y end)
+  end
+  fails("x → x → x", function() return a.x end)
+  fails("y → y → y", function() return b.y end)
+  b.other = {x = 1, y = 2}
+  eq(a.x, 1)
+  eq(a.y, 2)
+end)
+check("Z11: a cycle that is caught inside", function()
+  local t = {}
+  obs.computed(t, "x", function(self)
+    local ok, value = pcall(function() return self.y end)
+    return ok and value or "caught"
+  end)
+  obs.computed(t, "y", function(self) return self.x end)
+  eq(t.x, "caught")
+  eq(t.y, "caught")
+end)
+check("Z11: a watched cycle is reported, and heals", function()
+  reporting(function()
+    local t = {on = true}
+    obs.computed(t, "x", function(self) return self.on and self.y or 1 end)
+    obs.computed(t, "y", function(self) return self.x end)
+    local n = counter(t, "x")
+    assert(#reports >= 1)
+    assert(tostring(reports[1].error):find "cycle", reports[1].error)
+    t.on = false
+    eq(n(), 1)
+    eq(t.y, 1)
+  end)
+end)
+check("Z11: a long cycle is an error too", function()
+  for _, count in ipairs {150, 5000} do
+    local t = {}
+    for i = 1, count do
+      local next_name = "c" .. i % count + 1
+      obs.computed(t, "c" .. i, function(self) return self[next_name] end)
+    end
+    fails("cycle", function() return t.c1 end)
+    t.c5 = 1
+    eq(t.c1, 1)
+  end
+end)
+checking.finish()

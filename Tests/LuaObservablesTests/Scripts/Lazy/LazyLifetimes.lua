@@ -1,0 +1,258 @@
+-- L1–L6 with lazy properties: what nobody holds is collected, and what nobody needs is not linked.
+local obs = require "obs"
+
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
+local turns, turn, eq, nothing = checking.turns, checking.turn, checking.eq, checking.nothing
+
+local function collect()
+  turn()
+  collectgarbage()
+  collectgarbage()
+  turn()
+end
+local function computed(way, t, name, deps, get)
+  if way == "tracked" then return obs.computed(t, name, get) end
+  return obs.computed(t, name, deps, get)
+end
+
+for _, way in ipairs {"declared", "tracked"} do
+  local function check(sentence, body) turns(sentence .. " (" .. way .. ")", body) end
+
+  check("an object with computed properties and watchers that capture it is collected", function()
+    local weak, handle = setmetatable({}, {__mode = "v"}), nil
+    do
+      local t = {first = 1, inner = {x = 1}}
+      weak[1], weak[2] = t, t.inner
+      computed(way, t, "a", {"first", "inner.x"}, function(self) return t and self.first + self.inner.x end)
+      computed(way, t, "b", {"a"}, function(self) return {self.a, t} end)
+      obs.lazy(t, "c", function(self) return self end)
+      handle = obs.observe(t, {"a", "b", "c"}, function() return t end)
+      obs.observe(t, "b", function() return t end, {immediate = true})
+      t.first = 2
+      eq(t.a, 3)
+    end
+    turn()
+    collectgarbage()
+    collectgarbage()
+    eq(weak[1], nil)
+    eq(weak[2], nil)
+    turn()
+    eq(handle.active, false)
+  end)
+  check("also unwatched, and never computed", function()
+    local weak = setmetatable({}, {__mode = "v"})
+    do
+      local t, u = {first = 1}, {first = 1}
+      weak[1], weak[2] = t, u
+      computed(way, t, "a", {"first"}, function(self) return t and self.first end)
+      computed(way, u, "a", {"first"}, function(self) return u and self.first end)
+      eq(t.a, 1)
+    end
+    collectgarbage()
+    collectgarbage()
+    eq(weak[1], nil)
+    eq(weak[2], nil)
+  end)
+  check("objects whose properties are computed of each other are collected", function()
+    local weak = setmetatable({}, {__mode = "v"})
+    do
+      local a, b = {n = 1}, {n = 2}
+      a.other, b.other = b, a
+      weak[1], weak[2] = a, b
+      computed(way, a, "x", {"other.n"}, function(self) return self.other.n end)
+      computed(way, b, "x", {"other.x"}, function(self) return self.other.x end)
+      obs.observe(b, "x", function() return a, b end)
+      a.n, b.n = 3, 4
+      obs.flush()
+      eq(b.x, 4)
+    end
+    collect()
+    eq(weak[1], nil)
+    eq(weak[2], nil)
+  end)
+  check("what depends on a source that stays is collected", function()
+    local source, weak = {x = 1}, setmetatable({}, {__mode = "v"})
+    do
+      local t = {source = source}
+      weak[1] = t
+      computed(way, t, "y", {"source.x"}, function(self) return self.source.x end)
+      obs.observe(t, "y", function() return t end)
+      source.x = 2
+      obs.flush()
+      eq(t.y, 2)
+    end
+    collect()
+    eq(weak[1], nil)
+    source.x = 3
+    obs.flush()
+  end)
+  check("pending, it is told once more", function()
+    local source, calls = {x = 1}, 0
+    do
+      local t = {source = source}
+      computed(way, t, "y", {"source.x"}, function(self) return self.source.x end)
+      obs.observe(t, "y", function() calls = calls + 1 end)
+    end
+    source.x = 2
+    collectgarbage()
+    collectgarbage()
+    obs.flush()
+    eq(calls, 1)
+    collect()
+    source.x = 3
+    obs.flush()
+    eq(calls, 1)
+  end)
+  check("a dependency that was replaced is collected", function()
+    local weak = setmetatable({}, {__mode = "v"})
+    local t = {inner = {x = 1}}
+    weak[1] = t.inner
+    computed(way, t, "y", {"inner.x"}, function(self) return self.inner.x end)
+    eq(t.y, 1)
+    t.inner = {x = 2}
+    collect()
+    eq(weak[1], nil)
+    eq(t.y, 2)
+  end)
+  check("dropping an unobserved computed unlinks it", function()
+    local source = {x = 1}
+    collect()
+    local before = obs.stats().observed
+    do
+      local t = {source = source}
+      computed(way, t, "y", {"source.x"}, function(self) return self.source.x end)
+      eq(t.y, 1)
+      assert(obs.stats().observed > before, "nothing is observed")
+    end
+    collect()
+    collect()
+    eq(obs.stats().observed, before)
+    source.x = 2
+  end)
+  check("forgetting it unlinks it", function()
+    local source, t = {x = 1}, {}
+    collect()
+    local before = obs.stats().observed
+    t.source = source
+    computed(way, t, "y", {"source.x"}, function(self) return self.source.x end)
+    eq(t.y, 1)
+    obs.forget(t, "y")
+    collect()
+    collect()
+    assert(obs.stats().observed <= before, obs.stats().observed - before)
+  end)
+  check("nothing stays of rounds of declaring, reading, watching and dropping", function()
+    local source = {x = 1}
+    local function round(n)
+      local t = {source = source}
+      computed(way, t, "y", {"source.x"}, function(self) return self.source.x end)
+      computed(way, t, "z", {"y"}, function(self) return self.y end)
+      local w = n % 2 == 0 and obs.observe(t, "z", nothing)
+      eq(t.z, source.x)
+      source.x = n
+      if n % 3 == 0 then obs.flush() end
+      if w and n % 4 == 0 then w:stop() end
+      if n % 5 == 0 then obs.forget(t, {"y", "z"}) end
+      if n % 50 == 0 then
+        turn()
+        collectgarbage()
+      end
+    end
+    for n = 1, 500 do round(n) end
+    collect()
+    collect()
+    local before, stats = collectgarbage "count", obs.stats()
+    for n = 1, os.getenv "OBS_LIGHT" and 500 or 5000 do round(n) end
+    collect()
+    collect()
+    local grown = collectgarbage "count" - before
+    assert(grown < 100, grown)
+    eq(obs.stats().observed, stats.observed)
+    eq(obs.stats().watchers, stats.watchers)
+  end)
+  check("rounds of invalidating and computing leave nothing", function()
+    local t = {a = 1, list = {1, 2, 3}}
+    computed(way, t, "y", {"a", "list.*"}, function(self)
+      local sum = self.a
+      for _, v in ipairs(self.list) do sum = sum + v end
+      return sum
+    end)
+    local function rounds(count)
+      for n = 1, count do
+        t.a = n
+        t.list[n % 3 + 1] = n
+        local _ = t.y
+        if n % 100 == 0 then turn() end
+      end
+    end
+    rounds(500)
+    collect()
+    local before = collectgarbage "count"
+    rounds(os.getenv "OBS_LIGHT" and 500 or 10000)
+    collect()
+    assert(collectgarbage "count" - before < 50, collectgarbage "count" - before)
+  end)
+end
+turns("a value that refers to its object is no leak", function()
+  local weak = setmetatable({}, {__mode = "v"})
+  do
+    local t = {}
+    weak[1] = t
+    obs.lazy(t, "view", {create = function(argument) return {owner = argument} end, with = t,
+      configure = function(self, view) view.again = self end})
+    eq(t.view.owner, t)
+    obs.lazy(t, "x", {loader = function(self) self.x = {self, t} end})
+    eq(t.x[1], t)
+  end
+  collect()
+  eq(weak[1], nil)
+end)
+turns("an object that a dependency is rooted at is held by its dependent, and no longer", function()
+  local weak = setmetatable({}, {__mode = "v"})
+  local t = {}
+  do
+    local settings = {zoom = 2}
+    weak[1] = settings
+    obs.computed(t, "x", {{settings, "zoom"}}, function() return weak[1] and weak[1].zoom end)
+    eq(t.x, 2)
+  end
+  obs.forget(t, "x")
+  collect()
+  eq(weak[1], nil)
+end)
+turns("the dependent of an object elsewhere does not keep it both ways", function()
+  local weak = setmetatable({}, {__mode = "v"})
+  do
+    local a, b = {n = 1}, {n = 2}
+    weak[1], weak[2] = a, b
+    obs.computed(a, "x", {{b, "n"}}, function() return b.n end)
+    obs.computed(b, "x", {{a, "n"}}, function() return a.n end)
+    eq(a.x + b.x, 3)
+    obs.observe(a, "x", function() return b end)
+  end
+  collect()
+  eq(weak[1], nil)
+  eq(weak[2], nil)
+end)
+turns("weak tables stay weak", function()
+  local t = setmetatable({}, {__mode = "v"})
+  obs.lazy(t, "x", function() return {} end)
+  local _ = t.x
+  t.other = {}
+  collect()
+  eq(t.other, nil)
+  eq(type(t.x), "table")
+end)
+turns("__gc of an object with lazy properties runs, and may read them", function()
+  local got
+  do
+    local t = setmetatable({a = 2}, {__gc = function(self) got = self.x end})
+    obs.computed(t, "x", {"a"}, function(self) return self.a * 2 end)
+    eq(t.x, 4)
+    t.a = 5
+  end
+  collect()
+  collect()
+  eq(got, 10)
+end)
+checking.finish()

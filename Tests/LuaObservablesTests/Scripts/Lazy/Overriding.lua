@@ -1,0 +1,275 @@
+-- Rules Z4 and Z5: what watchers of lazy properties are told, and properties that are overridden.
+local obs = require "obs"
+
+local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
+local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
+local turns, turn = checking.turns, checking.turn
+
+local function full(t)
+  t = t or {first = "Ada", last = "King"}
+  local runs = 0
+  obs.computed(t, "full", {"first", "last"}, function(self)
+    runs = runs + 1
+    return self.first .. " " .. self.last
+  end)
+  return t, function()
+    local count = runs
+    runs = 0
+    return count
+  end
+end
+
+check("Z4: computed at registration; called only if the new value differs", function()
+  local t, runs = full()
+  local n = counter(t, "full")
+  eq(runs(), 1)
+  eq(n(), 0)
+  t.first = "Augusta"
+  t.last = "Lovelace"
+  eq(runs(), 0)
+  eq(n(), 1)
+  eq(runs(), 1)
+  t.first, t.last = "Ada", "King"
+  t.first, t.last = "Augusta", "Lovelace"
+  eq(n(), 0)
+end)
+check("Z4: the callback is given observed and observer, and reads the value", function()
+  local t, me, log = full(), {}, {}
+  obs.observe(t, "full", function(observed, observer)
+    eq(observed, t)
+    eq(observer, me)
+    log[#log + 1] = observed.full
+  end, {observer = me})
+  t.first = "Augusta"
+  obs.flush()
+  eq(table.concat(log, ","), "Augusta King")
+end)
+check("Z4: an immediate watcher is told key, old and new", function()
+  local t, log = full(), {}
+  obs.observe(t, "full", function(_, _, change)
+    log[#log + 1] = ("%s %s %s %s"):format(change.path, change.key, change.old, change.new)
+  end, {immediate = true})
+  t.first = "Augusta"
+  t.full = "me"
+  eq(table.concat(log, ","), "full full Ada King Augusta King,full full Augusta King me")
+end)
+check("Z4: in the middle of a path it is computed when the wiring needs it", function()
+  local a, b = {x = 1}, {x = 2}
+  local t, runs = {which = "a"}, 0
+  obs.computed(t, "current", {"which"}, function(self)
+    runs = runs + 1
+    return self.which == "a" and a or b
+  end)
+  local n = counter(t, "current.x")
+  eq(runs, 1)
+  a.x = 5
+  eq(n(), 1)
+  t.which = "b"
+  eq(n(), 1)
+  a.x = 6
+  eq(n(), 0)
+  b.x = 7
+  eq(n(), 1)
+  eq(runs, 2)
+end)
+check("Z4: in the middle of an immediate path", function()
+  local a, b, log = {x = 1}, {x = 2}, {}
+  local t = {which = "a"}
+  obs.computed(t, "current", {"which"}, function(self) return self.which == "a" and a or b end)
+  obs.observe(t, "current.x", function() log[#log + 1] = t.current.x end, {immediate = true})
+  t.which = "b"
+  a.x = 9
+  b.x = 3
+  eq(table.concat(log, " "), "2 3")
+end)
+check("Z4: the middle that computes another object with an equal leaf delivers", function()
+  local t = {n = 1}
+  obs.computed(t, "box", {"n"}, function() return {x = 1} end)
+  local n = counter(t, "box.x")
+  t.n = 2
+  eq(n(), 1)
+end)
+check("Z4: tables are compared by identity, numbers by value, NaN with itself", function()
+  for _, case in ipairs {
+    {function() return {} end, 1}, {function() return 0 / 0 end, 0},
+    {function() return 1 end, 0}, {function() end, 0},
+  } do
+    local t = {n = 1}
+    obs.computed(t, "x", {"n"}, case[1])
+    local n = counter(t, "x")
+    t.n = 2
+    eq(n(), case[2])
+  end
+end)
+check("Z4: equals replaces the comparison", function()
+  local t = {n = 1}
+  obs.computed(t, "x", {"n"}, function(self) return self.n end)
+  local n = counter(t, "x", {equals = function(old, new) return math.abs(old - new) < 5 end})
+  t.n = 3
+  eq(n(), 0)
+  t.n = 60
+  eq(n(), 1)
+end)
+check("Z4: watchers by list, with other paths", function()
+  local t = full()
+  t.age = 1
+  local n = counter(t, {"full", "age", "first"})
+  t.age = 2
+  t.first = "Bob"
+  eq(n(), 1)
+  t.last = "Ross"
+  eq(n(), 1)
+end)
+check("Z4: unwatched again, it computes no more", function()
+  local t, runs = full()
+  local n, w = counter(t, "full")
+  w:stop()
+  runs()
+  t.first = "x"
+  eq(n(), 0)
+  eq(runs(), 0)
+  eq(t.full, "x King")
+end)
+check("Z4: watcher:run and schedule", function()
+  local t, runs = full()
+  local n, w = counter(t, "full")
+  w:schedule()
+  eq(n(), 1)
+  w:run()
+  eq(runs(), 1)
+end)
+check("W1: dependencies count for no key; watchers of the property do", function()
+  local t = full()
+  local log = {}
+  obs.on_observed(t, function(_, key, on) log[#log + 1] = key .. " " .. tostring(on) end)
+  eq(t.full, "Ada King")
+  eq(obs.observer_count(t, "first"), 0)
+  eq(#obs.observed_keys(t), 0)
+  local w = obs.observe(t, "full", function() end)
+  eq(obs.observer_count(t, "full"), 1)
+  eq(obs.observer_count(t, "first"), 0)
+  w:stop()
+  eq(table.concat(log, ", "), "full true, full false")
+end)
+check("Z5: assigning overrides until the next invalidation", function()
+  local t, runs = full()
+  t.full = "X"
+  eq(obs.is_valid(t, "full"), true)
+  eq(t.full, "X")
+  eq(runs(), 0)
+  t.first = "Bob"
+  eq(t.full, "Bob King")
+  t.full = "Y"
+  obs.invalidate(t, "full")
+  eq(t.full, "Bob King")
+  eq(runs(), 2)
+end)
+check("Z5: nil and false override too", function()
+  local t = full()
+  t.full = false
+  eq(t.full, false)
+  t.full = nil
+  eq(obs.is_valid(t, "full"), true)
+  eq(t.full, nil)
+  t.first = "Bob"
+  eq(t.full, "Bob King")
+end)
+check("Z5: rawset, obs.set and table functions override", function()
+  local t = full()
+  rawset(t, "full", "raw")
+  eq(t.full, "raw")
+  t.first = "Bob"
+  eq(t.full, "Bob King")
+  obs.set(t, "full", "set")
+  eq(t.full, "set")
+  local other = {t = t}
+  obs.set(other, "t.full", "far")
+  eq(t.full, "far")
+  obs.invalidate(t)
+  eq(t.full, "Bob King")
+end)
+check("Z5: an override tells watchers, and its end too", function()
+  local t = full()
+  local n = counter(t, "full")
+  t.full = "Ada King"
+  eq(n(), 0)
+  t.full = "X"
+  eq(n(), 1)
+  obs.invalidate(t, "full")
+  eq(n(), 1)
+  t.full = "Y"
+  t.full = "Ada King"
+  eq(n(), 0)
+end)
+check("Z5: a read-only property refuses", function()
+  local t = {a = 1}
+  obs.lazy(t, "x", {get = function(self) return self.a end, deps = {"a"}, readonly = true})
+  for _, write in ipairs {
+    function() t.x = 2 end, function() rawset(t, "x", 2) end, function() obs.set(t, "x", 2) end,
+    function() t.x = nil end,
+  } do
+    fails("'x' is read%-only", write)
+  end
+  eq(t.x, 1)
+  fails("'x' is read%-only", function() t.x = 2 end)
+  t.a = 5
+  eq(t.x, 5)
+end)
+check("Z5: an override inside the getter's own dependency chain", function()
+  local t = {a = 1}
+  obs.computed(t, "b", {"a"}, function(self) return self.a + 1 end)
+  obs.computed(t, "c", {"b"}, function(self) return self.b + 1 end)
+  local n = counter(t, "c")
+  eq(t.c, 3)
+  t.b = 10
+  eq(t.c, 11)
+  eq(n(), 1)
+  t.a = 2
+  eq(t.c, 4)
+  eq(n(), 1)
+end)
+check("T4: a watcher that overrides its own property settles", function()
+  local t, calls = full(), 0
+  obs.observe(t, "full", function()
+    calls = calls + 1
+    t.full = "Z"
+  end)
+  t.first = "B"
+  for _ = 1, 5 do obs.flush() end
+  eq(t.full, "Z")
+  assert(calls <= 2, calls)
+end)
+turns("Z4: delivered at the end of the turn, also to tasks that wait", function()
+  local t, log = full(), {}
+  obs.observe(t, "full", function() log[#log + 1] = t.full end)
+  local task = obs.task(function() return obs.next_change(t, "full", 5) end)
+  t.first = "B"
+  eq(#log, 0)
+  turn()
+  eq(table.concat(log), "B King")
+  turn()
+  eq(task.done, true)
+  eq(task:await(), true)
+end)
+check("Z4: obs.bind copies a computed property", function()
+  local t, copy = full(), {}
+  local w = obs.bind(copy, t, {"full"})
+  eq(copy.full, "Ada King")
+  t.first = "B"
+  obs.flush()
+  eq(copy.full, "B King")
+  w:stop()
+end)
+check("W4: why names the write behind the call, describe lists the watcher", function()
+  local t = full()
+  local w = obs.observe(t, "full", function() end, {name = "greeter"})
+  assert(obs.describe(t):find "greeter", obs.describe(t))
+  obs.record(true)
+  t.first = "B"
+  obs.flush()
+  local reasons, text = obs.why(w)
+  obs.record(false)
+  assert(text:find "first" or text:find "full", text)
+  w:stop()
+end)
+checking.finish()

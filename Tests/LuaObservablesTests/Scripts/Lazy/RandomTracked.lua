@@ -1,0 +1,5 @@
+-- Random graphs of tables whose dependencies are found by tracking, against a reference.
+local random = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/random.lua")
+
+random.try("tracked", 500)
+random.try("tracked_arrays", 200)

@@ -1,0 +1,148 @@
+-- What the nodes of a graph are worth, worked out from scratch each time.
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local operations = dofile(folder .. "operations.lua")
+
+local reference = {}
+
+local Node = {}
+Node.__index = Node
+
+function reference.new(operation, source)
+  return setmetatable({
+    operation = operation, source = source,
+    -- Whether what is declared counts as a dependency, or what is read.
+    way = "declared",
+    -- What the node was overridden with, nil where it was not.
+    override = nil,
+  }, Node)
+end
+
+-- One look at a whole graph: each value is worked out once.
+local Look = {}
+Look.__index = Look
+
+function reference.look() return setmetatable({values = {}, traces = {}, views = {}}, Look) end
+
+local function list_text(node)
+  if not node.inputs then return "none" end
+  local texts = {tostring(node.inputs)}
+  for i, other in ipairs(node.inputs) do texts[i + 1] = tostring(other) end
+  return table.concat(texts, " ")
+end
+
+local function note(trace, node, key, value) trace[#trace + 1] = {node, key, value} end
+
+-- The node as a getter sees it; what it reads is noted in `trace`.
+function Look:view(node, trace)
+  local look = self
+  return setmetatable({}, {__index = function(_, key)
+    if key == "value" then
+      local result = look:result(node)
+      note(trace, node, key, result.text)
+      if result.failure then error(result.failure, 0) end
+      return result.value
+    elseif key == "source" then
+      note(trace, node, key, node.source)
+      return node.source
+    elseif key == "inputs" then
+      note(trace, node, key, list_text(node))
+      if not node.inputs then return nil end
+      local views = {}
+      for i, other in ipairs(node.inputs) do views[i] = look:view(other, trace) end
+      return views
+    end
+    note(trace, node, key, node[key] or false)
+    return node[key] and look:view(node[key], trace)
+  end})
+end
+
+local function evaluated(body, view)
+  local ok, value = pcall(body, view)
+  if ok then return {value = value, text = value} end
+  return {failure = value, text = "error: " .. tostring(value)}
+end
+
+-- The stored elements and the values on the declared paths.
+function Look:declared(node)
+  local trace = {}
+  note(trace, node, "source", node.source)
+  for _, key in ipairs {"left", "right"} do
+    local other = node[key]
+    note(trace, node, key, other or false)
+    if other then note(trace, other, "value", self:result(other).text) end
+  end
+  note(trace, node, "inputs", list_text(node))
+  for _, other in ipairs(node.inputs or {}) do
+    note(trace, other, "value", self:result(other).text)
+  end
+  return trace
+end
+
+-- {value} or {failure}, and `text`, which is equal where these are.
+function Look:result(node)
+  local result = self.values[node]
+  if result then return result end
+  local trace = {}
+  result = evaluated(operations[node.operation], self:view(node, trace))
+  self.traces[node] = node.way == "declared" and self:declared(node) or trace
+  if node.override then
+    -- Its dependencies are those that it was last computed of.
+    self.traces[node] = node.way == "declared" and self.traces[node] or self:again(node.read)
+    self.computed = self.computed or {}
+    self.computed[node] = result
+    result = {value = node.override, text = node.override}
+  end
+  self.values[node] = result
+  return result
+end
+
+-- The elements of an older trace as they are now.
+function Look:again(trace)
+  local now = {}
+  for i, entry in ipairs(trace or {}) do
+    local node, key = entry[1], entry[2]
+    local value
+    if key == "value" then value = self:result(node).text
+    elseif key == "inputs" then value = list_text(node)
+    elseif key == "source" then value = node.source
+    else value = node[key] or false end
+    now[i] = {node, key, value}
+  end
+  return now
+end
+
+function reference.same_trace(a, b)
+  if #a ~= #b then return false end
+  for i = 1, #a do
+    for k = 1, 3 do if a[i][k] ~= b[i][k] then return false end end
+  end
+  return true
+end
+
+-- Whether something that is stored differs, not only what others compute.
+function reference.stored_differs(a, b)
+  local function stored(trace)
+    local texts = {}
+    for _, entry in ipairs(trace) do
+      if entry[2] ~= "value" then
+        texts[#texts + 1] = ("%s %s %s"):format(entry[1], entry[2], entry[3])
+      end
+    end
+    return table.concat(texts, "\n")
+  end
+  return stored(a) ~= stored(b)
+end
+
+-- All nodes that a node can reach, itself too.
+function reference.reachable(node, into)
+  into = into or {}
+  if into[node] then return into end
+  into[node] = true
+  for _, key in ipairs {"left", "right"} do
+    if node[key] then reference.reachable(node[key], into) end
+  end
+  for _, other in ipairs(node.inputs or {}) do reference.reachable(other, into) end
+  return into
+end
+
+return reference
