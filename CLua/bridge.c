@@ -494,12 +494,41 @@ static int yield(lua_State *L) {
   return lua_yield(L, lua_gettop(L));
 }
 
+static const char foreign[] = "the coroutine of a getter goes on when what it reads is computed";
+
+/* Upvalue: the function of the library. */
+static int resume(lua_State *L) {
+  if (!clua_isgetterthread(L, 1)) return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  lua_pushboolean(L, false);
+  lua_pushstring(L, foreign);
+  return 2;
+}
+
+static int close(lua_State *L) {
+  if (clua_isgetterthread(L, 1)) return luaL_error(L, "%s", foreign);
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/* Replaces a function of the library on top. [-0, +0, m] */
+static void guard(lua_State *L, const char *name, lua_CFunction function) {
+  lua_pushstring(L, name);
+  lua_rawget(L, -2);
+  if (lua_iscfunction(L, -1)) {
+    lua_pushcclosure(L, function, 1);
+    lua_setfield(L, -2, name);
+  } else {
+    lua_pop(L, 1);
+  }
+}
+
 static int watchyields(lua_State *L) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_pushliteral(L, "coroutine");
   if (lua_rawget(L, -2) != LUA_TTABLE) return 0;
   lua_pushcfunction(L, yield);
   lua_setfield(L, -2, "yield");
+  guard(L, "resume", resume);
+  guard(L, "close", close);
   return 0;
 }
 

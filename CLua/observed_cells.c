@@ -20,8 +20,9 @@ static const char evaluator_source[] =
     "        store[key] = new\n"
     "        return 0, new\n"
     "      end\n"
+    "      object = false\n"
     "      if mode == 3 then base = value\n"
-    "      elseif mode == 2 and rawequal(new, base) then\n"
+    "      elseif mode == 2 and (rawequal(new, base) or new ~= new and base ~= base) then\n"
     "        value = new\n"
     "        store[key] = new\n"
     "        return 2, new\n"
@@ -53,6 +54,18 @@ bool clua_pushcell(lua_State *L, lua_Integer number) {
   bool found = lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TTABLE;
   lua_remove(L, -2);
   return found;
+}
+
+void clua_retirecell(lua_State *L, int cell) {
+  static const int fields[] = {STORE, KEY};
+  static const int upvalues[] = {UP_STORE, UP_KEY};
+  for (int i = 0; i < 2; i++) {
+    if (fields[i] == STORE) lua_pushvalue(L, cell);
+    else lua_pushinteger(L, FAILURE);
+    lua_pushvalue(L, -1);
+    clua_keep(L, cell, upvalues[i]);
+    lua_rawseti(L, cell, fields[i]);
+  }
 }
 
 int clua_lazy_cells(lua_State *L) { return clua_shared_of(L)->cells; }

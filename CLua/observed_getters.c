@@ -123,7 +123,7 @@ clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
 /* ---- In coroutines ---------------------------------------------------------------------------- */
 
 /* Those of getters that are running are at 1…`running` of a table, spare ones behind them; their cells
-   are at -1…-`running`. */
+   are at -1…-`running`. All of them are keys of it too. */
 enum { SPARE_THREADS = 64 };
 
 static lua_State *thread_at(lua_State *L, clua_shared *shared, int place) {
@@ -134,11 +134,25 @@ static lua_State *thread_at(lua_State *L, clua_shared *shared, int place) {
   return thread;
 }
 
+bool clua_isgetterthread(lua_State *L, int index) {
+  clua_shared *shared = clua_shared_of(L);
+  if (!shared || lua_type(L, index) != LUA_TTHREAD) return false;
+  lua_pushvalue(L, index);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
+  lua_insert(L, -2);
+  bool found = lua_type(L, -2) == LUA_TTABLE && lua_rawget(L, -2) == LUA_TBOOLEAN;
+  lua_pop(L, 2);
+  return found;
+}
+
 /* Protected. () -> thread */
 static int new_thread(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
   lua_newthread(L);
+  lua_pushvalue(L, -1);
+  lua_pushboolean(L, true);
+  lua_rawset(L, -4);
   lua_pushvalue(L, -1);
   lua_rawseti(L, -3, shared->running + 1);
   lua_pushboolean(L, false);
@@ -160,6 +174,9 @@ static void finish_thread(lua_State *L, clua_shared *shared) {
   set_frame(L, shared, 0);
   if (shared->running > SPARE_THREADS) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
+    lua_rawgeti(L, -1, shared->running);
+    lua_pushnil(L);
+    lua_rawset(L, -3);
     lua_pushboolean(L, false);
     lua_rawseti(L, -2, shared->running);
     lua_pop(L, 1);

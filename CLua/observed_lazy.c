@@ -68,7 +68,12 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
     if (!shared->observation.compute(shared->observation.context, L, slot)) return lua_error(L);
     lua_settop(L, top);
     // The getter may have taken the declaration back.
-    if (!slot_is_of(L, node, userdata, key, slot)) return 0;
+    if (!slot_is_of(L, node, userdata, key, slot)) {
+      lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+      lua_pushvalue(L, key);
+      lua_rawget(L, cell);
+      return hand_out(L, cell + 1);
+    }
   }
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   lua_pushvalue(L, key);
@@ -331,6 +336,9 @@ void clua_node_unlazy(lua_State *L, clua_node *node, int key) {
     record->lazy = false;
     node->lazies--;
     lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+    lua_pushvalue(L, key);
+    if (lua_rawget(L, -2) == LUA_TTABLE) clua_retirecell(L, lua_gettop(L));
+    lua_pop(L, 1);
     lua_pushvalue(L, key);
     lua_pushnil(L);
     lua_rawset(L, -3);

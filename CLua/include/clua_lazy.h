@@ -73,6 +73,8 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
 clua_computation clua_lazy_resume(lua_State *L, int compare, bool ok, clua_slot **slot);
 /// Whether `L` is the coroutine of the getter that is running. [-0, +0, -]
 bool clua_isgetter(lua_State *L);
+/// Whether the value at `index` is a coroutine in which getters run: only the engine resumes it. [-0, +0, -]
+bool clua_isgetterthread(lua_State *L, int index);
 /// Pops an error and keeps it in a cell. [-1, +0, -]
 void clua_lazy_fail(lua_State *L, lua_Integer number);
 /// Pushes the error of the last computation, nil where there is none; its traceback is left for

@@ -42,6 +42,9 @@ extension LuaHost {
     engine.settleWhenIdle(root)
     let slot = try tables.slot(forKeyAt: 2, of: root, L)
     if let lazy = slot.pointee.lazy {
+      if engine.isComputing(lazy) {
+        throw LuaError("the getter of '\(engine.name(of: lazy))' declared it anew")
+      }
       engine.stop(lazy)
       clua_node_unlazy(L, table, 2)
     }
@@ -235,7 +238,13 @@ extension LuaHost {
     state.pointer = L
     writing = nil
     defer { (state.pointer, writing) = outer }
+    var id = lazy.pointee.id
     if engine.settle(lazy) { return true }
+    // What was declared anew while it waited is another one.
+    while let lazy = slot.pointee.lazy, lazy.pointee.id != id {
+      id = lazy.pointee.id
+      if engine.settle(lazy) { return true }
+    }
     guard let lazy = slot.pointee.lazy else { return true }
     pushError(of: lazy, to: L)
     return false

@@ -3,6 +3,11 @@ extension Engine {
   /// Makes the links to what a property depends on; the error where they cannot be.
   func makeWires(of lazy: WatcherRef) -> (any Error)? {
     if !lazy.pointee.flags.isDisjoint(with: [.wired, .tracking]) { return nil }
+    // Those without a value of their own are wired one in another.
+    if wiringDepth > 16, !stack.hasRoom() {
+      let name = name(of: lazy)
+      return LazyError.tooDeep(first: name, last: name, depth: wiringDepth)
+    }
     lazy.pointee.flags.insert(.wired)
     let outer = beginWiring(lazy)
     defer { endWiring(lazy, outer) }
@@ -126,6 +131,9 @@ extension Engine {
 
   /// The getter of a lazy property is running.
   package var isComputing: Bool { !computing.isEmpty }
+
+  /// The getter of this one is running, or waits for what it reads.
+  package func isComputing(_ lazy: WatcherRef) -> Bool { lazy.pointee.flags.contains(.computing) }
 
   // MARK: Names
 

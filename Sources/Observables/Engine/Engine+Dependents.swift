@@ -13,7 +13,17 @@ extension Engine {
     return true
   }
 
+  /// Takes the derived values of a watcher anew, which may run code of the program; nil when the watcher
+  /// ended in that.
+  func refresh(_ watcher: WatcherRef) -> Bool? {
+    if !watcher.hasWork { return false }
+    let outer = beginWiring(watcher)
+    let hasChanged = refreshDerived(watcher)
+    return endWiring(watcher, outer) ? hasChanged : nil
+  }
+
   private func settleDirty(_ watcher: WatcherRef) -> Bool {
+    if wiringDepth > 16, !stack.hasRoom() { return true }
     let outer = beginWiring(watcher)
     var wire = watcher.pointee.wires
     while let current = wire {
@@ -106,7 +116,10 @@ extension Engine {
 
   /// For a watcher that compares by itself; what it is told is what was delivered last from now on.
   private func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
-    defer { if !watcher.pointee.flags.contains(.immediate) { lazy.pointee.flags.remove(.based) } }
+    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
+    let isImmediate = watcher.pointee.flags.contains(.immediate)
+    // The comparison is code of the program: it may have taken the declaration back.
+    defer { if !isImmediate { self.watcher(at: index, id: id)?.pointee.flags.remove(.based) } }
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
       let slot = lazy.pointee.slot
     else { return false }

@@ -70,7 +70,8 @@ extension Engine {
     guard settleDependencies(of: watcher), rewire(watcher) else { return false }
     if watcher.pointee.flags.contains(.anchoring) { return callAnchoring(watcher, on: root) }
     let isCertain = watcher.pointee.flags.contains(.certain)
-    if refreshDerived(watcher) || isCertain {
+    guard let hasChanged = refresh(watcher) else { return false }
+    if hasChanged || isCertain {
       watcher.pointee.flags.subtract([.pending, .certain])
     } else {
       watcher.pointee.flags.subtract([.pending, .certain])
@@ -87,7 +88,7 @@ extension Engine {
   private func callAnchoring(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
     let departure = takeDepartures(of: watcher)
     let isCertain = watcher.pointee.flags.contains(.certain)
-    let hasChanged = refreshDerived(watcher)
+    guard let hasChanged = refresh(watcher) else { return false }
     let isImmediate = watcher.pointee.flags.contains(.immediate)
     watcher.pointee.flags.subtract([.certain, .judging])
     // An immediate one is also pending while it waits for a batch to end.

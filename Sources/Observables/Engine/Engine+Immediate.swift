@@ -44,7 +44,7 @@ extension Engine {
       guard let watcher = watcher(at: call.index, id: call.id), settleDependencies(of: watcher),
         rewire(watcher)
       else { continue }
-      if watcher.pointee.flags.contains(.immediate), refreshDerived(watcher) { calls.append(call) }
+      if watcher.pointee.flags.contains(.immediate), refresh(watcher) == true { calls.append(call) }
     }
     if !doubting.isEmpty, batchDepth == 0 { calls += takeDoubting() }
     callImmediately(calls)

@@ -301,7 +301,8 @@ extension Engine {
         guard settleDependencies(of: watcher), rewire(watcher) else { continue }
         let lazy = doubt.slot.pointee.lazy
         let isUncached = lazy?.pointee.flags.contains(.uncached) ?? false
-        guard refreshDerived(watcher) || isUncached else {
+        guard let hasChanged = refresh(watcher) else { continue }
+        guard hasChanged || isUncached else {
           if isRecording { recorder?.unchanged(watcher) }
           continue
         }

@@ -19,11 +19,11 @@ extension Engine {
     var done: WatcherRef?
     while settling.count > base {
       let lazy = settling[settling.count - 1]
-      if settle(lazy, after: done, isNested: isNested) {
-        done = lazy
-        pop()
-      }
+      let isDone = settle(lazy, after: done, isNested: isNested)
+      if let done { release(done) }
+      done = isDone ? settling.popLast() : nil
     }
+    if let done { release(done) }
     nativeDepth -= 1
     if nativeDepth == 0, !trackers.isEmpty {
       for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
@@ -85,9 +85,9 @@ extension Engine {
     settling.append(lazy)
   }
 
+  /// It is on the list no more, and what has waited for it goes on.
   @inline(__always)
-  func pop() {
-    guard let lazy = settling.popLast() else { return }
+  private func release(_ lazy: WatcherRef) {
     lazy.pointee.nested -= 1
     if lazy.pointee.nested > 0 { return }
     lazy.pointee.flags.remove(.stacked)
@@ -121,7 +121,7 @@ extension Engine {
       wire = current.pointee.next
     }
     guard rewire(lazy) else { return .changed }
-    return refreshDerived(lazy) ? .changed : .same
+    return refresh(lazy) == false ? .same : .changed
   }
 
   /// What a tracked computation has read; nil where nothing has changed.
