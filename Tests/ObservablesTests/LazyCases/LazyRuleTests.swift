@@ -43,7 +43,11 @@ import Testing
     var calls = 0
     try loop.turn { () throws in
       try cell.observe("value", in: loop) { _ in calls += 1 }
-      source.habit = { _ in throw Failure(number: 7) }
+      source.habit = { source in
+        // What was read before the error is a dependency.
+        _ = source.source
+        throw Failure(number: 7)
+      }
       source.source = 2
     }
     #expect(errors.count == 1 && errors[0].contains("value") && errors[0].contains("7"))

@@ -34,10 +34,10 @@ check("Z4: computed at registration; called only if the new value differs", func
   eq(n(), 0)
 end)
 check("Z4: the callback is given observed and observer, and reads the value", function()
-  local t, me, log = full(), {}, {}
+  local t, me, log = full(), {name = "me"}, {}
   obs.observe(t, "full", function(observed, observer)
     eq(observed, t)
-    eq(observer, me)
+    eq(observer.name, "me")
     log[#log + 1] = observed.full
   end, {observer = me})
   t.first = "Augusta"
