@@ -309,8 +309,16 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_pushvalue(L, store);
   lua_call(L, 4, 1);
   lua_rawseti(L, cell, EVALUATOR);
-  lua_pushvalue(L, key);
-  lua_rawget(L, store);
+  if (record->lazy) {
+    // Declared again: the value that the former declaration gave.
+    lua_pushvalue(L, key);
+    lua_rawget(L, cells);
+    clua_pushkept(L, store + 1, UP_VALUE);
+    lua_replace(L, store + 1);
+  } else {
+    lua_pushvalue(L, key);
+    lua_rawget(L, store);
+  }
   clua_keep(L, cell, UP_VALUE);
   clua_listcell(L, cell, number);
   lua_pushvalue(L, key);

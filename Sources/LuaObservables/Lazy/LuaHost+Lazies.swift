@@ -45,8 +45,8 @@ extension LuaHost {
       if engine.isComputing(lazy) {
         throw LuaError("the getter of '\(engine.name(of: lazy))' declared it anew")
       }
+      // Its value is the one that the new declaration's is compared with.
       engine.stop(lazy)
-      clua_node_unlazy(L, table, 2)
     }
     lua_pushvalue(L, 2)
     try state.check(clua_try_getfield(L, 3, "get", 3), L)

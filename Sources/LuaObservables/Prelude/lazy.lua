@@ -45,8 +45,10 @@ local function check_options(options, number, name)
   if options.cached == false and sources > 0 and not options.get then
     bad_argument(number, name, "only a getter ('get') can do without a cached value")
   end
-  if options.configure and not options.create then
-    bad_argument(number, name, "option 'configure' needs 'create'")
+  for _, key in next, { "configure", "with" } do
+    if options[key] ~= nil and not options.create then
+      bad_argument(number, name, ("option '%s' needs 'create'"):format(key))
+    end
   end
 end
 
@@ -64,6 +66,9 @@ local function check_dependencies(deps, number, name)
   if type(deps) == "string" or core.is_path(deps) then deps = { deps } end
   if type(deps) ~= "table" then
     bad_argument(number, name, "list of key paths expected, got " .. (deps == nil and "no value" or type(deps)))
+  end
+  if rawlen(deps) == 0 and next(deps) ~= nil then
+    bad_argument(number, name, "the list of key paths is empty")
   end
   local list = {}
   for i = 1, rawlen(deps) do
@@ -140,7 +145,13 @@ local function descriptor(declaration)
 end
 
 local function check_target(target, name)
-  if type(target) == "table" then return end
+  if type(target) == "table" then
+    local kind = core.kind(target)
+    if kind == "array" or kind == "set" then
+      bad_argument(1, name, "arrays and sets have no lazy fields")
+    end
+    return
+  end
   if type(target) == "userdata" then
     bad_argument(1, name, "table expected, got an object of the host program (which declares its own)")
   end
@@ -200,6 +211,7 @@ function obs.computed(target, name, ...)
     return descriptor(compile_computed(target, name, 1))
   end
   check_target(target, "computed")
+  if type(name) == "table" then bad_argument(2, "computed", "name of a property expected, got table") end
   check_key(name, 2, "computed")
   local deps, get = ...
   if count > 1 and get == nil then check_function(get, 4, "computed") end

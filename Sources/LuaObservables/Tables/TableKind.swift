@@ -274,6 +274,14 @@ final class TableKind: NodeKind {
     return true
   }
 
+  /// Whether the key on top is lazy, and has no value because its getter failed.
+  private func isFailed(of node: NodeRef, _ L: OpaquePointer) -> Bool {
+    guard lua_type(L, -1) != LUA_TNIL, clua_node_islazy(L, TableKind.table(node), -1) else {
+      return false
+    }
+    return clua_node_slot(L, TableKind.table(node), -1)?.pointee.valid == 0
+  }
+
   /// Where the value on top of the stack is observed, if it can be.
   func observable(_ L: OpaquePointer) -> Child {
     switch lua_type(L, -1) {
@@ -339,7 +347,8 @@ final class TableKind: NodeKind {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     clua_node_pushtable(L, TableKind.table(node))
-    return pushValue(at: step, of: path, on: node, L) ? host.operand(at: -1, of: L) : .none
+    if pushValue(at: step, of: path, on: node, L) { return host.operand(at: -1, of: L) }
+    return isFailed(of: node, L) ? .opaque(type: "value that could not be computed") : .none
   }
 
   // MARK: Journals

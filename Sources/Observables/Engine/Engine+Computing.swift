@@ -32,7 +32,7 @@ extension Engine {
         lazy, LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: nativeDepth))
     }
     lazy.pointee.flags.insert(.computing)
-    lazy.pointee.flags.remove(.disturbed)
+    lazy.pointee.flags.subtract([.disturbed, .spoiled])
     computing.append(lazy)
     beginTracking(lazy)
     let receiver = lazy.pointee.receiver
@@ -66,6 +66,10 @@ extension Engine {
           property: name(of: lazy), by: disturbances.removeValue(forKey: lazy.pointee.id) ?? "?")
         lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
       }
+      if lazy.pointee.flags.contains(.spoiled) {
+        lazy.pointee.flags.remove(.spoiled)
+        computation = .failed
+      }
       if case .failed = computation {
         noteFailure(of: lazy)
       } else {
@@ -75,6 +79,16 @@ extension Engine {
       if isRecording { recorder?.computed(lazy, computation) }
       rearmQuietSlots()
     }
+    return true
+  }
+
+  /// A plain read in the getter that is running met an error: the getter fails with it.
+  ///
+  /// False where none is running.
+  func spoil(_ error: any Error) -> Bool {
+    guard let lazy = computing.last, !lazy.pointee.flags.contains(.waiting) else { return false }
+    lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
+    lazy.pointee.flags.insert(.spoiled)
     return true
   }
 

@@ -39,10 +39,11 @@ extension Engine {
           settleForNobody(lazy)
         }
         guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { continue }
-        if link.pointee.derived == lazy.pointee.version { continue }
+        let isFailed = lazy.isOutdated && link.isBelowOperator
+        if link.pointee.derived == lazy.pointee.version, !isFailed { continue }
         if link.isBelowOperator {
           // Its contribution changes before the operator is looked at.
-          link.pointee.derived = lazy.pointee.version
+          link.pointee.derived = isFailed ? Link.failed : lazy.pointee.version
           markStale(link)
         } else if !link.pointee.isTerminal {
           markStale(link)
@@ -101,7 +102,13 @@ extension Engine {
     let watcher = link.pointee.wire.pointee.watcher
     let isReader = watcher.pointee.flags.contains(.lazy)
     // Who depends on what failed finds the error when it is computed.
-    if lazy.isOutdated { return isReader }
+    if lazy.isOutdated {
+      if link.isBelowOperator {
+        link.pointee.derived = Link.failed
+        markStale(link)
+      }
+      return isReader
+    }
     guard link.kind != .element, link.pointee.derived != Link.notDerived else { return true }
     if link.pointee.derived == lazy.pointee.version { return false }
     link.pointee.derived = lazy.pointee.version
@@ -114,12 +121,8 @@ extension Engine {
     return true
   }
 
-  /// For a watcher that compares by itself; what it is told is what was delivered last from now on.
+  /// For a watcher that compares by itself.
   private func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
-    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
-    let isImmediate = watcher.pointee.flags.contains(.immediate)
-    // The comparison is code of the program: it may have taken the declaration back.
-    defer { if !isImmediate { self.watcher(at: index, id: id)?.pointee.flags.remove(.based) } }
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
       let slot = lazy.pointee.slot
     else { return false }
@@ -127,6 +130,35 @@ extension Engine {
       node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
     change.saved = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy)
     return watcher.pointee.receiver.takeUnretainedValue().isEqual(watcher, change)
+  }
+
+  /// The flush is over: what its watchers know is what was delivered last.
+  ///
+  /// Where one was not called, being paused, that stays what it was told.
+  func forgetBases() {
+    let lazies = based
+    based = []
+    for (index, id) in lazies {
+      guard let lazy = watcher(at: index, id: id), let slot = lazy.pointee.slot,
+        lazy.pointee.flags.contains(.based)
+      else { continue }
+      var isWaiting = false
+      var next = slot.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        let watcher = link.pointee.wire.pointee.watcher
+        if watcher.pointee.flags.contains(.paused),
+          link.pointee.derived == lazy.pointee.baseVersion
+        {
+          isWaiting = true
+        }
+      }
+      if isWaiting {
+        based.append((index, id))
+      } else {
+        lazy.pointee.flags.remove(.based)
+      }
+    }
   }
 
   /// Whether one of the lazy properties of an object that is watched as a whole has another value; those
@@ -147,7 +179,6 @@ extension Engine {
       settleForNobody(lazy)
       guard let lazy = watcher(at: index, id: id) else { continue }
       if lazy.pointee.version > known { hasChanged = true }
-      lazy.pointee.flags.remove(.based)
     }
     if link.pointee.slot != nil { link.pointee.derived = lastVersion }
     return hasChanged

@@ -38,6 +38,7 @@ extension Engine {
     }
     current.removeAll()
     isFlushing = false
+    if !based.isEmpty { forgetBases() }
     if !later.isEmpty {
       // Nothing else can be in the queue: during a flush all goes to `triggered` or `later`.
       swap(&queue, &later)

@@ -278,6 +278,7 @@ extension Engine {
       slot.pointee.count > 0 || slot.pointee.node.pointee.every != nil
     else { return false }
     lazy.pointee.flags.insert(.based)
+    based.append((lazy.pointee.index, lazy.pointee.id))
     lazy.pointee.baseVersion = lazy.pointee.version
     return true
   }

@@ -86,6 +86,8 @@ public final class Engine {
   @exclusivity(unchecked) var nativeDepth = 0
   @exclusivity(unchecked) var stack = ThreadStack()
   @exclusivity(unchecked) var lastVersion = 0
+  /// Properties whose values of before the flush are kept.
+  @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
   @exclusivity(unchecked) var operation: UInt64 = 0
   /// What computations wrote that they depend on, by the numbers of their properties.
   @exclusivity(unchecked) var disturbances: [UInt64: String] = [:]

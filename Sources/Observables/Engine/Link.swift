@@ -39,6 +39,8 @@ struct Link {
 
   static let notDerived = Int.min
   static let spent = 0
+  /// The version of a lazy property that had no value.
+  static let failed = -1
 
   struct Effect: OptionSet {
     let rawValue: UInt8

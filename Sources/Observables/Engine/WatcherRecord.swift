@@ -89,6 +89,8 @@ public struct WatcherRecord {
     static let disturbed = Flags(rawValue: 1 << 26)
     /// It is invalid, and something that depends on it does not know.
     static let untold = Flags(rawValue: 1 << 28)
+    /// Its getter met an error that it could not throw on.
+    static let spoiled = Flags(rawValue: 1 << 31)
     /// It is on the list of those that are being brought up to date.
     static let stacked = Flags(rawValue: 1 << 27)
     /// … and waits for what is above it.

@@ -205,8 +205,9 @@ public class LazyStorage: Receiver {
     }
   }
 
-  /// A plain read met an error.
+  /// A plain read met an error: it is that of the getter that reads, or nobody's.
   final func noteUnheard(_ error: any Error) {
+    if let engine = engine ?? Loop.current?.engine, engine.spoil(error) { return }
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 

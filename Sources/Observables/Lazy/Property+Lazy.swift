@@ -90,7 +90,13 @@ extension Property {
     self.init(
       declaration.name, type: Value.self, lazy: declaration,
       read: { try storage($0).anyValue() },
-      operand: { Operand((try? storage($0).anyValue()) ?? nil) },
+      operand: { model in
+        do {
+          return Operand(try storage(model).anyValue())
+        } catch {
+          return .opaque(type: "value that could not be computed")
+        }
+      },
       write: declaration.isReadOnly || declaration.flags.contains(.uncached)
         ? nil
         : { model, value in

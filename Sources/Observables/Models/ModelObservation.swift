@@ -14,7 +14,7 @@ public final class ModelObservation {
   @exclusivity(unchecked) private var currentNode: NodeRef?
   @exclusivity(unchecked) private var engine: Engine?
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
-  private var propertyCount = 0
+  @usableFromInline var propertyCount = 0
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
   /// Writes made on other threads that the loop has not been told yet.
   private let elsewhere = Mutex(Elsewhere())
@@ -91,7 +91,8 @@ public final class ModelObservation {
   func wants(
     _ slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ slot: Int
   ) -> UInt8 {
-    (slotWants[slot + 1]?.pointee ?? 0) | (slotWants[0]?.pointee ?? 0)
+    assert(slot < propertyCount, "The model has no property in slot \(slot)")
+    return (slotWants[slot + 1]?.pointee ?? 0) | (slotWants[0]?.pointee ?? 0)
   }
 
   @inlinable @inline(__always)
