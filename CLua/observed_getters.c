@@ -114,6 +114,8 @@ clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
   set_loading(L, cell, false);
   if (status != LUA_OK) {
     clua_keeperror(L, cell);
+    // What it has stored before is not the value.
+    clua_setstored(L, cell, 0);
     data.result = CLUA_COMPUTED_FAILED;
   }
   lua_settop(L, cell - 1);
@@ -210,6 +212,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     lua_xmove(thread, L, 1);
     clua_tracethread(L, thread);
     clua_keeperror(L, cell);
+    clua_setstored(L, cell, 0);
     lua_resetthread(thread);
     lua_settop(thread, 0);
   }

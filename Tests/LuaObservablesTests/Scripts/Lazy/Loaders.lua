@@ -210,4 +210,17 @@ check("Z7: configure with dependencies runs at each creation", function()
   eq(t.view.kind, "b")
   assert(t.view ~= view)
 end)
+check("Z7, Z8: what was created is not there where configuring it fails", function()
+  local t, made = {}, 0
+  obs.lazy(t, "view", {
+    create = function() made = made + 1 return {} end,
+    configure = function() if made < 2 then error "not yet" end end,
+  })
+  eq(pcall(function() return t.view end), false)
+  eq(obs.is_valid(t, "view"), false)
+  eq(rawget(t, "view"), nil)
+  assert(t.view)
+  eq(made, 2)
+  eq(obs.is_valid(t, "view"), true)
+end)
 checking.finish()
