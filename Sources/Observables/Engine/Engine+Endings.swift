@@ -66,6 +66,12 @@ extension Engine {
     if watcher.pointee.root == nil,
       watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring, .computing, .stacked])
     {
+      // Its wires go later than that.
+      if wiringDepth > 0 {
+        watcher.pointee.flags.insert(.wiring)
+        doomedWatchers.append(watcher)
+        return
+      }
       if watcher.pointee.flags.contains(.unreleased) { watcher.pointee.receiver.release() }
       watcherPool.free(watcher)
     }

@@ -90,6 +90,14 @@ extension Engine {
       for link in doomedLinks { linkPool.free(link) }
       doomedLinks = []
     }
+    if wiringDepth == 0, !doomedWatchers.isEmpty {
+      let watchers = doomedWatchers
+      doomedWatchers = []
+      for watcher in watchers {
+        watcher.pointee.flags.remove(.wiring)
+        freeIfUnused(watcher)
+      }
+    }
     if watcher.pointee.isActive { return true }
     freeIfUnused(watcher)
     return false
@@ -97,6 +105,8 @@ extension Engine {
 
   /// Detaches and frees all links of a path.
   func free(_ wire: WireRef) {
+    // The computation that is running was taken back.
+    if wire == trackingWire { suspendTracking() }
     if wiringDepth > 0 {
       doomed.append(wire)
       return

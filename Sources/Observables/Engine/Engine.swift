@@ -63,6 +63,7 @@ public final class Engine {
   @exclusivity(unchecked) var wiringDepth = 0
   @exclusivity(unchecked) var doomed: [WireRef] = []
   @exclusivity(unchecked) var doomedLinks: [LinkRef] = []
+  @exclusivity(unchecked) var doomedWatchers: [WatcherRef] = []
 
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
   @exclusivity(unchecked) package var hasOrphans = false
