@@ -130,9 +130,13 @@ extension Engine {
       if !invalidated.isEmpty { spread(nil) }
       unlink(node)
       node.pointee.isBuried = true
-      // The list of idle nodes still knows it: freed when that is worked off.
-      if !node.pointee.isIdle { nodePool.free(node) }
+      freeIfUnlisted(node)
     }
+  }
+
+  /// Lists that still know a node free it when they are worked off.
+  func freeIfUnlisted(_ node: NodeRef) {
+    if !node.pointee.isIdle, !node.pointee.isNoted { nodePool.free(node) }
   }
 
   /// Takes back a slot that was just made: its kind could not register it.
@@ -196,7 +200,7 @@ extension Engine {
     for node in nodes {
       node.pointee.isIdle = false
       if node.isDead {
-        if node.pointee.isBuried { nodePool.free(node) }
+        if node.pointee.isBuried { freeIfUnlisted(node) }
         continue
       }
       if let every = node.pointee.every, every.pointee.first == nil {
@@ -218,7 +222,9 @@ extension Engine {
         !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
       {
         unlink(node)
-        nodePool.free(node)
+        node.pointee.isDead = true
+        node.pointee.isBuried = true
+        freeIfUnlisted(node)
       }
     }
   }

@@ -3,7 +3,7 @@ struct DoubtingWatcher {
   let index: Int
   let id: UInt64
   let path: Path
-  let slot: SlotRef
+  let lazy: (index: Int, id: UInt64)
 }
 
 /// Lazy properties: records like those of watchers, linked to what they depend on, whose own key has a
@@ -123,24 +123,27 @@ extension Engine {
         // Nothing stops at them but a round trip.
         if announced == nil { announced = [] }
         guard announced!.insert(lazy.pointee.id).inserted else { continue }
-        announce(slot, change)
+        announce(slot, (lazy.pointee.index, lazy.pointee.id), change)
         continue
       }
+      let known = (lazy.pointee.index, lazy.pointee.id)
       var next = slot.pointee.first
       while let link = next {
         next = link.pointee.next
-        doubt(link, slot, change)
+        doubt(link, known, change)
       }
       next = slot.pointee.node.pointee.every?.pointee.first
       while let link = next {
         next = link.pointee.next
-        if link.isWhole { doubt(link, slot, change) }
+        if link.isWhole { doubt(link, known, change) }
       }
     }
   }
 
   /// What a link leads to may have another value.
-  private func doubt(_ link: LinkRef, _ slot: SlotRef, _ change: Change?) {
+  private func doubt(
+    _ link: LinkRef, _ lazy: (index: Int, id: UInt64), _ change: Change?
+  ) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
     markDirty(link)
@@ -150,14 +153,16 @@ extension Engine {
       doubting.append(
         DoubtingWatcher(
           index: watcher.pointee.index, id: watcher.pointee.id,
-          path: link.pointee.wire.pointee.path.takeUnretainedValue(), slot: slot))
+          path: link.pointee.wire.pointee.path.takeUnretainedValue(), lazy: lazy))
     } else if !flags.contains(.certain) {
       mark(watcher, isCertain: false, by: change)
     }
   }
 
   /// A property without a value of its own: what it depends on changed, so it did.
-  private func announce(_ slot: SlotRef, _ change: Change?) {
+  private func announce(
+    _ slot: SlotRef, _ lazy: (index: Int, id: UInt64), _ change: Change?
+  ) {
     let node = slot.pointee.node
     for slot in [slot, node.pointee.every].compactMap({ $0 }) {
       var next = slot.pointee.first
@@ -177,7 +182,7 @@ extension Engine {
           doubting.append(
             DoubtingWatcher(
               index: watcher.pointee.index, id: watcher.pointee.id,
-              path: link.pointee.wire.pointee.path.takeUnretainedValue(), slot: slot))
+              path: link.pointee.wire.pointee.path.takeUnretainedValue(), lazy: lazy))
         } else if !flags.contains(.certain) {
           mark(watcher, isCertain: true, by: change)
         }
@@ -300,10 +305,9 @@ extension Engine {
       for doubt in waiting {
         guard let watcher = watcher(at: doubt.index, id: doubt.id) else { continue }
         guard settleDependencies(of: watcher), rewire(watcher) else { continue }
-        let lazy = doubt.slot.pointee.lazy
-        let isUncached = lazy?.pointee.flags.contains(.uncached) ?? false
         guard let hasChanged = refresh(watcher) else { continue }
-        guard hasChanged || isUncached else {
+        let lazy = self.watcher(at: doubt.lazy.index, id: doubt.lazy.id)
+        guard hasChanged || lazy?.pointee.flags.contains(.uncached) ?? false else {
           if isRecording { recorder?.unchanged(watcher) }
           continue
         }

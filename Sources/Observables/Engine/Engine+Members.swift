@@ -184,6 +184,10 @@ extension Engine {
     noted = []
     for node in nodes {
       node.pointee.isNoted = false
+      if node.pointee.isBuried {
+        freeIfUnlisted(node)
+        continue
+      }
       guard node.isJournaledNow, let every = node.pointee.every else { continue }
       let end = node.kind.journalEnd(of: node)
       var readers: [Int] = []

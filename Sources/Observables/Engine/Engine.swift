@@ -240,7 +240,10 @@ public final class Engine {
 
   /// Every watcher and lazy property that has not ended, in no order.
   package func forEachWatcher(_ body: (WatcherRef) -> Void) {
-    for watcher in table { if let watcher { body(watcher) } }
+    // What is called may end some of them.
+    for index in 0..<table.count where index < table.count {
+      if let watcher = table[index] { body(watcher) }
+    }
   }
 
   /// The index that the next watcher will have; where a bridge without Swift can read it.

@@ -171,4 +171,36 @@ check("a long chain of properties without values is an error, not a crash", func
   obs.on_error(nil)
 end)
 
+check("an immediate watcher of all keys hears of one without a value", function()
+  local t, calls = { x = 1 }, 0
+  obs.lazy(t, "v", { get = function(self) return self.x end, deps = { "x" }, cached = false })
+  obs.observe(t, "*", function() calls = calls + 1 end, { immediate = true })
+  t.x = 2
+  eq(calls > 0, true)
+end)
+
+check("getters that run in a write may end what they are told of", function()
+  for _ = 1, 5 do
+    local t, calls = { x = 1 }, 0
+    local watchers = {}
+    obs.computed(t, "v", { "x" }, function(self)
+      if self.x > 1 then
+        for i = 1, #watchers do watchers[i]:stop() end
+        obs.forget(t)
+        collectgarbage()
+      end
+      return self.x
+    end)
+    for i = 1, 5 do
+      watchers[i] = obs.observe(t, { "v", "*" }, function() calls = calls + 1 end, {
+        immediate = i % 2 == 0,
+      })
+    end
+    t.x = 2
+    obs.flush()
+    obs.describe(t)
+    eq(t.v, nil)
+  end
+end)
+
 checking.finish()
