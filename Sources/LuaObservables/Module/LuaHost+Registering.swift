@@ -89,20 +89,22 @@ extension LuaHost {
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
+    let (index, id) = (watcher.pointee.index, watcher.pointee.id)
     do {
       if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
       }
+      fill(made.handle, with: watcher, L)
       try addPaths(to: watcher, root, manner, L)
     } catch {
-      engine.stop(watcher)
+      if let watcher = engine.watcher(at: index, id: id) { engine.stop(watcher) }
       if let error = error as? PathError {
         throw badArgument(manner.paths, of: manner.function, error.description)
       }
       throw error
     }
-    fill(made.handle, with: watcher, L)
-    if options.isInitial {
+    // Getters that its paths go through may have ended it.
+    if options.isInitial, engine.watcher(at: index, id: id) != nil {
       data.pointee.tellsAll = manner.isEditing
       engine.schedule(watcher)
     }
@@ -125,11 +127,12 @@ extension LuaHost {
       try keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
     if lua_type(L, 2) == LUA_TSTRING {
-      try engine.add(path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
-    } else {
-      try forEachPath(at: 2, of: L, manner.function, argument: manner.paths) {
-        try engine.add($0, to: watcher)
-      }
+      return try engine.add(
+        path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
+    }
+    let (index, id) = (watcher.pointee.index, watcher.pointee.id)
+    try forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
+      if engine.watcher(at: index, id: id) != nil { try engine.add(path, to: watcher) }
     }
   }
 

@@ -72,8 +72,12 @@ extension KeyPathObservable {
     try register(
       in: loop, observer, options, extra, file, line, body, changeBody
     ) { engine, record in
+      // A getter that a path goes through may end the watcher.
+      let (index, id) = (record.pointee.index, record.pointee.id)
       try engine.add(path, to: record)
-      for path in more { try engine.add(path, to: record) }
+      for path in more where engine.watcher(at: index, id: id) != nil {
+        try engine.add(path, to: record)
+      }
     }
   }
 
@@ -101,10 +105,10 @@ extension KeyPathObservable {
     do {
       try wire(engine, record)
     } catch {
-      engine.stop(record)
+      watcher.stop()
       throw error
     }
-    if options.initial { engine.schedule(record) }
+    if options.initial, watcher.isActive { engine.schedule(record) }
     if !engine.hookCalls.isEmpty { engine.runHooks() }
     return watcher
   }
