@@ -152,9 +152,9 @@ final class ScriptLazies: Receiver {
   }
 
   override func reportFailure(of lazy: WatcherRef) {
-    guard !host.isClosed, let slot = lazy.pointee.slot else { return }
+    guard !host.isClosed, lazy.pointee.slot != nil else { return }
     let L = host.state.pointer
-    let name = slot.pointee.node.kind.name(of: slot)
+    let name = host.engine.name(of: lazy)
     clua_lazy_pusherror(L, lazy.number)
     host.reportError(LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy))
     clua_lazy_forgeterror(L, lazy.number)

@@ -115,6 +115,8 @@ extension Engine {
   /// What it depends on has the versions that it has used.
   func forgetDoubts(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
+    let outer = beginWiring(lazy)
+    defer { endWiring(lazy, outer) }
     var wire = lazy.pointee.wires
     while let current = wire {
       wire = current.pointee.next
@@ -152,7 +154,8 @@ extension Engine {
   // MARK: Names
 
   package func name(of lazy: WatcherRef) -> String {
-    lazy.pointee.slot.map { $0.pointee.node.kind.name(of: $0) } ?? "?"
+    guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { return "?" }
+    return slot.pointee.node.kind.name(of: slot)
   }
 
   /// The names of the properties that wait for each other, from `lazy` back to it.

@@ -124,7 +124,7 @@ extension Engine {
   /// For a watcher that compares by itself.
   private func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
-      let slot = lazy.pointee.slot
+      let slot = lazy.pointee.slot, !slot.pointee.node.isDead
     else { return false }
     var change = Change(
       node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)

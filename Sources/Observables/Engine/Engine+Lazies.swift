@@ -221,11 +221,14 @@ extension Engine {
       }
     }
     let flags = lazy.pointee.flags
+    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
     if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
-    guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
+    guard watcher(at: index, id: id) != nil, let slot = lazy.pointee.slot else { return }
     keep(computation, of: lazy)
     forgetDoubts(of: lazy)
+    guard watcher(at: index, id: id) != nil else { return }
     expectNews(of: lazy)
+    guard watcher(at: index, id: id) != nil else { return }
     rearmQuietSlots()
     if case .same = computation { return }
     // Where it was invalid, what depends on it knows.
@@ -311,7 +314,7 @@ extension Engine {
           if isRecording { recorder?.unchanged(watcher) }
           continue
         }
-        guard let slot = lazy?.pointee.slot else { continue }
+        guard let slot = lazy?.pointee.slot, !slot.pointee.node.isDead else { continue }
         var change = Change(
           node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
         change.saved = lazy!.pointee.receiver.takeUnretainedValue().change(of: lazy!)

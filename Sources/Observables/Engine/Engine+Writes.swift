@@ -54,6 +54,8 @@ extension Engine {
   }
 
   func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change?) {
+    // It ended while links are being made: its own go later.
+    if watcher.pointee.root == nil { return }
     if isRecording, let change { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.flags.contains(.pending)
     schedule(watcher, isCertain: isCertain)
