@@ -136,10 +136,11 @@ public class LazyStorage: Receiver {
 
   /// Another value takes the place of the one that there is.
   @usableFromInline
-  final func beginReplacing() -> (isBased: Bool, keepsBase: Bool) {
-    guard let record, let engine else { return (false, false) }
-    if record.pointee.flags.contains(.based) { return (true, false) }
-    return (false, engine.shouldKeepBase(of: record))
+  final func beginReplacing() -> (isSpoiled: Bool, isBased: Bool, keepsBase: Bool) {
+    guard let record, let engine else { return (false, false, false) }
+    if record.pointee.flags.contains(.spoiled) { return (true, false, false) }
+    if record.pointee.flags.contains(.based) { return (false, true, false) }
+    return (false, false, engine.shouldKeepBase(of: record))
   }
 
   // MARK: Computing

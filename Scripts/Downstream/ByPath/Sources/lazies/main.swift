@@ -111,7 +111,7 @@ loop.turn { cart.code = "HALF" }
 loop.turn { cart.total = 5 }
 loop.turn { tea.quantity = 5 }
 
-// An error goes to `get`. A plain read has nobody to throw to: it gives the value of before.
+// An error goes to `get`, and to what depends on it; where nobody reads, it is reported.
 loop.turn {
   cart.code = "FREE"
   do { _ = try cart.$discount.get() } catch { print("thrown:", error) }
