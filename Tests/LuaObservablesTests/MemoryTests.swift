@@ -46,6 +46,31 @@ import Testing
       obs.assign(list, {round})
       made[#made + 1] = #owner.copy
       obs.get(array, "@distinctUnionOfObjects")
+      local chain = {{value = round}}
+      for i = 2, 4 do
+        local before = chain[i - 1]
+        chain[i] = {before = before}
+        if i % 2 == 0 then
+          obs.computed(chain[i], "value", {"before.value"}, function(t) return {t.before.value} end)
+        else
+          obs.computed(chain[i], "value", function(t) return #t.before.value + round end)
+        end
+      end
+      obs.lazy(chain[2], {"view", "other"}, {loader = function(t, name) t[name] = {name} end})
+      obs.observe(chain[4], "value", function(t) made[#made + 1] = t.value end)
+      made[#made + 1] = chain[2].view
+      chain[1].value = -round
+      obs.flush()
+      chain[3].value = round
+      obs.invalidate(chain[2])
+      obs.force(chain[2])
+      obs.graph(chain[4], "json")
+      local Model = obs.model("Model", {
+        name = "", list = {1, {2}}, size = obs.computed({"name"}, function(t) return #t.name end),
+      })
+      local instance = Model {name = "n" .. round}
+      made[#made + 1] = instance.size
+      obs.forget(instance, "size")
       if creature then
         obs.observe_edits(numbers, function(_, edits) made[#made + 1] = edits end)
         numbers:append(round)
