@@ -139,6 +139,7 @@ public final class Engine {
     quiet.free()
     triggered.free()
     for node in idle where node.pointee.isBuried { nodePool.free(node) }
+    for node in noted where node.pointee.isBuried && !node.pointee.isIdle { nodePool.free(node) }
     forEachNode { node in
       node.forEachSlot { slotPool.free($0) }
       nodePool.free(node)
