@@ -95,13 +95,40 @@ void clua_collection_make(lua_State *L) {
 
 clua_kind clua_node_kind(const clua_node *node) { return (clua_kind)node->kind; }
 
+/* How many values of lazy keys are in the store at `store`. [-0, +0, -] */
+static lua_Integer count_lazies(lua_State *L, const clua_node *node, int userdata, int store) {
+  if (node->lazies == 0) return 0;
+  lua_Integer count = 0;
+  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+  int keys = lua_gettop(L);
+  for (int i = 0; i < node->count; i++) {
+    if (!node->records[i].lazy) continue;
+    lua_rawgeti(L, keys, i + 1);
+    if (lua_rawget(L, store) != LUA_TNIL) count++;
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return count;
+}
+
+bool clua_node_haslazies(const clua_node *node) { return node->lazies != 0; }
+
+lua_Integer clua_node_elementcount(lua_State *L, clua_node *node) {
+  int top = lua_gettop(L);
+  if (!clua_pushnode(L, node)) return 0;
+  lua_Unsigned length = clua_rawlen(L, top + 1);
+  lua_Integer limit = clua_listlimit(node);
+  lua_settop(L, top);
+  return length < (lua_Unsigned)limit ? (lua_Integer)length : limit;
+}
+
 lua_Integer clua_node_size(lua_State *L, clua_node *node) {
   if (node->kind == CLUA_KIND_SET || node->counting) return node->size;
   int top = lua_gettop(L), table = top + 1;
   if (!clua_pushnode(L, node)) return 0;
   lua_Integer size = 0;
   if (node->kind != CLUA_KIND_DICTIONARY) {
-    size = (lua_Integer)clua_rawlen(L, table);
+    size = clua_node_elementcount(L, node);
   } else {
     // Keys that begin with `__` stay in the table, where nobody hears of them: they don't count.
     lua_getiuservalue(L, table + 2, CLUA_NODE_STORE);
@@ -112,7 +139,9 @@ lua_Integer clua_node_size(lua_State *L, clua_node *node) {
     }
     if (!node->all) {
       for (lua_pushnil(L); lua_next(L, table + 3); lua_pop(L, 1)) size++;
-    } else if (node->every) {
+    }
+    size -= count_lazies(L, node, table + 2, table + 3);
+    if (node->all && node->every) {
       node->counting = true;
       node->size = size;
     }

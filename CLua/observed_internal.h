@@ -228,6 +228,8 @@ static inline lua_Integer clua_listlength(lua_State *L, const clua_node *node, i
   if (node->journaling && node->kind <= CLUA_KIND_ARRAY) return node->size;
   return (lua_Integer)lua_rawlen(L, store);
 }
+/// How many elements a list may have: a lazy key is none, and the list ends before it. [-0, +0, -]
+lua_Integer clua_listlimit(const clua_node *node);
 /// The list is expected to have `length` elements now: moves the border that is kept. [-0, +0, -]
 void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length);
 

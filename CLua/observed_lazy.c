@@ -324,7 +324,11 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_pushvalue(L, key);
   lua_pushvalue(L, cell);
   lua_rawset(L, cells);
-  if (!record->lazy) node->lazies++;
+  if (!record->lazy) {
+    // It is no element from now on.
+    node->lazies++;
+    node->counting = false;
+  }
   record->lazy = true;
   record->flags = (uint8_t)flags;
   record->loading = false;
@@ -332,6 +336,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_pushvalue(L, key);
   lua_pushnil(L);
   lua_rawset(L, store);
+  clua_setlength(L, node, store, node->size);
   lua_settop(L, top);
 }
 

@@ -12,19 +12,33 @@ bool clua_same(lua_State *L, int a, int b) {
   return x != x && y != y;
 }
 
+lua_Integer clua_listlimit(const clua_node *node) {
+  lua_Integer limit = LUA_MAXINTEGER;
+  if (node->lazies == 0) return limit;
+  for (int i = 0; i < node->count; i++) {
+    const clua_record *record = &node->records[i];
+    if (record->lazy && record->positive && record->position <= limit) limit = record->position - 1;
+  }
+  return limit;
+}
+
 void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length) {
   if (!node->journaling || node->kind > CLUA_KIND_ARRAY) return;
   bool present;
+  lua_Integer limit = clua_listlimit(node);
+  if (length > limit) length = limit;
   for (;; length--) {
     if (length == 0) break;
     present = lua_rawgeti(L, store, length) != LUA_TNIL;
     lua_pop(L, 1);
     if (present) break;
   }
-  do {
+  while (length < limit) {
     present = lua_rawgeti(L, store, length + 1) != LUA_TNIL;
     lua_pop(L, 1);
-  } while (present && ++length < LUA_MAXINTEGER);
+    if (!present) break;
+    length++;
+  }
   node->size = length;
 }
 

@@ -22,9 +22,14 @@ clua_kind clua_collection_kind(lua_State *L, int index);
 
 /// What the table of a node is.
 clua_kind clua_node_kind(const clua_node *node);
-/// The number of elements, members or entries of the table of a node; of a plain table, `#t`. From the
-/// second call on without counting, as long as the node is observed as a whole. [-0, +0, -]
+/// The number of elements, members or entries of the table of a node; of a plain table, `#t`. Lazy keys
+/// don't count. From the second call on without counting, as long as the node is observed as a whole.
+/// [-0, +0, -]
 lua_Integer clua_node_size(lua_State *L, clua_node *node);
+/// The number of elements of a list: `#t`, or those before the first lazy key. [-0, +0, -]
+lua_Integer clua_node_elementcount(lua_State *L, clua_node *node);
+/// Whether the table of a node has lazy keys, which are no elements.
+bool clua_node_haslazies(const clua_node *node);
 
 /// Pushes the text by which key paths know a member of a set, without `&` and escapes: strings as
 /// `'text`, numbers and booleans as they are spelled, objects as `table:1`. Not for nil and NaN.

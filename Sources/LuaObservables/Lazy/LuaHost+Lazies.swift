@@ -11,6 +11,7 @@ extension LuaHost {
       ("invalidate", { host, L in try host.invalidateLazy(L) }),
       ("is_lazy", { host, L in try host.isLazy(L) }),
       ("is_valid", { host, L in try host.isLazyValid(L) }),
+      ("lazy_keys", { host, L in try host.lazyKeys(L) }),
       ("lazy_names", { host, L in try host.lazyNames(L) }),
       ("force", { host, L in try host.forceLazies(L) }),
       ("definition", { host, L in try host.definition(L) }),
@@ -41,6 +42,7 @@ extension LuaHost {
     let table = TableKind.table(root)
     engine.settleWhenIdle(root)
     let slot = try tables.slot(forKeyAt: 2, of: root, L)
+    let wasPlain = slot.pointee.lazy == nil
     if let lazy = slot.pointee.lazy {
       if engine.isComputing(lazy) {
         throw LuaError("the getter of '\(engine.name(of: lazy))' declared it anew")
@@ -48,6 +50,9 @@ extension LuaHost {
       // Its value is the one that the new declaration's is compared with.
       engine.stop(lazy)
     }
+    // What it has now, at 4.
+    lua_pushvalue(L, 2)
+    clua_rawget(L, 1)
     lua_pushvalue(L, 2)
     try state.check(clua_try_getfield(L, 3, "get", 3), L)
     lua_pushvalue(L, 3)
@@ -65,7 +70,16 @@ extension LuaHost {
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
     // Who watches the key already is called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
-    _ = engine.makeLazy(slot, receiver: lazies, flags: flags, context: context)
+    let wasElement = wasPlain && lua_type(L, 4) != LUA_TNIL
+    if wasElement {
+      lua_pushnil(L)
+      var write = clua_write()
+      (write.node, write.was, write.length) = (table, true, clua_node_length(table))
+      (write.table, write.key, write.old, write.new_) = (1, 2, 4, 5)
+      tables.record(write, of: root, L)
+    }
+    _ = engine.makeLazy(
+      slot, receiver: lazies, flags: flags, context: context, wasElement: wasElement)
     engine.runHooks()
     return 0
   }
@@ -154,6 +168,24 @@ extension LuaHost {
       isValid = lazy.pointee.slot?.pointee.isValid ?? false
     }
     lua_pushboolean(L, isValid ? 1 : 0)
+    return 1
+  }
+
+  /// lazy_keys(table) → a set of its lazy keys, nil where it has none.
+  private func lazyKeys(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    guard let root = try existingNode(at: 1, of: L, "get"), isTable(root),
+      clua_node_haslazies(TableKind.table(root))
+    else { return 0 }
+    try state.check(clua_try_createtable(L, 0, 0), L)
+    for lazy in engine.lazies(of: root) {
+      let slot = lazy.pointee.slot!
+      clua_node_pushkey(
+        L, TableKind.table(root),
+        UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+      lua_pushboolean(L, 1)
+      try state.check(clua_try_rawset(L, 2), L)
+    }
     return 1
   }
 

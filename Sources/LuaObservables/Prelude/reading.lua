@@ -1,29 +1,42 @@
 -- Reading and writing through key paths: a slice of the module `obs`.
 local core, obs = ...
 
-local error, next, pairs, pcall, rawget, rawlen, tostring, type =
-  error, next, pairs, pcall, rawget, rawlen, tostring, type
+local error, math_type, next, pairs, pcall, rawget, rawlen, tostring, type =
+  error, math.type, next, pairs, pcall, rawget, rawlen, tostring, type
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local kind_of = core.kind
+local kind_of, lazy_keys = core.kind, core.lazy_keys
+
+local none = {}
 
 -- Stands for what is not one value where an operator needs one.
 local many = {}
 
 -- Collections ------------------------------------------------------------------------------------
 
+-- How many elements a plain table has as a list: lazy keys are none, it ends before the first.
+local function length(object)
+  local lazy, count = lazy_keys(object), rawlen(object)
+  for key in next, lazy or none do
+    if math_type(key) == "integer" and key >= 1 and key <= count then count = key - 1 end
+  end
+  return count
+end
+
 -- The elements of a collection, those that operators go over, in a new list, and how many there are.
 -- nil for what is none.
 local function elements(object)
   local kind, list, count = kind_of(object), {}, 0
   if kind == "set" or kind == "dictionary" then
-    local iterate, state = next, object
-    if type(object) == "userdata" then iterate, state = pairs(object) end
-    for _, value in iterate, state do
-      count = count + 1
-      list[count] = value
+    local iterate, state, lazy = next, object, none
+    if type(object) == "userdata" then iterate, state = pairs(object) else lazy = lazy_keys(object) or none end
+    for key, value in iterate, state do
+      if not lazy[key] then
+        count = count + 1
+        list[count] = value
+      end
     end
   elseif type(object) == "table" then
-    count = rawlen(object)
+    count = length(object)
     for i = 1, count do list[i] = rawget(object, i) end
   elseif kind == "array" then
     count = #object
@@ -37,7 +50,7 @@ end
 local function size(object)
   local kind = kind_of(object)
   if kind == "array" or kind == "set" then return object.count end
-  if kind ~= "dictionary" then return type(object) == "table" and rawlen(object) or nil end
+  if kind ~= "dictionary" then return type(object) == "table" and length(object) or nil end
   local _, count = elements(object)
   return count
 end
@@ -48,7 +61,11 @@ local function element_at(object, is_last)
     local list, count = elements(object)
     return list[is_last and count or 1]
   end
-  if type(object) == "table" then return rawget(object, is_last and rawlen(object) or 1) end
+  if type(object) == "table" then
+    local count = length(object)
+    if count == 0 then return nil end
+    return rawget(object, is_last and count or 1)
+  end
   if kind == "array" then
     local count = #object
     if count > 0 then return object[is_last and count or 1] end

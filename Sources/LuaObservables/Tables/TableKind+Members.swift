@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The members of tables, and what became of them.
+/// The members of tables, and what became of them; lazy keys are none.
 extension TableKind {
   /// As `forEachMember`.
   func goThroughMembers(
@@ -17,7 +17,7 @@ extension TableKind {
     guard lua_type(L, -1) == LUA_TTABLE else { return }
     let kind = clua_node_kind(table)
     let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
-    let length = isList ? lua_Integer(clamping: clua_rawlen(L, height + 1)) : 0
+    let length = isList ? clua_node_elementcount(L, table) : 0
     for position in stride(from: 1, through: length, by: 1) {
       lua_pushinteger(L, position)
       clua_rawget(L, height + 1)
@@ -25,11 +25,16 @@ extension TableKind {
       clua_pop(L, 1)
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
+    let hasLazies = clua_node_haslazies(table)
     lua_pushnil(L)
     while clua_next(L, height + 1) != 0 {
       var isInteger: CInt = 0
       let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0
-      if isInteger == 0 || position < 1 || position > length { visit(member(L)) }
+      if isInteger == 0 || position < 1 || position > length,
+        !hasLazies || !clua_node_islazy(L, table, -2)
+      {
+        visit(member(L))
+      }
       clua_pop(L, 1)
     }
   }
@@ -51,11 +56,15 @@ extension TableKind {
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       lua_pushnil(L)
-      return clua_next(L, height + 1) != 0 ? member(L) : nil
+      while clua_next(L, height + 1) != 0 {
+        if !clua_node_islazy(L, table, -2) { return member(L) }
+        clua_pop(L, 1)
+      }
+      return nil
     }
-    let length = clua_rawlen(L, height + 1)
+    let length = clua_node_elementcount(L, table)
     if length == 0 { return nil }
-    lua_pushinteger(L, isLast ? lua_Integer(clamping: length) : 1)
+    lua_pushinteger(L, isLast ? length : 1)
     clua_rawget(L, height + 1)
     return member(L)
   }

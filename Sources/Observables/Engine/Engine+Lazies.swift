@@ -15,11 +15,13 @@ struct DoubtingWatcher {
 extension Engine {
   /// Makes the key of `slot` a lazy property, which is invalid to begin with.
   ///
-  /// `flags` are among `tracking`, `uncached`, `mirrored` and `known`.
+  /// `flags` are among `tracking`, `uncached`, `mirrored` and `known`; `wasElement`: the key had a value
+  /// until now, which was an element of a collection (C9).
   ///
-  /// - Complexity: O(links of the slot).
+  /// - Complexity: O(links of the slot), and those of the whole object for an element.
   package func makeLazy(
-    _ slot: SlotRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
+    _ slot: SlotRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0,
+    wasElement: Bool = false
   ) -> WatcherRef {
     var flags = flags.union(.lazy)
     if !flags.contains(.uncached) { flags.formUnion([.pending, .certain, .untold]) }
@@ -33,13 +35,28 @@ extension Engine {
       next = link.pointee.next
       adapt(link, to: slot)
     }
+    if wasElement { doubtElements(of: slot.pointee.node, lazy) }
     if slot.pointee.first != nil {
       if flags.contains(.uncached) { _ = makeWires(of: lazy) }
       invalidated.append(slot)
-      spread(nil)
-      callDoubting()
     }
+    if !invalidated.isEmpty { spread(nil) }
+    callDoubting()
     return lazy
+  }
+
+  /// What counts or goes through the elements of an object has lost one to a lazy property.
+  private func doubtElements(of node: NodeRef, _ lazy: WatcherRef) {
+    if node.pointee.journalReaders > 0 { noteJournal(of: node) }
+    let known = (lazy.pointee.index, lazy.pointee.id)
+    var next = node.pointee.every?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      // As a property it is there as before.
+      if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
+      if link.pointee.effect.contains(.stale) { markStale(link) }
+      doubt(link, known, nil)
+    }
   }
 
   /// The declaration is taken back, or the object is gone: its key is an ordinary one again.
