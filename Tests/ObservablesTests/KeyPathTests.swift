@@ -270,8 +270,30 @@ struct KeyPathTests {
   }
 
   // P9
+  @Test func `a misspelt name of an object that comes later is reported once`() throws {
+    let person = Person()
+    loop.onError = { [log] error in log.note("\(error)") }
+    try person.observe("friend.nmae.x", in: loop, options: WatcherOptions(name: "typo")) {
+      [log] _ in
+      log.note("called")
+    }
+    for _ in 1...2 {
+      person.friend = Person()
+      loop.endTurn()
+    }
+    #expect(
+      log.take() == [
+        """
+        component 2 of key path 'friend.nmae.x': Person has no property 'nmae' (did you mean \
+        'name'?), observed by typo
+        """, "called", "called",
+      ])
+  }
+
+  // P9
   @Test func `an object that lacks the name and turns up later is silent`() throws {
     let person = Person()
+    loop.onError = { [log] error in log.note("\(error)") }
     try watch(person, "friend.salary")
     person.friend = Person()
     loop.endTurn()

@@ -29,7 +29,9 @@ extension LuaHost {
   package func report(_ error: any Error) {
     let name =
       switch error as? EngineError {
-      case .operand(let watcher, _, _, _, _), .immediateLoop(let watcher, _): watcher
+      case .operand(let watcher, _, _, _, _), .immediateLoop(let watcher, _),
+        .unknownName(let watcher, _):
+        watcher
       case .computation(let property, _): property
       case .retriggered, nil: ""
       }

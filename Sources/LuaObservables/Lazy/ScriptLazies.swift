@@ -145,6 +145,11 @@ final class ScriptLazies: Receiver {
 
   // MARK: Errors
 
+  override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
+    host.report(
+      LuaError(error.description), .getter, name: engine.name(of: watcher), site: site(of: watcher))
+  }
+
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
     let L = host.state.pointer
     host.state.pushError(error, to: L)

@@ -26,7 +26,7 @@ extension TableKind {
       throw PathError(
         .unknownName, path: path.description, component: step + 1,
         detail: "\(model) has no property '\(name)'"
-          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""), suggestion: nearest)
     default: break
     }
   }

@@ -13,8 +13,7 @@ extension LuaHost {
     guard lua_checkstack(L, 24) != 0 else {
       report(
         LuaError("stack overflow: no room to call a watcher"),
-        change == nil ? .watcher : .immediate, name: title(of: watcher).name,
-        site: sources.text(site), cause: cause.line > 0 ? sources.text(cause) : nil)
+        change == nil ? .watcher : .immediate, of: watcher)
       return
     }
     let height = lua_gettop(L)
@@ -37,6 +36,14 @@ extension LuaHost {
         cause: cause.line > 0 ? sources.text(cause) : nil)
     }
     lua_settop(L, height)
+  }
+
+  /// Reports an error of a watcher that was met outside its callback.
+  func report(_ error: LuaError, _ kind: LuaReport.Kind, of watcher: WatcherRef) {
+    let (site, cause) = (watcher.script.pointee.site, watcher.script.pointee.cause)
+    report(
+      error, kind, name: title(of: watcher).name, site: sources.text(site),
+      cause: cause.line > 0 ? sources.text(cause) : nil)
   }
 
   /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]

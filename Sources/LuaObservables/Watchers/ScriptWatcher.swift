@@ -74,6 +74,12 @@ final class ScriptReceiver: Receiver {
     host.watcherEnded(watcher, observedDied: path)
   }
 
+  override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
+    host.report(
+      LuaError(error.description),
+      watcher.pointee.flags.contains(.immediate) ? .immediate : .watcher, of: watcher)
+  }
+
   override func title(_ watcher: WatcherRef) -> String {
     let (name, site) = host.title(of: watcher)
     return name == site ? name : "\(name) (\(site))"

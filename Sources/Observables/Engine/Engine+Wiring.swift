@@ -141,6 +141,7 @@ extension Engine {
         if isStrict, !isFanned { throw error }
         unknown = unknown ?? error
         // An object that cannot have this component turned up later: silent beyond it (P7).
+        if !isFanned { complain(error, about: wire, below: parent) }
       }
       // A list that contains itself: the one further up asks its elements already.
       if place.isSpread, isSpread(over: node, step, above: parent) { place.slot = nil }
@@ -164,7 +165,26 @@ extension Engine {
       (step, node, parent) = (next.step, next.node, next.parent)
     }
     for link in incomplete.reversed() { complete(link) }
-    if isStrict, !isKnown, let unknown { throw unknown }
+    if isFanned, !isKnown, let unknown {
+      if isStrict { throw unknown }
+      complain(unknown, about: wire, below: parent)
+    }
+  }
+
+  /// A name that was written while nobody could know its object turns out to be misspelt (P9).
+  ///
+  /// Told once. One that is like no other is a name of other objects, which may lie there by turns; and
+  /// of many objects some may lack it.
+  private func complain(_ error: any Error, about wire: WireRef, below parent: LinkRef?) {
+    guard let error = error as? PathError, error.suggestion != nil, !wire.pointee.hasComplained
+    else { return }
+    let watcher = wire.pointee.watcher
+    guard watcher.pointee.isActive else { return }
+    wire.pointee.hasComplained = true
+    if let state = parent?.state, state.members.values.contains(where: { $0.link != nil }) {
+      return
+    }
+    watcher.pointee.receiver.takeUnretainedValue().reportUnknown(error, of: watcher, in: self)
   }
 
   /// Where the link of a component goes on one object.

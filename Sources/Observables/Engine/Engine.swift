@@ -295,6 +295,8 @@ package enum EngineError: Error {
   case immediateLoop(watcher: String, times: Int)
   /// An operator met a value that it cannot take (C9); its watcher stays.
   case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
+  /// A path of this watcher has a misspelt name of an object that came later (P9); it stays.
+  case unknownName(watcher: String, message: String)
   /// A computation failed, and nobody has read it (Z8).
   case computation(property: String, message: String)
 }
@@ -307,6 +309,8 @@ extension EngineError: CustomStringConvertible {
       after \(turns) turns in which watchers did nothing but trigger themselves or each other, \
       these calls were dropped: \(watchers.joined(separator: ", "))
       """
+    case .unknownName(let watcher, let message):
+      "\(message), observed by \(watcher)"
     case .computation(let property, let message):
       "\(property): \(message)"
     case .immediateLoop(let watcher, let times):

@@ -76,6 +76,8 @@ struct Wire {
   var cursor: LinkRef?
   /// The number of its run.
   var stamp: UInt32 = 0
+  /// It was reported that a name of it is misspelt, or found that it is not.
+  var hasComplained = false
 }
 
 typealias WireRef = UnsafeMutablePointer<Wire>

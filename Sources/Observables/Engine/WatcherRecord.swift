@@ -169,6 +169,12 @@ open class Receiver {
   /// lazy property, where that is known.
   open func label(_ watcher: WatcherRef) -> (name: String, site: String?) { (title(watcher), nil) }
 
+  /// An object came to lie on a path of the watcher that declares its names, and the one that the path
+  /// asks for is none of them, but like one (P9).
+  open func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
+    engine.report(.unknownName(watcher: title(watcher), message: error.description))
+  }
+
   // MARK: Lazy properties
 
   /// Computes a lazy property and keeps its value; `isNested`: another computation is under way.

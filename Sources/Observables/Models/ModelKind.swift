@@ -37,7 +37,8 @@ final class ModelKind: NodeKind {
         key = try properties.slot(of: component.name)
       } catch {
         throw PathError(
-          .unknownName, path: path.description, component: step + 1, detail: error.description)
+          .unknownName, path: path.description, component: step + 1, detail: error.description,
+          suggestion: error.suggestion)
       }
       path.remember(key, at: step, of: number)
       return slot(key, of: node)

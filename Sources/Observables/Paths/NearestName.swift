@@ -1,14 +1,15 @@
 /// The candidate that a misspelt name most likely meant (P9), or nil when none is near.
 ///
-/// Near means at most a third of its letters have to be changed, added, left out or swapped.
+/// Near means at most a third of its letters have to be changed, added, left out or swapped, of a short
+/// name one, and not all.
 /// - Complexity: O(candidates · length²).
 package func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
   let wanted = Array(name.lowercased().utf8)
   var best: (name: String, distance: Int)?
   for candidate in candidates {
     let bytes = Array(candidate.lowercased().utf8)
-    let distance = editDistance(wanted, bytes)
-    if distance <= max(1, max(wanted.count, bytes.count) / 3), distance < best?.distance ?? .max {
+    let (distance, length) = (editDistance(wanted, bytes), max(wanted.count, bytes.count))
+    if distance <= max(1, length / 3), distance < min(length, best?.distance ?? .max) {
       best = (candidate, distance)
     }
   }

@@ -26,15 +26,19 @@ public struct PathError: Error, Equatable, Sendable {
   public let offset: Int
   /// More about it: the nearest existing name, what was expected.
   public let detail: String
+  /// Of an unknown name: the one that was meant, as it seems.
+  package let suggestion: String?
 
   package init(
-    _ code: Code, path: String, component: Int, offset: Int = 0, detail: String = ""
+    _ code: Code, path: String, component: Int, offset: Int = 0, detail: String = "",
+    suggestion: String? = nil
   ) {
     self.code = code
     self.path = path
     self.component = component
     self.offset = offset
     self.detail = detail
+    self.suggestion = suggestion
   }
 }
 

@@ -340,6 +340,61 @@ check("functions of a model may be called with anything", function()
   end
 end)
 
+-- Names of objects that come later --------------------------------------------------------------
+
+-- What is reported while `body` runs, and the turn after it.
+local function reports(body)
+  local log = {}
+  obs.on_error(function(message, where)
+    log[#log + 1] = ("%s %s: %s"):format(where.kind, where.name, message)
+    assert(where.cause or where.kind == "immediate", "caused by no write")
+  end)
+  body()
+  obs.flush()
+  obs.on_error(nil)
+  return table.concat(log, "\n")
+end
+
+check("P9: a misspelt name of an object that comes later is reported when it comes, once", function()
+  local Node = obs.model("Node", { name = "", next = obs.none })
+  local node, calls = Node {}, 0
+  obs.observe(node, "next.naem", function() calls = calls + 1 end, { name = "w" })
+  local message = "component 2 of key path 'next.naem': Node has no property 'naem' (did you mean 'name'?)"
+  eq(reports(function() node.next = Node {} end), "watcher w: " .. message)
+  eq(reports(function() node.next = Node {} end), "")
+  eq(calls, 2)
+  obs.observe(node, "next.next.naem", function() end, { name = "i", immediate = true })
+  eq(reports(function() node.next.next = Node {} end),
+    "immediate i: " .. message:gsub("component 2", "component 3"):gsub("path 'next", "path 'next.next"))
+end)
+check("P9: … but not a name of other objects that may lie there by turns, or lie among others", function()
+  local User = obs.model("User", { name = "", friends = obs.array() })
+  local Admin = obs.model("Admin", User, { level = 1 })
+  local state, calls = { user = nil }, 0
+  obs.observe(state, "user.level", function() calls = calls + 1 end)
+  local ann = User {}
+  eq(reports(function() state.user = ann end), "")
+  eq(reports(function() state.user = Admin {} end), "")
+  eq(reports(function() state.user.level = 2 end), "")
+  eq(calls, 3)
+end)
+check("P9: … and of many objects when the first comes that has it not, unless others have it", function()
+  local Item = obs.model("Item", { price = 1 })
+  local Prize = obs.model("Prize", { prize = 1 })
+  local cart = { items = obs.array() }
+  obs.observe(cart, "items.*.prcie", function() end, { name = "misspelt" })
+  obs.observe(cart, "items.prize", function() end)
+  cart.items = obs.array { Prize {} }
+  obs.flush()
+  eq(reports(function() cart.items:append(Item {}) end),
+    "watcher misspelt: component 3 of key path 'items.*.prcie': Item has no property 'prcie' (did you mean 'price'?)")
+  eq(reports(function() cart.items = obs.array { Item {} } end), "")
+  local other = { items = obs.array() }
+  obs.observe(other, "items.prcie", function() end, { name = "replaced" })
+  eq(reports(function() other.items = obs.array { Item {}, Item {} } end),
+    "watcher replaced: component 2 of key path 'items.prcie': Item has no property 'prcie' (did you mean 'price'?)")
+end)
+
 -- Lifetime ---------------------------------------------------------------------------------------
 
 check("models and instances are collected", function()
