@@ -42,21 +42,25 @@ extension LuaHost {
 
   /// What a table is called: the name of its model or metatable, or what kind of collection it is.
   func tableTitle(of node: NodeRef) -> String {
+    switch clua_node_kind(TableKind.table(node)) {
+    case CLUA_KIND_ARRAY: "array"
+    case CLUA_KIND_SET: "set"
+    case CLUA_KIND_DICTIONARY: "dictionary"
+    default: className(of: node) ?? "table"
+    }
+  }
+
+  /// The name of the model or metatable of a plain table, if that has one.
+  func className(of node: NodeRef) -> String? {
     let L = state.pointer
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    guard lua_checkstack(L, 12) != 0 else { return "table" }
-    switch clua_node_kind(TableKind.table(node)) {
-    case CLUA_KIND_ARRAY: return "array"
-    case CLUA_KIND_SET: return "set"
-    case CLUA_KIND_DICTIONARY: return "dictionary"
-    default: break
-    }
+    guard lua_checkstack(L, 12) != 0 else { return nil }
     clua_node_pushtable(L, TableKind.table(node))
     guard lua_type(L, -1) == LUA_TTABLE, clua_getmetatable(L, -1),
       lua_type(L, -1) == LUA_TTABLE, (try? state.push(text: "__name", to: L)) != nil,
       clua_rawget(L, -2) == LUA_TSTRING
-    else { return "table" }
+    else { return nil }
     return state.text(at: -1, of: L)
   }
 

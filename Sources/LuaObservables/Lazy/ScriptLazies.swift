@@ -147,7 +147,8 @@ final class ScriptLazies: Receiver {
 
   override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
     host.report(
-      LuaError(error.description), .getter, name: engine.name(of: watcher), site: site(of: watcher))
+      LuaError(error.description), .getter, name: engine.name(of: watcher), site: site(of: watcher),
+      cause: cause(of: watcher))
   }
 
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
@@ -161,8 +162,17 @@ final class ScriptLazies: Receiver {
     let L = host.state.pointer
     let name = host.engine.name(of: lazy)
     clua_lazy_pusherror(L, lazy.number)
-    host.reportError(LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy))
+    host.reportError(
+      LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
     clua_lazy_forgeterror(L, lazy.number)
+  }
+
+  /// "file:line" of the write that made a watcher pending for which `lazy` is computed; nil where there
+  /// is none.
+  func cause(of lazy: WatcherRef) -> String? {
+    let host = host
+    let watcher = host.engine.watcher(behind: lazy) { host.cause(of: $0) != nil }
+    return watcher.flatMap { host.cause(of: $0) }
   }
 
   /// "file:line" of the getter.
@@ -178,6 +188,18 @@ final class ScriptLazies: Receiver {
   }
 
   override func title(_ watcher: WatcherRef) -> String { host.engine.name(of: watcher) }
+
+  /// Tables without a name are told apart by where their getters are defined.
+  override func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
+    let node = lazy.pointee.slot?.pointee.node
+    if let node, clua_node_kind(TableKind.table(node)) == CLUA_KIND_PLAIN,
+      let title = host.className(of: node)
+    {
+      return "\(title).\(name)"
+    }
+    let site = site(of: lazy)
+    return site.isEmpty ? name : "\(name) (\(site))"
+  }
 
   override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
     let site = site(of: watcher)

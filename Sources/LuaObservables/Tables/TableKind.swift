@@ -266,7 +266,9 @@ final class TableKind: NodeKind {
       let name = host.keyName(at: -1, of: L)
       let status = clua_try_gettable(L, -2)
       if status == LUA_OK { return true }
-      host.reportError(status, L, .getter, name: name, site: host.lazies.site(of: lazy))
+      host.reportError(
+        status, L, .getter, name: name, site: host.lazies.site(of: lazy),
+        cause: host.lazies.cause(of: lazy))
       return false
     }
     guard host.engine.settleForNobody(lazy) else { return false }

@@ -40,10 +40,17 @@ extension LuaHost {
 
   /// Reports an error of a watcher that was met outside its callback.
   func report(_ error: LuaError, _ kind: LuaReport.Kind, of watcher: WatcherRef) {
-    let (site, cause) = (watcher.script.pointee.site, watcher.script.pointee.cause)
     report(
-      error, kind, name: title(of: watcher).name, site: sources.text(site),
-      cause: cause.line > 0 ? sources.text(cause) : nil)
+      error, kind, name: title(of: watcher).name, site: sources.text(watcher.script.pointee.site),
+      cause: cause(of: watcher))
+  }
+
+  /// "file:line" of the write that made a watcher of a script pending last.
+  func cause(of watcher: WatcherRef) -> String? {
+    guard watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(receiver).toOpaque(),
+      watcher.script.pointee.cause.line > 0
+    else { return nil }
+    return sources.text(watcher.script.pointee.cause)
   }
 
   /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]

@@ -158,17 +158,30 @@ extension Engine {
     return slot.pointee.node.kind.name(of: slot)
   }
 
-  /// The names of the properties that wait for each other, from `lazy` back to it.
+  /// The names of the properties that wait for each other, from `lazy` back to it; in full where they are
+  /// not all of one object.
   package func cycle(to lazy: WatcherRef) -> [String] {
-    var names: [String] = []
+    var members: [WatcherRef] = []
     var isInside = false
     for index in 0..<settling.count {
       let other = settling[index]
       // Others on the list wait for their turn, and for nobody.
       guard other.isUnderWay || index == settling.count - 1 else { continue }
       if other == lazy { isInside = true }
-      if isInside, other != lazy || names.isEmpty { names.append(name(of: other)) }
+      if isInside, other != lazy || members.isEmpty { members.append(other) }
     }
-    return names + [name(of: lazy)]
+    members.append(lazy)
+    let node = lazy.pointee.slot?.pointee.node
+    if members.allSatisfy({ $0.pointee.slot?.pointee.node == node }) {
+      return members.map { name(of: $0) }
+    }
+    return members.map { fullName(of: $0) }
+  }
+
+  /// What tells a property from those of other objects that have its name.
+  private func fullName(of lazy: WatcherRef) -> String {
+    guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { return "?" }
+    return lazy.pointee.receiver.takeUnretainedValue().fullName(
+      of: lazy, name(of: lazy), title: slot.pointee.node.kind.title(of: slot.pointee.node))
   }
 }

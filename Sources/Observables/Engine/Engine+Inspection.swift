@@ -1,5 +1,33 @@
 /// What tools ask about watchers.
 extension Engine {
+  /// The first watcher that is wanted among those for which `lazy` is computed, directly or for others.
+  ///
+  /// - Complexity: O(links of all that depend on `lazy`).
+  package func watcher(
+    behind lazy: WatcherRef, where isWanted: (WatcherRef) -> Bool
+  ) -> WatcherRef? {
+    var (lazies, seen, next) = ([lazy], Set([lazy]), 0)
+    while next < lazies.count {
+      let lazy = lazies[next]
+      next += 1
+      guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { continue }
+      for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
+        var link = slot.pointee.first
+        while let current = link {
+          link = current.pointee.next
+          if slot.pointee.isEvery, !current.isWhole { continue }
+          let watcher = current.pointee.wire.pointee.watcher
+          if !watcher.pointee.flags.contains(.lazy) {
+            if isWanted(watcher) { return watcher }
+          } else if seen.insert(watcher).inserted {
+            lazies.append(watcher)
+          }
+        }
+      }
+    }
+    return nil
+  }
+
   /// The watchers with a link in `slot`, and the path it belongs to, earliest registered first.
   package func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
     var link = slot.pointee.first

@@ -177,6 +177,10 @@ open class Receiver {
 
   // MARK: Lazy properties
 
+  /// How errors name a lazy property among those of other objects; `title` is what its object is called.
+  open func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
+    "\(title).\(name)"
+  }
   /// Computes a lazy property and keeps its value; `isNested`: another computation is under way.
   open func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation { .failed }
   /// The property that `lazy` waits for was brought up to date, or failed; `error` is why it cannot be

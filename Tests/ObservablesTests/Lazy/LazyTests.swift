@@ -127,4 +127,15 @@ import Testing
       }
     }
   }
+
+  @Test func `a cycle through several objects names their classes`() {  // Z11
+    let loop = Loop()
+    loop.turn {
+      let cells = [Cell(), Cell()]
+      (cells[0].left, cells[1].left) = (cells[1], cells[0])
+      #expect(throws: LazyError.cycle(names: ["Cell.value", "Cell.value", "Cell.value"])) {
+        try cells[0].$value.get()
+      }
+    }
+  }
 }

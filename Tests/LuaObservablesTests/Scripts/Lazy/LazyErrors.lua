@@ -50,6 +50,35 @@ check("Z8: the traceback of a report shows the getter", function()
     eq(n(), 1)
   end)
 end)
+check("Z8: a report of the flush names the write behind it", function()
+  local t = {a = 1, list = {{n = 1}}}
+  obs.computed(t, "x", {"a"}, function(self) return self.a > 1 and error "x" or self.a end)
+  obs.computed(t, "y", {"x"}, function(self) return self.x end)
+  obs.lazy(t, "z", {cached = false, deps = {"a"}, get = function(self)
+    return self.a > 1 and error "z" or self.list[1]
+  end})
+  obs.observe(t, "y", function() end)
+  obs.observe(t, "z.n", function() end)
+  reporting(function()
+    t.a = 2
+    local line = debug.getinfo(1, "l").currentline - 1
+    obs.flush()
+    assert(#reports >= 2)
+    for _, report in ipairs(reports) do
+      eq(report.where.kind, "getter")
+      assert(tostring(report.where.cause):find("LazyErrors.lua:" .. line, 1, true), report.where.cause)
+    end
+  end)
+end)
+check("Z8: … and one of a registration none", function()
+  local t = {}
+  obs.lazy(t, "x", function() error "x" end)
+  reporting(function()
+    obs.observe(t, "x", function() end)
+    eq(#reports, 1)
+    eq(reports[1].where.cause, nil)
+  end)
+end)
 check("Z8: the property stays invalid, and the next read computes again", function()
   local t, runs = {}, 0
   obs.lazy(t, "x", function()
@@ -222,11 +251,23 @@ check("Z11: a cycle through two objects", function()
     obs.computed(t, "x", {"other.x"}, function(self) return self.other.x end)
     obs.computed(t, "y", function(self) return self.other.y end)
   end
-  fails("x → x → x", function() return a.x end)
-  fails("y → y → y", function() return b.y end)
+  for name, t in pairs {x = a, y = b} do
+    local member = name .. " %(.*LazyErrors.lua:%d+%)"
+    fails((": %s → %s → %s$"):format(member, member, member), function() return t[name] end)
+  end
   b.other = {x = 1, y = 2}
   eq(a.x, 1)
   eq(a.y, 2)
+end)
+check("Z11: … names the models of its objects, where they have some", function()
+  local function left(self) return self.left and self.left.v or 0 end
+  local Node = obs.model("Node", {left = obs.none, v = obs.computed({"left.v"}, left)})
+  local a, b, c = Node {}, Node {}, setmetatable({}, {__name = "Leaf"})
+  obs.computed(c, "v", left)
+  a.left, b.left, c.left = b, c, a
+  fails(": Node.v → Node.v → Leaf.v → Node.v$", function() return a.v end)
+  a.left = a
+  fails(": v → v$", function() return a.v end)
 end)
 check("Z11: a cycle that is caught inside", function()
   local t = {}
