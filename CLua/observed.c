@@ -238,7 +238,6 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_setmetatable(L, -2);
   lua_setiuservalue(L, userdata, CLUA_SHARED_CLASSES);
   clua_install_metatables(L, userdata);
-  clua_install_lazy(L, userdata);
   clua_install_base(L, shared);
   lua_settop(L, top);
 }

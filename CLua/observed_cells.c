@@ -1,53 +1,9 @@
 #include "clua_errors.h"
 #include "observed_cells.h"
 
+#include <string.h>
+
 /* ---- Cells ------------------------------------------------------------------------------------ */
-
-/* The evaluator of a cell calls its getter, compares what comes with the last value, keeps and stores it:
-   one Lua function does that in a third of the time that it takes from C. The last value and the base are
-   upvalues of it. */
-static const char evaluator_source[] =
-    "local rawequal = ...\n"
-    "return function(get, table, key, store)\n"
-    "  local object, value, base\n"
-    "  return function(mode)\n"
-    "    local new = get(table, key)\n"
-    "    if mode > 0 then\n"
-    "      local same\n"
-    "      if object then same = rawequal(new, value)\n"
-    "      else same = new == value or new ~= new and value ~= value end\n"
-    "      if same then\n"
-    "        store[key] = new\n"
-    "        return 0, new\n"
-    "      end\n"
-    "      object = false\n"
-    "      if mode == 3 then base = value\n"
-    "      elseif mode == 2 and (rawequal(new, base) or new ~= new and base ~= base) then\n"
-    "        value = new\n"
-    "        store[key] = new\n"
-    "        return 2, new\n"
-    "      end\n"
-    "    end\n"
-    "    value = new\n"
-    "    store[key] = new\n"
-    "    return 1, new\n"
-    "  end\n"
-    "end\n";
-
-/* As `rawequal`, whatever libraries are open. */
-static int raw_equal(lua_State *L) {
-  lua_pushboolean(L, lua_rawequal(L, 1, 2));
-  return 1;
-}
-
-void clua_install_lazy(lua_State *L, int shared) {
-  if (luaL_loadbufferx(L, evaluator_source, sizeof evaluator_source - 1, "=(lazy)", "t") != LUA_OK) {
-    lua_error(L);
-  }
-  lua_pushcfunction(L, raw_equal);
-  lua_call(L, 1, 1);
-  lua_setiuservalue(L, shared, CLUA_SHARED_EVALUATORS);
-}
 
 bool clua_pushcell(lua_State *L, lua_Integer number) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
@@ -56,46 +12,51 @@ bool clua_pushcell(lua_State *L, lua_Integer number) {
   return found;
 }
 
-void clua_retirecell(lua_State *L, int cell) {
-  static const int fields[] = {STORE, KEY};
-  static const int upvalues[] = {UP_STORE, UP_KEY};
-  for (int i = 0; i < 2; i++) {
-    if (fields[i] == STORE) lua_pushvalue(L, cell);
-    else lua_pushinteger(L, FAILURE);
-    lua_pushvalue(L, -1);
-    clua_keep(L, cell, upvalues[i]);
-    lua_rawseti(L, cell, fields[i]);
-  }
+static lua_Integer number_of(lua_State *L, int cell) {
+  lua_rawgeti(L, cell, NUMBER);
+  lua_Integer number = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return number;
 }
 
-int clua_lazy_cells(lua_State *L) { return clua_shared_of(L)->cells; }
+void clua_retirecell(lua_State *L, int cell) {
+  clua_shared_of(L)->values[number_of(L, cell)].declaration++;
+  // What its getter stores goes nowhere from now on.
+  const lua_Integer fields[] = {KEY, NUMBER}, values[] = {FAILURE, 0};
+  for (int i = 0; i < 2; i++) {
+    lua_pushinteger(L, values[i]);
+    lua_rawseti(L, cell, fields[i]);
+  }
+  lua_pushvalue(L, cell);
+  lua_rawseti(L, cell, STORE);
+}
+
+clua_shared *clua_lazy_shared(lua_State *L) { return clua_shared_of(L); }
+
+/* There is room for the values of this number. [-0, +0, m] */
+static void reserve_values(lua_State *L, clua_shared *shared, lua_Integer number) {
+  if (number < shared->capacity) return;
+  lua_Integer capacity = number < 16 ? 32 : number * 2;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  struct clua_lazyvalues *values = lua_newuserdatauv(L, (size_t)capacity * sizeof *values, 0);
+  memset(values, 0, (size_t)capacity * sizeof *values);
+  if (shared->capacity) memcpy(values, shared->values, (size_t)shared->capacity * sizeof *values);
+  lua_setiuservalue(L, -2, CLUA_SHARED_LAZYVALUES);
+  lua_pop(L, 1);
+  shared->values = values;
+  shared->capacity = capacity;
+}
 
 void clua_listcell(lua_State *L, int cell, lua_Integer number) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
-  static const int fields[CELL_PARTS] = {EVALUATOR, 0, STORE, KEY};
+  clua_shared *shared = clua_shared_of(L);
+  reserve_values(L, shared, number);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
+  static const int fields[CELL_PARTS] = {GETTER, TABLE, KEY, STORE, 0};
   for (int i = 0; i < CELL_PARTS; i++) {
     if (fields[i]) lua_rawgeti(L, cell, fields[i]);
     else lua_pushvalue(L, cell);
     lua_rawseti(L, -2, number * CELL_PARTS + i);
   }
-  lua_pop(L, 1);
-}
-
-void clua_pushkept(lua_State *L, int cell, int upvalue) {
-  lua_rawgeti(L, cell, EVALUATOR);
-  lua_getupvalue(L, -1, upvalue);
-  lua_replace(L, -2);
-}
-
-void clua_keep(lua_State *L, int cell, int upvalue) {
-  lua_rawgeti(L, cell, EVALUATOR);
-  if (upvalue == UP_VALUE) {
-    int type = lua_type(L, -2);
-    lua_pushboolean(L, type == LUA_TTABLE || type == LUA_TUSERDATA);
-    lua_setupvalue(L, -2, UP_OBJECT);
-  }
-  lua_insert(L, -2);
-  lua_setupvalue(L, -2, upvalue);
   lua_pop(L, 1);
 }
 
@@ -115,38 +76,150 @@ void clua_setstored(lua_State *L, int cell, int value) {
   lua_pop(L, 1);
 }
 
-clua_computation clua_take(lua_State *L, int cell, int compare) {
-  int value = lua_gettop(L);
-  clua_computation result = CLUA_COMPUTED_CHANGED;
-  clua_pushkept(L, cell, UP_VALUE);
-  if ((compare & CLUA_COMPARE_KNOWN) && clua_same(L, value + 1, value)) {
-    result = CLUA_COMPUTED_SAME;
-  } else {
-    if (compare & CLUA_COMPARE_BASED) {
-      clua_pushkept(L, cell, UP_BASE);
-      if (clua_same(L, value + 2, value)) result = CLUA_COMPUTED_RESTORED;
-      lua_pop(L, 1);
-    } else if (compare & CLUA_COMPARE_KEEP) {
-      lua_pushvalue(L, value + 1);
-      clua_keep(L, cell, UP_BASE);
+/* ---- Values ----------------------------------------------------------------------------------- */
+
+/* What is kept of the value at `value`. [-0, +0, -] */
+static clua_kept kept(lua_State *L, int value) {
+  clua_kept kept = {.kind = KEPT_IN_CELL};
+  switch (lua_type(L, value)) {
+  case LUA_TNIL:
+    kept.kind = KEPT_NIL;
+    break;
+  case LUA_TBOOLEAN:
+    kept.kind = lua_toboolean(L, value) ? KEPT_TRUE : KEPT_FALSE;
+    break;
+  case LUA_TNUMBER:
+    if (lua_isinteger(L, value)) {
+      kept.kind = KEPT_INTEGER;
+      kept.integer = lua_tointeger(L, value);
+    } else {
+      kept.kind = KEPT_NUMBER;
+      kept.number = lua_tonumber(L, value);
     }
-    lua_pushvalue(L, value);
-    clua_keep(L, cell, UP_VALUE);
   }
-  lua_settop(L, value - 1);
+  return kept;
+}
+
+static bool are_equal(lua_Integer integer, lua_Number number) {
+  lua_Integer truncated;
+  return lua_numbertointeger(number, &truncated) && (lua_Number)truncated == number
+      && truncated == integer;
+}
+
+/* As `==` of Lua, but NaN is the same as NaN (T5), and nothing is asked of metamethods. `field` is that of
+   the cell at `cell` where `old` may be; the new value is at `value`. [-0, +0, -] */
+static bool is_same(lua_State *L, clua_kept old, clua_kept new, int value, int cell, int field) {
+  if (old.kind != new.kind) {
+    if (old.kind == KEPT_INTEGER && new.kind == KEPT_NUMBER) return are_equal(old.integer, new.number);
+    if (old.kind == KEPT_NUMBER && new.kind == KEPT_INTEGER) return are_equal(new.integer, old.number);
+    return false;
+  }
+  switch (old.kind) {
+  case KEPT_INTEGER:
+    return old.integer == new.integer;
+  case KEPT_NUMBER:
+    return old.number == new.number || (old.number != old.number && new.number != new.number);
+  case KEPT_IN_CELL:
+    lua_rawgeti(L, cell, field);
+    bool same = lua_rawequal(L, -1, value);
+    lua_pop(L, 1);
+    return same;
+  default:
+    return true;
+  }
+}
+
+/* The value at `value` becomes the one that is kept. [-0, +0, -] */
+static void set_value(lua_State *L, struct clua_lazyvalues *values, clua_kept new, int value,
+                      int cell) {
+  if (new.kind == KEPT_IN_CELL) {
+    lua_pushvalue(L, value);
+    lua_rawseti(L, cell, VALUE);
+  } else if (values->value.kind == KEPT_IN_CELL) {
+    lua_pushboolean(L, false);
+    lua_rawseti(L, cell, VALUE);
+  }
+  values->value = new;
+}
+
+clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer number, int value,
+                              int cell, int compare) {
+  struct clua_lazyvalues *values = shared->values + number;
+  clua_kept new = kept(L, value);
+  clua_computation result = CLUA_COMPUTED_CHANGED;
+  if (compare & CLUA_COMPARE_KNOWN) {
+    if (is_same(L, values->value, new, value, cell, VALUE)) return CLUA_COMPUTED_SAME;
+    if (compare & CLUA_COMPARE_BASED) {
+      if (is_same(L, values->base, new, value, cell, BASE)) result = CLUA_COMPUTED_RESTORED;
+    } else if (compare & CLUA_COMPARE_KEEP) {
+      if (values->value.kind == KEPT_IN_CELL) lua_rawgeti(L, cell, VALUE);
+      else lua_pushboolean(L, false);
+      if (values->value.kind == KEPT_IN_CELL || values->base.kind == KEPT_IN_CELL) {
+        lua_rawseti(L, cell, BASE);
+      } else {
+        lua_pop(L, 1);
+      }
+      values->base = values->value;
+    }
+  }
+  set_value(L, values, new, value, cell);
   return result;
 }
 
-void clua_lazy_drop(lua_State *L, int cells, lua_Integer number, bool kept) {
+/* Pushes what is kept of a value; `field` is that of its cell. [-0, +1, -] */
+static void push_kept(lua_State *L, clua_kept kept, int cell, int field) {
+  switch (kept.kind) {
+  case KEPT_NIL:
+    lua_pushnil(L);
+    break;
+  case KEPT_FALSE:
+  case KEPT_TRUE:
+    lua_pushboolean(L, kept.kind == KEPT_TRUE);
+    break;
+  case KEPT_INTEGER:
+    lua_pushinteger(L, kept.integer);
+    break;
+  case KEPT_NUMBER:
+    lua_pushnumber(L, kept.number);
+    break;
+  case KEPT_IN_CELL:
+    lua_rawgeti(L, cell, field);
+  }
+}
+
+void clua_pushkept(lua_State *L, int cell, bool base) {
+  const struct clua_lazyvalues *values = clua_shared_of(L)->values + number_of(L, cell);
+  push_kept(L, base ? values->base : values->value, cell, base ? BASE : VALUE);
+}
+
+void clua_keep(lua_State *L, int cell) {
+  int value = lua_gettop(L);
+  set_value(L, clua_shared_of(L)->values + number_of(L, cell), kept(L, value), value, cell);
+  lua_pop(L, 1);
+}
+
+clua_computation clua_take(lua_State *L, int cell, int compare) {
+  clua_computation result =
+      clua_compare(L, clua_shared_of(L), number_of(L, cell), lua_gettop(L), cell, compare);
+  lua_pop(L, 1);
+  return result;
+}
+
+void clua_lazy_drop(lua_State *L, clua_shared *shared, lua_Integer number, bool kept) {
   int top = lua_gettop(L);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, cells);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
   if (lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL_STORE) == LUA_TTABLE) {
     lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL_KEY);
     lua_pushnil(L);
     lua_rawset(L, top + 2);
-    if (!kept && lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL) == LUA_TTABLE) {
-      lua_pushnil(L);
-      clua_keep(L, top + 3, UP_VALUE);
+    if (!kept) {
+      struct clua_lazyvalues *values = shared->values + number;
+      if (values->value.kind == KEPT_IN_CELL
+          && lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL) == LUA_TTABLE) {
+        lua_pushboolean(L, false);
+        lua_rawseti(L, top + 3, VALUE);
+      }
+      values->value.kind = KEPT_NIL;
     }
   }
   lua_settop(L, top);
@@ -164,7 +237,7 @@ void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number) {
 
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base) {
   if (!clua_pushcell(L, number)) return;
-  clua_pushkept(L, lua_gettop(L), base ? UP_BASE : UP_VALUE);
+  clua_pushkept(L, lua_gettop(L), base);
   lua_remove(L, -2);
 }
 

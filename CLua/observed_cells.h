@@ -5,24 +5,39 @@
 #include "observed_internal.h"
 
 /* The fields of a cell are there from the beginning: setting them takes no memory. */
-enum { GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, EVALUATOR, NUMBER };
-
-/* Its upvalues, in the order in which it mentions them. `object` says that the value is one that `==`
-   might ask a metamethod about. */
-enum { UP_GET = 1, UP_TABLE, UP_KEY, UP_OBJECT, UP_RAWEQUAL, UP_VALUE, UP_STORE, UP_BASE };
+enum { GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, VALUE, BASE, NUMBER };
 
 /* What belongs to one number in the list of the cells: what each computation and invalidation needs is
    there directly. */
-enum { CELL_EVALUATOR, CELL, CELL_STORE, CELL_KEY, CELL_PARTS };
+enum { CELL_GETTER, CELL_TABLE, CELL_KEY, CELL_STORE, CELL, CELL_PARTS };
+
+/* A value that is compared with others: by itself, or in a field of its cell. */
+typedef struct clua_kept {
+  union {
+    lua_Integer integer;
+    lua_Number number;
+  };
+  enum { KEPT_NIL, KEPT_FALSE, KEPT_TRUE, KEPT_INTEGER, KEPT_NUMBER, KEPT_IN_CELL } kind;
+} clua_kept;
+
+/* What is kept for one number; for number 0 what a declaration that was taken back still computes. */
+struct clua_lazyvalues {
+  clua_kept value, base;
+  unsigned declaration;  // tells those that had the number one after another
+};
 
 /// Pushes a cell; false and nil where it is gone. [-0, +1, -]
 bool clua_pushcell(lua_State *L, lua_Integer number);
-/// Makes the cell at `cell` known by its number. [-0, +0, m]
+/// Makes the cell at `cell` known by its number, for which there are values then. [-0, +0, m]
 void clua_listcell(lua_State *L, int cell, lua_Integer number);
-/// Pushes an upvalue of the evaluator of the cell at `cell`. [-0, +1, -]
-void clua_pushkept(lua_State *L, int cell, int upvalue);
-/// Pops a value into one. [-1, +0, -]
-void clua_keep(lua_State *L, int cell, int upvalue);
+/// Pushes the last value of the cell at `cell`, or its base. [-0, +1, -]
+void clua_pushkept(lua_State *L, int cell, bool base);
+/// Pops a value and keeps it as the last one. [-1, +0, -]
+void clua_keep(lua_State *L, int cell);
+/// Compares the value at `value` with what is kept for `number`, and keeps it; its cell is at `cell`.
+/// [-0, +0, -]
+clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer number, int value,
+                              int cell, int compare);
 /// The flags of the declaration.
 int clua_cellflags(lua_State *L, int cell);
 /// store[key] = the value at `value`, or nil for 0, which takes no memory. [-0, +0, m]

@@ -27,20 +27,16 @@ static void set_loading(lua_State *L, int cell, bool loading) {
   lua_settop(L, top);
 }
 
-/* What the tracked getter of the evaluator at `evaluator` can reach is opened: its table, and objects that
-   are observed already and that it has at hand. [-0, +0, m] */
-static void open_reachable(lua_State *L, int evaluator) {
+/* What the tracked getter at `getter` can reach is opened: its table, at `table`, and objects that are
+   observed already and that it has at hand. [-0, +0, m] */
+static void open_reachable(lua_State *L, int getter, int table) {
+  clua_track(L, table);
+  if (lua_iscfunction(L, getter)) return;
   int top = lua_gettop(L);
-  lua_getupvalue(L, evaluator, UP_TABLE);
-  clua_track(L, top + 1);
-  lua_getupvalue(L, evaluator, UP_GET);
-  if (!lua_iscfunction(L, top + 2)) {
-    for (int i = 1; lua_getupvalue(L, top + 2, i); i++) {
-      if (lua_type(L, top + 3) == LUA_TTABLE && clua_node_at(L, top + 3)) clua_track(L, top + 3);
-      lua_settop(L, top + 2);
-    }
+  for (int i = 1; lua_getupvalue(L, getter, i); i++) {
+    if (lua_type(L, top + 1) == LUA_TTABLE && clua_node_at(L, top + 1)) clua_track(L, top + 1);
+    lua_settop(L, top);
   }
-  lua_settop(L, top);
 }
 
 typedef struct computation {
@@ -62,41 +58,58 @@ static int run_loader(lua_State *L) {
   return 0;
 }
 
-/* Protected, of a tracked getter: (evaluator, mode) -> as the evaluator */
-static int run_tracked(lua_State *L) {
-  open_reachable(L, 1);
-  lua_call(L, 1, 2);
-  return 2;
+/* The value on top is compared with the last one and kept; the store gets it. [-0, +2, m] */
+static clua_computation keep_result(lua_State *L, clua_shared *shared, int cells,
+                                    const clua_evaluation *evaluation) {
+  lua_Integer first = evaluation->number * CELL_PARTS;
+  int value = lua_gettop(L), store = value + 1;
+  // The table may have gone while its getter was running.
+  if (lua_rawgeti(L, cells, first + CELL_STORE) != LUA_TTABLE) return CLUA_COMPUTED_CHANGED;
+  lua_rawgeti(L, cells, first + CELL_KEY);
+  lua_pushvalue(L, value);
+  lua_rawset(L, store);
+  lua_rawgeti(L, cells, first + CELL);
+  return clua_compare(L, shared, evaluation->number, value, store + 1, evaluation->compare);
 }
 
-clua_computation clua_lazy_evaluate(lua_State *L, int cells, lua_Integer number, int compare,
-                                    bool tracked) {
-  int top = lua_gettop(L);
-  int mode = !(compare & CLUA_COMPARE_KNOWN) ? 0
-             : compare & CLUA_COMPARE_BASED  ? 2
-             : compare & CLUA_COMPARE_KEEP   ? 3
-                                             : 1;
+/* Protected: (cells, light evaluation) */
+static int run_getters(lua_State *L) {
+  clua_evaluation *evaluation = lua_touserdata(L, 2);
+  clua_shared *shared = clua_shared_of(L);
+  luaL_checkstack(L, 40, "no room to compute a property");
+  do {
+    lua_Integer first = evaluation->number * CELL_PARTS;
+    unsigned declaration = shared->values[evaluation->number].declaration;
+    lua_rawgeti(L, 1, first + CELL_GETTER);
+    lua_rawgeti(L, 1, first + CELL_TABLE);
+    lua_rawgeti(L, 1, first + CELL_KEY);
+    if (evaluation->tracked) open_reachable(L, 3, 4);
+    lua_call(L, 2, 1);
+    // Its declaration may have been taken back.
+    evaluation->result = declaration == shared->values[evaluation->number].declaration
+                             ? keep_result(L, shared, 1, evaluation)
+                             : CLUA_COMPUTED_CHANGED;
+    lua_settop(L, 2);
+  } while (shared->observation.evaluated(evaluation));
+  return 0;
+}
+
+bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *evaluation) {
+  int handler = lua_gettop(L) + 1;
   lua_pushcfunction(L, clua_messagehandler);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, cells);
-  if (tracked) lua_pushcfunction(L, run_tracked);
-  lua_rawgeti(L, top + 2, number * CELL_PARTS + CELL_EVALUATOR);
-  lua_pushinteger(L, mode);
-  int status = clua_gettercall(L, tracked ? 2 : 1, 2, top + 1);
-  clua_computation result = CLUA_COMPUTED_FAILED;
-  if (status == LUA_OK) {
-    result = (clua_computation)lua_tointeger(L, top + 3);
-    int type = lua_type(L, top + 4);
-    if ((type == LUA_TTABLE || type == LUA_TUSERDATA) && result != CLUA_COMPUTED_SAME) {
-      lua_rawgeti(L, top + 2, number * CELL_PARTS + CELL_EVALUATOR);
-      lua_pushboolean(L, true);
-      lua_setupvalue(L, -2, UP_OBJECT);
+  lua_pushcfunction(L, run_getters);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
+  lua_pushlightuserdata(L, evaluation);
+  int status = clua_gettercall(L, 2, 0, handler);
+  if (status != LUA_OK) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
+    if (lua_rawgeti(L, -1, evaluation->number * CELL_PARTS + CELL) == LUA_TTABLE) {
+      lua_pushvalue(L, handler + 1);
+      clua_keeperror(L, handler + 3);
     }
-  } else if (lua_rawgeti(L, top + 2, number * CELL_PARTS + CELL) == LUA_TTABLE) {
-    lua_pushvalue(L, top + 3);
-    clua_keeperror(L, top + 4);
   }
-  lua_settop(L, top);
-  return result;
+  lua_settop(L, handler - 1);
+  return status == LUA_OK;
 }
 
 clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
@@ -221,9 +234,9 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
   return result;
 }
 
-/* Protected. (evaluator) */
+/* Protected. (getter, table) */
 static int open_protected(lua_State *L) {
-  open_reachable(L, 1);
+  open_reachable(L, 1, 2);
   return 0;
 }
 
@@ -246,8 +259,9 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
   }
   set_loading(L, cell, true);
   if (clua_cellflags(L, cell) & CLUA_LAZY_TRACKED) {
-    lua_rawgeti(L, cell, EVALUATOR);
-    if (clua_protect(L, open_protected, 1, 0) != LUA_OK) {
+    lua_rawgeti(L, cell, GETTER);
+    lua_rawgeti(L, cell, TABLE);
+    if (clua_protect(L, open_protected, 2, 0) != LUA_OK) {
       clua_keeperror(L, cell);
       lua_settop(L, cell - 1);
       return CLUA_COMPUTED_FAILED;

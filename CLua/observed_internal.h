@@ -29,7 +29,7 @@ enum {
   CLUA_SHARED_NUMBERED,        // number -> object
   CLUA_SHARED_CLASSES,         // metatable of a class of collections -> its kind
   CLUA_SHARED_MODELS,          // model -> its record
-  CLUA_SHARED_EVALUATORS,      // makes the evaluators of lazy keys
+  CLUA_SHARED_LAZYVALUES,      // holds the block of the values of lazy keys
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
   CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // … and their closures
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
@@ -40,6 +40,8 @@ typedef struct clua_shared {
   clua_node *nodes;  // all that have not ended
   int tables;        // registry reference of the map light(node) -> table, which has weak values
   int cells;         // … of the list of the cells of lazy keys, which is weak
+  struct clua_lazyvalues *values;  // by the numbers of lazy keys
+  lua_Integer capacity;            // how many those are
   int threads;       // … of the list of the coroutines of getters
   int running;       // how many of those are running
   int tracked;       // … of the list of the metatables of opened tables
@@ -342,8 +344,6 @@ bool clua_pushlazy(lua_State *L, int table, int key);
 int clua_lazycompute(lua_State *L);
 /// Gives a store the metatable by which it inherits. [-0, +0, -]
 void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store);
-/// Compiles what makes evaluators; the state's userdata is at `shared`. [-0, +0, m]
-void clua_install_lazy(lua_State *L, int shared);
 /// … which takes memory where it inherits by a function, and none after this. [-0, +0, m]
 void clua_makestoremetatable(lua_State *L, int userdata);
 /// The store of a node became another table. [-0, +0, -]

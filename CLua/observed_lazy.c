@@ -79,7 +79,7 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   lua_pushvalue(L, key);
   lua_rawget(L, cell);
   lua_replace(L, cell);
-  clua_pushkept(L, cell, UP_VALUE);
+  clua_pushkept(L, cell, false);
   clua_setstored(L, cell, cell + 1);
   lua_replace(L, cell);
   return hand_out(L, cell);
@@ -252,10 +252,7 @@ void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store) 
   while (lua_next(L, cells)) {
     lua_pushvalue(L, store);
     lua_rawseti(L, -2, STORE);
-    lua_rawgeti(L, -1, EVALUATOR);
-    lua_pushvalue(L, store);
-    lua_setupvalue(L, -2, UP_STORE);
-    lua_rawgeti(L, -2, NUMBER);
+    lua_rawgeti(L, -1, NUMBER);
     lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
     lua_pushvalue(L, store);
     lua_rawseti(L, -2, lua_tointeger(L, -3) * CELL_PARTS + CELL_STORE);
@@ -302,25 +299,20 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_rawseti(L, cell, FLAGS);
   lua_pushinteger(L, number);
   lua_rawseti(L, cell, NUMBER);
-  clua_pushshared(L, CLUA_SHARED_EVALUATORS);
-  lua_pushvalue(L, getter);
-  lua_pushvalue(L, table);
-  lua_pushvalue(L, key);
-  lua_pushvalue(L, store);
-  lua_call(L, 4, 1);
-  lua_rawseti(L, cell, EVALUATOR);
   if (record->lazy) {
     // Declared again: the value that the former declaration gave.
     lua_pushvalue(L, key);
     lua_rawget(L, cells);
-    clua_pushkept(L, store + 1, UP_VALUE);
+    clua_pushkept(L, store + 1, false);
     lua_replace(L, store + 1);
   } else {
     lua_pushvalue(L, key);
     lua_rawget(L, store);
   }
-  clua_keep(L, cell, UP_VALUE);
   clua_listcell(L, cell, number);
+  struct clua_lazyvalues *kept = node->shared->values + number;
+  *kept = (struct clua_lazyvalues){.declaration = kept->declaration + 1};
+  clua_keep(L, cell);
   lua_pushvalue(L, key);
   lua_pushvalue(L, cell);
   lua_rawset(L, cells);

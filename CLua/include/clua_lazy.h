@@ -35,6 +35,15 @@ enum {
   CLUA_COMPARE_KEEP = 4,   // the last one becomes the base where the new one is another
 };
 
+/// A getter that is to compute, and what came of it.
+typedef struct clua_evaluation {
+  void *context;  // of the bridge
+  lua_Integer number;
+  int compare;
+  bool tracked;
+  clua_computation result;
+} clua_evaluation;
+
 /// What of a table was read.
 typedef enum clua_reading { CLUA_READ_KEY, CLUA_READ_EVERY, CLUA_READ_COUNT } clua_reading;
 
@@ -52,19 +61,20 @@ int clua_lazyinherited(lua_State *L);
 
 /// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to be
 /// kept. [-0, +0, -]
-void clua_lazy_drop(lua_State *L, int cells, lua_Integer number, bool kept);
-/// The registry reference of the list of the cells, for those who use it often. [-0, +0, -]
-int clua_lazy_cells(lua_State *L);
+void clua_lazy_drop(lua_State *L, struct clua_shared *shared, lua_Integer number, bool kept);
+/// What a state keeps, for those who use it often. [-0, +0, -]
+struct clua_shared *clua_lazy_shared(lua_State *L);
 /// Pushes what the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]
 void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
 /// Pushes the last value, or the base, of a lazy key. [-0, +1, -]
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
 /// Pops a value and assigns it to a lazy key. [-1, +0, -]
 clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare);
-/// Has the getter compute, protected, where none is running, and its loader where it is loaded.
-/// [-0, +0, -]
-clua_computation clua_lazy_evaluate(lua_State *L, int cells, lua_Integer number, int compare,
-                                    bool tracked);
+/// Has the getter of `evaluation` compute, and those after it that `evaluated` of the observation puts
+/// there: all in one protected call, where no getter is running. False where one failed: that is in
+/// `evaluation`, and its cell has the error. [-0, +0, -]
+bool clua_lazy_evaluate(lua_State *L, struct clua_shared *shared, clua_evaluation *evaluation);
+/// Has a loader compute, protected. [-0, +0, -]
 clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare);
 /// Where one is running: the getter runs in a coroutine, which may wait for another lazy key, whose slot
 /// is in `slot` then. [-0, +0, -]

@@ -66,6 +66,9 @@ typedef struct clua_write {
   int othercount;
 } clua_write;
 
+struct clua_shared;
+struct clua_evaluation;
+
 typedef struct clua_observation {
   void *context;
   /// A key whose slot (or whose table's `*` slot) wants it, or any key of a node that journals, was
@@ -80,6 +83,8 @@ typedef struct clua_observation {
   const uint64_t *armings;
   /// A lazy key that is invalid is read: brings it up to date; false with an error pushed.
   bool (*compute)(void *context, lua_State *L, clua_slot *slot);
+  /// A getter has computed: what came of it is noted; true with the next one in `evaluation`.
+  bool (*evaluated)(struct clua_evaluation *evaluation);
   /// A lazy key is assigned, or made invalid: the value is popped.
   void (*assign)(void *context, lua_State *L, clua_slot *slot, bool invalid);
   /// The tracked getter that is running has read something of an opened table: the key, which may have a

@@ -13,11 +13,11 @@ public final class LuaState {
   let allocator: UnsafeMutablePointer<clua_allocator>
   /// The coroutine that runs now: the one in which Lua called Swift last.
   package var pointer: OpaquePointer {
-    get { current.pointee }
-    set { current.pointee = newValue }
+    @inlinable get { current.pointee }
+    @inlinable set { current.pointee = newValue }
   }
   // In memory of its own: read on the way of every write, where a checked field would be felt.
-  private let current: UnsafeMutablePointer<OpaquePointer>
+  @usableFromInline let current: UnsafeMutablePointer<OpaquePointer>
   @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false

@@ -102,6 +102,11 @@ public final class LuaHost {
             $0.computeLazy(L!, slot!)
           }
         },
+        evaluated: { evaluation in
+          Unmanaged<ScriptLazies>.fromOpaque(evaluation!.pointee.context)._withUnsafeGuaranteedRef {
+            $0.evaluated(evaluation!)
+          }
+        },
         assign: { context, L, slot, isInvalid in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
             $0.assignLazy(L!, slot!, isInvalid: isInvalid)

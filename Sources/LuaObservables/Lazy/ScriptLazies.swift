@@ -9,8 +9,10 @@ final class ScriptLazies: Receiver {
   // Not retained: the host owns this.
   private let reference: Unmanaged<LuaHost>
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
-  /// The list of the cells, in the registry.
-  @exclusivity(unchecked) private var cells: CInt = 0
+  /// What C keeps of the lazy properties of the state.
+  @exclusivity(unchecked) private var shared: OpaquePointer?
+  /// The property whose getter runs, where none is running below it.
+  @exclusivity(unchecked) private var evaluating: WatcherRef?
   private var spareNumbers: [Int] = []
   private var lastNumber = 0
 
@@ -19,7 +21,7 @@ final class ScriptLazies: Receiver {
     super.init()
   }
 
-  func install(_ L: OpaquePointer) { cells = clua_lazy_cells(L) }
+  func install(_ L: OpaquePointer) { shared = clua_lazy_shared(L) }
 
   /// The context of a record: the number of its cell, and the flags of its declaration.
   func makeContext(_ flags: CInt) -> Int {
@@ -34,23 +36,46 @@ final class ScriptLazies: Receiver {
 
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
     let L = reference._withUnsafeGuaranteedRef { $0.state.pointer }
-    let compare = lazy.comparison
     guard lua_checkstack(L, 32) != 0 else {
       fail(lazy, LuaError("stack overflow: no room to compute a property"))
       return .failed
     }
     if isNested {
       var slot: UnsafeMutablePointer<clua_slot>?
-      let computation = clua_lazy_start(L, lazy.number, compare, &slot)
+      let computation = clua_lazy_start(L, lazy.number, lazy.comparison, &slot)
       return result(of: computation, slot, lazy)
     }
-    let computation =
-      lazy.isLoaded
-      ? clua_lazy_load(L, lazy.number, compare)
-      : clua_lazy_evaluate(
-        L, cells, lazy.number, compare, lazy.pointee.flags.contains(.tracking))
-    if computation == CLUA_COMPUTED_SAME { return .same }
-    return result(of: computation, nil, lazy)
+    let outer = evaluating
+    defer { evaluating = outer }
+    evaluating = lazy
+    while let lazy = evaluating {
+      if lazy.isLoaded {
+        finish(lazy, clua_lazy_load(L, lazy.number, lazy.comparison))
+      } else {
+        var evaluation = clua_evaluation()
+        evaluation.context = Unmanaged.passUnretained(self).toOpaque()
+        evaluation.prepare(lazy)
+        // Those after it are computed in the same call.
+        if clua_lazy_evaluate(L, shared, &evaluation) { continue }
+        finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
+      }
+    }
+    return .finished
+  }
+
+  /// The property whose getter has run is finished; true with the next one whose getter is to run.
+  func evaluated(_ evaluation: UnsafeMutablePointer<clua_evaluation>) -> Bool {
+    finish(evaluating.unsafelyUnwrapped, evaluation.pointee.result)
+    guard let next = evaluating, !next.isLoaded else { return false }
+    evaluation.pointee.prepare(next)
+    return true
+  }
+
+  /// The engine takes the result of `lazy`, and says which one is next.
+  @inline(__always)
+  private func finish(_ lazy: WatcherRef, _ computation: clua_computation) {
+    let result = result(of: computation, nil, lazy)
+    evaluating = reference._withUnsafeGuaranteedRef { $0.engine.next(after: lazy, result) }
   }
 
   override func resume(
@@ -103,7 +128,7 @@ final class ScriptLazies: Receiver {
     let isKept = isCompared == true || !lazy.pointee.flags.contains(.certain)
     if !isKept { lazy.pointee.flags.remove(.known) }
     clua_lazy_drop(
-      host._withUnsafeGuaranteedRef { $0.state.pointer }, cells, lazy.number, isKept)
+      host._withUnsafeGuaranteedRef { $0.state.pointer }, shared, lazy.number, isKept)
   }
 
   override func settled() {
@@ -228,6 +253,14 @@ final class ScriptLazies: Receiver {
 
   override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     release(watcher.pointee.context)
+  }
+}
+
+extension clua_evaluation {
+  fileprivate mutating func prepare(_ lazy: WatcherRef) {
+    number = lazy.number
+    compare = lazy.comparison
+    tracked = lazy.pointee.flags.contains(.tracking)
   }
 }
 

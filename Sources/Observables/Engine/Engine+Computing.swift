@@ -31,17 +31,24 @@ extension Engine {
       return fail(
         lazy, LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: nativeDepth))
     }
-    lazy.pointee.flags.insert(.computing)
-    lazy.pointee.flags.subtract([.disturbed, .spoiled])
-    computing.append(lazy)
-    beginTracking(lazy)
+    begin(lazy)
     let receiver = lazy.pointee.receiver
     return finish(
       lazy, receiver._withUnsafeGuaranteedRef { $0.compute(lazy, isNested: isNested) })
   }
 
+  /// Its getter is called next.
+  @inline(__always)
+  func begin(_ lazy: WatcherRef) {
+    lazy.pointee.flags.insert(.computing)
+    lazy.pointee.flags.subtract([.disturbed, .spoiled])
+    computing.append(lazy)
+    beginTracking(lazy)
+  }
+
   /// True when the property is done with; false while it waits for another one.
   func finish(_ lazy: WatcherRef, _ computation: Computation) -> Bool {
+    if case .finished = computation { return false }
     var computation = computation
     while case .waiting(let slot) = computation {
       suspendTracking()
@@ -92,7 +99,8 @@ extension Engine {
     return true
   }
 
-  /// It cannot be computed.
+  /// It cannot be computed; true: it is done with.
+  @discardableResult
   func fail(_ lazy: WatcherRef, _ error: any Error) -> Bool {
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
     noteFailure(of: lazy)

@@ -267,7 +267,7 @@ extension Engine {
     }
     guard watcher.pointee.flags.contains(.pending) else { return }
     anchor(watcher, on: root)
-    if watcher.pointee.flags.isSuperset(of: [.pending, .certain])
+    if watcher.pointee.flags.contains([.pending, .certain])
       || !watcher.pointee.flags.contains(.immediate)
     {
       enqueue(watcher)

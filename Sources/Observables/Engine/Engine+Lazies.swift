@@ -289,7 +289,7 @@ extension Engine {
       lazy.pointee.version = lastVersion
     case .restored:
       lazy.pointee.version = lazy.pointee.baseVersion
-    case .same, .failed, .waiting:
+    case .same, .failed, .waiting, .finished:
       break
     }
   }

@@ -11,19 +11,18 @@ extension Engine {
     // A property that waits for what it declares cannot be one of those.
     if target.pointee.flags.contains(.computing) || target.isWaiting { return false }
     if settling.isEmpty, computing.isEmpty { operation += 1 }
-    let (base, target) = (settling.count, (index: target.pointee.index, id: target.pointee.id))
+    let target = (index: target.pointee.index, id: target.pointee.id)
+    let outer = (base: settlingBase, settled: settled)
+    (settlingBase, settled) = (settling.count, nil)
     let isNested = nativeDepth > 0
     nativeDepth += 1
     suspendTracking()
     push(watcher(at: target.index, id: target.id)!)
-    var done: WatcherRef?
-    while settling.count > base {
-      let lazy = settling[settling.count - 1]
-      let isDone = settle(lazy, after: done, isNested: isNested)
-      if let done { release(done) }
-      done = isDone ? settling.popLast() : nil
+    while let lazy = nextToCompute() {
+      if compute(lazy, isNested: isNested) { settled = settling.popLast() }
     }
-    if let done { release(done) }
+    if let settled { release(settled) }
+    (settlingBase, settled) = outer
     nativeDepth -= 1
     if nativeDepth == 0, !trackers.isEmpty {
       for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
@@ -34,17 +33,55 @@ extension Engine {
     return !lazy.pointee.flags.contains(.pending)
   }
 
-  /// One step with the property on top of the list; true when it is done with.
-  private func settle(_ lazy: WatcherRef, after done: WatcherRef?, isNested: Bool) -> Bool {
+  /// Takes the result of a property whose receiver computes one after another in one go, and gives it the
+  /// next one, of the same receiver; nil where it is not its turn.
+  package func next(after lazy: WatcherRef, _ computation: Computation) -> WatcherRef? {
+    let receiver = lazy.pointee.receiver
+    if finish(lazy, computation) { settled = settling.popLast() }
+    guard let next = nextToCompute(), next.pointee.receiver.toOpaque() == receiver.toOpaque()
+    else { return nil }
+    begin(next)
+    return next
+  }
+
+  /// Works the list of the innermost `settle` off until something is to be computed; nil at its end.
+  private func nextToCompute() -> WatcherRef? {
+    while settling.count > settlingBase {
+      let lazy = settling[settling.count - 1]
+      let done = settled
+      settled = nil
+      let step = settle(lazy, after: done)
+      if let done { release(done) }
+      switch step {
+      case .done: settled = settling.popLast()
+      case .waits: break
+      case .computes: return lazy
+      }
+    }
+    return nil
+  }
+
+  private enum Step {
+    /// Nothing is left to do for it.
+    case done
+    /// Something else is above it on the list now.
+    case waits
+    /// All that it needs is up to date.
+    case computes
+  }
+
+  /// One step with the property on top of the list.
+  private func settle(_ lazy: WatcherRef, after done: WatcherRef?) -> Step {
     lazy.pointee.flags.remove(.awaiting)
     let flags = lazy.pointee.flags
     if flags.contains(.waiting), let done {
       lazy.pointee.flags.remove(.waiting)
       track(lazy)
-      return finish(
-        lazy, lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: done, nil))
+      let receiver = lazy.pointee.receiver
+      return finish(lazy, receiver._withUnsafeGuaranteedRef { $0.resume(lazy, after: done, nil) })
+        ? .done : .waits
     }
-    guard lazy.isOutdated, !hasFailedNow(lazy) else { return true }
+    guard lazy.isOutdated, !hasFailedNow(lazy) else { return .done }
     if !flags.contains(.certain) {
       // It waits for itself, if it is among those.
       lazy.pointee.flags.insert(.awaiting)
@@ -53,29 +90,33 @@ extension Engine {
       switch examination {
       case .waits:
         lazy.pointee.flags.insert(.awaiting)
-        return false
+        return .waits
       case .same:
         validate(lazy)
-        return true
+        return .done
       case .changed:
-        guard lazy.pointee.isActive else { return true }
+        guard lazy.pointee.isActive else { return .done }
         lazy.pointee.flags.insert(.certain)
       }
     }
     if !flags.contains(.tracking), !flags.contains(.wired) || lazy.hasWork {
-      if let error = makeWires(of: lazy) { return fail(lazy, error) }
-      guard rewire(lazy) else { return true }
+      if let error = makeWires(of: lazy) {
+        fail(lazy, error)
+        return .done
+      }
+      guard rewire(lazy) else { return .done }
       switch firstInvalid(of: lazy) {
       case .none: break
       case .some(let other) where other == lazy || other.pointee.flags.contains(.awaiting):
-        return fail(lazy, LazyError.cycle(names: cycle(to: other)))
+        fail(lazy, LazyError.cycle(names: cycle(to: other)))
+        return .done
       case .some(let other):
         push(other)
         lazy.pointee.flags.insert(.awaiting)
-        return false
+        return .waits
       }
     }
-    return compute(lazy, isNested: isNested)
+    return .computes
   }
 
   @inline(__always)
@@ -218,7 +259,7 @@ extension WatcherRef {
   }
   /// It is to be computed when all that it declares is up to date.
   var isWaiting: Bool {
-    pointee.flags.isSuperset(of: [.awaiting, .certain]) && !pointee.flags.contains(.tracking)
+    pointee.flags.contains([.awaiting, .certain]) && !pointee.flags.contains(.tracking)
   }
   /// It is being computed, or waits for what it depends on.
   var isUnderWay: Bool { !pointee.flags.isDisjoint(with: [.computing, .awaiting]) }

@@ -81,6 +81,10 @@ public final class Engine {
   @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
   /// What is being brought up to date, what it needs on top.
   @exclusivity(unchecked) var settling = RawList<WatcherRef>()
+  /// Where what the innermost `settle` needs begins there.
+  @exclusivity(unchecked) var settlingBase = 0
+  /// What has just left it: who waits for that goes on next.
+  @exclusivity(unchecked) var settled: WatcherRef?
   /// The computations under way, the innermost last.
   @exclusivity(unchecked) var computing = RawList<WatcherRef>()
   /// How many of them are nested on the stack.

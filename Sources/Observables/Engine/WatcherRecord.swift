@@ -32,28 +32,36 @@ public struct WatcherRecord {
   /// Of a lazy property that failed: in which operation.
   var operation: UInt64 = 0
 
-  package struct Flags: OptionSet, Sendable {
+  @frozen package struct Flags: OptionSet, Sendable {
     package let rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    // Those of the protocol are generic in other modules, which shows in computations.
+    @inlinable package func contains(_ flags: Flags) -> Bool {
+      rawValue & flags.rawValue == flags.rawValue
+    }
+    @inlinable package func isDisjoint(with flags: Flags) -> Bool {
+      rawValue & flags.rawValue == 0
+    }
 
     /// It is to be called, or computed; further news changes nothing.
-    package static let pending = Flags(rawValue: 1)
+    @inlinable package static var pending: Flags { Flags(rawValue: 1) }
     /// Certain to be called: not only because a derived value may have changed.
-    package static let certain = Flags(rawValue: 2)
+    @inlinable package static var certain: Flags { Flags(rawValue: 2) }
     /// Some queue holds the record; it is freed when it comes out.
     static let queued = Flags(rawValue: 4)
-    package static let paused = Flags(rawValue: 8)
-    package static let immediate = Flags(rawValue: 16)
-    package static let once = Flags(rawValue: 32)
+    @inlinable package static var paused: Flags { Flags(rawValue: 8) }
+    @inlinable package static var immediate: Flags { Flags(rawValue: 16) }
+    @inlinable package static var once: Flags { Flags(rawValue: 32) }
     /// The receiver compares old and new itself (`equals`).
-    package static let comparing = Flags(rawValue: 64)
-    package static let running = Flags(rawValue: 128)
+    @inlinable package static var comparing: Flags { Flags(rawValue: 64) }
+    @inlinable package static var running: Flags { Flags(rawValue: 128) }
     /// Its root is anchored (L2).
     static let anchored = Flags(rawValue: 256)
     /// It belongs to the debugger: not counted among the observers.
-    package static let probing = Flags(rawValue: 512)
+    @inlinable package static var probing: Flags { Flags(rawValue: 512) }
     /// The receiver wants to be asked whether its observer is still there (L3).
-    package static let observing = Flags(rawValue: 1024)
+    @inlinable package static var observing: Flags { Flags(rawValue: 1024) }
     /// Its links are being made, which may run code of the program.
     static let wiring = Flags(rawValue: 2048)
     /// It ended in its own call, and its receiver is still to be released.
@@ -66,15 +74,15 @@ public struct WatcherRecord {
     static let comparingNow = Flags(rawValue: 32768)
 
     /// It is a lazy property, no watcher: see `Engine+Lazies`.
-    package static let lazy = Flags(rawValue: 1 << 16)
+    @inlinable package static var lazy: Flags { Flags(rawValue: 1 << 16) }
     /// It finds what it depends on by what it reads.
-    package static let tracking = Flags(rawValue: 1 << 17)
+    @inlinable package static var tracking: Flags { Flags(rawValue: 1 << 17) }
     /// It has no value of its own, and only announces changes of what it depends on.
-    package static let uncached = Flags(rawValue: 1 << 18)
+    @inlinable package static var uncached: Flags { Flags(rawValue: 1 << 18) }
     /// Its receiver has to hear when it becomes invalid.
-    package static let mirrored = Flags(rawValue: 1 << 19)
+    @inlinable package static var mirrored: Flags { Flags(rawValue: 1 << 19) }
     /// It is being computed.
-    package static let computing = Flags(rawValue: 1 << 20)
+    @inlinable package static var computing: Flags { Flags(rawValue: 1 << 20) }
     /// … and waits for another one.
     static let waiting = Flags(rawValue: 1 << 21)
     /// The last computation failed, and nothing it depends on has changed since.
@@ -82,9 +90,9 @@ public struct WatcherRecord {
     /// Its links to what it depends on are made.
     static let wired = Flags(rawValue: 1 << 23)
     /// It had a value once, which a new one is compared with.
-    package static let known = Flags(rawValue: 1 << 24)
+    @inlinable package static var known: Flags { Flags(rawValue: 1 << 24) }
     /// The receiver keeps the value that was delivered last.
-    package static let based = Flags(rawValue: 1 << 25)
+    @inlinable package static var based: Flags { Flags(rawValue: 1 << 25) }
     /// While it was being computed something that it depends on was written.
     static let disturbed = Flags(rawValue: 1 << 26)
     /// It is invalid, and something that depends on it does not know.
@@ -182,6 +190,8 @@ open class Receiver {
     "\(title).\(name)"
   }
   /// Computes a lazy property and keeps its value; `isNested`: another computation is under way.
+  ///
+  /// Where none is, it may go on with what `Engine.next(after:_:)` gives.
   open func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation { .failed }
   /// The property that `lazy` waits for was brought up to date, or failed; `error` is why it cannot be
   /// computed at all.
@@ -229,4 +239,6 @@ public enum Computation {
   case failed
   /// The computation is interrupted until the lazy property of this slot is up to date.
   case waiting(SlotRef)
+  /// The engine has the result already (`Engine.next(after:_:)`), and those of other properties.
+  case finished
 }

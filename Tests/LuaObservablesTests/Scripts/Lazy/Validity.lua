@@ -28,6 +28,72 @@ check("Z1: computed at the first read, and kept", function()
   eq(obs.is_valid(t, "x"), true)
   eq(runs(), 1)
 end)
+check("Z4: an equal value is no news, whatever its type (T5)", function()
+  local table, text, long = {}, "text", ("long "):rep(20)
+  local big = 2 ^ 53
+  local groups = {
+    { nil }, { false }, { true }, { 1, 1.0 }, { 0.0, -0.0, 0 }, { 0 / 0, -(0 / 0) }, { 1.5 },
+    { math.maxinteger }, { math.mininteger, -2.0 ^ 63 }, { 2.0 ^ 63 }, { big, big // 1 | 0 },
+    { (big // 1 | 0) + 1 }, { 1 / 0 }, { -1 / 0 }, { text }, { long, ("long "):rep(20) },
+    { table }, { setmetatable({}, { __eq = function() return true end }) },
+    { setmetatable({}, { __eq = function() return true end }) }, { print }, { check },
+    { coroutine.create(print) }, { io.stdout }, { "1" },
+  }
+  groups[1][1], groups[1].n = nil, 1
+  local value
+  local t, seen, calls = { version = 0 }, nil, 0
+  obs.computed(t, "value", { "version" }, function() return value end)
+  obs.computed(t, "last", { "value" }, function(self) return { self.value } end)
+  obs.observe(t, "value", function() calls = calls + 1 end)
+  local function give(new)
+    value = new
+    t.version = t.version + 1
+    obs.flush()
+    -- The very value, not one that is equal to it.
+    eq(math.type(t.value), math.type(new))
+    eq(rawequal(t.value, new) or new ~= new, true)
+    seen = t.last
+  end
+  for i, group in ipairs(groups) do
+    for j, other in ipairs(groups) do
+      for k = 1, group.n or #group do
+        for l = 1, other.n or #other do
+          give(group[k])
+          local former = seen
+          calls = 0
+          give(other[l])
+          local expected = i == j and 0 or 1
+          if calls ~= expected then
+            error(("%s, then %s: %d calls"):format(group[k], other[l], calls))
+          end
+          eq(former == seen, i == j)
+        end
+      end
+    end
+  end
+end)
+check("Z4: a value that comes back before the flush is no news, whatever its type", function()
+  local values = { 1, 2.5, "text", {}, true, false, print, 0 / 0, n = 9 }
+  for i = 1, values.n do
+    for j = 1, values.n do
+      local t, calls, value = { version = 0 }, 0, values[i]
+      obs.computed(t, "value", { "version" }, function() return value end)
+      obs.observe(t, "value", function() calls = calls + 1 end)
+      value = values[j]
+      t.version = 1
+      local _ = t.value
+      value = values[i]
+      t.version = 2
+      obs.flush()
+      eq(calls, 0)
+      value = values[j]
+      t.version = 3
+      obs.flush()
+      local same = values[i] == values[j] or i == j
+      eq(calls, same and 0 or 1)
+    end
+  end
+end)
 check("Z1: the getter is given the object and the name", function()
   local t, log = {}, {}
   obs.lazy(t, {"x", "y"}, function(self, name)
