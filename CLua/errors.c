@@ -11,6 +11,49 @@ static const char error_key, traceback_key, swift_key;
 
 /* ---- Tracebacks ------------------------------------------------------------------------------- */
 
+/* To go to a level costs as much as there are levels above it, and luaL_traceback goes to fifty of them:
+   after an overflow of the stack that takes seconds. */
+enum { TRACED_LEVELS = 10000, SHOWN_LEVELS = 21 };
+
+bool clua_isdeep(lua_State *thread) {
+  lua_Debug activation;
+  return lua_getstack(thread, TRACED_LEVELS, &activation);
+}
+
+/* Pushes a line of a traceback. [-0, +1, m] */
+static void push_level(lua_State *L, const lua_Debug *activation) {
+  lua_pushfstring(L, "\n\t%s:", activation->short_src);
+  if (activation->currentline > 0) lua_pushfstring(L, "%d:", activation->currentline);
+  else lua_pushliteral(L, "");
+  if (*activation->namewhat) {
+    bool global = strcmp(activation->namewhat, "global") == 0;
+    lua_pushfstring(L, " in %s '%s'", global ? "function" : activation->namewhat, activation->name);
+  } else if (*activation->what == 'C') {
+    lua_pushliteral(L, " in ?");
+  } else {
+    lua_pushfstring(L, " in function <%s:%d>", activation->short_src, activation->linedefined);
+  }
+  lua_concat(L, 3);
+}
+
+/* As luaL_traceback, but of a deep stack only what is on top. [-0, +1, m] */
+static void push_traceback(lua_State *L, lua_State *thread, int level) {
+  if (!clua_isdeep(thread)) {
+    luaL_traceback(L, thread, NULL, level);
+    return;
+  }
+  lua_Debug activation;
+  lua_pushliteral(L, "stack traceback:");
+  for (int last = level + SHOWN_LEVELS; level < last; level++) {
+    if (!lua_getstack(thread, level, &activation)) break;
+    lua_getinfo(thread, "Slnt", &activation);
+    push_level(L, &activation);
+    lua_concat(L, 2);
+  }
+  lua_pushfstring(L, "\n\t...\t(of more than %d levels)", TRACED_LEVELS);
+  lua_concat(L, 2);
+}
+
 int clua_messagehandler(lua_State *L) {
   lua_Debug raiser;
   bool swift = false;
@@ -23,7 +66,7 @@ int clua_messagehandler(lua_State *L) {
   if (!lua_checkstack(L, 10)) return 1;
   lua_pushboolean(L, swift);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
-  luaL_traceback(L, L, NULL, 1);
+  push_traceback(L, L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
   return 1;
 }
@@ -52,7 +95,7 @@ void clua_leavetraceback(lua_State *L) {
 /* (light thread) */
 static int trace(lua_State *L) {
   lua_State *thread = lua_touserdata(L, 1);
-  luaL_traceback(L, thread, NULL, 0);
+  push_traceback(L, thread, 0);
   clua_leavetraceback(L);
   return 0;
 }

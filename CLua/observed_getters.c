@@ -185,9 +185,10 @@ static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_pop(L, 1);
 }
 
-static void finish_thread(lua_State *L, clua_shared *shared) {
+/* `spent`: it is not kept for others. */
+static void finish_thread(lua_State *L, clua_shared *shared, bool spent) {
   set_frame(L, shared, 0);
-  if (shared->running > SPARE_THREADS) {
+  if (spent || shared->running > SPARE_THREADS) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
     lua_rawgeti(L, -1, shared->running);
     lua_pushnil(L);
@@ -213,6 +214,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     return CLUA_COMPUTED_WAITING;
   }
   clua_computation result = CLUA_COMPUTED_FAILED;
+  bool spent = false;
   if (status == LUA_OK) {
     lua_settop(thread, results ? lua_gettop(thread) - results + 1 : 0);
     if (results) lua_xmove(thread, L, 1);
@@ -226,10 +228,12 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     clua_tracethread(L, thread);
     clua_keeperror(L, cell);
     clua_setstored(L, cell, 0);
+    // What so many levels took would be given back step by step only.
+    spent = clua_isdeep(thread);
     lua_resetthread(thread);
     lua_settop(thread, 0);
   }
-  finish_thread(L, shared);
+  finish_thread(L, shared, spent);
   lua_settop(L, cell - 1);
   return result;
 }

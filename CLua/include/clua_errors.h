@@ -13,6 +13,9 @@ void clua_pushtraceback(lua_State *L, bool *swift);
 
 /// Pops a traceback and leaves it for clua_pushtraceback. [-1, +0, -]
 void clua_leavetraceback(lua_State *L);
+/// Whether so many functions are running in a thread that all of them are gone through by nobody.
+/// [-0, +0, -]
+bool clua_isdeep(lua_State *thread);
 /// Leaves the traceback of a coroutine that an error has ended. [-0, +0, -]
 void clua_tracethread(lua_State *L, lua_State *thread);
 /// Pushes `message` behind the position of the caller of the running C function. [-0, +1, -]

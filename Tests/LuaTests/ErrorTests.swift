@@ -21,6 +21,17 @@ private struct Failure: Error, Equatable { let number: Int }
     #expect(error.description == "s:1: no\n\(error.traceback ?? "")")
   }
 
+  @Test func `the traceback of a very deep stack shows what is on top, and goes no further`() throws
+  {
+    let error = try error(
+      of: "local function f(n) if n == 0 then error('no') end return 1 + f(n - 1) end f(20000)")
+    let lines = try #require(error.traceback).split(separator: "\n")
+    #expect(lines.count == 23)
+    #expect(
+      lines[..<3] == ["stack traceback:", "\t[C]: in function 'error'", "\ts:1: in upvalue 'f'"])
+    #expect(lines.last == "\t...\t(of more than 10000 levels)")
+  }
+
   @Test(arguments: [
     ("nil", "(error object is a nil value)"),
     ("true", "(error object is a boolean value)"),

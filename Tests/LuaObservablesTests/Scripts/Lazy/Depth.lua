@@ -251,4 +251,17 @@ check("a release that is very long", function()
   collectgarbage()
   collectgarbage()
 end)
+check("a getter that ran out of stack for another one leaves none of that memory behind", function()
+  local t = {}
+  local function endless() return 1 + endless() end
+  obs.computed(t, "x", function() return endless() end)
+  obs.computed(t, "y", function(self) return self.x end)
+  collectgarbage()
+  collectgarbage()
+  local before = collectgarbage "count"
+  for _ = 1, 2 do fails("stack overflow", function() return t.y end) end
+  collectgarbage()
+  collectgarbage()
+  assert(collectgarbage "count" - before < 1000, collectgarbage "count" - before)
+end)
 checking.finish()
