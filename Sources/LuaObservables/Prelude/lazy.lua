@@ -155,12 +155,14 @@ local function check_target(target, name)
   if type(target) == "userdata" then
     bad_argument(1, name, "table expected, got an object of the host program (which declares its own)")
   end
-  bad_argument(1, name, "table expected, got " .. (target == nil and "no value" or type(target)))
+  bad_argument(1, name, "table expected, got " .. type(target))
 end
 
-local function check_key(key, number, name)
-  if key == nil or key ~= key then
-    bad_argument(number, name, "name of a property expected, got " .. (key == nil and "no value" or "NaN"))
+-- `kind` stands for nil where that says more.
+local function check_key(key, number, name, kind)
+  if key == nil or key ~= key or core.is_path(key) then
+    bad_argument(number, name, "name of a property expected, got "
+      .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
   end
   if type(key) == "string" and key:sub(1, 2) == "__" then
     bad_argument(number, name, ("'%s' is a metamethod to Lua, and cannot be lazy"):format(key))
@@ -182,9 +184,21 @@ local function each_name(names, number, name)
   return list
 end
 
+-- Whether a table is meant as options; elsewhere it is an object whose property was left out.
+local function is_options(value)
+  for key, option in next, value do
+    if option_types[key] then return true end
+    if type(key) == "string" and type(option) == "function" and core.nearest(key, option_names) then
+      return true
+    end
+  end
+  return false
+end
+
 function obs.lazy(target, names, ...)
   if select("#", ...) == 0 and names == nil then
-    if type(target) ~= "table" then check_function(target, 1, "lazy") end
+    if type(target) ~= "table" then check_function(target, 1, "lazy")
+    elseif not is_options(target) then check_key(nil, 2, "lazy", "no value") end
     return descriptor(core.compile_lazy(target, nil, "lazy", 1))
   end
   check_target(target, "lazy")
@@ -208,6 +222,11 @@ function obs.computed(target, name, ...)
   local count = select("#", ...)
   if count == 0 then
     -- In the body of a model: (get), or (deps, get).
+    if type(name) == "string" then
+      bad_argument(3, "computed", "list of key paths or function expected, got no value")
+    elseif name == nil and type(target) == "table" and not pcall(check_function, target, 1, "computed") then
+      check_key(nil, 2, "computed", "no value")
+    end
     return descriptor(compile_computed(target, name, 1))
   end
   check_target(target, "computed")
@@ -240,9 +259,10 @@ function obs.invalidate(target, names)
   end
 end
 
-function obs.is_valid(target, name)
+function obs.is_valid(target, ...)
+  local name = ...
   prepare(target, "is_valid")
-  check_key(name, 2, "is_valid")
+  check_key(name, 2, "is_valid", select("#", ...) == 0 and "no value")
   return core.is_valid(target, name)
 end
 
@@ -273,9 +293,10 @@ function obs.force(target)
   force(target)
 end
 
-function obs.peek(target, name)
+function obs.peek(target, ...)
+  local name = ...
   check_observed(target, 1, "peek")
-  check_key(name, 2, "peek")
+  check_key(name, 2, "peek", select("#", ...) == 0 and "no value")
   -- One value, nil where there is none.
   return (peek(target, name))
 end

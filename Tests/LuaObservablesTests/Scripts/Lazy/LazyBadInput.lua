@@ -39,6 +39,32 @@ check("names", function()
   fails("bad argument #2 to 'is_valid'", obs.is_valid, t)
   fails("bad argument #2 to 'peek'", obs.peek, t)
 end)
+check("what was left out, and what is nil", function()
+  local t = {width = 1}
+  for _, target in ipairs {t, {}} do
+    fails("bad argument #2 to 'lazy' %(name of a property expected, got no value%)", obs.lazy, target)
+    fails("bad argument #2 to 'computed' %(name of a property expected, got no value%)", obs.computed, target)
+    fails("bad argument #3 to 'computed' %(list of key paths or function expected, got no value%)",
+      obs.computed, target, "x")
+  end
+  fails("unknown option 'laoder' %(did you mean 'loader'%?%)", obs.lazy, {laoder = nothing})
+  fails("bad argument #1 to 'lazy' %(table expected, got nil%)", obs.lazy, nil, "x", nothing)
+  fails("bad argument #1 to 'computed' %(table expected, got nil%)", obs.computed, nil, "x", nothing)
+  fails("bad argument #2 to 'lazy' %(name of a property expected, got nil%)", obs.lazy, t, nil, nothing)
+  fails("bad argument #2 to 'computed' %(name of a property expected, got nil%)",
+    obs.computed, t, nil, {"width"}, nothing)
+  fails("bad argument #2 to 'is_valid' %(name of a property expected, got no value%)", obs.is_valid, t)
+  fails("bad argument #2 to 'is_valid' %(name of a property expected, got nil%)", obs.is_valid, t, nil)
+end)
+check("a key path is no name", function()
+  local t, path = {}, obs.path("k")
+  fails("bad argument #2 to 'computed' %(name of a property expected, got a key path%)",
+    obs.computed, t, path, {"a"}, nothing)
+  fails("bad argument #2 to 'lazy' %(name of a property expected, got a key path%)", obs.lazy, t, path, nothing)
+  fails("bad argument #2 to 'lazy' %(name of a property expected, got a key path%)",
+    obs.lazy, t, {"x", path}, nothing)
+  eq(#obs.invalid_names(t), 0)
+end)
 check("metamethods are never lazy", function()
   local t = {}
   for _, name in ipairs {"__index", "__gc", "__anything"} do
