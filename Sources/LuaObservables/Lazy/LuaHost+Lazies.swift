@@ -9,6 +9,13 @@ extension LuaHost {
       ("declare", { host, L in try host.declareLazy(L) }),
       ("forget", { host, L in try host.forgetLazy(L) }),
       ("invalidate", { host, L in try host.invalidateLazy(L) }),
+      (
+        "is_computing",
+        { host, L in
+          lua_pushboolean(L, host.engine.isComputing ? 1 : 0)
+          return 1
+        }
+      ),
       ("is_lazy", { host, L in try host.isLazy(L) }),
       ("is_valid", { host, L in try host.isLazyValid(L) }),
       ("lazy_keys", { host, L in try host.lazyKeys(L) }),

@@ -290,6 +290,9 @@ end
 
 local function running_task(name)
   local task = tasks[coroutine_running()]
+  if (not task or not coroutine_isyieldable()) and core.is_computing() then
+    error(("obs.%s was called inside a getter, which cannot yield: its value is needed at once"):format(name), 3)
+  end
   if not task then
     error(("obs.%s was called outside of a task (start one with obs.task)"):format(name), 3)
   end

@@ -66,15 +66,8 @@ extension Engine {
     _ = computing.popLast()
     lazy.pointee.flags.remove(.computing)
     if lazy.pointee.isActive {
-      if lazy.pointee.flags.contains(.disturbed) {
-        lazy.pointee.flags.remove(.disturbed)
-        computation = .failed
-        let error = LazyError.disturbed(
-          property: name(of: lazy), by: disturbances.removeValue(forKey: lazy.pointee.id) ?? "?")
-        lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
-      }
-      if lazy.pointee.flags.contains(.spoiled) {
-        lazy.pointee.flags.remove(.spoiled)
+      if !lazy.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
+        reject(lazy)
         computation = .failed
       }
       if case .failed = computation {
@@ -87,6 +80,25 @@ extension Engine {
       rearmQuietSlots()
     }
     return true
+  }
+
+  /// What a getter gave is no value, though it may be stored already.
+  private func reject(_ lazy: WatcherRef) {
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    if lazy.pointee.flags.contains(.mirrored) {
+      receiver.invalidated(lazy)
+      // What comes next is compared with none that nobody was told.
+      lazy.pointee.flags.remove(.known)
+    }
+    if lazy.pointee.flags.contains(.disturbed) {
+      let property = name(of: lazy)
+      switch disturbances.removeValue(forKey: lazy.pointee.id) {
+      case .invalidation: receiver.fail(lazy, LazyError.invalidated(property: property))
+      case .write(let key): receiver.fail(lazy, LazyError.disturbed(property: property, by: key))
+      case nil: receiver.fail(lazy, LazyError.disturbed(property: property, by: "?"))
+      }
+    }
+    lazy.pointee.flags.subtract([.disturbed, .spoiled])
   }
 
   /// A plain read in the getter that is running met an error: the getter fails with it.

@@ -6,6 +6,14 @@ struct DoubtingWatcher {
   let lazy: (index: Int, id: UInt64)
 }
 
+/// Why what a getter computes is no good.
+enum Disturbance {
+  /// It wrote to this key, which its property depends on.
+  case write(String)
+  /// It invalidated its property.
+  case invalidation
+}
+
 /// Lazy properties: records like those of watchers, linked to what they depend on, whose own key has a
 /// slot where what depends on them is linked.
 ///
@@ -127,7 +135,7 @@ extension Engine {
     if lazy.pointee.flags.contains(.disturbed) { return }
     lazy.pointee.flags.insert(.disturbed)
     if let change, let slot = change.slot ?? change.every {
-      disturbances[lazy.pointee.id] = change.node.kind.name(of: slot)
+      disturbances[lazy.pointee.id] = .write(change.node.kind.name(of: slot))
     }
   }
 
@@ -219,6 +227,13 @@ extension Engine {
       let known = change ?? Change(at: slot, isSame: false)
       recorder?.invalidating(known)
       change = known
+    }
+    if lazy.pointee.flags.contains(.computing) {
+      if lazy.pointee.flags.isDisjoint(with: .disturbed) {
+        disturbances[lazy.pointee.id] = .invalidation
+        lazy.pointee.flags.insert(.disturbed)
+      }
+      return
     }
     invalidate(lazy, isCertain: true, by: change)
     if !invalidated.isEmpty { spread(change) }

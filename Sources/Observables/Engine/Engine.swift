@@ -95,7 +95,7 @@ public final class Engine {
   @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
   @exclusivity(unchecked) var operation: UInt64 = 0
   /// What computations wrote that they depend on, by the numbers of their properties.
-  @exclusivity(unchecked) var disturbances: [UInt64: String] = [:]
+  @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
   /// The tracked computation that is running: 0 while there is none; where a bridge without Swift can
   /// read it.
   package let trackingStamp: UnsafeMutablePointer<UInt32>

@@ -152,7 +152,7 @@ public final class Lazy<Value>: LazyStorage {
     }
     if isEqual(old, value) { return .same }
     let replacing = beginReplacing()
-    // What was computed from a value that stood in is none.
+    // What was computed from a value that stood in, or changed meanwhile, is none.
     if replacing.isSpoiled { return .failed }
     if replacing.isBased, let base, isEqual(base, value) {
       stored = value

@@ -71,6 +71,8 @@ public enum LazyError: Error, Equatable, Sendable {
   case tooDeep(first: String, last: String, depth: Int)
   /// A getter wrote to something that its property depends on.
   case disturbed(property: String, by: String)
+  /// A getter invalidated its own property.
+  case invalidated(property: String)
   /// A loader stored nothing, and the property cannot be nil.
   case notLoaded(property: String)
 }
@@ -88,6 +90,8 @@ extension LazyError: CustomStringConvertible {
       """
     case .disturbed(let property, let key):
       "the getter of '\(property)' wrote to '\(key)', which '\(property)' depends on"
+    case .invalidated(let property):
+      "the getter of '\(property)' invalidated its own property"
     case .notLoaded(let property):
       "the loader of '\(property)' stored no value"
     }

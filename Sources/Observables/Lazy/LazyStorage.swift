@@ -138,7 +138,9 @@ public class LazyStorage: Receiver {
   @usableFromInline
   final func beginReplacing() -> (isSpoiled: Bool, isBased: Bool, keepsBase: Bool) {
     guard let record, let engine else { return (false, false, false) }
-    if record.pointee.flags.contains(.spoiled) { return (true, false, false) }
+    if !record.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
+      return (true, false, false)
+    }
     if record.pointee.flags.contains(.based) { return (false, true, false) }
     return (false, false, engine.shouldKeepBase(of: record))
   }
@@ -163,7 +165,7 @@ public class LazyStorage: Receiver {
     }
     hasResult = false
     // An object that did not survive its getter has the value all the same.
-    if engine.settle(record) || hasResult { return }
+    if engine.settle(record) || (hasResult && self.record == nil) { return }
     guard let failure else { throw LazyError.cycle(names: engine.cycle(to: record)) }
     throw failure
   }
@@ -224,6 +226,7 @@ public class LazyStorage: Receiver {
     defer { owner.release() }
     do {
       let result = try runDirectly()
+      if case .failed = result { return result }
       hasResult = true
       return result
     } catch {

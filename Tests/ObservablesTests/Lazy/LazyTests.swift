@@ -128,6 +128,27 @@ import Testing
     }
   }
 
+  @Test func `what a getter gives that disturbs its property is no value`() {  // Z8
+    let loop = Loop()
+    loop.turn {
+      let cell = Cell(1)
+      cell.habit = { cell in cell.source += 1 }
+      for _ in 1...2 {
+        #expect(throws: LazyError.disturbed(property: "value", by: "source")) {
+          try cell.$value.get()
+        }
+        #expect(cell.$value.peek == nil)
+      }
+      cell.habit = { cell in cell.$value.invalidate() }
+      for _ in 1...2 {
+        #expect(throws: LazyError.invalidated(property: "value")) { try cell.$value.get() }
+        #expect(!cell.$value.isValid)
+      }
+      cell.habit = nil
+      #expect(cell.value == 3)
+    }
+  }
+
   @Test func `a cycle through several objects names their classes`() {  // Z11
     let loop = Loop()
     loop.turn {

@@ -212,6 +212,78 @@ check("Z8: errors in to-be-closed variables and handlers of a getter", function(
   fails("closing", function() return t.x end)
   fails("closing", function() return t.x end)
 end)
+check("Z8: a getter that invalidates its own property", function()
+  local t = {n = 1}
+  obs.computed(t, "x", {"n"}, function(self)
+    if self.n == 1 then obs.invalidate(self, "x") end
+    return self.n
+  end)
+  fails("^the getter of 'x' invalidated its own property$", function() return t.x end)
+  fails("^the getter of 'x' invalidated its own property$", function() return t.x end)
+  t.n = 2
+  eq(t.x, 2)
+end)
+check("Z8: what a getter gives that writes to what it depends on is no value", function()
+  for _, reader in ipairs {function(t) return t.x end, function(t) return t.y end} do
+    local t = {n = 1}
+    obs.computed(t, "x", {"n"}, function(self)
+      if self.n < 10 then self.n = self.n + 1 end
+      return self.n
+    end)
+    obs.computed(t, "y", function(self) return self.x end)
+    fails("the getter of 'x' wrote to 'n', which 'x' depends on", reader, t)
+    eq(obs.is_valid(t, "x"), false)
+    eq(rawget(t, "x"), nil)
+    fails("the getter of 'x' wrote to 'n', which 'x' depends on", reader, t)
+    eq(t.n, 3)
+    t.n = 10
+    eq(reader(t), 10)
+  end
+end)
+check("Z4: … and watchers are told the same value when it is one", function()
+  reporting(function()
+    local t, log = {n = 1}, {}
+    obs.computed(t, "x", {"n"}, function(self)
+      if self.n == 2 then self.n = 3 end
+      return self.n > 1 and "many" or "one"
+    end)
+    obs.observe(t, "x", function() log[#log + 1] = t.x end)
+    t.n = 2
+    obs.flush()
+    eq(#reports, 1)
+    eq(#log, 0)
+    t.n = 4
+    obs.flush()
+    t.n = 5
+    obs.flush()
+    eq(table.concat(log, " "), "many")
+  end)
+end)
+check("T12: a getter cannot wait, in a task or elsewhere", function()
+  local t, log = {}, {}
+  obs.lazy(t, "x", function() obs.sleep(0) end)
+  obs.computed(t, "y", function(self) return self.x end)
+  local function read()
+    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield", function() return t.x end)
+    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield", function() return t.y end)
+    log[#log + 1] = "read"
+  end
+  read()
+  obs.task(read)
+  eq(#log, 2)
+end)
+check("Z14: a getter that forgets its own property leaves a plain key without a value", function()
+  local t = {n = 1}
+  obs.computed(t, "x", {"n"}, function(self)
+    obs.forget(self, "x")
+    return 5
+  end)
+  eq(t.x, nil)
+  eq(t.x, nil)
+  t.x = 3
+  t.n = 2
+  eq(t.x, 3)
+end)
 check("Z11: a cycle names its members in order", function()
   for _, is_tracked in ipairs {false, true} do
     local t = {}
