@@ -25,37 +25,44 @@ extension Engine {
   private func settleDirty(_ watcher: WatcherRef) -> Bool {
     if wiringDepth > 16, !stack.hasRoom() { return true }
     let outer = beginWiring(watcher)
+    let base = taken.count
     var wire = watcher.pointee.wires
     while let current = wire {
       // Kept until all is done: nothing of them is freed while links are made.
-      var links: [LinkRef] = []
-      while let link = takeDirty(current) { links.append(link) }
-      for link in links {
-        guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { continue }
-        if lazy.pointee.flags.contains(.uncached) {
-          // It announces what is up to date only.
-          _ = settleDependencies(of: lazy)
-        } else {
-          settleForNobody(lazy)
-        }
-        guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { continue }
-        let isFailed = lazy.isOutdated && link.isBelowOperator
-        if link.pointee.derived == lazy.pointee.version, !isFailed { continue }
-        if link.isBelowOperator {
-          // Its contribution changes before the operator is looked at.
-          link.pointee.derived = isFailed ? Link.failed : lazy.pointee.version
-          markStale(link)
-        } else if !link.pointee.isTerminal {
-          markStale(link)
+      while let link = takeDirty(current) { taken.append(link) }
+      let end = taken.count
+      for index in base..<end { settle(taken[index], of: watcher) }
+      for index in base..<end {
+        let link = taken[index]
+        if link.pointee.slot != nil, !(link.pointee.isStale && link.isBelowOperator) {
+          markDirty(link)
         }
       }
-      for link in links
-      where link.pointee.slot != nil && !(link.pointee.isStale && link.isBelowOperator) {
-        markDirty(link)
-      }
+      taken.removeAll(from: base)
       wire = current.pointee.next
     }
     return endWiring(watcher, outer)
+  }
+
+  /// Brings the lazy property at a link up to date; whether that has another value is for later.
+  private func settle(_ link: LinkRef, of watcher: WatcherRef) {
+    guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { return }
+    if lazy.pointee.flags.contains(.uncached) {
+      // It announces what is up to date only.
+      _ = settleDependencies(of: lazy)
+    } else {
+      settleForNobody(lazy)
+    }
+    guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
+    let isFailed = lazy.isOutdated && link.isBelowOperator
+    if link.pointee.derived == lazy.pointee.version, !isFailed { return }
+    if link.isBelowOperator {
+      // Its contribution changes before the operator is looked at.
+      link.pointee.derived = isFailed ? Link.failed : lazy.pointee.version
+      markStale(link)
+    } else if !link.pointee.isTerminal {
+      markStale(link)
+    }
   }
 
   /// … where nobody reads it.

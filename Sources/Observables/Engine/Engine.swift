@@ -79,6 +79,8 @@ public final class Engine {
   @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
   /// Watchers of those that are to be told in the write.
   @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
+  /// Links of watchers whose dependencies are being brought up to date.
+  @exclusivity(unchecked) var taken = RawList<LinkRef>()
   /// What is being brought up to date, what it needs on top.
   @exclusivity(unchecked) var settling = RawList<WatcherRef>()
   /// Where what the innermost `settle` needs begins there.
@@ -157,6 +159,7 @@ public final class Engine {
     armings.deallocate()
     trackingStamp.deallocate()
     invalidated.free()
+    taken.free()
     settling.free()
     computing.free()
   }

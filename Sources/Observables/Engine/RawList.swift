@@ -56,6 +56,12 @@ struct RawList<Element: BitwiseCopyable> {
     if capacity > 65_536 { free() }
   }
 
+  /// Forgets what is at `index` and beyond.
+  @inline(__always)
+  mutating func removeAll(from index: Int) {
+    if index == 0 { removeAll() } else { count = index }
+  }
+
   mutating func sort(by comesBefore: (Element, Element) -> Bool) {
     var elements = UnsafeMutableBufferPointer(start: base, count: count)
     elements.sort(by: comesBefore)
