@@ -129,7 +129,7 @@ public final class Lazy<Value>: LazyStorage {
 
   /// The same where it is bound already.
   func assign(_ value: Value) {
-    declaration.checkWritable()
+    declaration.checkWritable(title)
     if isLoading {
       loaded(with: keep(value))
     } else if declaration.isArmedByNil, isNone(value) {

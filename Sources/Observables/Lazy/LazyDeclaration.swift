@@ -38,9 +38,9 @@ final class LazyDeclaration: @unchecked Sendable {
 
   func place(at slot: Int) { self.slot = slot }
 
-  func checkWritable() {
-    precondition(!isReadOnly, "'\(name)' is read-only")
-    precondition(!flags.contains(.uncached), "'\(name)' keeps no value (isCached: false)")
+  func checkWritable(_ title: @autoclosure () -> String) {
+    precondition(!isReadOnly, "\(title()) is read-only")
+    precondition(!flags.contains(.uncached), "\(title()) keeps no value (isCached: false)")
   }
 }
 

@@ -214,7 +214,8 @@ public class LazyStorage: Receiver {
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
-  private final var title: String {
+  /// How errors name it.
+  final var title: String {
     model.map { "\(type(of: $0)).\(declaration.name)" } ?? declaration.name
   }
 

@@ -117,6 +117,14 @@ import Testing
       ])
   }
 
+  @Test func `assigning what is read-only traps, and names the class`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      Poet().both = "nobody"
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("Poet.both is read-only"))
+  }
+
   @Test func `a cycle is an error that names its members`() {  // Z11
     let loop = Loop()
     loop.turn {
