@@ -5,7 +5,10 @@
 #include "observed_internal.h"
 
 /* The fields of a cell are there from the beginning: setting them takes no memory. */
-enum { GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, VALUE, BASE, NUMBER };
+enum {
+  GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, VALUE, BASE, NUMBER,
+  RUNNING = BASE  // of a key without a value: the coroutine in which its getter is
+};
 
 /* What belongs to one number in the list of the cells: what each computation and invalidation needs is
    there directly. */

@@ -41,20 +41,40 @@ static bool slot_is_of(lua_State *L, clua_node *node, int userdata, int key, clu
   return record && record->lazy && record->slot == slot;
 }
 
+/* The getter of the cell at 1, which keeps no value, is done, or raised. */
+static int leave_getter(lua_State *L) {
+  lua_pushboolean(L, false);
+  lua_rawseti(L, 1, RUNNING);
+  return 0;
+}
+
+/* Returns what the getter of a key that keeps no value gives. It may wait, in a coroutine, while others
+   read the key; in the same one it reads itself. [-0, +any, e] */
+static int call_getter(lua_State *L, int table, int userdata, int key) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+  lua_pushvalue(L, key);
+  lua_rawget(L, -2);
+  int cell = lua_gettop(L);
+  lua_rawgeti(L, cell, RUNNING);
+  if (lua_tothread(L, -1) == L) {
+    const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "?";
+    return luaL_error(L, "a cycle of computed properties: %s → … → %s", name, name);
+  }
+  lua_pushthread(L);
+  lua_rawseti(L, cell, RUNNING);
+  lua_toclose(L, cell);
+  lua_rawgeti(L, cell, GETTER);
+  lua_pushvalue(L, table);
+  lua_pushvalue(L, key);
+  lua_callk(L, 2, 1, 0, called);
+  return called(L, LUA_OK, 0);
+}
+
 int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                   int key) {
   luaL_checkstack(L, 16, NULL);
   clua_slot *slot = record->slot;
-  if (record->flags & CLUA_LAZY_UNCACHED) {
-    lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
-    lua_pushvalue(L, key);
-    lua_rawget(L, -2);
-    lua_rawgeti(L, -1, GETTER);
-    lua_pushvalue(L, table);
-    lua_pushvalue(L, key);
-    lua_callk(L, 2, 1, 0, called);
-    return called(L, LUA_OK, 0);
-  }
+  if (record->flags & CLUA_LAZY_UNCACHED) return call_getter(L, table, userdata, key);
   clua_shared *shared = node->shared;
   if (!slot || !shared->observation.compute) return 0;
   if (!slot->valid && shared->getter == L && lua_isyieldable(L)) {
@@ -299,6 +319,12 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_rawseti(L, cell, FLAGS);
   lua_pushinteger(L, number);
   lua_rawseti(L, cell, NUMBER);
+  if (flags & CLUA_LAZY_UNCACHED) {
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, leave_getter);
+    lua_setfield(L, -2, "__close");
+    lua_setmetatable(L, cell);
+  }
   if (record->lazy) {
     // Declared again: the value that the former declaration gave.
     lua_pushvalue(L, key);

@@ -316,6 +316,52 @@ check("Z11: a getter that reads itself", function()
   local ok, value = pcall(function() return t.z end)
   assert(ok and value == 1 or tostring(value):find "cycle", value)
 end)
+check("Z11: a getter without a value that reads itself, directly or by others", function()
+  local runs = 0
+  local function property(t, name, get)
+    obs.lazy(t, name, {cached = false, get = function(self)
+      runs = runs + 1
+      return get(self)
+    end})
+  end
+  local t = {limit = 3}
+  property(t, "x", function(self) return obs.get(self, "x") end)
+  property(t, "y", function(self) return self.z end)
+  property(t, "z", function(self) return self.y end)
+  property(t, "caught", function(self) return (pcall(function() return self.caught end)) end)
+  for _ = 1, 2 do
+    runs = 0
+    fails("a cycle of computed properties: x → … → x", function() return t.x end)
+    eq(runs, 1)
+    fails("a cycle of computed properties: y → … → y", function() return t.y end)
+    eq(runs, 3)
+    eq(t.caught, false)
+  end
+  -- A tree is none.
+  local function node(left, right)
+    local node = {left = left, right = right}
+    property(node, "size", function(self)
+      return 1 + (self.left and self.left.size or 0) + (self.right and self.right.size or 0)
+    end)
+    return node
+  end
+  local leaf = node()
+  eq(node(node(leaf, leaf), leaf).size, 5)
+end)
+check("Z11: … while it waits in one task another one may read it", function()
+  local t, log = {}, {}
+  obs.lazy(t, "x", {cached = false, get = function()
+    coroutine.yield()
+    return "value"
+  end})
+  local function read() return t.x end
+  local first, second = coroutine.create(read), coroutine.create(read)
+  for _, thread in ipairs {first, second, second, first} do
+    local ok, value = coroutine.resume(thread)
+    log[#log + 1] = tostring(ok and value)
+  end
+  eq(table.concat(log, " "), "nil nil value value")
+end)
 check("Z11: a cycle through two objects", function()
   local a, b = {}, {}
   a.other, b.other = b, a
