@@ -162,6 +162,22 @@ bool clua_pushlazy(lua_State *L, int table, int key) {
   return true;
 }
 
+int clua_lazykeys(lua_State *L) {
+  lua_settop(L, 1);
+  clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
+  if (!node || node->lazies == 0) return 0;
+  lua_createtable(L, 0, node->lazies);
+  lua_getiuservalue(L, 3, CLUA_NODE_KEYS);
+  for (int i = 0; i < node->count; i++) {
+    if (!node->records[i].lazy) continue;
+    lua_rawgeti(L, 5, i + 1);
+    lua_pushboolean(L, true);
+    lua_rawset(L, 4);
+  }
+  lua_settop(L, 4);
+  return 1;
+}
+
 int clua_lazyinherited(lua_State *L) {
   lua_settop(L, 2);
   if (!clua_getmetatable(L, 1)) return 0;

@@ -58,6 +58,8 @@ void clua_node_unlazy(lua_State *L, clua_node *node, int key);
 bool clua_node_islazy(lua_State *L, clua_node *node, int key);
 /// (table, key) -> what the key gives through the metatable of the table.
 int clua_lazyinherited(lua_State *L);
+/// (table) -> a set of its lazy keys, nil where it has none.
+int clua_lazykeys(lua_State *L);
 
 /// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to be
 /// kept. [-0, +0, -]

@@ -18,7 +18,6 @@ extension LuaHost {
       ),
       ("is_lazy", { host, L in try host.isLazy(L) }),
       ("is_valid", { host, L in try host.isLazyValid(L) }),
-      ("lazy_keys", { host, L in try host.lazyKeys(L) }),
       ("lazy_names", { host, L in try host.lazyNames(L) }),
       ("force", { host, L in try host.forceLazies(L) }),
       ("definition", { host, L in try host.definition(L) }),
@@ -175,24 +174,6 @@ extension LuaHost {
       isValid = lazy.pointee.slot?.pointee.isValid ?? false
     }
     lua_pushboolean(L, isValid ? 1 : 0)
-    return 1
-  }
-
-  /// lazy_keys(table) → a set of its lazy keys, nil where it has none.
-  private func lazyKeys(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
-    guard let root = try existingNode(at: 1, of: L, "get"), isTable(root),
-      clua_node_haslazies(TableKind.table(root))
-    else { return 0 }
-    try state.check(clua_try_createtable(L, 0, 0), L)
-    for lazy in engine.lazies(of: root) {
-      let slot = lazy.pointee.slot!
-      clua_node_pushkey(
-        L, TableKind.table(root),
-        UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-      lua_pushboolean(L, 1)
-      try state.check(clua_try_rawset(L, 2), L)
-    }
     return 1
   }
 
