@@ -1,5 +1,7 @@
 #include "clua_commandline.h"
 
+#include "clua_errors.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -169,7 +171,10 @@ static int add_traceback(lua_State *L) {
     if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
     message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
   }
-  luaL_traceback(L, L, message, 1);
+  lua_pushfstring(L, "%s\n", message);
+  luaL_traceback(L, L, NULL, 1);
+  clua_addinner(L, 1);
+  lua_concat(L, 2);
   return 1;
 }
 

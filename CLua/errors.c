@@ -7,7 +7,7 @@
 /// Instructions that a `__tostring` may take: well below a second, and enough for any honest one.
 enum { DESCRIPTION_INSTRUCTIONS = 10 * 1000 * 1000 };
 
-static const char error_key, traceback_key, swift_key;
+static const char error_key, traceback_key, swift_key, inner_error_key, inner_traceback_key;
 
 /* ---- Tracebacks ------------------------------------------------------------------------------- */
 
@@ -22,9 +22,11 @@ bool clua_isdeep(lua_State *thread) {
 
 /* Pushes a line of a traceback. [-0, +1, m] */
 static void push_level(lua_State *L, const lua_Debug *activation) {
+  const char *tail = "";
   lua_pushfstring(L, "\n\t%s:", activation->short_src);
   if (activation->currentline > 0) lua_pushfstring(L, "%d:", activation->currentline);
   else lua_pushliteral(L, "");
+  if (activation->istailcall) tail = "\n\t(...tail calls...)";
   if (*activation->namewhat) {
     bool global = strcmp(activation->namewhat, "global") == 0;
     lua_pushfstring(L, " in %s '%s'", global ? "function" : activation->namewhat, activation->name);
@@ -33,7 +35,8 @@ static void push_level(lua_State *L, const lua_Debug *activation) {
   } else {
     lua_pushfstring(L, " in function <%s:%d>", activation->short_src, activation->linedefined);
   }
-  lua_concat(L, 3);
+  lua_pushstring(L, tail);
+  lua_concat(L, 4);
 }
 
 /* As luaL_traceback, but of a deep stack only what is on top. [-0, +1, m] */
@@ -54,7 +57,61 @@ static void push_traceback(lua_State *L, lua_State *thread, int level) {
   lua_concat(L, 2);
 }
 
-int clua_messagehandler(lua_State *L) {
+/* Pushes the lines of the functions down to the C function `last`, which is not among them. [-0, +1, m] */
+static void push_levels_above(lua_State *L, lua_CFunction last) {
+  lua_Debug activation;
+  lua_pushliteral(L, "stack traceback:");
+  for (int level = 1; lua_getstack(L, level, &activation); level++) {
+    lua_getinfo(L, "Slntf", &activation);
+    bool is_last = lua_tocfunction(L, -1) == last;
+    lua_pop(L, 1);
+    if (is_last) break;
+    if (level > SHOWN_LEVELS) {
+      lua_pushliteral(L, "\n\t...");
+      lua_concat(L, 2);
+      break;
+    }
+    push_level(L, &activation);
+    lua_concat(L, 2);
+  }
+}
+
+void clua_addinner(lua_State *L, int error) {
+  static const char header[] = "stack traceback:";
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &inner_error_key);
+  bool same = lua_rawequal(L, -1, error);
+  lua_pop(L, 1);
+  if (!same) return;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &inner_traceback_key);
+  if (lua_type(L, -1) == LUA_TSTRING) {
+    lua_pushstring(L, lua_tostring(L, -2) + sizeof header - 1);
+    lua_concat(L, 2);
+    lua_replace(L, -2);
+  } else {
+    lua_pop(L, 1);
+  }
+  clua_forgetinner(L);
+}
+
+void clua_forgetinner(lua_State *L) {
+  lua_pushboolean(L, false);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &inner_error_key);
+}
+
+void clua_leaveinner(lua_State *L, int error, int traceback) {
+  // An object would be kept alive by this.
+  bool is_text = lua_type(L, error) == LUA_TSTRING;
+  if (is_text) lua_pushvalue(L, error);
+  else lua_pushboolean(L, false);
+  if (is_text && lua_type(L, traceback) == LUA_TSTRING) lua_pushvalue(L, traceback);
+  else lua_pushboolean(L, false);
+  // Both keys were made at installation and are never nil.
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &inner_traceback_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &inner_error_key);
+}
+
+/* The rest of a message handler; its traceback ends above `last`, if there is one. */
+static int handle(lua_State *L, lua_CFunction last) {
   lua_Debug raiser;
   bool swift = false;
   lua_settop(L, 1);
@@ -66,10 +123,16 @@ int clua_messagehandler(lua_State *L) {
   if (!lua_checkstack(L, 10)) return 1;
   lua_pushboolean(L, swift);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
-  push_traceback(L, L, 1);
+  if (last) push_levels_above(L, last);
+  else push_traceback(L, L, 1);
+  clua_addinner(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
   return 1;
 }
+
+int clua_messagehandler(lua_State *L) { return handle(L, NULL); }
+
+int clua_handleabove(lua_State *L, lua_CFunction last) { return handle(L, last); }
 
 void clua_pushtraceback(lua_State *L, bool *swift) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &swift_key);
@@ -92,17 +155,19 @@ void clua_leavetraceback(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
 }
 
-/* (light thread) */
+/* (light thread, error) */
 static int trace(lua_State *L) {
   lua_State *thread = lua_touserdata(L, 1);
   push_traceback(L, thread, 0);
+  clua_addinner(L, 2);
   clua_leavetraceback(L);
   return 0;
 }
 
 void clua_tracethread(lua_State *L, lua_State *thread) {
   lua_pushlightuserdata(L, thread);
-  if (clua_protect(L, trace, 1, 0) != LUA_OK) lua_pop(L, 1);
+  lua_pushvalue(L, -2);
+  if (clua_protect(L, trace, 2, 0) != LUA_OK) lua_pop(L, 1);
 }
 
 /* ---- Error values that hold a Swift error ----------------------------------------------------- */
@@ -196,8 +261,11 @@ void clua_install_errors(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
   lua_pushboolean(L, false);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
-  lua_pushboolean(L, false);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
+  const void *const keys[] = {&swift_key, &inner_error_key, &inner_traceback_key};
+  for (int i = 0; i < 3; i++) {
+    lua_pushboolean(L, false);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, keys[i]);
+  }
 }
 
 /* ---- What an error value reads as -------------------------------------------------------------- */

@@ -270,11 +270,15 @@ void clua_lazy_fail(lua_State *L, lua_Integer number) {
   lua_settop(L, error - 1);
 }
 
-void clua_lazy_pusherror(lua_State *L, lua_Integer number) {
+void clua_lazy_pusherror(lua_State *L, lua_Integer number, bool raised) {
   int top = lua_gettop(L);
   if (!clua_pushcell(L, number)) return;
   lua_rawgeti(L, top + 1, FAILURE);
   lua_rawgeti(L, top + 1, TRACE);
+  if (raised) {
+    clua_leaveinner(L, top + 2, top + 3);
+    clua_shared_of(L)->raised = true;
+  }
   clua_leavetraceback(L);
   lua_replace(L, top + 1);
 }

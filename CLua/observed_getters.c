@@ -94,9 +94,20 @@ static int run_getters(lua_State *L) {
   return 0;
 }
 
+/* The readers of the property are in the traceback of theirs. */
+static int handle_getter(lua_State *L) { return clua_handleabove(L, run_getters); }
+static int handle_loader(lua_State *L) { return clua_handleabove(L, run_loader); }
+
+/* What comes is no error of before. [-0, +0, -] */
+static void forget_raised(lua_State *L, clua_shared *shared) {
+  if (shared->raised) clua_forgetinner(L);
+  shared->raised = false;
+}
+
 bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *evaluation) {
+  forget_raised(L, shared);
   int handler = lua_gettop(L) + 1;
-  lua_pushcfunction(L, clua_messagehandler);
+  lua_pushcfunction(L, handle_getter);
   lua_pushcfunction(L, run_getters);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
   lua_pushlightuserdata(L, evaluation);
@@ -115,11 +126,12 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
 clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
   int cell = lua_gettop(L) + 1;
   computation data = {compare, CLUA_COMPUTED_FAILED};
+  forget_raised(L, clua_shared_of(L));
   if (!clua_pushcell(L, number)) {
     lua_settop(L, cell - 1);
     return CLUA_COMPUTED_FAILED;
   }
-  lua_pushcfunction(L, clua_messagehandler);
+  lua_pushcfunction(L, handle_loader);
   lua_pushcfunction(L, run_loader);
   lua_pushvalue(L, cell);
   lua_pushlightuserdata(L, &data);
@@ -247,6 +259,7 @@ static int open_protected(lua_State *L) {
 clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot) {
   int cell = lua_gettop(L) + 1;
   clua_shared *shared = clua_shared_of(L);
+  forget_raised(L, shared);
   if (!clua_pushcell(L, number)) {
     lua_settop(L, cell - 1);
     return CLUA_COMPUTED_FAILED;

@@ -48,6 +48,7 @@ typedef struct clua_shared {
   int opened;        // how many those are
   lua_State *getter;  // the coroutine of the getter that is running, if it has one
   clua_slot *waits;   // what it waits for
+  bool raised;       // an error of a getter was raised in a reader, whose traceback may not be made
   bool active;       // something was observed once
   bool traversed;    // `next` gave out a key once: loops may be under way
   lua_CFunction insert, remove, move, sort, concat, unpack;

@@ -16,7 +16,16 @@ void clua_leavetraceback(lua_State *L);
 /// Whether so many functions are running in a thread that all of them are gone through by nobody.
 /// [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
-/// Leaves the traceback of a coroutine that an error has ended. [-0, +0, -]
+/// The same, whose traceback ends above the C function `last`. [-1, +1, m]
+int clua_handleabove(lua_State *L, lua_CFunction last);
+/// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the next
+/// handler puts that before its own (`clua_addinner`). [-0, +0, -]
+void clua_leaveinner(lua_State *L, int error, int traceback);
+/// … if it has not yet. [-0, +0, -]
+void clua_forgetinner(lua_State *L);
+/// Completes the traceback on top, which is that of the error at `error`. [-1, +1, m]
+void clua_addinner(lua_State *L, int error);
+/// Leaves the traceback of a coroutine that the error on top has ended. [-0, +0, -]
 void clua_tracethread(lua_State *L, lua_State *thread);
 /// Pushes `message` behind the position of the caller of the running C function. [-0, +1, -]
 int clua_try_pushmessage(lua_State *L, const char *message, size_t length);

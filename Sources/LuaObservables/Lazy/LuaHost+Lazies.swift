@@ -275,7 +275,7 @@ extension LuaHost {
     if let error = engine.cycleError(of: lazy) {
       state.pushError(error, to: L)
     } else {
-      clua_lazy_pusherror(L, lazy.number)
+      clua_lazy_pusherror(L, lazy.number, true)
     }
   }
 

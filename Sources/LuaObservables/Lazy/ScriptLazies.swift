@@ -99,7 +99,7 @@ final class ScriptLazies: Receiver {
     if isUpToDate {
       clua_lazy_pushvalue(L, other.number, false)
     } else {
-      clua_lazy_pusherror(L, other.number)
+      clua_lazy_pusherror(L, other.number, true)
     }
   }
 
@@ -186,7 +186,7 @@ final class ScriptLazies: Receiver {
     guard !host.isClosed, lazy.pointee.slot != nil else { return }
     let L = host.state.pointer
     let name = host.engine.name(of: lazy)
-    clua_lazy_pusherror(L, lazy.number)
+    clua_lazy_pusherror(L, lazy.number, false)
     host.reportError(
       LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
     clua_lazy_forgeterror(L, lazy.number)

@@ -33,6 +33,7 @@ extension LuaHost {
         }
       ),
       ("report", { host, L in try host.reportFromScript(L) }),
+      ("traceback", { host, L in host.traceback(L) }),
       (
         "site",
         { host, L in
@@ -156,6 +157,16 @@ extension LuaHost {
       errorHook = LuaFunction(pin: try state.pin(at: 1, of: L))
     }
     return 0
+  }
+
+  /// traceback(thread, error) → the traceback of a coroutine that ended with the error.
+  private func traceback(_ L: OpaquePointer) -> CInt {
+    lua_settop(L, 2)
+    guard let thread = lua_tothread(L, 1) else { return 0 }
+    clua_tracethread(L, thread)
+    var isSwift = false
+    clua_pushtraceback(L, &isSwift)
+    return 1
   }
 
   /// report(error, traceback, kind, name, site): an error in a callback that Lua called itself.

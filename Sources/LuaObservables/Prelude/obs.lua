@@ -11,7 +11,6 @@ local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, c
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
 local pack, unpack, concat = table.pack, table.unpack, table.concat
-local traceback = debug and debug.traceback or function() end
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
 local function bad_argument(number, name, message)
@@ -267,7 +266,7 @@ local step
 
 local function after_step(task, thread, ok, first, ...)
   if not ok then
-    local failure = { first, traceback(thread) }
+    local failure = { first, core.traceback(thread, first) }
     coroutine_close(thread)
     if not task.waiters then
       -- Nobody waits for it: the error has no other reader.

@@ -50,6 +50,58 @@ check("Z8: the traceback of a report shows the getter", function()
     eq(n(), 1)
   end)
 end)
+check("Z8: a traceback leads from where the error arose through the getters to who reads", function()
+  local t, other = {a = 1}, {a = 1}
+  local function here(level) return debug.getinfo(level or 2, "l").currentline end
+  local lines = {}
+  local function innermost(self)
+    lines[1] = here()
+    local value = self.absent.field
+    return value
+  end
+  -- Declared, and in a coroutine because the getter of another one is running.
+  obs.computed(t, "x", {"a"}, function(self)
+    lines[2] = here()
+    local value = innermost(self)
+    return value
+  end)
+  obs.computed(t, "y", {"x"}, function(self)
+    lines[3] = here()
+    local value = self.x
+    return value
+  end)
+  obs.computed(t, "z", function(self)
+    lines[4] = here()
+    local value = self.y
+    return value
+  end)
+  local function read()
+    lines[5] = here()
+    local value = t.z
+    return value
+  end
+  obs.observe(other, "a", read)
+  for turn = 1, 3 do
+    -- What was caught before leaves nothing behind.
+    pcall(read)
+    if turn == 2 then t.a = t.a + 1 end
+    reporting(function()
+      other.a = other.a + 1
+      obs.flush()
+    end)
+    eq(#reports, 1)
+    local traceback, from = reports[1].where.traceback, 1
+    for i, line in ipairs(lines) do
+      local found = traceback:find("LazyErrors.lua:" .. line + 1 .. ":", from, true)
+      if not found then error(("line %d lacks in %s"):format(i, traceback)) end
+      from = found + 1
+    end
+    -- Once each, and nothing of the machinery in between.
+    traceback = traceback:sub(1, from)
+    eq(select(2, traceback:gsub("LazyErrors.lua:%d+: in ", "")), #lines - 1)
+    eq(traceback:find("in ?", 1, true), nil)
+  end
+end)
 check("Z8: a report of the flush names the write behind it", function()
   local t = {a = 1, list = {{n = 1}}}
   obs.computed(t, "x", {"a"}, function(self) return self.a > 1 and error "x" or self.a end)
