@@ -65,7 +65,7 @@ extension LuaHost {
     try state.check(clua_try_getfield(L, 3, "flags", 5), L)
     let options = CInt(truncatingIfNeeded: lua_tointegerx(L, -1, nil))
     clua_pop(L, 1)
-    let context = lazies.makeContext(options)
+    let (context, length) = (lazies.makeContext(options), clua_node_length(table))
     let status = clua_try_node_lazy(L, table, options, lua_Integer(context >> 8))
     if status != LUA_OK {
       lazies.release(context)
@@ -76,11 +76,13 @@ extension LuaHost {
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
     // Who watches the key already is called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
-    let wasElement = wasPlain && lua_type(L, 4) != LUA_TNIL
+    let hadValue = lua_type(L, 4) != LUA_TNIL
+    // In a hole of a list it ends the list there.
+    let wasElement = wasPlain && (hadValue || clua_node_length(table) != length)
     if wasElement {
       lua_pushnil(L)
       var write = clua_write()
-      (write.node, write.was, write.length) = (table, true, clua_node_length(table))
+      (write.node, write.was, write.length) = (table, hadValue, clua_node_length(table))
       (write.table, write.key, write.old, write.new_) = (1, 2, 4, 5)
       tables.record(write, of: root, L)
     }

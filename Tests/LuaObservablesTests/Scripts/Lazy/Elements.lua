@@ -85,6 +85,17 @@ check("C9: … also where it becomes lazy while it is observed", function()
   eq(table.concat(log, ", "), "1 of 1, 9 of 3")
 end)
 
+check("C9: … and where that is a hole of it", function()
+  local list = { 1, 2, 3, 4 }
+  obs.observe(list, "@sum", function() end)
+  list[2] = nil
+  obs.flush()
+  obs.lazy(list, 2, function() return 20 end)
+  obs.flush()
+  eq(obs.get(list, "@count"), 1)
+  eq(obs.get(list, "@sum"), 1)
+end)
+
 check("C9: `*` before the end of a path goes through no lazy keys", function()
   local a, b, calls = { x = 1 }, { x = 2 }, 0
   local t = { n = 1, list = { a, b } }
