@@ -225,6 +225,17 @@ void clua_lazy_drop(lua_State *L, clua_shared *shared, lua_Integer number, bool 
   lua_settop(L, top);
 }
 
+void clua_lazy_forgetbase(lua_State *L, clua_shared *shared, lua_Integer number) {
+  struct clua_lazyvalues *values = shared->values + number;
+  if (values->base.kind != KEPT_IN_CELL) return;
+  values->base.kind = KEPT_NIL;
+  if (clua_pushcell(L, number)) {
+    lua_pushboolean(L, false);
+    lua_rawseti(L, -2, BASE);
+  }
+  lua_pop(L, 1);
+}
+
 static void push_field(lua_State *L, lua_Integer number, int field) {
   if (!clua_pushcell(L, number)) return;
   lua_rawgeti(L, -1, field);

@@ -64,6 +64,8 @@ int clua_lazykeys(lua_State *L);
 /// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to be
 /// kept. [-0, +0, -]
 void clua_lazy_drop(lua_State *L, struct clua_shared *shared, lua_Integer number, bool kept);
+/// Lets go of the base of a lazy key. [-0, +0, -]
+void clua_lazy_forgetbase(lua_State *L, struct clua_shared *shared, lua_Integer number);
 /// What a state keeps, for those who use it often. [-0, +0, -]
 struct clua_shared *clua_lazy_shared(lua_State *L);
 /// Pushes what the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]

@@ -131,6 +131,12 @@ final class ScriptLazies: Receiver {
       host._withUnsafeGuaranteedRef { $0.state.pointer }, shared, lazy.number, isKept)
   }
 
+  override func forgetBase(of lazy: WatcherRef) {
+    reference._withUnsafeGuaranteedRef {
+      if !$0.isClosed { clua_lazy_forgetbase($0.state.pointer, shared, lazy.number) }
+    }
+  }
+
   override func settled() {
     reference._withUnsafeGuaranteedRef { if !$0.isClosed { clua_untrack($0.state.pointer) } }
   }

@@ -146,11 +146,9 @@ extension Engine {
     let lazies = based
     based = []
     for (index, id) in lazies {
-      guard let lazy = watcher(at: index, id: id), let slot = lazy.pointee.slot,
-        lazy.pointee.flags.contains(.based)
-      else { continue }
+      guard let lazy = watcher(at: index, id: id), let slot = lazy.pointee.slot else { continue }
       var isWaiting = false
-      var next = slot.pointee.first
+      var next = lazy.pointee.flags.contains(.based) ? slot.pointee.first : nil
       while let link = next {
         next = link.pointee.next
         let watcher = link.pointee.wire.pointee.watcher
@@ -164,6 +162,7 @@ extension Engine {
         based.append((index, id))
       } else {
         lazy.pointee.flags.remove(.based)
+        lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
       }
     }
   }

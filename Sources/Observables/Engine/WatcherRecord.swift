@@ -208,6 +208,8 @@ open class Receiver {
   open func reportFailure(of lazy: WatcherRef) {}
   /// A property that is mirrored is invalid from now on; its value may turn out to be right.
   open func invalidated(_ lazy: WatcherRef) {}
+  /// The value that was delivered before the last one is of no use any more.
+  open func forgetBase(of lazy: WatcherRef) {}
   /// No computation is running any more; some of those that were are tracked and this one's.
   open func settled() {}
   /// The change from the value that was delivered last, for an immediate watcher.

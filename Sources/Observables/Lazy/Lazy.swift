@@ -166,6 +166,8 @@ public final class Lazy<Value>: LazyStorage {
   override func anyValue() throws -> Any? { flattened(try get()) }
   override var anyPeek: Any? { peek.flatMap { flattened($0) } }
 
+  public override func forgetBase(of lazy: WatcherRef) { base = nil }
+
   public override func change(of lazy: WatcherRef) -> AnyObject? {
     SavedValues(
       ObservedValues(

@@ -234,6 +234,21 @@ turns("the dependent of an object elsewhere does not keep it both ways", functio
   eq(weak[1], nil)
   eq(weak[2], nil)
 end)
+turns("the value of before is let go when watchers were told the next", function()
+  local t, weak = {n = 1}, setmetatable({}, {__mode = "v"})
+  obs.computed(t, "x", {"n"}, function(self)
+    weak[self.n] = {self.n}
+    return weak[self.n]
+  end)
+  obs.observe(t, "x.1", function() end)
+  for n = 2, 4 do
+    t.n = n
+    obs.flush()
+  end
+  collect()
+  for n = 1, 3 do eq(weak[n], nil) end
+  eq(weak[4], t.x)
+end)
 turns("weak tables stay weak", function()
   local t = setmetatable({}, {__mode = "v"})
   obs.lazy(t, "x", function() return {} end)
