@@ -136,6 +136,31 @@ import Testing
     }
   }
 
+  @Test func `a getter fails with the error that a plain read of it meets`() {  // Z8
+    struct Failure: Error {}
+    final class Risk: ObservableModel {
+      static let properties = ModelProperties(for: Risk.self) {
+        Property("risky", lazy: { $0.$risky }) { _ in throw Failure() }
+        Property("next", lazy: { $0.$next }, from: ["risky"]) { $0.risky + 1 }
+        Property("last", tracked: { $0.$last }) { $0.risky + 2 }
+      }
+      let observation = ModelObservation()
+      @Lazy var risky: Int = 0
+      @Lazy var next: Int
+      @Lazy var last: Int
+    }
+    let loop = Loop()
+    loop.turn {
+      let risk = Risk()
+      for _ in 1...2 {
+        #expect(throws: Failure.self) { try risk.$next.get() }
+        #expect(throws: Failure.self) { try risk.$last.get() }
+        #expect(risk.$next.peek == nil)
+        #expect(risk.$last.peek == nil)
+      }
+    }
+  }
+
   @Test func `what a getter gives that disturbs its property is no value`() {  // Z8
     let loop = Loop()
     loop.turn {

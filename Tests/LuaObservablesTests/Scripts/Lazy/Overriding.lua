@@ -272,4 +272,22 @@ check("W4: why names the write behind the call, describe lists the watcher", fun
   assert(text:find "first" or text:find "full", text)
   w:stop()
 end)
+check("Z4: a watcher that knows what another one assigned is not told it again", function()
+  local t, log = {n = 1}, {}
+  obs.computed(t, "x", {"n"}, function(self) return self.n end)
+  for i = 1, 3 do
+    obs.observe(t, "x", function()
+      log[#log + 1] = i .. "=" .. t.x
+      if i == 2 then t.x = 100 end
+    end)
+  end
+  t.n = 2
+  obs.flush()
+  eq(table.concat(log, " "), "1=2 2=2 3=100")
+  log = {}
+  t.n = 3
+  obs.flush()
+  eq(table.concat(log, " "), "1=3 2=3")
+end)
+
 checking.finish()
