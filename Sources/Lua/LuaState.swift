@@ -22,8 +22,8 @@ public final class LuaState {
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false
   private var isFreed = false
-  /// What a bridge builds around the state.
-  package weak var attachment: AnyObject?
+  /// What a bridge builds around the state; it takes itself out of here when it goes.
+  package unowned(unsafe) var attachment: AnyObject?
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?
 

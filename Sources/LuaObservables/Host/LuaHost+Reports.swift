@@ -70,7 +70,7 @@ extension LuaHost {
       if error.code == .closed { return true }
       if isOverflow(error), isOverflow(report.error) {
         // No room for the hook either: the next turn begins with an empty stack.
-        loop.nextTurn { [weak self] in self?.deliver(report) }
+        loop.nextTurn { [reference] in reference.host?.deliver(report) }
         return true
       }
       self.report(error, .hook, name: "on_error", site: "")

@@ -24,6 +24,8 @@ public final class LuaHost {
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
+  /// For who may outlive the host.
+  let reference = HostReference()
   @exclusivity(unchecked) private(set) var tables: TableKind!
   let receiver = ScriptReceiver()
   @exclusivity(unchecked) private(set) var lazies: ScriptLazies!
@@ -70,13 +72,18 @@ public final class LuaHost {
     engine = loop.engine
     tables = TableKind(self)
     lazies = ScriptLazies(self)
+    reference.host = self
     state.attachment = self
     receiver.host = self
     objects.host = self
     probe.host = self
   }
 
-  deinit { close() }
+  deinit {
+    reference.host = nil
+    state.attachment = nil
+    close()
+  }
 
   /// Replaces the base functions that could tell an observed table from a plain one, and offers the
   /// module `obs`.

@@ -7,17 +7,19 @@ public import Observables
 /// The table owns it (L1): dropping the handle ends nothing. It ends with `stop()`, when the table is
 /// collected, or when the host closes. Confined to the loop's thread.
 public final class TableWatcher: Receiver {
-  weak var host: LuaHost?
+  private let reference: HostReference
   private var record: WatcherRef?
   private var body: ((LuaTable, WatcherRef) -> Void)?
   private let name: String
 
   init(host: LuaHost, name: String, body: @escaping (LuaTable, WatcherRef) -> Void) {
-    self.host = host
+    reference = host.reference
     self.name = name
     self.body = body
     super.init()
   }
+
+  var host: LuaHost? { reference.host }
 
   func begin(_ record: WatcherRef) { self.record = record }
 

@@ -103,11 +103,12 @@ extension LuaHost {
     try keep(ScriptWatcher.hookKey, of: root, L)
     root.pointee.isHooked = true
     if !isTable(root), let object = root.model as? any KeyPathObservable {
-      object.onObserved(in: loop) { [weak self, unowned object] key, isObserved in
-        guard let self, !isClosed, let root = object.currentObservation?.node else { return }
+      object.onObserved(in: loop) { [reference, unowned object] key, isObserved in
+        guard let host = reference.host, !host.isClosed, let root = object.currentObservation?.node
+        else { return }
         let isSlot = key.hasPrefix("#") && object is any DynamicArray
         let name = isSlot ? Int(key.dropFirst()).map { "#\($0 + 1)" } : nil
-        callObservedHook(of: root, name: name ?? key, isObserved: isObserved)
+        host.callObservedHook(of: root, name: name ?? key, isObserved: isObserved)
       }
     }
     return 0

@@ -65,10 +65,10 @@ extension LuaHost {
     let id = lastTimer
     // For ever is longer than any clock: what lies beyond is not told apart.
     let delay = min(seconds, 1e10)
-    let body: () -> Void = { [weak self] in
-      guard let self else { return }
-      if !repeats { timers[id] = nil }
-      run(callback, .timer, name: function, site: site)
+    let body: () -> Void = { [reference] in
+      guard let host = reference.host else { return }
+      if !repeats { host.timers[id] = nil }
+      host.run(callback, .timer, name: function, site: site)
     }
     timers[id] = repeats ? loop.every(max(delay, 1e-6), body) : loop.after(delay, body)
     try state.check(
@@ -86,9 +86,9 @@ extension LuaHost {
     lastTimer += 1
     let id = lastTimer
     waitingTurns.insert(id)
-    loop.nextTurn { [weak self] in
-      guard let self, waitingTurns.remove(id) != nil else { return }
-      run(callback, .timer, name: "next_turn", site: site)
+    loop.nextTurn { [reference] in
+      guard let host = reference.host, host.waitingTurns.remove(id) != nil else { return }
+      host.run(callback, .timer, name: "next_turn", site: site)
     }
     try state.check(
       clua_try_pushhandle(

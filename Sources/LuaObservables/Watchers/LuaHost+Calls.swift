@@ -289,7 +289,7 @@ extension LuaHost {
       if let path, let index = endings.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
         let ending = endings.remove(at: index)
         let text = path.text
-        loop.nextTurn { [weak self] in self?.tell(ending, path: text) }
+        loop.nextTurn { [reference] in reference.host?.tell(ending, path: text) }
       }
     }
     data.deallocate()
