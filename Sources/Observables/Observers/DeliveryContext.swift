@@ -1,0 +1,80 @@
+import Synchronization
+
+/// Where an observer is called: a loop, an actor, or whatever runs what it is given one after the other.
+///
+/// May be used on any thread. What is sent to one context arrives in the order in which it was sent.
+public struct DeliveryContext: Sendable {
+  /// nil: where the notification is made.
+  private let enqueue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+
+  /// A context that has each of its calls run by `enqueue`, in order and not at the same time, such as
+  /// `DeliveryContext { queue.async(execute: $0) }` for a serial queue.
+  public init(_ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    self.enqueue = enqueue
+  }
+
+  private init() { enqueue = nil }
+
+  /// The thread that makes the notification, which waits for the call.
+  public static let inline = DeliveryContext()
+
+  /// The thread of a loop: each call is a turn of it (T1), and wakes it when it is idle (T8).
+  ///
+  /// Calls that have not begun when the loop ends are dropped.
+  public static func loop(_ inbox: Inbox) -> DeliveryContext {
+    DeliveryContext { inbox.post($0) }
+  }
+
+  /// An actor, such as `MainActor.shared`.
+  public static func actor(_ actor: any Actor) -> DeliveryContext {
+    let mailbox = ActorMailbox(actor)
+    return DeliveryContext { mailbox.post($0) }
+  }
+
+  /// The loop of the current thread; where there is none the actor that the caller is isolated to; where
+  /// there is neither, `inline`.
+  public static func current(isolation: (any Actor)? = #isolation) -> DeliveryContext {
+    if let loop = Loop.current { return .loop(loop.inbox) }
+    return isolation.map { .actor($0) } ?? .inline
+  }
+
+  var isInline: Bool { enqueue == nil }
+
+  func run(_ call: @escaping @Sendable () -> Void) {
+    if let enqueue { enqueue(call) } else { call() }
+  }
+}
+
+/// Keeps the order of what an actor is sent, which tasks alone would not.
+private final class ActorMailbox: Sendable {
+  private struct State {
+    var calls: [@Sendable () -> Void] = []
+    /// A task is on its way to the actor, or there.
+    var isServed = false
+  }
+  private let state = Mutex(State())
+  private let actor: any Actor
+
+  init(_ actor: any Actor) { self.actor = actor }
+
+  func post(_ call: @escaping @Sendable () -> Void) {
+    let isServed = state.withLock { state in
+      state.calls.append(call)
+      defer { state.isServed = true }
+      return state.isServed
+    }
+    if !isServed { Task { await serve(actor) } }
+  }
+
+  private func serve(_ actor: isolated any Actor) {
+    while true {
+      let calls = state.withLock { state in
+        defer { state.calls = [] }
+        state.isServed = !state.calls.isEmpty
+        return state.calls
+      }
+      if calls.isEmpty { return }
+      for call in calls { call() }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Glibc
+
+/// Something that happens once, which threads can wait for.
+///
+/// May be used on any thread.
+final class Latch: Sendable {
+  // Only touched with the mutex locked, which is the system's, like the condition.
+  private nonisolated(unsafe) let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+  private struct State {
+    var mutex = pthread_mutex_t()
+    var condition = pthread_cond_t()
+    var isOpen = false
+  }
+
+  init() {
+    state.initialize(to: State())
+    pthread_mutex_init(&state.pointee.mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(&state.pointee.condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(&state.pointee.condition)
+    pthread_mutex_destroy(&state.pointee.mutex)
+    state.deallocate()
+  }
+
+  private func locked<Result>(_ body: (inout State) -> Result) -> Result {
+    pthread_mutex_lock(&state.pointee.mutex)
+    defer { pthread_mutex_unlock(&state.pointee.mutex) }
+    return body(&state.pointee)
+  }
+
+  var isOpen: Bool { locked { $0.isOpen } }
+
+  /// False where it is open already.
+  @discardableResult
+  func open() -> Bool {
+    locked { state in
+      if state.isOpen { return false }
+      state.isOpen = true
+      pthread_cond_broadcast(&state.condition)
+      return true
+    }
+  }
+
+  func wait() {
+    locked { state in
+      while !state.isOpen { pthread_cond_wait(&state.condition, &state.mutex) }
+    }
+  }
+
+  /// Whether it is open, at the latest after so many seconds.
+  func wait(seconds: Double) -> Bool {
+    var deadline = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &deadline)
+    // A century is for ever.
+    let seconds = min(max(seconds, 0), 3e9)
+    let nanoseconds = deadline.tv_nsec + Int((seconds - seconds.rounded(.down)) * 1e9)
+    deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    deadline.tv_nsec = nanoseconds % 1_000_000_000
+    return locked { state in
+      while !state.isOpen {
+        let status = pthread_cond_timedwait(&state.condition, &state.mutex, &deadline)
+        if status == ETIMEDOUT { break }
+      }
+      return state.isOpen
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/// An object that calls methods of protocols on whoever registered for them.
+///
+/// ```swift
+/// protocol PriceObserver: AnyObject {
+///   func price(of item: Item, changedFrom old: Int, to new: Int)
+/// }
+///
+/// final class Item: ProtocolObservable {
+///   let observers = ObserverRegistry<Never>()
+///   var price = 0 {
+///     didSet {
+///       withObservers { (observer: any PriceObserver) in
+///         observer.price(of: self, changedFrom: oldValue, to: price)
+///       }
+///     }
+///   }
+/// }
+/// ```
+///
+/// An observer may conform to any number of protocols, and hears what is sent to one that it conforms to. It
+/// is held weakly, and is called at once, on the thread of the object, to which all of this is confined (K1,
+/// K3). Adding and removing inside a notification is for the next one; notifications may be nested. With
+/// another key type than `Never`, observers can register for some keys alone (K2).
+///
+/// `SharedProtocolObservable` is the same for objects that several threads use.
+public protocol ProtocolObservable: AnyObject {
+  /// What observers register for; `Never` for objects without keys.
+  associatedtype ObserverKey: Hashable = Never
+  /// Who has registered.
+  var observers: ObserverRegistry<ObserverKey> { get }
+}
+
+extension ProtocolObservable {
+  /// Registers an observer, which is held weakly.
+  ///
+  /// - Returns: false where it is registered already, which changes nothing.
+  @discardableResult
+  public func addObserver(_ observer: AnyObject) -> Bool { observers.add(observer, for: nil) }
+
+  /// Registers several observers.
+  public func addObservers(_ observers: some Sequence<AnyObject>) {
+    for observer in observers { addObserver(observer) }
+  }
+
+  /// Ends the registration of an observer: it is in no notification that begins after this.
+  ///
+  /// What it registered for keys stays.
+  ///
+  /// - Returns: false where it was not registered, which is harmless.
+  @discardableResult
+  public func removeObserver(_ observer: AnyObject) -> Bool { observers.remove(observer, for: nil) }
+
+  /// Ends the registrations of several observers.
+  public func removeObservers(_ observers: some Sequence<AnyObject>) {
+    for observer in observers { removeObserver(observer) }
+  }
+
+  /// How many living observers are registered for no key.
+  ///
+  /// - Complexity: O(*n*)
+  public var observerCount: Int { observers.count(for: nil) }
+
+  /// Calls `body` with each observer that is an `Observer`, in order of registration, except those that
+  /// registered for keys only.
+  ///
+  /// - Throws: what `body` throws; those after it are not called.
+  /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
+  public func withObservers<Observer>(_ body: (Observer) throws -> Void) rethrows {
+    try observers.notify(for: nil, body)
+  }
+
+  // MARK: For keys
+
+  /// Registers an observer for one key.
+  ///
+  /// - Returns: false where it is registered for that already.
+  @discardableResult
+  public func addObserver(_ observer: AnyObject, for key: ObserverKey) -> Bool {
+    observers.add(observer, for: key)
+  }
+
+  /// Registers an observer for several keys.
+  public func addObserver(_ observer: AnyObject, for keys: some Sequence<ObserverKey>) {
+    for key in keys { addObserver(observer, for: key) }
+  }
+
+  /// Registers several observers for one key.
+  public func addObservers(_ observers: some Sequence<AnyObject>, for key: ObserverKey) {
+    for observer in observers { addObserver(observer, for: key) }
+  }
+
+  /// Registers several observers for several keys each.
+  public func addObservers(
+    _ observers: some Sequence<AnyObject>, for keys: some Collection<ObserverKey>
+  ) {
+    for observer in observers { addObserver(observer, for: keys) }
+  }
+
+  /// Ends the registration of an observer for one key.
+  ///
+  /// - Returns: false where it was not registered for that, which is harmless.
+  @discardableResult
+  public func removeObserver(_ observer: AnyObject, for key: ObserverKey) -> Bool {
+    observers.remove(observer, for: key)
+  }
+
+  /// Ends the registrations of an observer for several keys.
+  public func removeObserver(_ observer: AnyObject, for keys: some Sequence<ObserverKey>) {
+    for key in keys { removeObserver(observer, for: key) }
+  }
+
+  /// Ends the registrations of several observers for one key.
+  public func removeObservers(_ observers: some Sequence<AnyObject>, for key: ObserverKey) {
+    for observer in observers { removeObserver(observer, for: key) }
+  }
+
+  /// Ends the registrations of several observers for several keys each.
+  public func removeObservers(
+    _ observers: some Sequence<AnyObject>, for keys: some Collection<ObserverKey>
+  ) {
+    for observer in observers { removeObserver(observer, for: keys) }
+  }
+
+  /// How many living observers are registered for a key.
+  ///
+  /// - Complexity: O(*n*)
+  public func observerCount(for key: ObserverKey) -> Int { observers.count(for: key) }
+
+  /// Calls `body` with the key and each observer that registered for it and is an `Observer`, in order of
+  /// registration.
+  ///
+  /// - Throws: what `body` throws; those after it are not called.
+  /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
+  public func withObservers<Observer>(
+    for key: ObserverKey, _ body: (ObserverKey, Observer) throws -> Void
+  ) rethrows {
+    try observers.notify(for: key) { observer in try body(key, observer) }
+  }
+
+  /// The same for several keys, one after the other.
+  ///
+  /// - Throws: what `body` throws; those after it are not called.
+  public func withObservers<Observer>(
+    for keys: some Sequence<ObserverKey>, _ body: (ObserverKey, Observer) throws -> Void
+  ) rethrows {
+    for key in keys { try withObservers(for: key, body) }
+  }
+}

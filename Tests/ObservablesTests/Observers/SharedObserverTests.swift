@@ -1,0 +1,221 @@
+import Observables
+import Synchronization
+import Testing
+
+private protocol ValueObserver: AnyObject {
+  func heard(_ value: Int)
+}
+
+private final class Source: SharedProtocolObservable {
+  let observers = SharedObserverRegistry<String>()
+  func send(_ value: Int) {
+    withObservers { (observer: any ValueObserver) in observer.heard(value) }
+  }
+  func send(_ value: Int, for key: String) {
+    withObservers(for: key) { (_, observer: any ValueObserver) in observer.heard(value) }
+  }
+}
+
+/// Only used where it registered, but for `values` at the end.
+private final class Sink: ValueObserver {
+  var values: [Int] = []
+  var reaction: (Int) -> Void = { _ in }
+  func heard(_ value: Int) {
+    values.append(value)
+    reaction(value)
+  }
+}
+
+private final class Counter: ValueObserver, Sendable {
+  let count = Atomic(0)
+  func heard(_ value: Int) { count.add(1, ordering: .relaxed) }
+}
+
+@MainActor private final class View: ValueObserver {
+  private(set) var values: [Int] = []
+  nonisolated func heard(_ value: Int) {
+    MainActor.assumeIsolated { values.append(value) }
+  }
+}
+
+private actor Reader {
+  private final class Sink: ValueObserver {
+    var values: [Int] = []
+    func heard(_ value: Int) { values.append(value) }
+  }
+  private let sink = Sink()
+  private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+
+  func register(with source: Source) { source.addObserver(sink) }
+  func remove(from source: Source) { source.removeObserver(sink) }
+  var values: [Int] { sink.values }
+}
+
+/// K3: observers of objects that several threads use.
+struct SharedObserverTests {
+  private let source = Source()
+
+  /// Waits until `condition` holds, without holding up whoever has to make it hold.
+  private func until(
+    isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
+  ) async {
+    while !(await condition()) { await Task.yield() }
+  }
+
+  @Test func `where there is neither loop nor actor an observer is called inline`() {
+    let counter = Counter()
+    // This thread may have a loop.
+    let sender = Sender { [source] in source.addObserver(counter) }
+    sender.start()
+    sender.join()
+    source.send(1)
+    #expect(counter.count.load(ordering: .relaxed) == 1)
+    source.removeObserver(counter)
+    source.send(2)
+    #expect(counter.count.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func `an observer that registered on a loop is called on its thread, in order`() {
+    let loop = Loop(clock: .virtual)
+    let sink = Sink()
+    source.addObserver(sink)
+    let threads = (0..<4).map { thread in
+      Sender { [source] in for value in 0..<100 { source.send(thread * 100 + value) } }
+    }
+    for thread in threads { thread.start() }
+    for thread in threads { thread.join() }
+    #expect(sink.values == [])
+    loop.run()
+    #expect(sink.values.sorted() == Array(0..<400))
+    for thread in 0..<4 {
+      let own = sink.values.filter { $0 / 100 == thread }
+      #expect(own == own.sorted())
+    }
+    withExtendedLifetime(loop) {}
+  }
+
+  // T1
+  @Test func `a call on a loop is a turn of it`() throws {
+    let loop = Loop(clock: .virtual)
+    let (sink, person) = (Sink(), Person())
+    var seen: [Int] = []
+    try person.observe("age", in: loop) { seen.append($0.age) }
+    sink.reaction = { person.age = $0 }
+    source.addObserver(sink)
+    source.send(3)
+    source.send(4)
+    loop.run()
+    #expect(seen == [3, 4])
+  }
+
+  @Test func `an observer that registered on an actor is called there, in order`() async {
+    let reader = Reader()
+    await reader.register(with: source)
+    for value in 0..<1000 { source.send(value) }
+    await until { await reader.values.count == 1000 }
+    #expect(await reader.values == Array(0..<1000))
+    await reader.remove(from: source)
+    #expect(source.observerCount == 0)
+  }
+
+  @Test @MainActor func `an observer that registered on the main actor is called there`() async {
+    let view = View()
+    source.addObserver(view, in: .actor(MainActor.shared))
+    let sender = Sender { [source] in for value in 0..<100 { source.send(value) } }
+    sender.start()
+    await until { view.values.count == 100 }
+    #expect(view.values == Array(0..<100))
+  }
+
+  @Test func `a call that is on its way when the observer is removed is not made`() {
+    let loop = Loop(clock: .virtual)
+    let (sink, other) = (Sink(), Sink())
+    source.addObservers([sink, other])
+    source.addObserver(sink, for: "k")
+    source.send(1)
+    source.send(2, for: "k")
+    source.removeObserver(sink)
+    loop.run()
+    #expect(sink.values == [2])
+    #expect(other.values == [1])
+  }
+
+  @Test func `an observer that is gone when the call arrives is not called`() {
+    let loop = Loop(clock: .virtual)
+    var sink: Sink? = Sink()
+    weak let gone = sink
+    source.addObserver(sink!)
+    source.send(1)
+    sink = nil
+    #expect(gone == nil)
+    loop.run()
+    #expect(source.observers.registrationCount == 0)
+  }
+
+  @Test func `notifications are nested, and change who registered, without a deadlock`() {
+    let (one, two, three) = (Sink(), Sink(), Sink())
+    source.addObservers([one, two], in: .inline)
+    one.reaction = { [source] value in
+      if value == 1 {
+        source.removeObserver(two)
+        source.addObserver(three, in: .inline)
+        source.send(2)
+        source.send(3, for: "k")
+        source.addObserver(three, for: "k", in: .inline)
+        source.send(4, for: "k")
+      }
+    }
+    source.send(1)
+    #expect(one.values == [1, 2])
+    #expect(two.values == [1])
+    #expect(three.values == [2, 4])
+  }
+
+  @Test func `threads register, notify and remove at the same time, and nothing is lost`() {
+    let fixed = (0..<8).map { _ in Counter() }
+    let rounds = Size.of(2_000, light: 300)
+    source.addObservers(fixed, for: ["a", "b"], in: .inline)
+    let threads = (0..<8).map { index in
+      Sender { [source] in
+        let own = Counter()
+        for round in 0..<rounds {
+          source.addObserver(own, for: "a", in: .inline)
+          source.send(round, for: index % 2 == 0 ? "a" : "b")
+          source.removeObserver(own, for: "a")
+          source.addObserver(Counter(), for: "\(round)", in: .inline)
+        }
+        // Its own, and those that others made while it was registered.
+        if index % 2 == 0 { #expect(own.count.load(ordering: .relaxed) >= rounds) }
+      }
+    }
+    for thread in threads { thread.start() }
+    for thread in threads { thread.join() }
+    for counter in fixed { #expect(counter.count.load(ordering: .relaxed) == 8 * rounds) }
+    #expect(source.observerCount(for: "a") == 8 && source.observerCount(for: "0") == 0)
+    #expect(source.observers.registrationCount < 100)
+  }
+
+  @Test func `a context runs what it is given`() {
+    let calls = Mutex<[@Sendable () -> Void]>([])
+    let sink = Sink()
+    withoutActuallyEscaping({ (call: @escaping @Sendable () -> Void) in
+      calls.withLock { $0.append(call) }
+    }) { enqueue in
+      nonisolated(unsafe) let enqueue = enqueue
+      source.addObserver(sink, in: DeliveryContext { enqueue($0) })
+      source.send(1)
+      #expect(sink.values == [])
+      for call in calls.withLock({ $0 }) { call() }
+      calls.withLock { $0 = [] }
+      source.removeObserver(sink)
+    }
+    #expect(sink.values == [1])
+  }
+}
+
+/// A thread for tests: runs a function once.
+private final class Sender: ObservableThread, @unchecked Sendable {
+  private let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  override func main() { body() }
+}
