@@ -30,7 +30,7 @@ extension LuaHost {
     let name =
       switch error as? EngineError {
       case .operand(let watcher, _, _, _, _), .immediateLoop(let watcher, _),
-        .unknownName(let watcher, _), .binding(let watcher, _):
+        .unknownName(let watcher, _), .value(let watcher, _):
         watcher
       case .computation(let property, _): property
       case .retriggered, nil: ""

@@ -306,8 +306,8 @@ package enum EngineError: Error {
   case unknownName(watcher: String, message: String)
   /// A computation failed, and nobody has read it (Z8).
   case computation(property: String, message: String)
-  /// A binding could not set a property (K4); it goes on.
-  case binding(watcher: String, message: String)
+  /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
+  case value(watcher: String, message: String)
 }
 
 extension EngineError: CustomStringConvertible {
@@ -318,8 +318,8 @@ extension EngineError: CustomStringConvertible {
       after \(turns) turns in which watchers did nothing but trigger themselves or each other, \
       these calls were dropped: \(watchers.joined(separator: ", "))
       """
-    case .binding(let watcher, let message):
-      "\(message), bound by \(watcher)"
+    case .value(let watcher, let message):
+      "\(message), handed on by \(watcher)"
     case .unknownName(let watcher, let message):
       "\(message), observed by \(watcher)"
     case .computation(let property, let message):

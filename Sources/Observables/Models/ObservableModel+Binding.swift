@@ -41,7 +41,7 @@ extension ObservableModel {
             try to.set(name, of: target, to: value)
           }
         } catch let error as ModelError where error.code != .failed {
-          engine.report(.binding(watcher: options.name ?? "\(file):\(line)", message: "\(error)"))
+          engine.report(.value(watcher: options.name ?? "\(file):\(line)", message: "\(error)"))
         } catch {
           // The computation has reported that itself.
         }
