@@ -146,6 +146,10 @@ extension LuaHost {
       {
         return node
       }
+      if engine.hasMetForeign {
+        engine.hasMetForeign = false
+        throw badArgument(Int(index), of: function, "the object is observed by another loop")
+      }
     default:
       clua_pop(L, 1)
     }

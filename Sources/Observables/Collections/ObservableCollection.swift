@@ -31,7 +31,10 @@ public class ObservableCollection: KeyPathObservable {
   /// Where it is observed by the loop of `engine`, which is the only one that may.
   public func observationToken(in engine: Engine) -> ObservationToken? {
     if let node {
-      precondition(self.engine === engine, "This collection is observed by another loop already")
+      if self.engine !== engine {
+        engine.hasMetForeign = true
+        return nil
+      }
       return ObservationToken(node: node)
     }
     let node = engine.makeNode(

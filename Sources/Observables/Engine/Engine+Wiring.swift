@@ -161,6 +161,10 @@ extension Engine {
           continue
         }
       }
+      if let error = takeForeign(step, of: path) {
+        if isStrict { throw error }
+        complain(error, about: wire, below: nil)
+      }
       guard let next = waiting.popLast() else { break }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
@@ -176,7 +180,8 @@ extension Engine {
   /// Told once. One that is like no other is a name of other objects, which may lie there by turns; and
   /// of many objects some may lack it.
   private func complain(_ error: any Error, about wire: WireRef, below parent: LinkRef?) {
-    guard let error = error as? PathError, error.suggestion != nil, !wire.pointee.hasComplained
+    guard let error = error as? PathError, error.suggestion != nil || error.code == .otherLoop,
+      !wire.pointee.hasComplained
     else { return }
     let watcher = wire.pointee.watcher
     guard watcher.pointee.isActive else { return }
@@ -275,6 +280,18 @@ extension Engine {
         ?? .none
     }
     return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
+  }
+
+  /// The error where an object that another loop observes was met at a component.
+  @inline(__always)
+  private func takeForeign(_ step: Int, of path: Path) -> PathError? {
+    hasMetForeign ? makeForeign(step, of: path) : nil
+  }
+
+  private func makeForeign(_ step: Int, of path: Path) -> PathError {
+    hasMetForeign = false
+    return PathError(
+      .otherLoop, path: String(decoding: path.text, as: UTF8.self), component: step + 1)
   }
 
   func append(_ link: LinkRef, to slot: SlotRef) {
@@ -447,6 +464,9 @@ extension Engine {
   private func follow(_ link: LinkRef, on node: NodeRef, _ path: Path) {
     let step = Int(link.pointee.step)
     let child = child(of: link, on: node, step, path)
+    if let error = takeForeign(step, of: path) {
+      complain(error, about: link.pointee.wire, below: nil)
+    }
     if let existing = link.pointee.child {
       if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }
       detach(existing)

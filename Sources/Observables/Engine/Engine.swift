@@ -79,6 +79,8 @@ public final class Engine {
   @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
   /// Watchers of those that are to be told in the write.
   @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
+  /// An object was met that another loop observes.
+  @exclusivity(unchecked) package var hasMetForeign = false
   /// Links of watchers whose dependencies are being brought up to date.
   @exclusivity(unchecked) var taken = RawList<LinkRef>()
   /// What is being brought up to date, what it needs on top.

@@ -241,6 +241,10 @@ public class LazyStorage: Receiver {
       var root: NodeRef?
       if let object = dependency.object?() {
         root = object.observationToken(in: engine)?.node
+        if root == nil {
+          engine.hasMetForeign = false
+          throw PathError(.otherLoop, path: "", component: 1)
+        }
       } else if dependency.object != nil {
         continue
       }

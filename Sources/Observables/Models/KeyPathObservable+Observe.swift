@@ -97,8 +97,8 @@ extension KeyPathObservable {
       engine: engine, file: file, line: line, observer: observer, options: options, body: body,
       changeBody: changeBody)
     guard let root = observationToken(in: engine)?.node else {
-      throw PathError(
-        .unsupported, path: "", component: 1, detail: "this object cannot be observed by this loop")
+      engine.hasMetForeign = false
+      throw PathError(.otherLoop, path: "", component: 1)
     }
     let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
     watcher.begin(record)

@@ -191,6 +191,10 @@ public final class ModelObservation {
     return currentNode
   }
 
+  func isObserved(byOtherThan engine: Engine) -> Bool {
+    self.engine.map { $0 !== engine } ?? false
+  }
+
   func node(of object: AnyObject, _ kind: ModelKind, in engine: Engine) -> NodeRef {
     if let currentNode {
       precondition(

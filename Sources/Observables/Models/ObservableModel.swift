@@ -25,7 +25,11 @@ public protocol ObservableModel: KeyPathObservable {
 extension ObservableModel {
   /// Where the model is observed by the loop of `engine`, which is the only one that may.
   public func observationToken(in engine: Engine) -> ObservationToken? {
-    ObservationToken(node: node(in: engine))
+    if observation.isObserved(byOtherThan: engine) {
+      engine.hasMetForeign = true
+      return nil
+    }
+    return ObservationToken(node: node(in: engine))
   }
 
   /// Where the model is observed now.

@@ -14,6 +14,8 @@ public struct PathError: Error, Equatable, Sendable {
     case unknownName
     /// The component cannot be observed here; `detail` says why.
     case unsupported
+    /// The object there is observed by another loop, which only one may.
+    case otherLoop
   }
 
   /// What is wrong.
@@ -54,6 +56,10 @@ extension PathError: CustomStringConvertible {
       "component \(component) of key path '\(marked)' needs a number after '#'"
     case .danglingEscape:
       "component \(component) of key path '\(marked)' ends in a single backslash (write '\\\\')"
+    case .otherLoop where path.isEmpty:
+      "the object is observed by another loop"
+    case .otherLoop:
+      "component \(component) of key path '\(path)': the object there is observed by another loop"
     case .unknownName, .unsupported:
       "component \(component) of key path '\(path)': \(detail)"
     }
