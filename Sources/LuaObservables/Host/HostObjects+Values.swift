@@ -33,8 +33,13 @@ extension HostObjects {
     if let collection = collection(at: 1, of: L) { return try index(collection, L) }
     let (model, name) = try modelAndName(L)
     let properties = type(of: model).properties
-    if host.engine.isTracking { model.access(try properties.slot(of: name)) }
-    try push(value: properties.value(of: name, in: model), to: L)
+    do {
+      if host.engine.isTracking { model.access(try properties.slot(of: name)) }
+      try push(value: properties.value(of: name, in: model), to: L)
+    } catch let error as ModelError where error.code == .unknownProperty {
+      if try pushMethod(name, of: model, to: L) { return 1 }
+      throw unknown(name, in: model)
+    }
     if host.engine.isTracking { try host.state.check(clua_try_track(L, -1), L) }
     return 1
   }
@@ -43,14 +48,25 @@ extension HostObjects {
   func newIndex(_ L: OpaquePointer) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try setIndex(collection, L) }
     let (model, name) = try modelAndName(L)
+    do {
+      try assign(name, of: model, L)
+    } catch let error as ModelError where error.code == .unknownProperty {
+      if methods(of: model)?.entry(name) == nil { throw unknown(name, in: model) }
+      throw LuaError("'\(name)' is a method of \(typeName(of: model)), and cannot be assigned")
+    }
+    return 0
+  }
+
+  private func assign(
+    _ name: String, of model: any ObservableModel, _ L: OpaquePointer
+  ) throws {
     let properties = type(of: model).properties
     if lua_type(L, 3) == LUA_TUSERDATA, let object = object(at: 3, of: L) {
-      try properties.set(name, of: model, to: object)
-      return 0
+      return try properties.set(name, of: model, to: object)
     }
     let value = try host.state.value(at: 3, of: L)
     for candidate in HostObjects.candidates(for: value) {
-      if try set(name, of: model, to: candidate) { return 0 }
+      if try set(name, of: model, to: candidate) { return }
     }
     throw LuaError(
       """

@@ -32,6 +32,8 @@ final class HostObjects {
   /// The methods of arrays and sets, once a script loaded the module.
   var arrayMethods: LuaTable?
   var setMethods: LuaTable?
+  /// Functions of methods of models, made when they are first asked for.
+  var methodFunctions: [MethodKey: LuaFunction] = [:]
 
   private final class Box {
     /// Never nil.

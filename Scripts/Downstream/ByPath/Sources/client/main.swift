@@ -20,6 +20,12 @@ final class Customer: ObservableModel {
   var address: Address? { didSet { observation.didSet(0, from: oldValue, to: address) } }
 }
 
+extension Customer: ScriptModel {
+  static let methods = ModelMethods(for: Customer.self) {
+    Method("move") { (customer, city: String) in customer.address = Address(city: city) }
+  }
+}
+
 let loop = Loop()
 let customer = Customer()
 var cities: [String?] = []
@@ -48,4 +54,6 @@ let heard = try host.run("customer.address.city = 'Leeds'; return table.concat(h
 precondition(heard == ["York"], "The script heard \(heard)")
 precondition(customer.address?.city == "Leeds", "The script wrote elsewhere")
 precondition(cities.last == "Leeds", "Swift did not hear the script")
+try host.run("customer:move('Bath')")
+precondition(cities.last == "Bath", "The script called no method")
 host.close()

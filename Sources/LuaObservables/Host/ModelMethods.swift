@@ -1,0 +1,91 @@
+internal import Lua
+public import Observables
+
+/// A model whose methods scripts may call, besides reading, writing and observing its properties (B2).
+///
+/// ```swift
+/// extension Thermostat: ScriptModel {
+///   static let methods = ModelMethods(for: Thermostat.self) {
+///     Method("raise") { (thermostat, degrees: Double) in thermostat.target += degrees }
+///     Method("report") { thermostat in "\(thermostat.current) of \(thermostat.target)" }
+///   }
+/// }
+/// ```
+///
+/// A script writes `thermostat:raise(2)`.
+public protocol ScriptModel: ObservableModel {
+  /// The methods, the same for every instance.
+  static var methods: ModelMethods { get }
+}
+
+/// A method of a model class, as scripts call it.
+public struct Method<Model: ObservableModel> {
+  let name: String
+  let call: (Model, inout MethodArguments) throws -> MethodResult
+
+  /// A method that runs `body`, and gives what that returns, if that is a value.
+  ///
+  /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those that are
+  /// `LuaDecodable`; of another type they raise "bad argument" errors in the script. Absent ones count as
+  /// nil, surplus ones are dropped. An error that `body` throws is raised in the script, and is
+  /// `LuaError.underlying` if it comes back to Swift.
+  public init<each Argument, Result>(
+    _ name: String, _ body: @escaping (Model, repeat each Argument) throws -> Result
+  ) {
+    self.name = name
+    call = { model, arguments in
+      let result = try body(model, repeat try arguments.next((each Argument).self))
+      return result is Void ? .nothing : .value(result)
+    }
+  }
+}
+
+/// What a method of a model gives to a script.
+enum MethodResult {
+  case nothing
+  case value(Any?)
+}
+
+/// The methods of a model class that scripts may call.
+///
+/// Made once per class.
+public final class ModelMethods: @unchecked Sendable {
+  // Immutable after init; the closures only touch the model that they are given, on its thread.
+  /// The names, in the order in which they were declared.
+  public let names: [String]
+  private let entries: [String: Entry]
+
+  struct Entry {
+    let typeName: String
+    /// nil where the object is of another class.
+    let call: (AnyObject, inout MethodArguments) throws -> MethodResult?
+  }
+
+  /// Declares the methods of `model`, besides those of `parent`, which they may replace.
+  public init<Model: ObservableModel>(
+    for model: Model.Type = Model.self, inheriting parent: ModelMethods? = nil,
+    @MethodListBuilder<Model> _ methods: () -> [Method<Model>]
+  ) {
+    var names = parent?.names ?? []
+    var entries = parent?.entries ?? [:]
+    for method in methods() {
+      if entries[method.name] == nil { names.append(method.name) }
+      entries[method.name] = Entry(typeName: String(describing: model)) { object, arguments in
+        guard let model = object as? Model else { return nil }
+        return try method.call(model, &arguments)
+      }
+    }
+    (self.names, self.entries) = (names, entries)
+  }
+
+  func entry(_ name: String) -> Entry? { entries[name] }
+}
+
+/// Collects the methods of a model.
+@resultBuilder
+public enum MethodListBuilder<Model: ObservableModel> {
+  /// One method.
+  public static func buildExpression(_ method: Method<Model>) -> Method<Model> { method }
+  /// The whole list.
+  public static func buildBlock(_ methods: Method<Model>...) -> [Method<Model>] { methods }
+}
