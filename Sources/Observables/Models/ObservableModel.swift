@@ -13,7 +13,8 @@
 /// }
 /// ```
 ///
-/// The number given to `didSet` is the property's place in the declaration. Confined to the thread
+/// The number given to `didSet` is the property's place in the declaration. A model may be an `Observable` of
+/// the toolchain as well: its accessors tell both, and neither minds the other. Confined to the thread
 /// of the loop that observes it, except where `ModelObservation` says otherwise.
 public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
