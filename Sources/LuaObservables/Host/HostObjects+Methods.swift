@@ -91,7 +91,7 @@ struct MethodArguments {
       }
     } else {
       for case let value? in try objects.candidates(at: index, of: L) {
-        if let value = value as? Argument { return value }
+        if let value = fitting(value, Argument.self) { return value }
       }
     }
     let given =
@@ -108,8 +108,6 @@ struct MethodArguments {
 
   /// An optional type reads as what it may hold.
   private func readable(_ type: Any.Type) -> String {
-    let text = "\(type)"
-    guard text.hasPrefix("Optional<"), text.hasSuffix(">") else { return text }
-    return "\(text.dropFirst("Optional<".count).dropLast()) or nil"
+    expectation(of: type) + (type is any ExpressibleByNilLiteral.Type ? " or nil" : "")
   }
 }

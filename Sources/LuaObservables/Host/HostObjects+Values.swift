@@ -22,9 +22,34 @@ extension HostObjects {
       try push(object, to: L)
     } else if let value = value as? any LuaEncodable {
       try host.state.push(value, to: L)
+    } else if let value = value as? any RawRepresentable {
+      try push(value: value.rawValue, to: L)
+    } else if let list = value as? [Any] {
+      try push(list, to: L)
+    } else if let dictionary = value as? [AnyHashable: Any] {
+      try push(dictionary, to: L)
     } else {
       throw LuaError(
         "a value of type \(type(of: value)) cannot be given to a script")
+    }
+  }
+
+  /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
+  private func push(_ list: [Any], to L: OpaquePointer) throws(LuaError) {
+    try host.state.check(clua_try_createtable(L, CInt(clamping: list.count), 0), L)
+    for (index, value) in list.enumerated() {
+      try push(value: value, to: L)
+      // There is room for it, so this allocates nothing.
+      lua_rawseti(L, -2, lua_Integer(index + 1))
+    }
+  }
+
+  private func push(_ dictionary: [AnyHashable: Any], to L: OpaquePointer) throws(LuaError) {
+    try host.state.check(clua_try_createtable(L, 0, CInt(clamping: dictionary.count)), L)
+    for (key, value) in dictionary {
+      try push(value: key.base, to: L)
+      try push(value: value, to: L)
+      try host.state.check(clua_try_rawset(L, -3), L)
     }
   }
 
@@ -68,11 +93,33 @@ extension HostObjects {
     for candidate in HostObjects.candidates(for: value) {
       if try set(name, of: model, to: candidate) { return }
     }
+    // Lists and dictionaries.
+    if case .table = value, let type = try properties.valueType(of: name) as? any LuaDecodable.Type
+    {
+      do throws(LuaError) {
+        return try assign(try type.init(luaValue: value), to: name, of: model)
+      } catch {
+        guard error.code == .type else { throw error }
+        throw LuaError(
+          "property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)): "
+            + error.message)
+      }
+    }
     throw LuaError(
       """
       property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)), \
       not \(String(cString: lua_typename(L, lua_type(L, 3))))
       """)
+  }
+
+  private func assign(
+    _ value: Any, to name: String, of model: some ObservableModel
+  ) throws(LuaError) {
+    do throws(ModelError) {
+      try type(of: model).properties.set(name, of: model, to: value)
+    } catch {
+      throw LuaError("\(error)")
+    }
   }
 
   /// False where the value is of the wrong type.

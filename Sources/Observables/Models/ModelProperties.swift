@@ -77,7 +77,12 @@ public final class ModelProperties: @unchecked Sendable {
   ///
   /// - Throws: `ModelError` for an unknown name.
   public func typeName(of name: String) throws(ModelError) -> String {
-    "\(entries[try slot(of: name)].type)"
+    expectation(of: entries[try slot(of: name)].type)
+  }
+
+  /// The type of a property.
+  package func valueType(of name: String) throws(ModelError) -> Any.Type {
+    entries[try slot(of: name)].type
   }
 
   /// Sets a property by its name.
@@ -93,7 +98,8 @@ public final class ModelProperties: @unchecked Sendable {
     guard write(model, value) else {
       throw ModelError(
         .wrongType, type: typeName, property: name,
-        suggestion: "\(entries[slot].type)", given: value.map { "\(type(of: $0))" } ?? "nil")
+        suggestion: expectation(of: entries[slot].type),
+        given: value.map { "\(type(of: $0))" } ?? "nil")
     }
   }
 }

@@ -23,6 +23,8 @@ public struct Property<Model: ObservableModel> {
   }
 
   /// A property that holds a value; paths end there (P7).
+  ///
+  /// One that is an enumeration with raw values takes those by name, too.
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
@@ -33,7 +35,7 @@ public struct Property<Model: ObservableModel> {
     operand = { Operand(get($0)) }
     write = set.map { set in
       { model, value in
-        guard let value = value as? Value else { return false }
+        guard let value = fitting(value, Value.self) else { return false }
         set(model, value)
         return true
       }
@@ -82,24 +84,5 @@ public struct Property<Model: ObservableModel> {
       }
     }
     child = { get(unsafeDowncast($0, to: Model.self)).observationToken(in: $1)?.node }
-  }
-}
-
-/// The value without the optional around it: nil is nil, however deep.
-func flattened(_ value: Any) -> Any? {
-  if let optional = value as? any OptionalValue { return optional.flattened }
-  return value
-}
-
-/// Lets a value of unknown type be asked whether it is an optional.
-private protocol OptionalValue {
-  var flattened: Any? { get }
-}
-
-extension Optional: OptionalValue {
-  fileprivate var flattened: Any? {
-    guard let self else { return nil }
-    if let inner = self as? any OptionalValue { return inner.flattened }
-    return self
   }
 }

@@ -1,0 +1,52 @@
+/// `value` as a `Value`: itself, or the case of an enumeration that has it as its raw value.
+package func fitting<Value>(_ value: Any?, _ type: Value.Type = Value.self) -> Value? {
+  if let value = value as? Value { return value }
+  guard let value, let type = unwrapped(type) as? any RawRepresentable.Type,
+    let made = make(type, of: value)
+  else { return nil }
+  return made as? Value
+}
+
+/// What an error says that a property of a type takes.
+package func expectation(of type: Any.Type) -> String {
+  let type = unwrapped(type)
+  guard let cases = type as? any CaseIterable.Type else { return "\(type)" }
+  let values = rawValues(of: cases)
+  return values.isEmpty ? "\(type)" : "\(type) (\(values.joined(separator: ", ")))"
+}
+
+private func make<Raw: RawRepresentable>(_ type: Raw.Type, of value: Any) -> Raw? {
+  (value as? Raw.RawValue).flatMap(Raw.init)
+}
+
+private func rawValues<Cases: CaseIterable>(of type: Cases.Type) -> [String] {
+  type.allCases.compactMap { ($0 as? any RawRepresentable).map { "\($0.rawValue)" } }
+}
+
+/// The type inside of an optional one.
+private func unwrapped(_ type: Any.Type) -> Any.Type {
+  (type as? any OptionalValue.Type)?.wrapped ?? type
+}
+
+/// The value without the optional around it: nil is nil, however deep.
+func flattened(_ value: Any) -> Any? {
+  if let optional = value as? any OptionalValue { return optional.flattened }
+  return value
+}
+
+/// Lets a value of unknown type be asked whether it is an optional.
+private protocol OptionalValue {
+  static var wrapped: Any.Type { get }
+  var flattened: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate static var wrapped: Any.Type {
+    (Wrapped.self as? any OptionalValue.Type)?.wrapped ?? Wrapped.self
+  }
+  fileprivate var flattened: Any? {
+    guard let self else { return nil }
+    if let inner = self as? any OptionalValue { return inner.flattened }
+    return self
+  }
+}
