@@ -177,6 +177,9 @@ static int new_thread(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
   lua_newthread(L);
+  // A finalizer may have needed one meanwhile, and have left it.
+  if (lua_rawgeti(L, -2, shared->running + 1) == LUA_TTHREAD) return 1;
+  lua_pop(L, 1);
   lua_pushvalue(L, -1);
   lua_pushboolean(L, true);
   lua_rawset(L, -4);
@@ -274,18 +277,20 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     thread = lua_tothread(L, -1);
     lua_pop(L, 1);
   }
+  // Taken before anything else takes memory: a finalizer may have properties computed, in the next one.
+  shared->running++;
+  set_frame(L, shared, cell);
   set_loading(L, cell, true);
   if (clua_cellflags(L, cell) & CLUA_LAZY_TRACKED) {
     lua_rawgeti(L, cell, GETTER);
     lua_rawgeti(L, cell, TABLE);
     if (clua_protect(L, open_protected, 2, 0) != LUA_OK) {
       clua_keeperror(L, cell);
+      finish_thread(L, shared, false);
       lua_settop(L, cell - 1);
       return CLUA_COMPUTED_FAILED;
     }
   }
-  shared->running++;
-  set_frame(L, shared, cell);
   lua_rawgeti(L, cell, GETTER);
   lua_rawgeti(L, cell, TABLE);
   lua_rawgeti(L, cell, KEY);

@@ -270,4 +270,31 @@ turns("__gc of an object with lazy properties runs, and may read them", function
   collect()
   eq(got, 10)
 end)
+turns("finalizers may read what is to be computed at any depth of a chain that is computed", function()
+  local finalized = 0
+  local function leave_garbage()
+    setmetatable({}, {
+      __gc = function()
+        local t = {n = finalized}
+        obs.computed(t, "x", {"n"}, function(self) return self.n + 1 end)
+        finalized = t.x
+      end,
+    })
+  end
+  local pause, speed = collectgarbage("setpause", 1), collectgarbage("setstepmul", 10000)
+  -- None is reached through another one, so that each is opened when its getter begins.
+  local nodes = {[0] = {value = 1}}
+  for i = 1, 150 do
+    nodes[i] = {}
+    obs.computed(nodes[i], "value", function()
+      for _ = 1, 5 do leave_garbage() end
+      return nodes[i - 1].value + 1
+    end)
+  end
+  eq(nodes[150].value, 151)
+  collectgarbage("setpause", pause)
+  collectgarbage("setstepmul", speed)
+  collect()
+  eq(finalized, 150 * 5)
+end)
 checking.finish()
