@@ -26,14 +26,18 @@ public struct DeliveryContext: Sendable {
   }
 
   /// An actor, such as `MainActor.shared`.
+  ///
+  /// It is held weakly; calls that are sent when it is gone are dropped.
   public static func actor(_ actor: any Actor) -> DeliveryContext {
-    let mailbox = ActorMailbox(actor)
+    let mailbox = ActorMailbox.of(actor)
     return DeliveryContext { mailbox.post($0) }
   }
 
-  /// The loop of the current thread; where there is none the actor that the caller is isolated to; where
-  /// there is neither, `inline`.
+  /// The actor that the caller is isolated to, if that is another one than the main actor; else the loop of
+  /// the current thread; where there is none the main actor, if the caller is isolated to it; else `inline`.
   public static func current(isolation: (any Actor)? = #isolation) -> DeliveryContext {
+    // An actor is on one thread now and on another then, whose loop is not its own.
+    if let isolation, isolation !== MainActor.shared { return .actor(isolation) }
     if let loop = Loop.current { return .loop(loop.inbox) }
     return isolation.map { .actor($0) } ?? .inline
   }
@@ -45,19 +49,53 @@ public struct DeliveryContext: Sendable {
   }
 }
 
-/// Keeps the order of what an actor is sent, which tasks alone would not.
+/// Keeps the order of what an actor is sent, which tasks alone would not: one for each actor.
 private final class ActorMailbox: Sendable {
+  private struct Known: Sendable {
+    weak let mailbox: ActorMailbox?
+    let number: Int
+  }
+  private static let all = Mutex((known: [ObjectIdentifier: Known](), lastNumber: 0))
+
+  static func of(_ actor: any Actor) -> ActorMailbox {
+    // Of an actor that is gone, and was at the same address: let go of when nothing is locked.
+    var former: ActorMailbox?
+    return all.withLock { all in
+      let identifier = ObjectIdentifier(actor)
+      former = all.known[identifier]?.mailbox
+      if let former, former.actor === actor { return former }
+      all.lastNumber += 1
+      let mailbox = ActorMailbox(actor, number: all.lastNumber)
+      all.known[identifier] = Known(mailbox: mailbox, number: mailbox.number)
+      return mailbox
+    }
+  }
+
   private struct State {
     var calls: [@Sendable () -> Void] = []
     /// A task is on its way to the actor, or there.
     var isServed = false
   }
   private let state = Mutex(State())
-  private let actor: any Actor
+  // Who observes in an actor is often owned by it, or is that actor.
+  private weak let actor: (any Actor)?
+  private let identifier: ObjectIdentifier
+  private let number: Int
 
-  init(_ actor: any Actor) { self.actor = actor }
+  private init(_ actor: any Actor, number: Int) {
+    self.actor = actor
+    identifier = ObjectIdentifier(actor)
+    self.number = number
+  }
+
+  deinit {
+    ActorMailbox.all.withLock { all in
+      if all.known[identifier]?.number == number { all.known[identifier] = nil }
+    }
+  }
 
   func post(_ call: @escaping @Sendable () -> Void) {
+    guard let actor else { return }
     let isServed = state.withLock { state in
       state.calls.append(call)
       defer { state.isServed = true }

@@ -58,8 +58,8 @@ final class Latch: Sendable {
   func wait(seconds: Double) -> Bool {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
-    // A century is for ever.
-    let seconds = min(max(seconds, 0), 3e9)
+    // A century is for ever; NaN is no time at all.
+    let seconds = seconds > 0 ? min(seconds, 3e9) : 0
     let nanoseconds = deadline.tv_nsec + Int((seconds - seconds.rounded(.down)) * 1e9)
     deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
     deadline.tv_nsec = nanoseconds % 1_000_000_000

@@ -3,6 +3,8 @@ final class ObserverEntry: Sendable {
   // The reference is set once, and reading a weak one is thread-safe. Where the object itself may be used
   // is its context's matter.
   nonisolated(unsafe) weak let object: AnyObject?
+  /// Of the observer, also when it is gone; another one may have it then.
+  let identifier: ObjectIdentifier
   /// What tells it from other registrations, the earliest first.
   let number: UInt64
   /// Where it is called; nil for the caller's own place.
@@ -10,10 +12,16 @@ final class ObserverEntry: Sendable {
 
   init(_ object: AnyObject, number: UInt64, context: DeliveryContext?) {
     self.object = object
+    identifier = ObjectIdentifier(object)
     self.number = number
     self.context = context
   }
 }
+
+/// What was taken out of a table, or kept alive for a look at it.
+///
+/// Letting go of it may run code of the program, which may use the table: not before that is free again.
+typealias Remains = [Any]
 
 /// Registrations under one key, or under none: one for each observer.
 struct ObserverEntries: Sendable {
@@ -27,24 +35,35 @@ struct ObserverEntries: Sendable {
   var livingCount: Int { entries.values.count { $0.object != nil } }
 
   /// False where the observer is registered already.
-  mutating func add(_ observer: AnyObject, number: UInt64, context: DeliveryContext?) -> Bool {
+  mutating func add(
+    _ observer: AnyObject, number: UInt64, context: DeliveryContext?, _ remains: inout Remains
+  ) -> Bool {
     let key = ObjectIdentifier(observer)
-    // One that died may have been at the same address.
-    if entries[key]?.object != nil { return false }
+    if let entry = entries[key] {
+      if entry.object != nil { return false }
+      // One that died was at the same address.
+      remains.append(entry)
+    }
     entries[key] = ObserverEntry(observer, number: number, context: context)
     ordered = nil
     return true
   }
 
-  mutating func remove(_ observer: AnyObject) -> Bool {
+  mutating func remove(_ observer: AnyObject, _ remains: inout Remains) -> Bool {
     guard let entry = entries.removeValue(forKey: ObjectIdentifier(observer)) else { return false }
     ordered = nil
+    remains.append(entry)
     return entry.object != nil
   }
 
-  func contains(_ entry: ObserverEntry, of observer: AnyObject) -> Bool {
-    entries[ObjectIdentifier(observer)] === entry
+  /// The caller keeps the entry.
+  mutating func remove(_ entry: ObserverEntry) {
+    guard contains(entry) else { return }
+    entries[entry.identifier] = nil
+    ordered = nil
   }
+
+  func contains(_ entry: ObserverEntry) -> Bool { entries[entry.identifier] === entry }
 
   /// Those to be told, in order of registration.
   ///
@@ -57,9 +76,15 @@ struct ObserverEntries: Sendable {
   }
 
   /// Forgets observers that have died.
-  mutating func sweep() {
-    let count = entries.count
-    entries = entries.filter { $0.value.object != nil }
-    if entries.count != count { ordered = nil }
+  mutating func sweep(_ remains: inout Remains) {
+    let before = entries
+    entries = entries.filter { _, entry in
+      guard let object = entry.object else { return false }
+      remains.append(object)
+      return true
+    }
+    if entries.count == before.count { return }
+    ordered = nil
+    remains.append(before)
   }
 }

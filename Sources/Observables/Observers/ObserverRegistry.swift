@@ -8,9 +8,15 @@ public final class ObserverRegistry<Key: Hashable> {
   /// A registry without observers.
   public init() {}
 
-  func add(_ observer: AnyObject, for key: Key?) -> Bool { table.add(observer, for: key, in: nil) }
+  func add(_ observer: AnyObject, for key: Key?) -> Bool {
+    var remains = Remains()
+    return table.add(observer, for: key, in: nil, &remains)
+  }
 
-  func remove(_ observer: AnyObject, for key: Key?) -> Bool { table.remove(observer, for: key) }
+  func remove(_ observer: AnyObject, for key: Key?) -> Bool {
+    var remains = Remains()
+    return table.remove(observer, for: key, &remains)
+  }
 
   func count(for key: Key?) -> Int { table.entries(for: key).livingCount }
 
@@ -19,14 +25,19 @@ public final class ObserverRegistry<Key: Hashable> {
 
   func notify<Observer>(for key: Key?, _ body: (Observer) throws -> Void) rethrows {
     // A copy: what is added or removed meanwhile is for the next notification (K3).
-    var hasDied = false
-    defer { if hasDied { table.sweep(key) } }
+    var dead: [ObserverEntry] = []
+    defer { if !dead.isEmpty { forget(dead, key) } }
     for entry in table.inOrder(for: key) {
       guard let object = entry.object else {
-        hasDied = true
+        dead.append(entry)
         continue
       }
       if let observer = object as? Observer { try body(observer) }
     }
+  }
+
+  private func forget(_ dead: [ObserverEntry], _ key: Key?) {
+    var remains = Remains()
+    table.remove(dead, for: key, &remains)
   }
 }

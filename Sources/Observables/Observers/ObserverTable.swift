@@ -8,28 +8,31 @@ struct ObserverTable<Key: Hashable> {
   /// At so many registrations the dead ones are looked for.
   private var sweepLimit = 16
 
-  mutating func add(_ observer: AnyObject, for key: Key?, in context: DeliveryContext?) -> Bool {
-    if total >= sweepLimit { sweep() }
+  mutating func add(
+    _ observer: AnyObject, for key: Key?, in context: DeliveryContext?, _ remains: inout Remains
+  ) -> Bool {
+    if total >= sweepLimit { sweep(&remains) }
     lastNumber += 1
     let before = entries(for: key).count
     let isNew =
       if let key {
-        keyed[key, default: ObserverEntries()].add(observer, number: lastNumber, context: context)
+        keyed[key, default: ObserverEntries()].add(
+          observer, number: lastNumber, context: context, &remains)
       } else {
-        unkeyed.add(observer, number: lastNumber, context: context)
+        unkeyed.add(observer, number: lastNumber, context: context, &remains)
       }
     total += entries(for: key).count - before
     return isNew
   }
 
-  mutating func remove(_ observer: AnyObject, for key: Key?) -> Bool {
+  mutating func remove(_ observer: AnyObject, for key: Key?, _ remains: inout Remains) -> Bool {
     let before = entries(for: key).count
     let wasRegistered: Bool
     if let key {
-      wasRegistered = keyed[key]?.remove(observer) ?? false
-      if keyed[key]?.count == 0 { keyed[key] = nil }
+      wasRegistered = keyed[key]?.remove(observer, &remains) ?? false
+      forgetIfEmpty(key, &remains)
     } else {
-      wasRegistered = unkeyed.remove(observer)
+      wasRegistered = unkeyed.remove(observer, &remains)
     }
     total -= before - entries(for: key).count
     return wasRegistered
@@ -46,21 +49,30 @@ struct ObserverTable<Key: Hashable> {
     return keyed[key]?.inOrder() ?? []
   }
 
-  /// Forgets observers of a key that have died.
-  mutating func sweep(_ key: Key?) {
+  /// Forgets registrations for a key whose observers have died.
+  ///
+  /// The caller keeps them.
+  mutating func remove(_ dead: [ObserverEntry], for key: Key?, _ remains: inout Remains) {
     let before = entries(for: key).count
     if let key {
-      keyed[key]?.sweep()
-      if keyed[key]?.count == 0 { keyed[key] = nil }
+      for entry in dead { keyed[key]?.remove(entry) }
+      forgetIfEmpty(key, &remains)
     } else {
-      unkeyed.sweep()
+      for entry in dead { unkeyed.remove(entry) }
     }
     total -= before - entries(for: key).count
   }
 
-  private mutating func sweep() {
-    unkeyed.sweep()
-    for key in keyed.keys { keyed[key]!.sweep() }
+  private mutating func forgetIfEmpty(_ key: Key, _ remains: inout Remains) {
+    guard let index = keyed.index(forKey: key), keyed.values[index].count == 0 else { return }
+    remains.append(keyed.remove(at: index))
+  }
+
+  private mutating func sweep(_ remains: inout Remains) {
+    unkeyed.sweep(&remains)
+    // By position: a key that is not equal to itself, such as NaN, is not found.
+    for index in keyed.indices { keyed.values[index].sweep(&remains) }
+    remains.append(Array(keyed.keys))
     keyed = keyed.filter { $0.value.count > 0 }
     total = keyed.values.reduce(unkeyed.count) { $0 + $1.count }
     sweepLimit = max(16, 2 * total)

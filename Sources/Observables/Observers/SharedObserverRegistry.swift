@@ -14,22 +14,25 @@ public final class SharedObserverRegistry<Key: Hashable & Sendable>: Sendable {
   func add(_ observer: AnyObject, for key: Key?, in context: DeliveryContext) -> Bool {
     // Only its address and a weak reference go into the table.
     nonisolated(unsafe) let observer = observer
-    return table.withLock { $0.add(observer, for: key, in: context) }
+    // What it had is let go of when nothing is locked.
+    nonisolated(unsafe) var remains = Remains()
+    return table.withLock { $0.add(observer, for: key, in: context, &remains) }
   }
 
   func remove(_ observer: AnyObject, for key: Key?) -> Bool {
     nonisolated(unsafe) let observer = observer
-    return table.withLock { $0.remove(observer, for: key) }
+    nonisolated(unsafe) var remains = Remains()
+    return table.withLock { $0.remove(observer, for: key, &remains) }
   }
 
-  func count(for key: Key?) -> Int { table.withLock { $0.entries(for: key).livingCount } }
+  func count(for key: Key?) -> Int { table.withLock { $0.entries(for: key) }.livingCount }
 
   /// How many registrations take memory.
   package var registrationCount: Int { table.withLock { $0.total } }
 
   func notify<Observer>(for key: Key?, _ body: @escaping @Sendable (Observer) -> Void) {
     // Called outside of the lock: who is called may add, remove and notify (K3).
-    var hasDied = false
+    var dead: [ObserverEntry] = []
     for entry in table.withLock({ $0.inOrder(for: key) }) {
       if let context = entry.context, !context.isInline {
         // The observer is used there alone, and nowhere else kept alive for a moment.
@@ -37,26 +40,30 @@ public final class SharedObserverRegistry<Key: Hashable & Sendable>: Sendable {
       } else if let object = entry.object {
         if let observer = object as? Observer { body(observer) }
       } else {
-        hasDied = true
+        dead.append(entry)
       }
     }
-    if hasDied { table.withLock { $0.sweep(key) } }
+    if !dead.isEmpty { forget(dead, key) }
   }
 
   private func deliver<Observer>(
     to entry: ObserverEntry, for key: Key?, _ body: @Sendable (Observer) -> Void
   ) {
     guard let object = entry.object else {
-      table.withLock { $0.sweep(key) }
+      forget([entry], key)
       return
     }
-    guard isRegistered(entry, object, for: key), let observer = object as? Observer else { return }
+    guard isRegistered(entry, for: key), let observer = object as? Observer else { return }
     body(observer)
   }
 
   /// It may have been removed since the notification was sent.
-  private func isRegistered(_ entry: ObserverEntry, _ object: AnyObject, for key: Key?) -> Bool {
-    nonisolated(unsafe) let object = object
-    return table.withLock { $0.entries(for: key).contains(entry, of: object) }
+  private func isRegistered(_ entry: ObserverEntry, for key: Key?) -> Bool {
+    table.withLock { $0.entries(for: key).contains(entry) }
+  }
+
+  private func forget(_ dead: [ObserverEntry], _ key: Key?) {
+    nonisolated(unsafe) var remains = Remains()
+    table.withLock { $0.remove(dead, for: key, &remains) }
   }
 }

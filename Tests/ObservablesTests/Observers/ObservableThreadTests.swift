@@ -33,6 +33,13 @@ private final class Listener: TickObserver {
 
 /// K3: a thread that is observable.
 struct ObservableThreadTests {
+  @Test func `a thread sleeps no time where that is no number`() {
+    let ticker = Ticker(count: 1)
+    #expect(ticker.sleep(seconds: .nan) && ticker.sleep(seconds: -.infinity))
+    ticker.cancel()
+    #expect(!ticker.sleep(seconds: .infinity))
+  }
+
   @Test func `observers hear a thread in their own loop, with keys and without`() {
     let loop = Loop(clock: .virtual)
     let (all, even) = (Listener(), Listener())

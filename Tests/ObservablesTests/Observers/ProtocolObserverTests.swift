@@ -23,6 +23,10 @@ private final class Subject: ProtocolObservable {
   }
 }
 
+private final class Readings: ProtocolObservable {
+  let observers = ObserverRegistry<Double>()
+}
+
 private class Listener: NameObserver {
   let name: String
   let log: Log
@@ -102,6 +106,15 @@ struct ProtocolObserverTests {
     #expect(log.take() == ["kept: a → b", "kept: k 1"])
     #expect(subject.observerCount == 1 && subject.observerCount(for: "k") == 1)
     #expect(subject.observerCount(for: "7") == 0)
+  }
+
+  // K2
+  @Test func `a key that is not equal to itself does no harm`() {
+    let readings = Readings()
+    for key in 0..<100 { readings.addObserver(listener("gone"), for: [.nan, Double(key)]) }
+    let kept = listener("kept")
+    readings.addObserver(kept, for: [.nan, 1])
+    #expect(readings.observerCount(for: .nan) == 0 && readings.observerCount(for: 1) == 1)
   }
 
   // K1

@@ -1,3 +1,4 @@
+import Glibc
 import Observables
 import Synchronization
 import Testing
@@ -47,6 +48,9 @@ private actor Reader {
   private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
 
   func register(with source: Source) { source.addObserver(sink) }
+  func register(with source: Source, for keys: [String]) {
+    for key in keys { source.addObserver(sink, for: key) }
+  }
   func remove(from source: Source) { source.removeObserver(sink) }
   var values: [Int] { sink.values }
 }
@@ -115,6 +119,39 @@ struct SharedObserverTests {
     await until { await reader.values.count == 1000 }
     #expect(await reader.values == Array(0..<1000))
     await reader.remove(from: source)
+    #expect(source.observerCount == 0)
+  }
+
+  @Test func `an actor gets in order what it registered for one by one`() async {
+    let reader = Reader()
+    let keys = (0..<10).map(String.init)
+    await reader.register(with: source, for: keys)
+    for value in 0..<1000 { source.send(value, for: keys[value % 10]) }
+    await until { await reader.values.count == 1000 }
+    #expect(await reader.values == Array(0..<1000))
+  }
+
+  @Test func `who registers in an actor is called there, whatever loop its thread has`() async {
+    let (reader, witness) = (Reader(), Witness())
+    do {
+      let loop = Loop(clock: .virtual)
+      source.addObserver(witness, isolation: reader)
+      source.send(1)
+      loop.run()
+      // While this thread was in the loop, it was not in the actor.
+      #expect(!witness.threads.contains(pthread_self()))
+    }
+    await until { witness.threads.count == 1 }
+  }
+
+  // L1
+  @Test func `an actor is not kept alive by an observer that it owns`() async {
+    var reader: Reader? = Reader()
+    weak let gone = reader
+    await reader!.register(with: source)
+    reader = nil
+    await until { gone == nil }
+    source.send(1)
     #expect(source.observerCount == 0)
   }
 
@@ -195,6 +232,32 @@ struct SharedObserverTests {
     #expect(source.observers.registrationCount < 100)
   }
 
+  @Test func `what goes with a registration may use the object as it goes`() {
+    let counts = Mutex<[Int]>([])
+    let other = Counter()
+    func register(_ counter: Counter) {
+      let last = LastWords { [source] in
+        let count = source.observerCount
+        counts.withLock { $0.append(count) }
+        source.removeObserver(other)
+      }
+      source.addObserver(
+        counter,
+        in: DeliveryContext { call in
+          call()
+          withExtendedLifetime(last) {}
+        })
+    }
+    let counter = Counter()
+    register(counter)
+    source.removeObserver(counter)
+    #expect(counts.withLock { $0 } == [0])
+    // Those that died are looked for when there are many.
+    for _ in 0..<100 { register(Counter()) }
+    source.send(1)
+    #expect(source.observers.registrationCount == 0)
+  }
+
   @Test func `a context runs what it is given`() {
     let calls = Mutex<[@Sendable () -> Void]>([])
     let sink = Sink()
@@ -211,6 +274,20 @@ struct SharedObserverTests {
     }
     #expect(sink.values == [1])
   }
+}
+
+/// Knows on which threads it was called.
+private final class Witness: ValueObserver, Sendable {
+  private let calls = Mutex<[pthread_t]>([])
+  var threads: [pthread_t] { calls.withLock { $0 } }
+  func heard(_ value: Int) { calls.withLock { $0.append(pthread_self()) } }
+}
+
+/// Runs a function when it goes.
+private final class LastWords: Sendable {
+  private let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  deinit { body() }
 }
 
 /// A thread for tests: runs a function once.
