@@ -1,119 +1,181 @@
 import Observables
 import Testing
 
+/// A person on a loop with a thread of its own: what is done there is a turn each.
+private final class Stage: Sendable {
+  // Only used on the loop's thread.
+  private final class Objects {
+    var person: Person? = Person("Ann", address: Address("1"))
+    let probe = LifetimeProbe()
+    var errors: [String] = []
+    weak var loop: Loop!
+  }
+  nonisolated(unsafe) private let objects = Objects()
+  private let thread: LoopThread
+
+  init() {
+    nonisolated(unsafe) let objects = objects
+    thread = LoopThread { loop in
+      objects.loop = loop
+      loop.onError = { objects.errors.append("\($0)") }
+    }
+  }
+
+  /// Waits until the turn is over.
+  func turn<Result: Sendable>(
+    _ body: @escaping @Sendable (Person, Loop) throws -> Result
+  ) async throws -> Result {
+    let result = try await onThread { try body($0.person!, $0.loop) }
+    _ = try await onThread { _ in }
+    return result
+  }
+
+  var errors: [String] { get async throws { try await onThread { $0.errors } } }
+  var watchers: Int { get async throws { try await onThread { $0.loop.statistics.watchers } } }
+
+  /// Takes another person, and drops it in the next turn; how many are alive then.
+  func drop(_ body: @escaping @Sendable (Person, Loop) throws -> Void) async throws -> Int {
+    try await onThread { objects in
+      objects.person = Person("Bob", probe: objects.probe)
+      try body(objects.person!, objects.loop)
+    }
+    return try await onThread { objects in
+      objects.person = nil
+      return objects.probe.alive
+    }
+  }
+
+  func stop() { thread.stop() }
+
+  private func onThread<Result: Sendable>(
+    _ body: @escaping @Sendable (Objects) throws -> Result
+  ) async throws -> Result {
+    nonisolated(unsafe) let objects = objects
+    return try await withCheckedThrowingContinuation { continuation in
+      thread.inbox.post {
+        continuation.resume(with: Swift.Result { try body(objects) })
+      }
+    }
+  }
+}
+
 /// The values of a path as an asynchronous sequence.
-@MainActor struct ValueStreamTests {
-  private let loop = Loop(clock: .virtual)
-  private let person = Person("Ann", address: Address("1"))
+@Suite(.timeLimit(.minutes(5))) struct ValueStreamTests {
+  private let stage = Stage()
+
+  private func stream<Value: Sendable>(
+    _ path: String, as type: Value.Type
+  ) async throws -> AsyncStream<Value> {
+    try await stage.turn { person, loop in try person.values(Path(path), as: type, in: loop) }
+  }
 
   @Test func `a stream gives the present value, and the latest of each turn`() async throws {
-    let stream = try person.values("address.zip", as: String.self, in: loop)
-    var zips = stream.makeAsyncIterator()
+    var zips = try await stream("address.zip", as: String.self).makeAsyncIterator()
     #expect(await zips.next() == "1")
-    loop.turn {
+    try await stage.turn { person, _ in
       person.address!.zip = "2"
       person.address!.zip = "3"
     }
     #expect(await zips.next() == "3")
-    // P6: it follows the new object.
-    let old = person.address
-    loop.turn { person.address = Address("4") }
+    // P6: it follows the new object, and not the old one.
+    try await stage.turn { person, _ in
+      let old = person.address!
+      person.address = Address("4")
+      old.zip = "5"
+    }
     #expect(await zips.next() == "4")
-    loop.turn { old!.zip = "5" }
-    loop.turn { person.address!.zip = "6" }
+    try await stage.turn { person, _ in person.address!.zip = "6" }
     #expect(await zips.next() == "6")
   }
 
   @Test func `who reads slower than turns end gets the latest value`() async throws {
-    var ages = try person.values("age", as: Int.self, in: loop).makeAsyncIterator()
-    for age in 1...10 { loop.turn { person.age = age } }
+    var ages = try await stream("age", as: Int.self).makeAsyncIterator()
+    for age in 1...10 { try await stage.turn { person, _ in person.age = age } }
     #expect(await ages.next() == 10)
-    loop.turn { person.age = 11 }
+    try await stage.turn { person, _ in person.age = 11 }
     #expect(await ages.next() == 11)
   }
 
   @Test func `nil is a value where the type is optional, and left out otherwise`() async throws {
-    person.address = nil
-    var optional = try person.values("address.zip", as: String?.self, in: loop)
-      .makeAsyncIterator()
-    var zips = try person.values("address.zip", as: String.self, in: loop).makeAsyncIterator()
+    try await stage.turn { person, _ in person.address = nil }
+    var optional = try await stream("address.zip", as: String?.self).makeAsyncIterator()
+    var zips = try await stream("address.zip", as: String.self).makeAsyncIterator()
     #expect(await optional.next() == .some(nil))
-    loop.turn { person.address = Address("1") }
+    try await stage.turn { person, _ in person.address = Address("1") }
     #expect(await optional.next() == "1")
     #expect(await zips.next() == "1")
-    loop.turn { person.address = nil }
+    try await stage.turn { person, _ in person.address = nil }
     #expect(await optional.next() == .some(nil))
-    loop.turn { person.address = Address("2") }
+    try await stage.turn { person, _ in person.address = Address("2") }
     #expect(await zips.next() == "2")
   }
 
   @Test func `a stream ends with its object, which it does not keep`() async throws {
-    let probe = LifetimeProbe()
-    var other: Person? = Person("Bob", probe: probe)
-    var names = try other!.values("name", as: String.self, in: loop).makeAsyncIterator()
-    #expect(await names.next() == "Bob")
-    other = nil
-    #expect(probe.alive == 0)
-    loop.turn {}
-    #expect(await names.next() == nil)
+    let (names, continuation) = AsyncStream.makeStream(of: AsyncStream<String>.self)
+    let alive = try await stage.drop { person, loop in
+      continuation.yield(try person.values("name", as: String.self, in: loop))
+    }
+    #expect(alive == 0)
+    var streams = names.makeAsyncIterator()
+    var values: [String] = []
+    for await name in await streams.next()! { values.append(name) }
+    #expect(values == ["Bob"])
   }
 
   @Test func `a stream ends with its loop`() async throws {
-    var other: Loop? = Loop(clock: .virtual)
-    var names = try person.values("name", as: String.self, in: other).makeAsyncIterator()
+    var names = try await stream("name", as: String.self).makeAsyncIterator()
     #expect(await names.next() == "Ann")
-    other = nil
+    stage.stop()
     #expect(await names.next() == nil)
   }
 
   @Test func `a cancelled task ends its stream and the watcher behind it`() async throws {
-    let names = try person.values("name", as: String.self, in: loop)
+    let names = try await stream("name", as: String.self)
     let task = Task {
       var seen: [String] = []
       for await name in names { seen.append(name) }
       return seen
     }
-    #expect(loop.statistics.watchers == 1)
+    #expect(try await stage.watchers == 1)
     task.cancel()
     #expect(await task.value.count <= 1)
-    loop.run()
-    #expect(loop.statistics.watchers == 0)
+    #expect(try await stage.watchers == 0)
   }
 
-  @Test func `a stream that nobody reads any more ends its watcher`() throws {
-    do { _ = try person.values("name", as: String.self, in: loop) }
-    loop.run()
-    #expect(loop.statistics.watchers == 0)
+  @Test func `a stream that nobody reads any more ends its watcher`() async throws {
+    do { _ = try await stream("name", as: String.self) }
+    #expect(try await stage.watchers == 0)
   }
 
-  @Test func `another type, and a name that is not there, are errors`() throws {
-    func message(_ body: () throws -> Void) -> String {
+  @Test func `another type, and a name that is not there, are errors`() async throws {
+    func message(_ body: () async throws -> Void) async -> String {
       do {
-        try body()
+        try await body()
         return "none"
       } catch { return "\(error)" }
     }
     #expect(
-      message { _ = try person.values("name", as: Int.self, in: loop) }.contains(
+      await message { _ = try await stream("name", as: Int.self) }.contains(
         "of type String, not Int"))
-    #expect(
-      message { _ = try person.values("nmae", as: String.self, in: loop) }.contains("'name'"))
-    loop.run()
-    #expect(loop.statistics.watchers == 0)
+    #expect(await message { _ = try await stream("nmae", as: String.self) }.contains("'name'"))
+    #expect(try await stage.watchers == 0)
   }
 
   // Z8
   @Test func `a value of another type later on is reported and left out`() async throws {
-    var errors: [String] = []
-    loop.onError = { errors.append("\($0)") }
-    let things = ObservableDictionary<String, any Sendable>()
-    things["a"] = 1
-    var values = try things.values("a", as: Int.self, in: loop).makeAsyncIterator()
+    // Whoever registers on a thread without an actor stays there.
+    nonisolated(unsafe) let things = ObservableDictionary<String, any Sendable>()
+    let stream = try await stage.turn { _, loop in
+      things["a"] = 1
+      return try things.values("a", as: Int.self, in: loop)
+    }
+    var values = stream.makeAsyncIterator()
     #expect(await values.next() == 1)
-    loop.turn { things["a"] = "text" }
+    try await stage.turn { _, _ in things["a"] = "text" }
+    let errors = try await stage.errors
     #expect(errors.count == 1 && errors[0].contains("of type String, not Int"))
-    loop.turn { things["a"] = 2 }
+    try await stage.turn { _, _ in things["a"] = 2 }
     #expect(await values.next() == 2)
-    #expect(errors.count == 1)
+    #expect(try await stage.errors.count == 1)
   }
 }
