@@ -101,6 +101,11 @@ extension LuaState {
   }
 }
 
+/// What is wrong with nil, of an argument that is absent: as Lua words it, that is not nil.
+package func absent(_ message: String) -> String {
+  message.hasSuffix("got nil") ? message.dropLast(3) + "no value" : message
+}
+
 /// The arguments of a call by Lua, taken in order.
 private struct FunctionArguments {
   private let state: LuaState
@@ -124,10 +129,7 @@ private struct FunctionArguments {
     guard index <= count else {
       do throws(LuaError) { return try Argument(luaValue: .nil) } catch {
         guard error.code == .type else { throw error }
-        // As Lua words it: what is absent is not nil.
-        throw failure(
-          error.message.hasSuffix("got nil")
-            ? error.message.dropLast(3) + "no value" : error.message)
+        throw failure(absent(error.message))
       }
     }
     do throws(LuaError) { return try state.pull(at: index, of: L) } catch {

@@ -3,6 +3,11 @@ import LuaObservables
 import Observables
 import Testing
 
+/// What cannot be made of any value, for a reason that is no type.
+private struct Odd: LuaDecodable {
+  init(luaValue: LuaValue) throws(LuaError) { throw LuaError(.runtime, "odd") }
+}
+
 private class Thermostat: ScriptModel {
   class var properties: ModelProperties { thermostatProperties }
   private static let thermostatProperties = ModelProperties(for: Thermostat.self) {
@@ -29,6 +34,7 @@ private class Thermostat: ScriptModel {
       for degrees in 1...3 { _ = try callback.call(Double(degrees)) }
     }
     Method("any") { (_, value: LuaValue) in value }
+    Method("odd") { (_, _: Odd) in }
   }
   struct TooWarm: Error, Equatable { let by: Double }
 
@@ -134,6 +140,12 @@ struct MethodTests {
       """)
     let error = #expect(throws: LuaError.self) { try test.host.run("kitchen:check(15)") }
     #expect(error?.underlying as? Thermostat.TooWarm == Thermostat.TooWarm(by: 5))
+    // So is the one of a name that nothing has, and one of a conversion goes on as it is.
+    for script in ["kitchen:rasie(1)", "kitchen.rasie = 1"] {
+      let unknown = #expect(throws: LuaError.self) { try test.host.run(script) }
+      #expect((unknown?.underlying as? ModelError)?.suggestion == "raise")
+    }
+    #expect(message("kitchen:odd(1)") == "script:1: odd")
   }
 
   // T1

@@ -25,13 +25,12 @@ extension HostObjects {
   }
 
   /// The error for a name that is neither a property nor a method.
-  func unknown(_ name: String, in model: any ObservableModel) -> LuaError {
+  func unknown(_ name: String, in model: any ObservableModel) -> ModelError {
     let properties = type(of: model).properties
     let names = properties.names + (methods(of: model)?.names ?? [])
-    let nearest = nearestName(to: name, among: names)
-    return LuaError(
-      "\(properties.typeName) has no property '\(name)'"
-        + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+    return ModelError(
+      .unknownProperty, type: properties.typeName, property: name,
+      suggestion: nearestName(to: name, among: names))
   }
 
   private func call(
@@ -79,8 +78,9 @@ struct MethodArguments {
       do throws(LuaError) {
         if let value = try type.init(luaValue: value) as? Argument { return value }
       } catch {
+        guard error.code == .type else { throw error }
         // What kind of object it is says more.
-        if object == nil { reason = error.message }
+        if object == nil { reason = isThere ? error.message : absent(error.message) }
       }
     }
     if !isThere || lua_type(L, index) == LUA_TNIL {
@@ -97,9 +97,6 @@ struct MethodArguments {
     let given =
       object.map(objects.typeName)
       ?? (isThere ? objects.host.typeName(at: index, of: L) : "no value")
-    if !isThere, let text = reason, text.hasSuffix("got nil") {
-      reason = text.dropLast(3) + "no value"
-    }
     throw LuaError(
       .type,
       "bad argument #\(index - 1) to '\(method)' "

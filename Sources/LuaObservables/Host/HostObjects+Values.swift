@@ -96,30 +96,22 @@ extension HostObjects {
     // Lists and dictionaries.
     if case .table = value, let type = try properties.valueType(of: name) as? any LuaDecodable.Type
     {
+      let decoded: Any
       do throws(LuaError) {
-        return try assign(try type.init(luaValue: value), to: name, of: model)
+        decoded = try type.init(luaValue: value)
       } catch {
         guard error.code == .type else { throw error }
         throw LuaError(
           "property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)): "
             + error.message)
       }
+      if try set(name, of: model, to: decoded) { return }
     }
     throw LuaError(
       """
       property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)), \
       not \(String(cString: lua_typename(L, lua_type(L, 3))))
       """)
-  }
-
-  private func assign(
-    _ value: Any, to name: String, of model: some ObservableModel
-  ) throws(LuaError) {
-    do throws(ModelError) {
-      try type(of: model).properties.set(name, of: model, to: value)
-    } catch {
-      throw LuaError("\(error)")
-    }
   }
 
   /// False where the value is of the wrong type.

@@ -142,7 +142,7 @@ public struct ModelError: Error, Sendable {
   /// What a getter has thrown.
   public let underlying: (any Error)?
 
-  init(
+  package init(
     _ code: Code, type: String, property: String, suggestion: String? = nil, given: String? = nil,
     underlying: (any Error)? = nil
   ) {
