@@ -12,15 +12,9 @@ public final class LoopThread: Sendable {
 
   /// Starts a thread, makes a loop there, and hands it to `prepare`, in a turn of its own.
   public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
-    start = Start(clock: clock, prepare: prepare)
-    var thread = pthread_t()
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().run()
-        return nil
-      }, Unmanaged.passRetained(start).toOpaque())
-    precondition(status == 0, "The system could not start a thread (\(status))")
+    let start = Start(clock: clock, prepare: prepare)
+    self.start = start
+    let thread = startThread { start.run() }
     inbox = start.waitForInbox()
     self.thread = Mutex(thread)
   }
@@ -50,7 +44,7 @@ private final class Start: Sendable {
   private let clock: LoopClock
   private let prepare: @Sendable (Loop) -> Void
   private let inbox = Mutex<Inbox?>(nil)
-  private let ready: Semaphore = Semaphore()
+  private let ready = Latch()
   private let loop = LoopBox()
 
   init(clock: LoopClock, prepare: @escaping @Sendable (Loop) -> Void) {
@@ -61,7 +55,7 @@ private final class Start: Sendable {
     let loop = Loop(clock: clock)
     self.loop.value = loop
     inbox.withLock { $0 = loop.inbox }
-    ready.signal()
+    ready.open()
     // Runs until it is told to stop, also while it has nothing to do.
     loop.retain()
     loop.turn { prepare(loop) }
@@ -83,20 +77,4 @@ private final class Start: Sendable {
 private final class LoopBox: Sendable {
   // Only touched on the loop's thread.
   nonisolated(unsafe) var value: Loop?
-}
-
-/// A POSIX semaphore.
-private final class Semaphore: Sendable {
-  // The system's calls on it are thread-safe.
-  private nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-  init() { sem_init(semaphore, 0, 0) }
-
-  deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
-  }
-
-  func signal() { sem_post(semaphore) }
-  func wait() { while sem_wait(semaphore) != 0 {} }
 }

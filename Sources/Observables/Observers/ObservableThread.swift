@@ -42,16 +42,11 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   /// Once.
   public final func start() {
     precondition(started.open(), "A thread can be started once")
-    var thread = pthread_t()
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        let thread = Unmanaged<AnyObject>.fromOpaque(context!).takeRetainedValue()
-        (thread as! any ThreadBody).run()
-        return nil
-      }, Unmanaged.passRetained(self as AnyObject).toOpaque())
-    precondition(status == 0, "The system could not start a thread (\(status))")
-    pthread_detach(thread)
+    pthread_detach(
+      startThread { [self] in
+        main()
+        finished.open()
+      })
   }
 
   /// Asks `main()` to return.
@@ -74,16 +69,5 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   public final func join() {
     precondition(started.isOpen, "A thread that was not started never ends")
     finished.wait()
-  }
-}
-
-private protocol ThreadBody: AnyObject {
-  func run()
-}
-
-extension KeyedObservableThread: ThreadBody {
-  fileprivate func run() {
-    main()
-    finished.open()
   }
 }
