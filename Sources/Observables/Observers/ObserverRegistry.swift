@@ -2,7 +2,7 @@
 ///
 /// Observers are held weakly, one registration for each, and for each key (K1, K2). Confined to the thread of
 /// the object that has it. See `ProtocolObservable`, whose methods are the usual way to it.
-public final class ObserverRegistry<Key: Hashable> {
+public final class ObserverRegistry<Key: Hashable>: ObserverList {
   private var table = ObserverTable<Key>()
 
   /// A registry without observers.
@@ -13,12 +13,14 @@ public final class ObserverRegistry<Key: Hashable> {
     return table.add(observer, for: key, in: nil, &remains)
   }
 
-  func remove(_ observer: AnyObject, for key: Key?) -> Bool {
+  /// Ends a registration for a key, or for none; false where there was none.
+  public func remove(_ observer: AnyObject, for key: Key?) -> Bool {
     var remains = Remains()
     return table.remove(observer, for: key, &remains)
   }
 
-  func count(for key: Key?) -> Int { table.entries(for: key).livingCount }
+  /// How many living observers are registered for a key, or for none.
+  public func count(for key: Key?) -> Int { table.entries(for: key).livingCount }
 
   /// How many registrations take memory.
   package var registrationCount: Int { table.total }

@@ -23,12 +23,8 @@
 /// another key type than `Never`, observers can register for some keys alone (K2).
 ///
 /// `SharedProtocolObservable` is the same for objects that several threads use.
-public protocol ProtocolObservable: AnyObject {
-  /// What observers register for; `Never` for objects without keys.
-  associatedtype ObserverKey: Hashable = Never
-  /// Who has registered.
-  var observers: ObserverRegistry<ObserverKey> { get }
-}
+public protocol ProtocolObservable: ObserverHolding
+where Observers == ObserverRegistry<ObserverKey> {}
 
 extension ProtocolObservable {
   /// Registers an observer, which is held weakly.
@@ -41,24 +37,6 @@ extension ProtocolObservable {
   public func addObservers(_ observers: some Sequence<AnyObject>) {
     for observer in observers { addObserver(observer) }
   }
-
-  /// Ends the registration of an observer: it is in no notification that begins after this.
-  ///
-  /// What it registered for keys stays.
-  ///
-  /// - Returns: false where it was not registered, which is harmless.
-  @discardableResult
-  public func removeObserver(_ observer: AnyObject) -> Bool { observers.remove(observer, for: nil) }
-
-  /// Ends the registrations of several observers.
-  public func removeObservers(_ observers: some Sequence<AnyObject>) {
-    for observer in observers { removeObserver(observer) }
-  }
-
-  /// How many living observers are registered for no key.
-  ///
-  /// - Complexity: O(*n*)
-  public var observerCount: Int { observers.count(for: nil) }
 
   /// Calls `body` with each observer that is an `Observer`, in order of registration, except those that
   /// registered for keys only.
@@ -95,36 +73,6 @@ extension ProtocolObservable {
   ) {
     for observer in observers { addObserver(observer, for: keys) }
   }
-
-  /// Ends the registration of an observer for one key.
-  ///
-  /// - Returns: false where it was not registered for that, which is harmless.
-  @discardableResult
-  public func removeObserver(_ observer: AnyObject, for key: ObserverKey) -> Bool {
-    observers.remove(observer, for: key)
-  }
-
-  /// Ends the registrations of an observer for several keys.
-  public func removeObserver(_ observer: AnyObject, for keys: some Sequence<ObserverKey>) {
-    for key in keys { removeObserver(observer, for: key) }
-  }
-
-  /// Ends the registrations of several observers for one key.
-  public func removeObservers(_ observers: some Sequence<AnyObject>, for key: ObserverKey) {
-    for observer in observers { removeObserver(observer, for: key) }
-  }
-
-  /// Ends the registrations of several observers for several keys each.
-  public func removeObservers(
-    _ observers: some Sequence<AnyObject>, for keys: some Collection<ObserverKey>
-  ) {
-    for observer in observers { removeObserver(observer, for: keys) }
-  }
-
-  /// How many living observers are registered for a key.
-  ///
-  /// - Complexity: O(*n*)
-  public func observerCount(for key: ObserverKey) -> Int { observers.count(for: key) }
 
   /// Calls `body` with the key and each observer that registered for it and is an `Observer`, in order of
   /// registration.

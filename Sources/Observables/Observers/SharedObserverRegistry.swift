@@ -5,7 +5,7 @@ import Synchronization
 /// Observers are held weakly, one registration for each, and for each key (K1, K2), and are called where they
 /// want to be (K3). May be used on any thread. See `SharedProtocolObservable`, whose methods are the usual way
 /// to it.
-public final class SharedObserverRegistry<Key: Hashable & Sendable>: Sendable {
+public final class SharedObserverRegistry<Key: Hashable & Sendable>: ObserverList, Sendable {
   private let table = Mutex(ObserverTable<Key>())
 
   /// A registry without observers.
@@ -19,13 +19,15 @@ public final class SharedObserverRegistry<Key: Hashable & Sendable>: Sendable {
     return table.withLock { $0.add(observer, for: key, in: context, &remains) }
   }
 
-  func remove(_ observer: AnyObject, for key: Key?) -> Bool {
+  /// Ends a registration for a key, or for none; false where there was none.
+  public func remove(_ observer: AnyObject, for key: Key?) -> Bool {
     nonisolated(unsafe) let observer = observer
     nonisolated(unsafe) var remains = Remains()
     return table.withLock { $0.remove(observer, for: key, &remains) }
   }
 
-  func count(for key: Key?) -> Int { table.withLock { $0.entries(for: key) }.livingCount }
+  /// How many living observers are registered for a key, or for none.
+  public func count(for key: Key?) -> Int { table.withLock { $0.entries(for: key) }.livingCount }
 
   /// How many registrations take memory.
   package var registrationCount: Int { table.withLock { $0.total } }

@@ -15,12 +15,8 @@
 ///   }
 /// }
 /// ```
-public protocol SharedProtocolObservable: AnyObject, Sendable {
-  /// What observers register for; `Never` for objects without keys.
-  associatedtype ObserverKey: Hashable & Sendable = Never
-  /// Who has registered.
-  var observers: SharedObserverRegistry<ObserverKey> { get }
-}
+public protocol SharedProtocolObservable: ObserverHolding, Sendable
+where Observers == SharedObserverRegistry<ObserverKey>, ObserverKey: Sendable {}
 
 extension SharedProtocolObservable {
   /// Registers an observer, which is held weakly, and is called in `context`: by default where this is called.
@@ -42,24 +38,6 @@ extension SharedProtocolObservable {
     let context = context ?? .current(isolation: isolation)
     for observer in observers { addObserver(observer, in: context) }
   }
-
-  /// Ends the registration of an observer: it is in no notification that begins after this.
-  ///
-  /// What it registered for keys stays.
-  ///
-  /// - Returns: false where it was not registered, which is harmless.
-  @discardableResult
-  public func removeObserver(_ observer: AnyObject) -> Bool { observers.remove(observer, for: nil) }
-
-  /// Ends the registrations of several observers.
-  public func removeObservers(_ observers: some Sequence<AnyObject>) {
-    for observer in observers { removeObserver(observer) }
-  }
-
-  /// How many living observers are registered for no key.
-  ///
-  /// - Complexity: O(*n*)
-  public var observerCount: Int { observers.count(for: nil) }
 
   /// Has `body` called with each observer that is an `Observer`, in order of registration, except those that
   /// registered for keys only.
@@ -110,36 +88,6 @@ extension SharedProtocolObservable {
     let context = context ?? .current(isolation: isolation)
     for observer in observers { addObserver(observer, for: keys, in: context) }
   }
-
-  /// Ends the registration of an observer for one key.
-  ///
-  /// - Returns: false where it was not registered for that, which is harmless.
-  @discardableResult
-  public func removeObserver(_ observer: AnyObject, for key: ObserverKey) -> Bool {
-    observers.remove(observer, for: key)
-  }
-
-  /// Ends the registrations of an observer for several keys.
-  public func removeObserver(_ observer: AnyObject, for keys: some Sequence<ObserverKey>) {
-    for key in keys { removeObserver(observer, for: key) }
-  }
-
-  /// Ends the registrations of several observers for one key.
-  public func removeObservers(_ observers: some Sequence<AnyObject>, for key: ObserverKey) {
-    for observer in observers { removeObserver(observer, for: key) }
-  }
-
-  /// Ends the registrations of several observers for several keys each.
-  public func removeObservers(
-    _ observers: some Sequence<AnyObject>, for keys: some Collection<ObserverKey>
-  ) {
-    for observer in observers { removeObserver(observer, for: keys) }
-  }
-
-  /// How many living observers are registered for a key.
-  ///
-  /// - Complexity: O(*n*)
-  public func observerCount(for key: ObserverKey) -> Int { observers.count(for: key) }
 
   /// Has `body` called with the key and each observer that registered for it and is an `Observer`, in order
   /// of registration.
