@@ -39,41 +39,42 @@ static void push_level(lua_State *L, const lua_Debug *activation) {
   lua_concat(L, 4);
 }
 
+/* Pushes a traceback of a thread from `level` on, to the C function `last` at the most, which is not in it:
+   as many lines as are shown of a long one. True where there are more. [-0, +1, m] */
+static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunction last) {
+  lua_Debug activation;
+  lua_pushliteral(L, "stack traceback:");
+  for (int end = level + SHOWN_LEVELS; lua_getstack(thread, level, &activation); level++) {
+    if (last) {
+      lua_getinfo(thread, "f", &activation);
+      bool is_last = lua_tocfunction(thread, -1) == last;
+      lua_pop(thread, 1);
+      if (is_last) break;
+    }
+    if (level == end) return true;
+    lua_getinfo(thread, "Slnt", &activation);
+    push_level(L, &activation);
+    lua_concat(L, 2);
+  }
+  return false;
+}
+
 /* As luaL_traceback, but of a deep stack only what is on top. [-0, +1, m] */
 static void push_traceback(lua_State *L, lua_State *thread, int level) {
   if (!clua_isdeep(thread)) {
     luaL_traceback(L, thread, NULL, level);
     return;
   }
-  lua_Debug activation;
-  lua_pushliteral(L, "stack traceback:");
-  for (int last = level + SHOWN_LEVELS; level < last; level++) {
-    if (!lua_getstack(thread, level, &activation)) break;
-    lua_getinfo(thread, "Slnt", &activation);
-    push_level(L, &activation);
-    lua_concat(L, 2);
-  }
+  push_levels(L, thread, level, NULL);
   lua_pushfstring(L, "\n\t...\t(of more than %d levels)", TRACED_LEVELS);
   lua_concat(L, 2);
 }
 
-/* Pushes the lines of the functions down to the C function `last`, which is not among them. [-0, +1, m] */
-static void push_levels_above(lua_State *L, lua_CFunction last) {
-  lua_Debug activation;
-  lua_pushliteral(L, "stack traceback:");
-  for (int level = 1; lua_getstack(L, level, &activation); level++) {
-    lua_getinfo(L, "Slntf", &activation);
-    bool is_last = lua_tocfunction(L, -1) == last;
-    lua_pop(L, 1);
-    if (is_last) break;
-    if (level > SHOWN_LEVELS) {
-      lua_pushliteral(L, "\n\t...");
-      lua_concat(L, 2);
-      break;
-    }
-    push_level(L, &activation);
-    lua_concat(L, 2);
-  }
+/* … or only the functions above `last`. [-0, +1, m] */
+static void push_traceback_above(lua_State *L, lua_CFunction last) {
+  if (!push_levels(L, L, 1, last)) return;
+  lua_pushliteral(L, "\n\t...");
+  lua_concat(L, 2);
 }
 
 void clua_addinner(lua_State *L, int error) {
@@ -123,7 +124,7 @@ static int handle(lua_State *L, lua_CFunction last) {
   if (!lua_checkstack(L, 10)) return 1;
   lua_pushboolean(L, swift);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
-  if (last) push_levels_above(L, last);
+  if (last) push_traceback_above(L, last);
   else push_traceback(L, L, 1);
   clua_addinner(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
@@ -259,10 +260,8 @@ void clua_install_errors(lua_State *L) {
   lua_pushboolean(L, false);
   lua_setfield(L, -2, "__metatable");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
-  lua_pushboolean(L, false);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
-  const void *const keys[] = {&swift_key, &inner_error_key, &inner_traceback_key};
-  for (int i = 0; i < 3; i++) {
+  const void *const keys[] = {&traceback_key, &swift_key, &inner_error_key, &inner_traceback_key};
+  for (int i = 0; i < 4; i++) {
     lua_pushboolean(L, false);
     lua_rawsetp(L, LUA_REGISTRYINDEX, keys[i]);
   }

@@ -39,21 +39,16 @@ static void open_reachable(lua_State *L, int getter, int table) {
   }
 }
 
-typedef struct computation {
-  int compare;
-  clua_computation result;
-} computation;
-
-/* Protected, of a loader: (cell, light computation) */
+/* Protected, of a loader: (cell, light evaluation) */
 static int run_loader(lua_State *L) {
-  computation *data = lua_touserdata(L, 2);
+  clua_evaluation *evaluation = lua_touserdata(L, 2);
   set_loading(L, 1, true);
   lua_rawgeti(L, 1, GETTER);
   lua_rawgeti(L, 1, TABLE);
   lua_rawgeti(L, 1, KEY);
   lua_call(L, 2, 1);
   lua_pushvalue(L, 3);
-  data->result = take_result(L, 1, data->compare);
+  evaluation->result = take_result(L, 1, evaluation->compare);
   clua_setstored(L, 1, 3);
   return 0;
 }
@@ -125,7 +120,7 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
 
 clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
   int cell = lua_gettop(L) + 1;
-  computation data = {compare, CLUA_COMPUTED_FAILED};
+  clua_evaluation evaluation = {.number = number, .compare = compare};
   forget_raised(L, clua_shared_of(L));
   if (!clua_pushcell(L, number)) {
     lua_settop(L, cell - 1);
@@ -134,17 +129,17 @@ clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
   lua_pushcfunction(L, handle_loader);
   lua_pushcfunction(L, run_loader);
   lua_pushvalue(L, cell);
-  lua_pushlightuserdata(L, &data);
+  lua_pushlightuserdata(L, &evaluation);
   int status = clua_gettercall(L, 2, 0, cell + 1);
   set_loading(L, cell, false);
   if (status != LUA_OK) {
     clua_keeperror(L, cell);
     // What it has stored before is not the value.
     clua_setstored(L, cell, 0);
-    data.result = CLUA_COMPUTED_FAILED;
+    evaluation.result = CLUA_COMPUTED_FAILED;
   }
   lua_settop(L, cell - 1);
-  return data.result;
+  return evaluation.result;
 }
 
 /* ---- In coroutines ---------------------------------------------------------------------------- */

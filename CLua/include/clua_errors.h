@@ -7,6 +7,8 @@
 /// A message handler for lua_pcallk. Keeps the error value as it is and leaves the traceback for
 /// clua_pushtraceback. [-1, +1, m]
 int clua_messagehandler(lua_State *L);
+/// The same, whose traceback ends above the C function `last`. [-1, +1, m]
+int clua_handleabove(lua_State *L, lua_CFunction last);
 /// Pushes the traceback that the last message handler left, false if none, and forgets it. `swift`
 /// tells whether a Swift function raised the error. [-0, +1, -]
 void clua_pushtraceback(lua_State *L, bool *swift);
@@ -16,8 +18,6 @@ void clua_leavetraceback(lua_State *L);
 /// Whether so many functions are running in a thread that all of them are gone through by nobody.
 /// [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
-/// The same, whose traceback ends above the C function `last`. [-1, +1, m]
-int clua_handleabove(lua_State *L, lua_CFunction last);
 /// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the next
 /// handler puts that before its own (`clua_addinner`). [-0, +0, -]
 void clua_leaveinner(lua_State *L, int error, int traceback);
