@@ -7,88 +7,65 @@ local scale = os.getenv "OBS_LIGHT" and 10 or 1
 local LENGTH = 10000 // scale
 
 -- Chains: of objects that each know the one before, and of the properties of one object.
+local function objects(length, declare)
+  local source = {value = 1}
+  local before = source
+  for i = 1, length do
+    local node = {left = before}
+    declare(node, i)
+    before = node
+  end
+  return before, "value", source
+end
+local function names(length, declare)
+  local t = {value = 1}
+  for i = 1, length do
+    local before = i == 1 and "value" or "c" .. i - 1
+    declare(t, "c" .. i, before, function(self) return self[before] + 1 end)
+  end
+  return t, "c" .. length, t
+end
+local function after_left(self) return self.left.value + 1 end
+
 local makers = {}
 makers["objects, declared"] = function(length, get)
-  local source = {value = 1}
-  local before = source
-  for _ = 1, length do
-    local node = {left = before}
-    obs.computed(node, "value", {"left.value"}, get or function(self) return self.left.value + 1 end)
-    before = node
-  end
-  return before, "value", source
+  return objects(length, function(node)
+    obs.computed(node, "value", {"left.value"}, get or after_left)
+  end)
 end
 makers["objects, tracked"] = function(length, get)
-  local source = {value = 1}
-  local before = source
-  for _ = 1, length do
-    local node = {left = before}
-    obs.computed(node, "value", get or function(self) return self.left.value + 1 end)
-    before = node
-  end
-  return before, "value", source
+  return objects(length, function(node) obs.computed(node, "value", get or after_left) end)
 end
 makers["elsewhere, declared"] = function(length)
-  local source = {value = 1}
-  local before = source
-  for _ = 1, length do
-    local node, other = {}, before
+  return objects(length, function(node)
+    local other = node.left
+    node.left = nil
     obs.computed(node, "value", {{other, "value"}}, function() return other.value + 1 end)
-    before = node
-  end
-  return before, "value", source
+  end)
 end
 makers["names, declared"] = function(length)
-  local t = {value = 1}
-  for i = 1, length do
-    local before = i == 1 and "value" or "c" .. i - 1
-    obs.computed(t, "c" .. i, {before}, function(self) return self[before] + 1 end)
-  end
-  return t, "c" .. length, t
+  return names(length, function(t, name, before, get) obs.computed(t, name, {before}, get) end)
 end
 makers["names, tracked"] = function(length)
-  local t = {value = 1}
-  for i = 1, length do
-    local before = i == 1 and "value" or "c" .. i - 1
-    obs.computed(t, "c" .. i, function(self) return self[before] + 1 end)
-  end
-  return t, "c" .. length, t
+  return names(length, function(t, name, _, get) obs.computed(t, name, get) end)
 end
 makers["without dependencies"] = function(length)
-  local source = {value = 1}
-  local before = source
-  for _ = 1, length do
-    local node = {left = before}
-    obs.lazy(node, "value", function(self) return self.left.value + 1 end)
-    before = node
-  end
-  return before, "value", nil
+  return objects(length, function(node) obs.lazy(node, "value", after_left) end), "value", nil
 end
 makers["loaders"] = function(length)
-  local source = {value = 1}
-  local before = source
-  for _ = 1, length do
-    local node = {left = before}
-    obs.lazy(node, "value", {loader = function(self) self.value = self.left.value + 1 end,
+  return objects(length, function(node)
+    obs.lazy(node, "value", {loader = function(self) self.value = after_left(self) end,
       deps = {"left.value"}})
-    before = node
-  end
-  return before, "value", source
+  end)
 end
 makers["in turn"] = function(length)
-  local source = {value = 1}
-  local before = source
-  for i = 1, length do
-    local node = {left = before}
-    local function get(self) return self.left.value + 1 end
+  return objects(length, function(node, i)
     if i % 2 == 0 then
-      obs.computed(node, "value", get)
+      obs.computed(node, "value", after_left)
     else
-      obs.computed(node, "value", {"left.value"}, get)
+      obs.computed(node, "value", {"left.value"}, after_left)
     end
-    before = node
-  end
-  return before, "value", source
+  end)
 end
 
 for kind, make in pairs(makers) do

@@ -7,6 +7,7 @@ local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local obs = require "obs"
 local adapters = dofile(folder .. "adapters.lua")
 local reference = dofile(folder .. "reference.lua")
+local programs = dofile(folder .. "../../Support/programs.lua")
 
 local random = {}
 local COUNT = 7
@@ -399,22 +400,6 @@ function random.program()
   return program
 end
 
--- Leaves statements out while the program still fails.
-local function shrink(kind, program, message)
-  local length = #program // 2
-  while length > 0 do
-    local start = 1
-    while start <= #program do
-      local shorter = table.move(program, 1, start - 1, 1, {setup = program.setup})
-      table.move(program, start + length, #program, start, shorter)
-      local found = random.difference(kind, shorter)
-      if found then program, message = shorter, found else start = start + length end
-    end
-    length = length // 2
-  end
-  return program, message
-end
-
 local function text(value)
   if type(value) == "string" then return ("%q"):format(value) end
   if type(value) ~= "table" then return tostring(value) end
@@ -424,23 +409,19 @@ local function text(value)
 end
 
 -- Runs one program that was printed.
-function random.run(kind, program)
-  local message = random.difference(kind, program)
-  if message then error(message, 0) end
-end
+function random.run(kind, program) programs.run(random, kind, program) end
 
 -- Runs programs of `OBS_COUNT` seeds, or of `count`, from `OBS_SEED` on.
 function random.try(kind, count)
-  local first = math.tointeger(tonumber(os.getenv "OBS_SEED" or nil)) or 1
-  if os.getenv "OBS_LIGHT" then count = math.max(count // 10, 1) end
-  count = math.tointeger(tonumber(os.getenv "OBS_COUNT" or nil)) or count
-  for seed = first, first + count - 1 do
+  local first, last = programs.seeds(count)
+  for seed = first, last do
     math.randomseed(seed)
     local program = random.program()
     local message = random.difference(kind, program)
     if message then
       local setup = program.setup
-      program, message = shrink(kind, program, message)
+      local function copy(whole) return {setup = whole.setup} end
+      program, message = programs.shrink(random, kind, program, message, copy)
       local lines = {}
       for i, statement in ipairs(program) do lines[i] = "  " .. text(statement) .. "," end
       error(("seed %d: %s\n\nlocal random = dofile '%srandom.lua'\nrandom.run('%s', {\n  setup = %s,\n%s\n})")
