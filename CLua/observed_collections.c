@@ -113,13 +113,26 @@ static lua_Integer count_lazies(lua_State *L, const clua_node *node, int userdat
 
 bool clua_node_haslazies(const clua_node *node) { return node->lazies != 0; }
 
+/* `#t` of the table at `table`, or what comes before its first lazy key. [-0, +0, -] */
+static lua_Integer count_elements(lua_State *L, int table, const clua_node *node) {
+  lua_Unsigned length = clua_rawlen(L, table);
+  lua_Integer limit = node ? clua_listlimit(node) : LUA_MAXINTEGER;
+  return length < (lua_Unsigned)limit ? (lua_Integer)length : limit;
+}
+
 lua_Integer clua_node_elementcount(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
   if (!clua_pushnode(L, node)) return 0;
-  lua_Unsigned length = clua_rawlen(L, top + 1);
-  lua_Integer limit = clua_listlimit(node);
+  lua_Integer count = count_elements(L, top + 1, node);
   lua_settop(L, top);
-  return length < (lua_Unsigned)limit ? (lua_Integer)length : limit;
+  return count;
+}
+
+int clua_elementcount(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  lua_pushinteger(L, count_elements(L, 1, clua_pushnodeat(L, 1)));
+  return 1;
 }
 
 lua_Integer clua_node_size(lua_State *L, clua_node *node) {

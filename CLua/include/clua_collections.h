@@ -28,6 +28,8 @@ clua_kind clua_node_kind(const clua_node *node);
 lua_Integer clua_node_size(lua_State *L, clua_node *node);
 /// The number of elements of a list: `#t`, or those before the first lazy key. [-0, +0, -]
 lua_Integer clua_node_elementcount(lua_State *L, clua_node *node);
+/// (table) -> the same, whether it is observed or not.
+int clua_elementcount(lua_State *L);
 /// Whether the table of a node has lazy keys, which are no elements.
 bool clua_node_haslazies(const clua_node *node);
 

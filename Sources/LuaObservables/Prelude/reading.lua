@@ -1,10 +1,9 @@
 -- Reading and writing through key paths: a slice of the module `obs`.
 local core, obs = ...
 
-local error, math_type, next, pairs, pcall, rawget, rawlen, tostring, type =
-  error, math.type, next, pairs, pcall, rawget, rawlen, tostring, type
+local error, next, pairs, pcall, rawget, tostring, type = error, next, pairs, pcall, rawget, tostring, type
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local kind_of, lazy_keys = core.kind, core.lazy_keys
+local element_count, kind_of, lazy_keys = core.element_count, core.kind, core.lazy_keys
 
 local none = {}
 
@@ -12,15 +11,6 @@ local none = {}
 local many = {}
 
 -- Collections ------------------------------------------------------------------------------------
-
--- How many elements a plain table has as a list: lazy keys are none, it ends before the first.
-local function length(object)
-  local lazy, count = lazy_keys(object), rawlen(object)
-  for key in next, lazy or none do
-    if math_type(key) == "integer" and key >= 1 and key <= count then count = key - 1 end
-  end
-  return count
-end
 
 -- The elements of a collection, those that operators go over, in a new list, and how many there are.
 -- nil for what is none.
@@ -36,7 +26,7 @@ local function elements(object)
       end
     end
   elseif type(object) == "table" then
-    count = length(object)
+    count = element_count(object)
     for i = 1, count do list[i] = rawget(object, i) end
   elseif kind == "array" then
     count = #object
@@ -50,7 +40,7 @@ end
 local function size(object)
   local kind = kind_of(object)
   if kind == "array" or kind == "set" then return object.count end
-  if kind ~= "dictionary" then return type(object) == "table" and length(object) or nil end
+  if kind ~= "dictionary" then return type(object) == "table" and element_count(object) or nil end
   local _, count = elements(object)
   return count
 end
@@ -62,7 +52,7 @@ local function element_at(object, is_last)
     return list[is_last and count or 1]
   end
   if type(object) == "table" then
-    local count = length(object)
+    local count = element_count(object)
     if count == 0 then return nil end
     return rawget(object, is_last and count or 1)
   end
