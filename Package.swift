@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "Observables", targets: ["Observables"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
+    .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
   dependencies: [
@@ -38,6 +39,9 @@ let package = Package(
         .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
         .embedInCode("Prelude/graph.lua"),
       ], swiftSettings: strict),
+    .target(
+      name: "ScriptFixtures", dependencies: ["LuaObservables", "Lua", "Observables"],
+      resources: [.embedInCode("Checks/checks.lua")], swiftSettings: strict),
     .executableTarget(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       swiftSettings: strict),
@@ -46,6 +50,10 @@ let package = Package(
     .testTarget(
       name: "LuaObservablesTests", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       exclude: ["Scripts"], swiftSettings: strict),
+    .testTarget(
+      name: "ScriptFixturesTests",
+      dependencies: ["ScriptFixtures", "LuaObservables", "Observables"],
+      exclude: ["Fixtures", "Failing"], swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests", dependencies: ["obs-lua"], swiftSettings: strict),
   ]

@@ -14,5 +14,14 @@ let package = Package(
         .product(name: "Observables", package: "obs-lua"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)])
-  }
+  } + [
+    .testTarget(
+      name: "OrderTests",
+      dependencies: [
+        .product(name: "LuaObservables", package: "obs-lua"),
+        .product(name: "Observables", package: "obs-lua"),
+        .product(name: "ScriptFixtures", package: "obs-lua"),
+      ],
+      exclude: ["Fixtures"], swiftSettings: [.swiftLanguageMode(.v6)])
+  ]
 )

@@ -1,0 +1,124 @@
+internal import Lua
+internal import LuaObservables
+internal import Observables
+
+/// One run of a script that checks itself: a host and a loop of its own, and what was found.
+final class FixtureRun {
+  let loop: Loop
+  let host: LuaHost
+  private(set) var failures: [FixtureFailure] = []
+  private var checks = 0
+  private let path: String
+  /// What messages call the script: long paths are shortened.
+  private var shownPath = ""
+  /// Callbacks of the loop are under way, so time must not pass inside of them.
+  private var isRunningLoop = false
+  /// A script that fails in a loop says no more after this.
+  private static let mostFailures = 100
+
+  init(_ path: String) throws {
+    self.path = path
+    loop = Loop(clock: .virtual)
+    host = try LuaHost(loop: loop)
+    host.onError = { [unowned self] report in note(report) }
+    loop.onError = { [unowned self] error in host.report(error) }
+    try install()
+  }
+
+  func close() { host.close() }
+
+  /// Offers the checks, and what lies beside the fixture to `require`.
+  private func install() throws {
+    let state = host.state
+    let core = try state.makeTable()
+    try core.set("checked", to: state.function("checked") { [unowned self] in checks += 1 })
+    try core.set(
+      "failed",
+      to: state.function("failed") {
+        [unowned self]
+        (message: LuaString, file: LuaString, line: Int) in
+        fail(String(file.description.drop { $0 == "@" }), line, message.description)
+      })
+    try core.set(
+      "raised",
+      to: state.function("raised") {
+        [unowned self] (sentence: LuaString, message: LuaString, traceback: LuaString) in
+        fail(message.description, traceback.description, after: sentence.description)
+      })
+    try core.set(
+      "advance",
+      to: state.function("advance") { [unowned self] (seconds: Double) in advance(by: seconds) })
+    let text = String(decoding: PackageResources.checks_lua, as: UTF8.self)
+    let chunk = try state.load(text, name: "=[checks]")
+    shownPath = try chunk.call(core, "@\(path)", as: String.self)
+    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let library = try state.globals.get("package", as: LuaTable.self)
+    let pattern = folder.joined(separator: "/") + "/?.lua;"
+    try library.set("path", to: pattern + library.get("path", as: String.self))
+  }
+
+  /// Runs the script, and the loop until nothing is left to do.
+  func perform(timeLimit: Double) {
+    do {
+      try host.run(file: path)
+      runLoop(for: timeLimit)
+    } catch {
+      fail(error.message, error.traceback)
+    }
+    if checks == 0, failures.isEmpty {
+      fail(path, 1, "the script ended without a check, such as expect(value, \"what\")")
+    }
+  }
+
+  private func runLoop(for seconds: Double) {
+    let end = loop.now + seconds
+    isRunningLoop = true
+    defer { isRunningLoop = false }
+    while loop.step() {
+      if let due = loop.nextDue, due > end {
+        fail(
+          path, 1,
+          """
+          \(seconds) s of virtual time after the script's end there are still timers; \
+          stop those that repeat
+          """)
+        return
+      }
+      loop.wait(until: loop.nextDue)
+    }
+  }
+
+  /// Returns what is wrong with letting time pass here.
+  private func advance(by seconds: Double) -> String? {
+    if isRunningLoop || host.engine.isOccupied {
+      return "advance cannot be called in a callback or a batch (a task may call obs.sleep)"
+    }
+    isRunningLoop = true
+    defer { isRunningLoop = false }
+    loop.advance(by: seconds)
+    return nil
+  }
+
+  // MARK: What was found
+
+  private func note(_ report: LuaReport) {
+    let error = report.error
+    let line =
+      line(
+        of: shownPath, message: error.message, traceback: error.traceback, site: report.site) ?? 1
+    fail(path, line, report.description)
+  }
+
+  private func fail(_ message: String, _ traceback: String?, after sentence: String = "") {
+    let line = line(of: shownPath, message: message, traceback: traceback) ?? 1
+    fail(path, line, sentence + message + (traceback.map { "\n" + $0 } ?? ""))
+  }
+
+  private func fail(_ file: String, _ line: Int, _ message: String) {
+    guard failures.count <= FixtureRun.mostFailures else { return }
+    let isLast = failures.count == FixtureRun.mostFailures
+    failures.append(
+      FixtureFailure(
+        file: file, line: line, message: isLast ? "further failures are not shown" : message))
+  }
+}

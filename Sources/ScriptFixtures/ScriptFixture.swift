@@ -1,0 +1,64 @@
+internal import Foundation
+public import Testing
+
+/// A script that checks itself, as one case of a parameterised test.
+///
+/// ```swift
+/// @Test(arguments: ScriptFixture.all(in: "Fixtures")) func `scripts of orders`(fixture: ScriptFixture) {
+///   fixture.run { host in try host.set("order", to: Order()) }
+/// }
+/// ```
+///
+/// May be used on any thread; a run stays on the thread that calls `run`.
+public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
+  /// The file's name in its folder; also how a test case is called.
+  public let name: String
+  /// The file as failures and error messages show it: from the current directory, if it lies below that.
+  public let path: String
+  /// Why there is nothing to run; a fixture that has this fails.
+  let problem: String?
+
+  /// Distinguishes the fixtures of a folder.
+  public var id: String { name }
+
+  /// The `.lua` files of a folder, which is looked for beside the file that calls this, by name.
+  ///
+  /// Subfolders are not searched: they may hold what fixtures `require`. The environment variable
+  /// `FIXTURE` selects those with its text in their names. Where that leaves none, or there is no such
+  /// folder, the only fixture is one that fails and says so: a test without cases would pass.
+  ///
+  /// - Complexity: O(files of the folder).
+  public static func all(
+    in folder: String = "Fixtures", beside file: StaticString = #filePath
+  ) -> [ScriptFixture] {
+    let base = URL(filePath: "\(file)").deletingLastPathComponent()
+    let folder = URL(filePath: folder, relativeTo: base).standardizedFileURL.path()
+    let path = shown(folder)
+    guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+      return [ScriptFixture(name: path, path: path, problem: "there is no folder \(path)")]
+    }
+    let names = files.filter { $0.hasSuffix(".lua") }.sorted()
+    let text = ProcessInfo.processInfo.environment["FIXTURE"] ?? ""
+    let chosen = text.isEmpty ? names : names.filter { $0.contains(text) }
+    if chosen.isEmpty {
+      let some = names.isEmpty ? "" : ", but \(names.prefix(5).joined(separator: ", "))"
+      let wanted = names.isEmpty ? "*.lua" : "*\(text)*.lua, as FIXTURE asks for"
+      return [
+        ScriptFixture(name: path, path: path, problem: "there is no \(path)/\(wanted)\(some)")
+      ]
+    }
+    return chosen.map { ScriptFixture(name: $0, path: "\(path)/\($0)", problem: nil) }
+  }
+
+  /// A path as compilers show it.
+  private static func shown(_ path: String) -> String {
+    let current = FileManager.default.currentDirectoryPath
+    let path = path.hasSuffix("/") ? String(path.dropLast()) : path
+    return path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
+  }
+}
+
+extension ScriptFixture: CustomTestStringConvertible {
+  /// How reports of tests call it.
+  public var testDescription: String { name }
+}

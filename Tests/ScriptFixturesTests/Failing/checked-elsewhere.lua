@@ -1,0 +1,3 @@
+local support = require "Support.raising"
+
+support.check()

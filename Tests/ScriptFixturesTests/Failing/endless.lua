@@ -1,0 +1,3 @@
+local obs = require "obs"
+expect(true)
+obs.every(1, function() end)

@@ -1,0 +1,2 @@
+local obs = require "obs"
+obs.observe({}, "a", print)

@@ -1,0 +1,5 @@
+local function inner() error("out of tea") end
+expect(true)
+
+inner()
+expect(false, "not reached")

@@ -1,0 +1,3 @@
+-- An error value without a position.
+expect(true)
+error { code = 7 }

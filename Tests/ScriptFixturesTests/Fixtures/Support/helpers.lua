@@ -1,0 +1,1 @@
+return { double = function(n) return 2 * n end }
