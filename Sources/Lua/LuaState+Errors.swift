@@ -38,10 +38,7 @@ extension LuaState {
       case CLUA_ERRFILE: .file
       default: .runtime
       }
-    var underlying: (any Error)?
-    if let thrown = clua_toerror(L, top) {
-      underlying = Unmanaged<ThrownError>.fromOpaque(thrown).takeUnretainedValue().error
-    }
+    var underlying = underlyingError(at: top, of: L)
     // Memory may be what is missing, so the value is kept where that is possible.
     let value = (try? value(at: top, of: L)) ?? .nil
     if bySwift, let inner = reraised {
@@ -52,6 +49,13 @@ extension LuaState {
     reraised = nil
     return LuaError(
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
+  }
+
+  /// The error that a Swift function has thrown, if that is the error value at an index. [-0, +0, -]
+  package func underlyingError(at index: CInt, of L: OpaquePointer) -> (any Error)? {
+    clua_toerror(L, index).map {
+      Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue().error
+    }
   }
 
   private static func join(_ inner: String?, _ outer: String?) -> String? {

@@ -11,7 +11,7 @@ extension HostObjects {
   }
 
   /// What was given in place of something else. [-0, +0, -]
-  private func given(_ index: CInt, _ L: OpaquePointer) -> String {
+  func given(_ index: CInt, _ L: OpaquePointer) -> String {
     object(at: index, of: L).map(typeName) ?? host.typeName(at: index, of: L)
   }
 

@@ -14,7 +14,13 @@ extension HostObjects {
       try host.state.push(function.pin, to: L)
       return true
     }
-    try host.push({ host, L in try host.objects.call(entry, name, L) }, to: L)
+    if entry.isAsync {
+      try host.pushAwaiting(name, to: L) { host, L in
+        try host.objects.result(of: entry, name, L) as? any PendingResult
+      }
+    } else {
+      try host.push({ host, L in try host.objects.call(entry, name, L) }, to: L)
+    }
     methodFunctions[key] = LuaFunction(pin: try host.state.pin(at: -1, of: L))
     return true
   }
@@ -36,16 +42,19 @@ extension HostObjects {
   private func call(
     _ entry: ModelMethods.Entry, _ name: String, _ L: OpaquePointer
   ) throws -> CInt {
-    var arguments = MethodArguments(self, L, name)
-    guard let object = object(at: 1, of: L), let result = try entry.call(object, &arguments) else {
-      let given = object(at: 1, of: L).map(typeName) ?? host.typeName(at: 1, of: L)
-      throw LuaError(
-        "calling '\(name)' on bad self (\(entry.typeName) expected, got \(given)): "
-          + "write object:\(name)(…)")
+    try push(result: result(of: entry, name, L), to: L)
+  }
+
+  private func result(
+    of entry: ModelMethods.Entry, _ name: String, _ L: OpaquePointer
+  ) throws -> Any? {
+    var arguments = ScriptArguments(self, L, name, after: 1)
+    if let object = object(at: 1, of: L), let result = try entry.call(object, &arguments) {
+      return result
     }
-    guard case .value(let value) = result else { return 0 }
-    try push(value: value, to: L)
-    return 1
+    throw LuaError(
+      "calling '\(name)' on bad self (\(entry.typeName) expected, got \(given(1, L))): "
+        + "write object:\(name)(…)")
   }
 }
 
@@ -53,58 +62,4 @@ extension HostObjects {
 struct MethodKey: Hashable {
   let methods: ObjectIdentifier
   let name: String
-}
-
-/// The arguments of a method, behind the object, taken in order.
-struct MethodArguments {
-  private let objects: HostObjects
-  private let L: OpaquePointer
-  private let method: String
-  private let count: CInt
-  private var index: CInt = 1
-
-  init(_ objects: HostObjects, _ L: OpaquePointer, _ method: String) {
-    (self.objects, self.L, self.method) = (objects, L, method)
-    count = lua_gettop(L)
-  }
-
-  mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
-    index += 1
-    let isThere = index <= count
-    let object = isThere ? objects.object(at: index, of: L) : nil
-    var reason: String?
-    if let type = type as? any LuaDecodable.Type {
-      let value = isThere ? try objects.host.state.value(at: index, of: L) : .nil
-      do throws(LuaError) {
-        if let value = try type.init(luaValue: value) as? Argument { return value }
-      } catch {
-        guard error.code == .type else { throw error }
-        // What kind of object it is says more.
-        if object == nil { reason = isThere ? error.message : absent(error.message) }
-      }
-    }
-    if !isThere || lua_type(L, index) == LUA_TNIL {
-      if let optional = type as? any ExpressibleByNilLiteral.Type,
-        let value = optional.init(nilLiteral: ()) as? Argument
-      {
-        return value
-      }
-    } else {
-      for case let value? in try objects.candidates(at: index, of: L) {
-        if let value = fitting(value, Argument.self) { return value }
-      }
-    }
-    let given =
-      object.map(objects.typeName)
-      ?? (isThere ? objects.host.typeName(at: index, of: L) : "no value")
-    throw LuaError(
-      .type,
-      "bad argument #\(index - 1) to '\(method)' "
-        + "(\(reason ?? "\(readable(Argument.self)) expected, got \(given)"))")
-  }
-
-  /// An optional type reads as what it may hold.
-  private func readable(_ type: Any.Type) -> String {
-    expectation(of: type) + (type is any ExpressibleByNilLiteral.Type ? " or nil" : "")
-  }
 }

@@ -2,57 +2,8 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// An optional property, seen through `Any`.
-private protocol OptionalValue {
-  var wrapped: Any? { get }
-}
-
-extension Optional: OptionalValue {
-  fileprivate var wrapped: Any? { map { $0 as Any } }
-}
-
 /// Properties of Swift models, read and written by scripts.
 extension HostObjects {
-  /// Pushes a Swift value as a script sees it. [-0, +1, -]
-  func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
-    guard let value else { return lua_pushnil(L) }
-    if let optional = value as? any OptionalValue {
-      try push(value: optional.wrapped, to: L)
-    } else if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
-      try push(object, to: L)
-    } else if let value = value as? any LuaEncodable {
-      try host.state.push(value, to: L)
-    } else if let value = value as? any RawRepresentable {
-      try push(value: value.rawValue, to: L)
-    } else if let list = value as? [Any] {
-      try push(list, to: L)
-    } else if let dictionary = value as? [AnyHashable: Any] {
-      try push(dictionary, to: L)
-    } else {
-      throw LuaError(
-        "a value of type \(type(of: value)) cannot be given to a script")
-    }
-  }
-
-  /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
-  private func push(_ list: [Any], to L: OpaquePointer) throws(LuaError) {
-    try host.state.check(clua_try_createtable(L, CInt(clamping: list.count), 0), L)
-    for (index, value) in list.enumerated() {
-      try push(value: value, to: L)
-      // There is room for it, so this allocates nothing.
-      lua_rawseti(L, -2, lua_Integer(index + 1))
-    }
-  }
-
-  private func push(_ dictionary: [AnyHashable: Any], to L: OpaquePointer) throws(LuaError) {
-    try host.state.check(clua_try_createtable(L, 0, CInt(clamping: dictionary.count)), L)
-    for (key, value) in dictionary {
-      try push(value: key.base, to: L)
-      try push(value: value, to: L)
-      try host.state.check(clua_try_rawset(L, -3), L)
-    }
-  }
-
   /// `object[key]`: arguments are the userdata and the key.
   func index(_ L: OpaquePointer) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try index(collection, L) }
@@ -93,25 +44,26 @@ extension HostObjects {
     for candidate in HostObjects.candidates(for: value) {
       if try set(name, of: model, to: candidate) { return }
     }
-    // Lists and dictionaries.
-    if case .table = value, let type = try properties.valueType(of: name) as? any LuaDecodable.Type
-    {
-      let decoded: Any
-      do throws(LuaError) {
-        decoded = try type.init(luaValue: value)
-      } catch {
-        guard error.code == .type else { throw error }
-        throw LuaError(
-          "property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)): "
-            + error.message)
-      }
-      if try set(name, of: model, to: decoded) { return }
+    let type = try properties.valueType(of: name)
+    do {
+      let converted = try take(type, at: 3, of: L)
+      if try set(name, of: model, to: converted) { return }
+    } catch let misfit as Misfit {
+      guard misfit.saysMore else { throw wrongType(name, of: properties, L) }
+      throw LuaError(
+        .type,
+        "property '\(name)' of \(properties.typeName) takes \(expectation(of: type)): "
+          + misfit.reason)
     }
-    throw LuaError(
-      """
-      property '\(name)' of \(properties.typeName) takes \(try properties.typeName(of: name)), \
-      not \(String(cString: lua_typename(L, lua_type(L, 3))))
-      """)
+    throw wrongType(name, of: properties, L)
+  }
+
+  private func wrongType(
+    _ name: String, of properties: ModelProperties, _ L: OpaquePointer
+  ) -> LuaError {
+    let expected = (try? properties.typeName(of: name)) ?? "another type"
+    return LuaError(
+      .type, "property '\(name)' of \(properties.typeName) takes \(expected), not \(given(3, L))")
   }
 
   /// False where the value is of the wrong type.

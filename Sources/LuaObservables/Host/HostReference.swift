@@ -6,3 +6,6 @@ final class HostReference {
   /// The host takes itself out of here when it goes.
   unowned(unsafe) var host: LuaHost?
 }
+
+// Only used on the loop's thread; others carry it back there.
+extension HostReference: @unchecked Sendable {}

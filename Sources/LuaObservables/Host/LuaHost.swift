@@ -44,6 +44,11 @@ public final class LuaHost {
   var scopeLists: [LuaTable] = []
   /// The module `obs`, once somebody asked for it.
   var module: LuaTable?
+  /// The function of the prelude that makes a function wait; there with the module.
+  var awaiting: LuaFunction?
+  /// Results that tasks wait for.
+  var pendingResults: [Int: PendingCall] = [:]
+  var lastResult = 0
   var errorHook: LuaFunction?
   var isReporting = false
   var exitHooks: [(LuaFunction, site: String)] = []
@@ -143,6 +148,7 @@ public final class LuaHost {
     isClosed = true
     for timer in timers.values { timer.stop() }
     timers = [:]
+    cancelResults()
     engine.recorder = nil
     endings = []
     engine.stopAll {
@@ -153,7 +159,7 @@ public final class LuaHost {
     exitHooks = []
     errorHook = nil
     scopeLists = []
-    module = nil
+    (module, awaiting) = (nil, nil)
     (objects.arrayMethods, objects.setMethods) = (nil, nil)
     state.close()
   }
@@ -188,26 +194,6 @@ public final class LuaHost {
   /// - Returns: whether anything could still happen.
   @discardableResult
   public func step() -> Bool { loop.step() }
-
-  /// A global variable of the scripts: a plain value, a table, or a Swift model.
-  public subscript(name: String) -> LuaValue {
-    get { (try? state.globals[name]) ?? .nil }
-  }
-
-  /// Sets a global variable of the scripts.
-  ///
-  /// - Throws: `LuaError` for a closed state, or no memory.
-  public func set(_ name: String, to value: some LuaEncodable) throws(LuaError) {
-    try state.globals.set(name, to: value)
-  }
-
-  /// Gives scripts a Swift model or collection as a global variable: properties are read, written and
-  /// observed by their names, elements by their positions, entries by their keys.
-  ///
-  /// - Throws: `LuaError` for a closed state, or no memory.
-  public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
-    try state.globals.set(name, to: try value(for: object))
-  }
 
   /// The value by which scripts know a Swift model or collection; the same for the same object.
   ///

@@ -21,29 +21,26 @@ public protocol ScriptModel: ObservableModel {
 /// A method of a model class, as scripts call it.
 public struct Method<Model: ObservableModel> {
   let name: String
-  let call: (Model, inout MethodArguments) throws -> MethodResult
+  let call: (Model, inout ScriptArguments) throws -> Any?
+  /// Only a task can wait for the result.
+  let isAsync: Bool
 
-  /// A method that runs `body`, and gives what that returns, if that is a value.
+  /// A method that runs `body`, and gives what that returns: a value, several for a tuple, or none.
   ///
   /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those that are
-  /// `LuaDecodable`; of another type they raise "bad argument" errors in the script. Absent ones count as
-  /// nil, surplus ones are dropped. An error that `body` throws is raised in the script, and is
-  /// `LuaError.underlying` if it comes back to Swift.
+  /// `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in the script. Absent
+  /// ones count as nil, surplus ones are dropped. An error that `body` throws is raised in the script, and
+  /// is `LuaError.underlying` if it comes back to Swift. Where `body` returns an `AsyncResult` the task of
+  /// the script waits for it.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (Model, repeat each Argument) throws -> Result
   ) {
     self.name = name
+    isAsync = Result.self is any PendingResult.Type
     call = { model, arguments in
-      let result = try body(model, repeat try arguments.next((each Argument).self))
-      return result is Void ? .nothing : .value(result)
+      try body(model, repeat try arguments.next((each Argument).self))
     }
   }
-}
-
-/// What a method of a model gives to a script.
-enum MethodResult {
-  case nothing
-  case value(Any?)
 }
 
 /// The methods of a model class that scripts may call.
@@ -58,7 +55,8 @@ public final class ModelMethods: @unchecked Sendable {
   struct Entry {
     let typeName: String
     /// nil where the object is of another class.
-    let call: (AnyObject, inout MethodArguments) throws -> MethodResult?
+    let call: (AnyObject, inout ScriptArguments) throws -> Any??
+    let isAsync: Bool
   }
 
   /// Declares the methods of `model`, besides those of `parent`, which they may replace.
@@ -70,10 +68,12 @@ public final class ModelMethods: @unchecked Sendable {
     var entries = parent?.entries ?? [:]
     for method in methods() {
       if entries[method.name] == nil { names.append(method.name) }
-      entries[method.name] = Entry(typeName: String(describing: model)) { object, arguments in
-        guard let model = object as? Model else { return nil }
-        return try method.call(model, &arguments)
-      }
+      entries[method.name] = Entry(
+        typeName: String(describing: model),
+        call: { object, arguments in
+          guard let model = object as? Model else { return nil }
+          return .some(try method.call(model, &arguments))
+        }, isAsync: method.isAsync)
     }
     (self.names, self.entries) = (names, entries)
   }

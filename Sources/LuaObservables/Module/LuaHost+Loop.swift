@@ -178,7 +178,7 @@ extension LuaHost {
     let value = try state.value(at: 1, of: L)
     let error = LuaError(
       .runtime, state.describe(at: 1, of: L), traceback: text(2).isEmpty ? nil : text(2),
-      value: value)
+      value: value, underlying: state.underlyingError(at: 1, of: L))
     report(
       error, LuaReport.Kind(rawValue: text(3)) ?? .task, name: text(4), site: text(5))
     return 0

@@ -60,6 +60,9 @@ extension LuaHost {
       lua_copy(L, -1, core + 1)
       clua_pop(L, 1)
     }
+    try state.check(clua_try_getfield(L, core, "awaiting", 8), L)
+    awaiting = LuaFunction(pin: try state.pin(at: -1, of: L))
+    clua_pop(L, 1)
     module = LuaTable(pin: try state.pin(at: core + 1, of: L))
     return 1
   }

@@ -290,13 +290,13 @@ end
 local function running_task(name)
   local task = tasks[coroutine_running()]
   if (not task or not coroutine_isyieldable()) and core.is_computing() then
-    error(("obs.%s was called inside a getter, which cannot yield: its value is needed at once"):format(name), 3)
+    error(("%s was called inside a getter, which cannot yield: its value is needed at once"):format(name), 3)
   end
   if not task then
-    error(("obs.%s was called outside of a task (start one with obs.task)"):format(name), 3)
+    error(("%s was called outside of a task: it waits, and works only inside obs.task"):format(name), 3)
   end
   if not coroutine_isyieldable() then
-    error(("obs.%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)"):format(name), 3)
+    error(("%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)"):format(name), 3)
   end
   return task
 end
@@ -317,6 +317,23 @@ local function wait(task, arm)
   return coroutine_yield(waiting)
 end
 
+local function awaited(ok, ...)
+  if not ok then error((...), 0) end
+  return ...
+end
+
+--- Makes the function of the host program by which a task waits for a result. `start` is given what
+--- wakes the task, with true and the results or with false and an error, and the arguments; it returns
+--- what gives the waiting up.
+function core.awaiting(name, start)
+  return function(...)
+    local task, arguments = running_task(name), pack(...)
+    return awaited(wait(task, function(wake)
+      return start(wake, unpack(arguments, 1, arguments.n))
+    end))
+  end
+end
+
 function obs.task(body, ...)
   check_function(body, 1, "task")
   local thread = coroutine_create(type(body) == "function" and body or function(...) return body(...) end)
@@ -330,7 +347,7 @@ end
 
 function Task:await(timeout)
   check_self(self, Task, "await")
-  local task = not self.done and running_task("Task:await") or nil
+  local task = not self.done and running_task("obs.Task:await") or nil
   if not self.done then
     if task == self then error("a task cannot wait for itself", 2) end
     local done = wait(task, function(wake)
@@ -369,7 +386,7 @@ end
 Task.stop = Task.cancel
 
 function obs.sleep(seconds)
-  local task = running_task("sleep")
+  local task = running_task("obs.sleep")
   if type(seconds) ~= "number" then
     bad_argument(1, "sleep", "number of seconds expected, got " .. type(seconds))
   end
@@ -383,7 +400,7 @@ function obs.sleep(seconds)
 end
 
 function obs.next_change(observed, path, timeout)
-  local task = running_task("next_change")
+  local task = running_task("obs.next_change")
   return wait(task, function(wake)
     local timer
     local watcher = obs.observe(observed, path, function()

@@ -1,0 +1,80 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// An optional value, seen through `Any`.
+private protocol OptionalValue {
+  var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var wrapped: Any? { map { $0 as Any } }
+}
+
+/// Swift values on their way to scripts.
+extension HostObjects {
+  /// Pushes a Swift value as a script sees it. [-0, +1, -]
+  func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
+    guard let value else { return lua_pushnil(L) }
+    if let optional = value as? any OptionalValue {
+      try push(value: optional.wrapped, to: L)
+    } else if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
+      try push(object, to: L)
+    } else if let value = value as? any LuaEncodable {
+      try host.state.push(value, to: L)
+    } else if let value = value as? any RawRepresentable {
+      try push(value: value.rawValue, to: L)
+    } else if let list = value as? [Any] {
+      try push(list, to: L)
+    } else if let dictionary = value as? [AnyHashable: Any] {
+      try push(dictionary, to: L)
+    } else if let set = value as? Set<AnyHashable> {
+      try push(set.map(\.base), to: L)
+    } else if let value = value as? any Encodable {
+      try host.state.push(try host.state.encode(value), to: L)
+    } else {
+      throw LuaError(
+        "a value of type \(type(of: value)) cannot be given to a script; "
+          + "make it LuaEncodable or Codable")
+    }
+  }
+
+  /// Pushes what a method or a function gave; returns how many values that are. [-0, +n, -]
+  ///
+  /// A tuple is several, nothing is none.
+  func push(result: Any?, to L: OpaquePointer) throws(LuaError) -> CInt {
+    guard let result, !(result is any LuaEncodable) else {
+      try push(value: result, to: L)
+      return 1
+    }
+    let mirror = Mirror(reflecting: result)
+    guard mirror.displayStyle == .tuple else {
+      try push(value: result, to: L)
+      return 1
+    }
+    for member in mirror.children {
+      guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+      try push(value: member.value, to: L)
+    }
+    return CInt(mirror.children.count)
+  }
+
+  /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
+  private func push(_ list: [Any], to L: OpaquePointer) throws(LuaError) {
+    try host.state.check(clua_try_createtable(L, CInt(clamping: list.count), 0), L)
+    for (index, value) in list.enumerated() {
+      try push(value: value, to: L)
+      // There is room for it, so this allocates nothing.
+      lua_rawseti(L, -2, lua_Integer(index + 1))
+    }
+  }
+
+  private func push(_ dictionary: [AnyHashable: Any], to L: OpaquePointer) throws(LuaError) {
+    try host.state.check(clua_try_createtable(L, 0, CInt(clamping: dictionary.count)), L)
+    for (key, value) in dictionary {
+      try push(value: key.base, to: L)
+      try push(value: value, to: L)
+      try host.state.check(clua_try_rawset(L, -3), L)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// A value of a script that is none of the Swift type that was asked for.
+struct Misfit: Error {
+  /// What was expected, and what was given.
+  let reason: String
+  /// The reason tells more than the two types: what is wrong inside of a table, a range.
+  let saysMore: Bool
+}
+
+/// Several values in one, some of which may be no values of Lua.
+private protocol Composite {
+  static func compose(at index: CInt, of L: OpaquePointer, _ objects: HostObjects) throws -> Self
+}
+
+/// Values of scripts on their way to Swift.
+extension HostObjects {
+  /// The value at an index as one of a type that is only known when the program runs. [-0, +0, -]
+  func take(_ type: Any.Type, at index: CInt, of L: OpaquePointer) throws -> Any {
+    func open<Value>(_ type: Value.Type) throws -> Any { try take(type, at: index, of: L) as Value }
+    return try _openExistential(type, do: open)
+  }
+
+  /// The value at an index as a Swift value. [-0, +0, -]
+  ///
+  /// - Throws: `Misfit` where it is none; `LuaError` from a metamethod, or where a conversion fails
+  ///   otherwise.
+  func take<Value>(
+    _ type: Value.Type = Value.self, at index: CInt, of L: OpaquePointer
+  ) throws -> Value {
+    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+    let isThere = index <= lua_gettop(L)
+    let object = isThere ? object(at: index, of: L) : nil
+    var misfit: Misfit?
+    if let type = type as? any LuaDecodable.Type {
+      let value = isThere ? try host.state.value(at: index, of: L) : .nil
+      do throws(LuaError) {
+        if let value = try type.init(luaValue: value) as? Value { return value }
+      } catch {
+        guard error.code == .type else { throw error }
+        // What kind of object it is says more.
+        if object == nil { misfit = Misfit(error.message, value, isThere) }
+      }
+    }
+    if !isThere || lua_type(L, index) == LUA_TNIL {
+      if let optional = type as? any ExpressibleByNilLiteral.Type,
+        let value = optional.init(nilLiteral: ()) as? Value
+      {
+        return value
+      }
+    } else {
+      for case let value? in try candidates(at: index, of: L) {
+        if let value = fitting(value, Value.self) { return value }
+      }
+      if object == nil, let value = try composed(type, at: index, of: L, &misfit) { return value }
+    }
+    throw misfit
+      ?? Misfit(
+        reason: "\(readable(type)) expected, got \(isThere ? given(index, L) : "no value")",
+        saysMore: false)
+  }
+
+  /// A list, a dictionary, a set, an optional of a type that Lua alone doesn't know, or what is made by
+  /// `Codable`.
+  private func composed<Value>(
+    _ type: Value.Type, at index: CInt, of L: OpaquePointer, _ misfit: inout Misfit?
+  ) throws -> Value? {
+    if type is any LuaDecodable.Type { return nil }
+    if let type = type as? any Composite.Type {
+      let height = lua_gettop(L)
+      do { return try type.compose(at: lua_absindex(L, index), of: L, self) as? Value } catch let
+        inner as Misfit where !inner.saysMore
+      {
+        // The whole type says more.
+        lua_settop(L, height)
+        return nil
+      }
+    }
+    // An enumeration has said already what its values are.
+    guard let type = type as? any Decodable.Type, !(type is any RawRepresentable.Type) else {
+      return nil
+    }
+    let value = try host.state.value(at: index, of: L)
+    do throws(LuaError) { return try value.decode(type) as? Value } catch {
+      guard error.code == .type else { throw error }
+      misfit = Misfit(error.message, value, true)
+      return nil
+    }
+  }
+
+  /// An optional type reads as what it may hold.
+  private func readable(_ type: Any.Type) -> String {
+    expectation(of: type) + (type is any ExpressibleByNilLiteral.Type ? " or nil" : "")
+  }
+
+  /// The elements of the list at an absolute index.
+  fileprivate func list<Element>(
+    of type: Element.Type, at index: CInt, of L: OpaquePointer
+  ) throws -> [Element] {
+    guard lua_type(L, index) == LUA_TTABLE else {
+      throw Misfit(reason: "table expected, got \(given(index, L))", saysMore: false)
+    }
+    var length: lua_Integer = 0
+    try host.state.check(clua_try_len(L, index, &length), L)
+    // A `__len` may say anything.
+    guard length < 1 << 26 else { throw LuaError("\(length) elements are too many") }
+    var elements: [Element] = []
+    for position in 1..<Swift.max(1, length + 1) {
+      try host.state.check(clua_try_geti(L, index, position), L)
+      elements.append(try element("element \(position)", L))
+    }
+    return elements
+  }
+
+  /// Pops a part of a value; an error names it. [-1, +0, -]
+  fileprivate func element<Element>(_ name: String, _ L: OpaquePointer) throws -> Element {
+    defer { clua_pop(L, 1) }
+    do { return try take(at: lua_gettop(L), of: L) } catch let misfit as Misfit {
+      throw Misfit(reason: "\(name): \(misfit.reason)", saysMore: true)
+    }
+  }
+}
+
+extension Misfit {
+  /// What a conversion of `value` has thrown.
+  init(_ message: String, _ value: LuaValue, _ isThere: Bool) {
+    reason = isThere ? message : absent(message)
+    saysMore = !message.hasSuffix("expected, got \(value.typeName)") || message.contains(": ")
+  }
+}
+
+extension Array: Composite {
+  fileprivate static func compose(
+    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+  ) throws -> [Element] {
+    try objects.list(of: Element.self, at: index, of: L)
+  }
+}
+
+extension Set: Composite {
+  fileprivate static func compose(
+    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+  ) throws -> Set {
+    Set(try objects.list(of: Element.self, at: index, of: L))
+  }
+}
+
+extension Dictionary: Composite {
+  fileprivate static func compose(
+    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+  ) throws -> [Key: Value] {
+    guard lua_type(L, index) == LUA_TTABLE else {
+      throw Misfit(reason: "table expected, got \(objects.given(index, L))", saysMore: false)
+    }
+    var entries: [Key: Value] = [:]
+    lua_pushnil(L)
+    while true {
+      try objects.host.state.check(clua_try_next(L, index), L)
+      guard lua_type(L, -2) != LUA_TNIL else {
+        clua_pop(L, 2)
+        return entries
+      }
+      let name = objects.host.keyName(at: -2, of: L)
+      let value: Value = try objects.element("value of '\(name)'", L)
+      lua_pushvalue(L, -1)
+      entries[try objects.element("key '\(name)'", L)] = value
+    }
+  }
+}
+
+extension Optional: Composite {
+  fileprivate static func compose(
+    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+  ) throws -> Wrapped? {
+    .some(try objects.take(Wrapped.self, at: index, of: L))
+  }
+}

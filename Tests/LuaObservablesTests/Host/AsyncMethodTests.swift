@@ -1,0 +1,185 @@
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+private struct Missing: Error, Equatable { let id: Int }
+
+/// Opens for as many as wait.
+private final class Gate: Sendable {
+  private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+  func wait() async { for await _ in stream {} }
+  func open() { continuation.finish() }
+}
+
+private final class Library: ScriptModel {
+  static let properties = ModelProperties(for: Library.self) {
+    Property("last", get: { $0.last }, set: { $0.last = $1 })
+  }
+  static let methods = ModelMethods(for: Library.self) {
+    Method("load") { (library, id: Int) in
+      let prefix = library.prefix
+      return AsyncResult { () async throws -> String in
+        await Task.yield()
+        if id < 0 { throw Missing(id: id) }
+        return "\(prefix)\(id)"
+      }
+    }
+    Method("fetch") { (library, id: Int) in
+      AsyncResult {
+        "text \(id)"
+      } then: { text in
+        library.last = text
+        return (text, id)
+      }
+    }
+    Method("wait") { (library) in
+      let (gate, cancelled) = (library.gate, library.cancelled)
+      return AsyncResult { () async -> Void in
+        await withTaskCancellationHandler {
+          await gate.wait()
+        } onCancel: {
+          cancelled.open()
+        }
+      }
+    }
+    Method("break") { (_) in
+      AsyncResult {
+        1
+      } then: { _ -> Int in
+        throw Missing(id: 0)
+      }
+    }
+  }
+  let observation = ModelObservation()
+  let (prefix, gate, cancelled) = ("book ", Gate(), Gate())
+  var last = "" { didSet { observation.didSet(0, from: oldValue, to: last) } }
+}
+
+/// B2: methods that take their time, awaited by tasks.
+@Suite(.timeLimit(.minutes(2))) struct AsyncMethodTests {
+  private struct Outcome: Sendable {
+    let log: [String]
+    let errors: [String]
+    let underlying: [Missing?]
+    let cancelled: Gate
+    let isAlive: Bool
+  }
+
+  /// Runs a script and its loop to the end.
+  private func run(
+    _ script: String, after: @escaping @Sendable (TestHost) throws -> Void = { _ in }
+  ) async throws -> Outcome {
+    try await onOwnThread {
+      let (test, library) = (try TestHost(), Library())
+      test.host["library"] = library
+      try test.host.set("slow") { (number: Int) in AsyncResult { number * 2 } }
+      try test.host.set("open") { library.gate.open() }
+      try test.host.run("obs, log = require 'obs', {}\n" + script)
+      try after(test)
+      test.loop.run()
+      return Outcome(
+        log: test.host.state.isClosed ? [] : try test.log(),
+        errors: test.reports.map(\.error.message),
+        underlying: test.reports.map { $0.error.underlying as? Missing },
+        cancelled: library.cancelled, isAlive: test.loop.isAlive)
+    }
+  }
+
+  @Test func `a task waits for the result`() async throws {
+    let outcome = try await run(
+      """
+      obs.task(function()
+        local text = library:load(3)
+        log[#log + 1] = text
+        local number = slow(21)
+        log[#log + 1] = number
+      end)
+      log[#log + 1] = "before"
+      """)
+    #expect(outcome.log == ["before", "book 3", "42"])
+    #expect(!outcome.isAlive && outcome.errors == [])
+  }
+
+  // T1
+  @Test func `what is made of the result on the loop's thread is a change as any other`()
+    async throws
+  {
+    let outcome = try await run(
+      """
+      obs.observe(library, "last", function() log[#log + 1] = "last " .. library.last end)
+      obs.task(function()
+        local text, id = library:fetch(4)
+        log[#log + 1] = text .. "/" .. id
+      end)
+      """)
+    #expect(outcome.log == ["text 4/4", "last text 4"])
+  }
+
+  @Test func `an error arrives in the task with the Swift error kept`() async throws {
+    let outcome = try await run(
+      """
+      obs.task(function()
+        local ok, err = pcall(library.load, library, -1)
+        log[#log + 1] = tostring(ok) .. " " .. tostring(err)
+        log[#log + 1] = tostring(pcall(library["break"], library))
+        library:load(-2)
+      end)
+      """)
+    #expect(outcome.log == ["false Missing(id: -1)", "false"])
+    #expect(outcome.underlying == [Missing(id: -2)])
+  }
+
+  @Test(arguments: [
+    (
+      "library:load(1)",
+      "'load' was called outside of a task: it waits, and works only inside obs.task"
+    ),
+    ("slow(1)", "'slow' was called outside of a task"),
+    ("coroutine.wrap(function() slow(1) end)()", "works only inside obs.task"),
+    ("obs.task(function() obs.batch(function() slow(1) end) end)", "a batch or a scope"),
+    (
+      "obs.task(function() slow('x') end)",
+      "bad argument #1 to 'slow' (number expected, got string)"
+    ),
+    ("obs.task(function() library.load(1) end)", "calling 'load' on bad self (Library expected"),
+  ])
+  func `elsewhere, and with wrong arguments, it is an error`(
+    script: String, text: String
+  ) async throws {
+    let outcome = try await run(
+      "local ok, err = pcall(function() \(script) end) log[1] = tostring(err)")
+    #expect((outcome.log + outcome.errors).joined().contains(text), "\(outcome)")
+    #expect(!outcome.isAlive)
+  }
+
+  @Test func `tasks wait side by side`() async throws {
+    let outcome = try await run(
+      """
+      obs.task(function() library:wait() log[#log + 1] = "waited" end)
+      obs.task(function() log[#log + 1] = slow(1) open() end)
+      """)
+    #expect(outcome.log == ["2", "waited"])
+  }
+
+  // T7
+  @Test func `a task that is cancelled cancels the operation, and hears no more of it`()
+    async throws
+  {
+    let outcome = try await run(
+      """
+      local task = obs.task(function() library:wait() log[#log + 1] = "waited" end)
+      task:cancel()
+      """)
+    #expect(outcome.log == [] && outcome.errors == [])
+    #expect(!outcome.isAlive)
+    await outcome.cancelled.wait()
+  }
+
+  @Test func `a host that closes cancels what its tasks wait for`() async throws {
+    let outcome = try await run(
+      "obs.task(function() library:wait() end)", after: { $0.host.close() })
+    #expect(!outcome.isAlive && outcome.errors == [])
+    await outcome.cancelled.wait()
+  }
+}

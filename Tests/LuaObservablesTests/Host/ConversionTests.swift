@@ -1,0 +1,299 @@
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// A value that a user has made convertible: a list of two numbers for scripts.
+private struct Point: Equatable, LuaConvertible {
+  var x, y: Double
+
+  init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
+
+  func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
+    try [x, y].luaValue(in: state)
+  }
+
+  init(luaValue: LuaValue) throws(LuaError) {
+    let numbers = try [Double](luaValue: luaValue)
+    guard numbers.count == 2 else { throw LuaError.point(numbers.count) }
+    self.init(x: numbers[0], y: numbers[1])
+  }
+}
+
+extension LuaError {
+  fileprivate static func point(_ count: Int) -> LuaError {
+    LuaError("a point has 2 numbers, not \(count)")
+  }
+}
+
+private enum Kind: String, Codable, CaseIterable { case home, work }
+
+private struct Address: Codable, Equatable {
+  var street: String
+  var zip: String?
+  var kind = Kind.home
+  var bytes: [UInt8] = []
+  var position: Position?
+  var tags: Set<String> = []
+  var rooms: [String: Room] = [:]
+
+  struct Position: Codable, Equatable { var x: Int, y: Double }
+  struct Room: Codable, Equatable { var sizes: [Double] }
+}
+
+private final class Person: ScriptModel {
+  static let properties = ModelProperties(for: Person.self) {
+    Property("address", get: { $0.address }, set: { $0.address = $1 })
+    Property("others", get: { $0.others }, set: { $0.others = $1 })
+    Property("byName", get: { $0.byName }, set: { $0.byName = $1 })
+    Property("point", get: { $0.point }, set: { $0.point = $1 })
+    Property("tags", get: { $0.tags }, set: { $0.tags = $1 })
+    Property("kinds", get: { $0.kinds }, set: { $0.kinds = $1 })
+    Property("friends", get: { $0.friends }, set: { $0.friends = $1 })
+    Property("deep", get: { $0.deep }, set: { $0.deep = $1 })
+    Property("strange", get: { $0.strange })
+  }
+  static let methods = ModelMethods(for: Person.self) {
+    Method("moved") { (person, address: Address) -> Address in
+      var address = address
+      address.street += "!"
+      return address
+    }
+    Method("sum") { (_, points: [Point]) in
+      points.reduce(Point(x: 0, y: 0)) { Point(x: $0.x + $1.x, y: $0.y + $1.y) }
+    }
+    Method("count") { (_, people: [Person], kinds: Set<Kind>) in (people.count, kinds.count) }
+  }
+  struct Strange {}
+  let observation = ModelObservation()
+  var address = Address(street: "High Street") {
+    didSet { observation.didSet(0, from: oldValue, to: address) }
+  }
+  var others: [Address] = []
+  var byName: [String: Address] = [:]
+  var point: Point? = Point(x: 1, y: 2.5)
+  var tags: Set<Int> = []
+  var kinds: Set<Kind> = []
+  var friends: [Person] = []
+  var deep: Int?? = .some(nil)
+  let strange = Strange()
+}
+
+/// B1, B2: values of Swift types as properties, arguments and results.
+struct ConversionTests {
+  private let test: TestHost
+  private let person = Person()
+
+  init() throws {
+    test = try TestHost()
+    test.host["person"] = person
+  }
+
+  private func message(_ script: String) -> String {
+    do {
+      try test.host.run(script)
+      return "no error"
+    } catch { return error.message }
+  }
+
+  @Test func `a structure is a plain table, both ways`() throws {
+    try test.host.run(
+      """
+      local address = person.address
+      assert(address.street == "High Street" and address.zip == nil and address.kind == "home")
+      address.zip, address.kind, address.bytes = "N1", "work", "a\\0b"
+      address.position = {x = 3, y = 1.0}
+      address.tags = {"new", "new", "near"}
+      address.rooms = {hall = {sizes = {1, 2.5}}}
+      assert(person.address.zip == nil, "it was a copy")
+      person.address = address
+      """)
+    #expect(
+      person.address
+        == Address(
+          street: "High Street", zip: "N1", kind: .work, bytes: [97, 0, 98],
+          position: .init(x: 3, y: 1), tags: ["new", "near"],
+          rooms: ["hall": .init(sizes: [1, 2.5])]))
+    try test.host.run(
+      """
+      local address = person:moved(person.address)
+      assert(address.street == "High Street!" and address.bytes == "a\\0b")
+      assert(math.type(address.position.x) == "integer" and math.type(address.position.y) == "float")
+      assert(#address.tags == 2 and address.rooms.hall.sizes[2] == 2.5)
+      """)
+  }
+
+  @Test func `structures may stand in lists and dictionaries`() throws {
+    try test.host.run(
+      """
+      person.others = {person.address, person.address}
+      person.byName = {home = person.address}
+      assert(#person.others == 2 and person.byName.home.street == "High Street")
+      person.others, person.byName = {}, {}
+      """)
+    #expect(person.others == [] && person.byName == [:])
+  }
+
+  @Test func `a type of the user is what the user says`() throws {
+    try test.host.run(
+      """
+      assert(person.point[1] == 1.0 and person.point[2] == 2.5)
+      person.point = {3, 4}
+      local sum = person:sum {{1, 2}, {3, 4}}
+      assert(sum[1] == 4 and sum[2] == 6)
+      """)
+    #expect(person.point == Point(x: 3, y: 4))
+    try test.host.run("person.point = nil")
+    #expect(person.point == nil)
+  }
+
+  @Test func `sets are lists without order`() throws {
+    try test.host.run(
+      """
+      person.tags, person.kinds = {3, 1, 3}, {"work", "home"}
+      local tags = person.tags
+      table.sort(tags)
+      assert(#tags == 2 and tags[1] == 1 and tags[2] == 3 and #person.kinds == 2)
+      """)
+    #expect(person.tags == [1, 3] && person.kinds == [.home, .work])
+  }
+
+  @Test func `lists may hold models, and results may be several`() throws {
+    try test.host.run(
+      """
+      person.friends = {person, person}
+      local people, kinds = person:count({person}, {"home"})
+      assert(people == 1 and kinds == 1)
+      """)
+    #expect(person.friends.count == 2)
+    person.friends = []
+  }
+
+  @Test func `nil in an optional of an optional is nil`() throws {
+    try test.host.run("assert(person.deep == nil); person.deep = 3; assert(person.deep == 3)")
+    #expect(person.deep == .some(.some(3)))
+    try test.host.run("person.deep = nil; assert(person.deep == nil)")
+    #expect(person.deep.flatMap { $0 } == nil)
+  }
+
+  // B1
+  @Test func `what goes through a structure comes back as it went`() throws {
+    let state = test.host.state
+    struct Every: Codable, Equatable {
+      var small = Int8.min
+      var large = Int.max
+      var whole = 1.0
+      var infinite = -Double.infinity
+      var text = "ä\u{0}"
+      var flag = true
+      var nothing: Int?
+      var nested = [[1], []]
+      var numbered = [1: "a", 10: "b"]
+      var double: String?? = "x"
+    }
+    let value = try state.encode(Every())
+    #expect(try value.decode(Every.self) == Every())
+    guard case .table(let table) = value else { return }
+    #expect(try table["whole"] == .number(1) && table["large"] == .integer(.max))
+    try test.host.state.globals.set("value", to: value)
+    try test.host.run("assert(value.numbered[10] == 'b' and math.type(value.whole) == 'float')")
+  }
+
+  @Test func `a class shares a table with its parent, and may nest`() throws {
+    class Base: Codable { var a = 1 }
+    final class Derived: Base {
+      var b = 2
+      enum Key: CodingKey { case b, list }
+      override init() { super.init() }
+      required init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        b = try container.decode(Int.self, forKey: .b)
+        var list = try container.nestedUnkeyedContainer(forKey: .list)
+        let first = try list.decode(Int.self)
+        let isNil = try list.decodeNil()
+        b += isNil && list.isAtEnd ? first : 0
+        try super.init(from: decoder)
+      }
+      override func encode(to encoder: any Encoder) throws {
+        try super.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(b, forKey: .b)
+        var list = container.nestedUnkeyedContainer(forKey: .list)
+        try list.encode(40)
+      }
+    }
+    let value = try test.host.state.encode(Derived())
+    guard case .table(let table) = value else { return }
+    #expect(try table["a"] == 1 && table["b"] == 2)
+    let copy = try value.decode(Derived.self)
+    #expect(copy.a == 1 && copy.b == 42)
+  }
+
+  @Test(arguments: [
+    ("person.address = 5", "property 'address' of Person takes Address, not number"),
+    ("person.address = {street = 1}", "takes Address: street: String expected, got number"),
+    ("person.address = {}", "street: String expected, got nil"),
+    (
+      "local a = person.address a.position = {x = 1.5, y = 1} person.address = a",
+      "position.x: number has no integer representation"
+    ),
+    (
+      "local a = person.address a.rooms = {hall = {sizes = {1, 'x'}}} person.address = a",
+      "rooms.hall.sizes: element 2: number expected, got string"
+    ),
+    ("local a = person.address a.kind = 'far' person.address = a", "kind: "),
+    (
+      "local a = person.address a.position = 7 person.address = a",
+      "position: Position expected, got number"
+    ),
+    (
+      "person.others = {person.address, {street = 1}}",
+      "takes Array<Address>: element 2: street: String expected, got number"
+    ),
+    ("person.byName = {home = 1}", "value of 'home': Address expected, got number"),
+    ("person.others = 1", "property 'others' of Person takes Array<Address>, not number"),
+    ("person.kinds = {'home', 'x'}", "element 2: Kind (home, work) expected, got string"),
+    ("person.friends = {person, {}}", "element 2: Person expected, got table"),
+    (
+      "person:moved {street = 1}",
+      "bad argument #1 to 'moved' (street: String expected, got number)"
+    ),
+    ("person:moved()", "bad argument #1 to 'moved' (Address expected, got no value)"),
+    ("person.point = {1}", "a point has 2 numbers, not 1"),
+    ("person.point = 'x'", "property 'point' of Person takes Point, not string"),
+    ("return person.strange", "a value of type Strange cannot be given to a script"),
+    ("person.address = person", "property 'address' of Person takes Address, not Person"),
+  ])
+  func `what doesn't fit is an error that says where and why`(script: String, text: String) {
+    let message = message(script)
+    #expect(message.contains(text), "\(message)")
+    #expect(person.address == Address(street: "High Street") && person.others == [])
+  }
+
+  // B3
+  @Test func `a table that contains itself is an error, not a trap`() throws {
+    final class Link: Codable { var next: Link? }
+    let loop = try test.host.run("local t = {} t.next = t return t")[0]
+    let error = #expect(throws: LuaError.self) { try loop.decode(Link.self) }
+    #expect(error?.message.contains("nested deeper than 200 levels") == true)
+    let endless = try test.host.run(
+      "return setmetatable({}, {__len = function() return 1 << 60 end})")
+    #expect(throws: LuaError.self) { try endless[0].decode([Address].self) }
+    let raising = try test.host.run(
+      "return setmetatable({}, {__index = function() error 'no' end})")
+    #expect(throws: LuaError.self) { try raising[0].decode(Address.self) }
+  }
+
+  // T5
+  @Test func `a watcher is called when a structure became another`() throws {
+    try test.host.run(
+      """
+      calls = 0
+      require("obs").observe(person, "address", function() calls = calls + 1 end)
+      person.address = person.address
+      """)
+    #expect(test.host["calls"] == 0)
+    try test.host.run("local a = person.address a.zip = 'N1' person.address = a")
+    #expect(test.host["calls"] == 1)
+  }
+}

@@ -1,0 +1,11 @@
+import Foundation
+
+/// Runs `body` on a thread of its own: a loop that waits there keeps no thread of the pool, which tasks
+/// need.
+func onOwnThread<Result: Sendable>(
+  _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
+  }
+}
