@@ -48,7 +48,8 @@ let package = Package(
     .testTarget(name: "ObservablesTests", dependencies: ["Observables"], swiftSettings: strict),
     .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
     .testTarget(
-      name: "LuaObservablesTests", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
+      name: "LuaObservablesTests",
+      dependencies: ["ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua"],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "ScriptFixturesTests",

@@ -23,9 +23,9 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
 
   /// The `.lua` files of a folder, which is looked for beside the file that calls this, by name.
   ///
-  /// Subfolders are not searched: they may hold what fixtures `require`. The environment variable
-  /// `FIXTURE` selects those with its text in their names. Where that leaves none, or there is no such
-  /// folder, the only fixture is one that fails and says so: a test without cases would pass.
+  /// Subfolders are not searched: they may hold what fixtures `require`. Where there is no such folder, or
+  /// nothing in it, the only fixture is one that fails and says so: a test without cases would pass. The
+  /// environment variable `FIXTURE` selects those with its text in their names.
   ///
   /// - Complexity: O(files of the folder).
   public static func all(
@@ -38,15 +38,11 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
       return [ScriptFixture(name: path, path: path, problem: "there is no folder \(path)")]
     }
     let names = files.filter { $0.hasSuffix(".lua") }.sorted()
+    if names.isEmpty {
+      return [ScriptFixture(name: path, path: path, problem: "there is no \(path)/*.lua")]
+    }
     let text = ProcessInfo.processInfo.environment["FIXTURE"] ?? ""
     let chosen = text.isEmpty ? names : names.filter { $0.contains(text) }
-    if chosen.isEmpty {
-      let some = names.isEmpty ? "" : ", but \(names.prefix(5).joined(separator: ", "))"
-      let wanted = names.isEmpty ? "*.lua" : "*\(text)*.lua, as FIXTURE asks for"
-      return [
-        ScriptFixture(name: path, path: path, problem: "there is no \(path)/\(wanted)\(some)")
-      ]
-    }
     return chosen.map { ScriptFixture(name: $0, path: "\(path)/\($0)", problem: nil) }
   }
 

@@ -6,7 +6,7 @@ local core, source = ...
 local getinfo, traceback, getmetatable = debug.getinfo, debug.traceback, debug.getmetatable
 local concat, sort, running = table.concat, table.sort, coroutine.running
 local find, format, number_type, smallest = string.find, string.format, math.type, math.min
-local assert, error, pcall, xpcall, select = assert, error, pcall, xpcall, select
+local error, pcall, xpcall, select = error, pcall, xpcall, select
 local ipairs, next, pairs, tostring, type = ipairs, next, pairs, tostring, type
 
 local OWN = getinfo(1, "S").source
@@ -229,9 +229,14 @@ function case(sentence, body)
 end
 
 -- A check like the others, but that it ends the script.
-function _G.assert(...)
+function assert(...)
   core.checked()
-  return assert(...)
+  local value, message = ...
+  if value then return ... end
+  local count = select("#", ...)
+  if count == 0 then refuse "bad argument #1 to 'assert' (value expected)" end
+  if count == 1 then message = "assertion failed!" end
+  error(message, 2)
 end
 
 -- Lets virtual time pass: watchers are called, and timers and tasks that are due go on.

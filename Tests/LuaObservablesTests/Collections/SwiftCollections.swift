@@ -25,9 +25,8 @@ final class SwiftCollections {
 
   init(_ host: LuaHost) { self.host = host }
 
-  /// Objects may hold each other.
+  /// Objects may hold each other; to be called when the host is closed.
   func close() {
-    host.close()
     for case .item(let item) in objects { (item.items, item.tags) = (nil, nil) }
     for case let item? in made.map(\.item) { (item.items, item.tags) = (nil, nil) }
     objects = []

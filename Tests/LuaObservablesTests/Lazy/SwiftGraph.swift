@@ -24,9 +24,8 @@ final class SwiftGraph {
 
   init(_ host: LuaHost) { self.host = host }
 
-  /// Nodes may hold each other.
+  /// Nodes may hold each other; to be called when the host is closed.
   func close() {
-    host.close()
     for node in nodes { node?.unlink() }
     for case let node? in boxed.map(\.node) {
       (node.left, node.right, node.inputs) = (nil, nil, nil)

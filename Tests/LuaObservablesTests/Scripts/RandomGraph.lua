@@ -471,6 +471,7 @@ end
 local first = math.tointeger(tonumber(arg and arg[1] or nil)) or 1
 local count = math.tointeger(tonumber(arg and arg[2] or nil)) or 150
 local seed, turns = first, 0
+assert(count > 0, "no graphs")
 
 obs.on_error(function(message) error(message, 0) end)
 

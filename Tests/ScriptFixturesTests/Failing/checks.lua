@@ -11,3 +11,5 @@ log "one"
 expect_log {}                                           --> log: [1]: "one", expected nil
 case("A case", function() expect(false, "no") end)      --> A case: no: false
 case("A case", function() error "raised" end)           --> A case: Failing/checks.lua:13: raised
+case("A case", function() assert(nil, "told") end)      --> A case: Failing/checks.lua:14: told
+case("A case", function() assert(nil) end)              --> A case: Failing/checks.lua:15: assertion failed!

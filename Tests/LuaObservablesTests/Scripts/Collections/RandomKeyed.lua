@@ -158,4 +158,5 @@ end
 local first = math.tointeger(tonumber(os.getenv "OBS_SEED" or nil)) or 1
 local programs = math.tointeger(tonumber(os.getenv "OBS_COUNT" or nil))
   or (os.getenv "OBS_LIGHT" and 20 or 300)
+assert(programs > 0, "no programs")
 for seed = first, first + programs - 1 do run(seed) end

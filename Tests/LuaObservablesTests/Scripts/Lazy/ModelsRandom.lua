@@ -143,4 +143,5 @@ local function run(number)
   if number % 50 == 0 then collectgarbage() end
 end
 
+assert(count > 0, "no models")
 for number = seed, seed + count - 1 do run(number) end

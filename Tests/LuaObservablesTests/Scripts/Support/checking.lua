@@ -2,8 +2,9 @@
 -- `dofile(… .. "Support/checking.lua")`.
 local obs = require "obs"
 
+-- Tests of Swift report what fails at its line. A script that is run by itself ends with all that did.
 local failures = {}
-local function check(sentence, body)
+local check = case or function(sentence, body)
   local ok, message = xpcall(body, debug.traceback)
   if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
 end

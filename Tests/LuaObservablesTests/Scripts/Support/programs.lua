@@ -30,6 +30,7 @@ function programs.seeds(count)
   local first = math.tointeger(tonumber(os.getenv "OBS_SEED" or nil)) or 1
   if os.getenv "OBS_LIGHT" then count = math.max(count // 10, 1) end
   count = math.tointeger(tonumber(os.getenv "OBS_COUNT" or nil)) or count
+  assert(count > 0, "no programs")
   return first, first + count - 1
 end
 
