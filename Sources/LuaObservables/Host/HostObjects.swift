@@ -110,7 +110,9 @@ final class HostObjects {
 
   /// Pushes the userdata of an observed model, nil where there is no memory. [-0, +1, -]
   func push(_ root: NodeRef, to L: OpaquePointer) {
-    if root.isDead || (try? push(root.model, to: L)) == nil { lua_pushnil(L) }
+    guard !root.isDead, let model = root.model, (try? push(model, to: L)) != nil else {
+      return lua_pushnil(L)
+    }
   }
 
   /// The model in the userdata at `index`, if it is one. [-0, +0, -]
@@ -144,7 +146,7 @@ final class HostObjects {
 
   /// Pops a value that lives as long as the userdata of `root`. [-1, +0, -]
   func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
-    let model = root.model
+    guard let model = root.model else { return clua_pop(L, 1) }
     do {
       try push(model, to: L)
     } catch {
@@ -186,9 +188,9 @@ final class HostObjects {
   /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
   /// its userdata is being finalized must not make another. [-0, +1, -]
   private func pushExisting(_ root: NodeRef, to L: OpaquePointer) {
-    guard !root.isDead else { return lua_pushnil(L) }
+    guard !root.isDead, let model = root.model else { return lua_pushnil(L) }
     lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
-    lua_rawgetp(L, -1, Unmanaged.passUnretained(root.model).toOpaque())
+    lua_rawgetp(L, -1, Unmanaged.passUnretained(model).toOpaque())
     clua_remove(L, -2)
   }
 
@@ -211,7 +213,7 @@ final class HostObjects {
   func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    let identifier = ObjectIdentifier(root.model)
+    guard let identifier = root.model.map(ObjectIdentifier.init) else { return }
     pushExisting(root, to: L)
     if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE,
       lua_rawgeti(L, -1, key) != LUA_TNIL

@@ -194,7 +194,7 @@ extension LuaHost {
       throw badArgument(2, of: "trigger", "a property's name expected")
     }
     let slot = try type(of: model).properties.slot(of: state.text(at: 2, of: L))
-    model.observation.didSetElsewhere(slot)
+    model.observation.didChange(slot)
     return 0
   }
 

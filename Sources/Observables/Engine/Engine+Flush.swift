@@ -178,7 +178,17 @@ extension Engine {
     if !noted.isEmpty { trimJournals() }
     runHooks()
     settle()
+    if !held.isEmpty { letGoOfModels() }
     return calls
+  }
+
+  /// The turn is over, or there was none.
+  func letGoOfModels() {
+    while !held.isEmpty, !isOccupied {
+      let models = held
+      held = []
+      for model in models { model.letGo() }
+    }
   }
 
   private func dropPending(after turns: Int) {

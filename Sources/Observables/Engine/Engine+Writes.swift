@@ -104,6 +104,7 @@ extension Engine {
         triggered.push(watcher)
       }
     } else {
+      if queue.isEmpty, let onPending { onPending() }
       if let last = queue.last, last.pointee.id > watcher.pointee.id { isQueueSorted = false }
       queue.append(watcher)
     }

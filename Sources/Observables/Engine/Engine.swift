@@ -3,6 +3,8 @@
 /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The operations are in slices of this type: making
 /// nodes and watchers here, wiring, writes, immediate calls, flushing and endings in their own files.
 public final class Engine {
+  /// Where its loop lives.
+  let home: LoopHome
   /// Where other threads leave messages for this engine's loop.
   package let inbox: Inbox
   /// The largest number of turns in a row that only re-trigger watchers (T4).
@@ -65,6 +67,9 @@ public final class Engine {
   @exclusivity(unchecked) var doomedLinks: [LinkRef] = []
   @exclusivity(unchecked) var doomedWatchers: [WatcherRef] = []
 
+  /// Models that other threads may let go of, and that are kept until the turn is over.
+  @exclusivity(unchecked) var held: [GuardedModel] = []
+
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
   @exclusivity(unchecked) package var hasOrphans = false
 
@@ -118,12 +123,14 @@ public final class Engine {
     }
   }
   @exclusivity(unchecked) private(set) var isRecording = false
+  /// Told when the first watcher of a turn becomes pending.
+  @exclusivity(unchecked) var onPending: (() -> Void)?
   /// Errors that nobody can be told by a throw (T4, T9).
   @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
   @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
-  package init(inbox: Inbox) {
-    self.inbox = inbox
+  init(inbox: Inbox, home: LoopHome) {
+    (self.inbox, self.home) = (inbox, home)
     nextIndex = .allocate(capacity: 1)
     nextIndex.initialize(to: 0)
     armings = .allocate(capacity: 1)
@@ -174,6 +181,9 @@ public final class Engine {
     rearmQuietSlots()
     settle()
   }
+
+  /// The calling code is where the loop lives.
+  var isHere: Bool { home.isHere }
 
   /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
   package var isOccupied: Bool {
@@ -306,6 +316,8 @@ package enum EngineError: Error {
   case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
   /// A path of this watcher has a misspelt name of an object that came later (P9); it stays.
   case unknownName(watcher: String, message: String)
+  /// A registration that another thread asked for failed.
+  case registration(message: String)
   /// A computation failed, and nobody has read it (Z8).
   case computation(property: String, message: String)
   /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
@@ -326,6 +338,8 @@ extension EngineError: CustomStringConvertible {
       "\(message), observed by \(watcher)"
     case .computation(let property, let message):
       "\(property): \(message)"
+    case .registration(let message):
+      message
     case .immediateLoop(let watcher, let times):
       "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
     case .operand(let watcher, let path, let operation, let element, let value):

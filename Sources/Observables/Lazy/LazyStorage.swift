@@ -112,6 +112,11 @@ public class LazyStorage: Receiver {
     if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same) }
   }
 
+  /// Another loop computes it.
+  final func isAttached(elsewhereThan engine: Engine) -> Bool {
+    self.engine.map { $0 !== engine } ?? false
+  }
+
   /// What depends on something needs a record to hear of it, and so does what somebody watches with all
   /// properties of its object.
   final func attachIfHeard() {

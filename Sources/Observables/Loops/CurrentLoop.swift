@@ -1,9 +1,12 @@
 import Glibc
 
-/// The loop of each thread, held weakly.
+/// The loops of each thread, held weakly, the one made last at the end.
 enum CurrentLoop {
-  private final class Box {
+  private struct Entry {
     weak var loop: Loop?
+  }
+  private final class Box {
+    var entries: [Entry] = []
   }
 
   private static let key: pthread_key_t = {
@@ -15,19 +18,27 @@ enum CurrentLoop {
     return key
   }()
 
+  /// The one made last that is still there.
   static var value: Loop? {
-    get {
-      guard let raw = pthread_getspecific(key) else { return nil }
-      return Unmanaged<Box>.fromOpaque(raw).takeUnretainedValue().loop
-    }
-    set {
-      if let raw = pthread_getspecific(key) {
-        Unmanaged<Box>.fromOpaque(raw).takeUnretainedValue().loop = newValue
-      } else {
-        let box = Box()
-        box.loop = newValue
-        pthread_setspecific(key, Unmanaged.passRetained(box).toOpaque())
+    guard let raw = pthread_getspecific(key) else { return nil }
+    return Unmanaged<Box>.fromOpaque(raw)._withUnsafeGuaranteedRef { box in
+      while let last = box.entries.last {
+        if let loop = last.loop { return loop }
+        box.entries.removeLast()
       }
+      return nil
     }
+  }
+
+  static func add(_ loop: Loop) {
+    let box: Box
+    if let raw = pthread_getspecific(key) {
+      box = Unmanaged<Box>.fromOpaque(raw).takeUnretainedValue()
+      box.entries.removeAll { $0.loop == nil }
+    } else {
+      box = Box()
+      pthread_setspecific(key, Unmanaged.passRetained(box).toOpaque())
+    }
+    box.entries.append(Entry(loop: loop))
   }
 }

@@ -13,11 +13,21 @@ public final class Inbox: Sendable {
     var isClosed = false
   }
   private let state = Mutex(State())
-  /// Readable when there is something to do.
+  /// Readable when there is something to do; -1 where a driver is told instead.
   package let wakeDescriptor: Int32
   private let writeDescriptor: Int32
+  private let wakeDriver: (@Sendable () -> Void)?
+  /// The loop that handles the messages.
+  // Only used on its thread.
+  nonisolated(unsafe) weak var loop: Loop?
+
+  /// An inbox whose loop is woken by `wake`.
+  init(wake: @escaping @Sendable () -> Void) {
+    (wakeDescriptor, writeDescriptor, wakeDriver) = (-1, -1, wake)
+  }
 
   package init() {
+    wakeDriver = nil
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)
     precondition(status == 0, "The process has no file descriptors left for another loop")
@@ -33,6 +43,7 @@ public final class Inbox: Sendable {
   }
 
   deinit {
+    if wakeDriver != nil { return }
     close(wakeDescriptor)
     close(writeDescriptor)
   }
@@ -49,8 +60,9 @@ public final class Inbox: Sendable {
 
   /// Makes a waiting loop look around.
   ///
-  /// Async-signal-safe.
+  /// Async-signal-safe where there is no driver.
   package func wake() {
+    if let wakeDriver { return wakeDriver() }
     // A full pipe wakes as well.
     var byte: UInt8 = 1
     _ = write(writeDescriptor, &byte, 1)
@@ -59,12 +71,16 @@ public final class Inbox: Sendable {
   var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
 
   func takeAll() -> [@Sendable () -> Void] {
-    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
-      while read(wakeDescriptor, buffer.baseAddress, buffer.count) == buffer.count {}
-    }
+    if wakeDriver == nil { emptyPipe() }
     return state.withLock { state in
       defer { state.messages = [] }
       return state.messages
+    }
+  }
+
+  private func emptyPipe() {
+    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
+      while read(wakeDescriptor, buffer.baseAddress, buffer.count) == buffer.count {}
     }
   }
 

@@ -3,8 +3,9 @@ import Glibc
 /// A loop of turns: it handles messages and timers, and calls watchers when a turn ends (T1).
 ///
 /// Confined to the thread that made it, but for its `inbox`. It can own that thread (`run()`, which
-/// sleeps when idle), be stepped by a host that has a loop of its own (`step()`), or run in virtual
-/// time without waiting (`Loop(clock: .virtual)`, for tests).
+/// sleeps when idle), be stepped by a host that has a loop of its own (`step()`), live in a queue or
+/// another event loop (`Loop(driver:)`, `Loop.main`), or run in virtual time without waiting
+/// (`Loop(clock: .virtual)`, for tests).
 ///
 /// The loop that was made last on a thread is `Loop.current` there, which is where `observe` puts
 /// its watchers unless it is told otherwise.
@@ -22,22 +23,39 @@ public final class Loop {
   private var references = 0
   private var isStopping = false
   private var secondsInFlush = 0.0
-  private let thread = pthread_self()
   private lazy var isOnMainThread = MainQueue.isMainThread()
-  private weak var outer: Loop?
+  private let driven: DrivenLoop?
 
   /// Told of errors that have no caller: watchers that trigger themselves without end (T4, T9).
   ///
   /// Without it they go to the standard error stream.
   public var onError: ((any Error) -> Void)?
 
-  /// A loop for the current thread.
-  public init(clock: LoopClock = .system) {
-    inbox = Inbox()
-    engine = Engine(inbox: inbox)
+  /// A loop for the current thread, to be run or stepped.
+  public convenience init(clock: LoopClock = .system) {
+    self.init(clock, Inbox(), .currentThread, nil)
+    CurrentLoop.add(self)
+  }
+
+  /// A loop for the current thread that gets its turns from `driver`: after the first write that a
+  /// watcher hears of, for messages, and for timers.
+  ///
+  /// Whoever drives it keeps it alive, too.
+  public convenience init(driver: LoopDriver) {
+    let driven = DrivenLoop(driver)
+    let home = driver.isHere.map(LoopHome.driver) ?? .currentThread
+    self.init(.system, Inbox(wake: driven.ask), home, driven)
+    driven.loop = self
+    if driver.isHere == nil { CurrentLoop.add(self) }
+    engine.onPending = { [unowned driven] in driven.ask() }
+  }
+
+  private init(_ clock: LoopClock, _ inbox: Inbox, _ home: LoopHome, _ driven: DrivenLoop?) {
+    self.inbox = inbox
+    self.driven = driven
+    engine = Engine(inbox: inbox, home: home)
     self.clock = clock
-    outer = CurrentLoop.value
-    CurrentLoop.value = self
+    inbox.loop = self
     engine.onError = { [weak self] error in
       if let onError = self?.onError {
         onError(error)
@@ -51,11 +69,11 @@ public final class Loop {
   deinit {
     inbox.shut()
     engine.close()
-    if CurrentLoop.value === nil { CurrentLoop.value = outer }
   }
 
-  /// The loop that was made last on this thread and is still there.
-  public static var current: Loop? { CurrentLoop.value }
+  /// The loop that was made last on this thread and is still there; in code on the main queue `main`, once
+  /// that is there.
+  public static var current: Loop? { MainQueueLoop.current ?? CurrentLoop.value }
 
   // MARK: Turns
 
@@ -136,6 +154,7 @@ public final class Loop {
   /// Calls `body` in the next turn.
   public func nextTurn(_ body: @escaping () -> Void) {
     ready.append(body)
+    driven?.ask()
   }
 
   private func schedule(
@@ -147,6 +166,7 @@ public final class Loop {
       due: now + max(0, seconds), interval: interval, sequence: sequence, loop: self, body: body)
     timers.push(timer)
     references += 1
+    driven?.ask(at: timer.due, now: now)
     return timer
   }
 
@@ -172,6 +192,10 @@ public final class Loop {
     defer { isStopping = false }
     if engine.hasPending { endTurn() }
     handleDue()
+    if let driven {
+      if !ready.isEmpty || !unread.isEmpty || !inbox.isEmpty || engine.hasPending { driven.ask() }
+      driven.ask(at: nextDue, now: now)
+    }
     return isAlive
   }
 
@@ -180,6 +204,7 @@ public final class Loop {
   /// Sleeps when idle; on the main thread the main queue's work goes on meanwhile.
   public func run() {
     assertOnThread()
+    precondition(driven == nil, "A loop that has a driver gets its turns from that")
     defer { isStopping = false }
     if engine.hasPending { endTurn() }
     while !isStopping {
@@ -224,6 +249,7 @@ public final class Loop {
   package var inputs: [Int32: () -> Void] = [:]
 
   private func handleDue() {
+    engine.letGoOfModels()
     let messages = unread + inbox.takeAll()
     unread = []
     for (index, message) in messages.enumerated() {
@@ -303,7 +329,7 @@ public final class Loop {
 
   private func assertOnThread() {
     assert(
-      pthread_equal(thread, pthread_self()) != 0,
+      engine.isHere,
       "A loop is used on the thread that made it; other threads post to its inbox")
   }
 }

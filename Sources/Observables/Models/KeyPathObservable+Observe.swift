@@ -17,6 +17,34 @@ extension KeyPathObservable {
     }
   }
 
+  /// One watcher for several paths, called once per turn for all of them.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  @discardableResult
+  public func observe(
+    _ paths: [Path], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
+  ) throws -> Watcher {
+    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    return try register(
+      paths[0], paths.dropFirst(), in: loop, nil, options, [], file, line
+    ) { observed, _ in callback(unsafeDowncast(observed, to: Self.self)) }
+  }
+
+  /// Calls `callback` with this object and the observer, which is held weakly: when it is gone the
+  /// watcher ends (L3).
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ path: Path, observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer) -> Void
+  ) throws -> Watcher {
+    try observe(
+      [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
+  }
+
   /// One watcher for several paths, called once per turn for all of them, with this object and the
   /// observer, which is held weakly: when it is gone the watcher ends (L3).
   ///
@@ -90,6 +118,8 @@ extension KeyPathObservable {
     _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
     let engine = engine(of: loop)
+    precondition(
+      engine.isHere, "Watchers are registered on their loop's thread; elsewhere use observe(_:on:)")
     var flags = extra
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }
@@ -122,7 +152,10 @@ extension KeyPathObservable {
   /// - Complexity: O(watchers of this object).
   @discardableResult
   public func stopObserving(_ path: Path? = nil, observer: AnyObject? = nil) -> Int {
-    guard let node = currentObservation?.node else { return 0 }
+    observationsHere.reduce(0) { $0 + stopWatchers(of: $1.node, path, observer) }
+  }
+
+  private func stopWatchers(of node: NodeRef, _ path: Path?, _ observer: AnyObject?) -> Int {
     let engine = node.engine
     var count = 0
     var next = node.pointee.firstWatcher
@@ -147,32 +180,42 @@ extension KeyPathObservable {
     return count
   }
 
-  /// The node with all links up to date; nil where nothing is observed.
-  private var settledNode: NodeRef? {
+  /// Where it is observed, by all loops of this thread.
+  private var observationsHere: [ObservationToken] {
+    if let model = self as? any ObservableModel {
+      return model.observation.parts.compactMap { $0.currentNode.map(ObservationToken.init) }
+    }
+    return currentObservation.map { [$0] } ?? []
+  }
+
+  /// The same, with all links up to date.
+  private var settledNodes: [NodeRef] {
     // A path of the loop may have arrived here without knowing yet.
-    if let engine = currentObservation?.node.engine ?? Loop.current?.engine {
+    for engine in observationsHere.map(\.node.engine) + [Loop.current?.engine].compactMap({ $0 }) {
       engine.settleWiring()
       engine.stopOrphans()
     }
-    return currentObservation?.node
+    return observationsHere.map(\.node)
   }
 
   /// The keys that are observed now: names, and `*` (W1).
   public var observedKeys: [String] {
-    guard let node = settledNode else { return [] }
-    var names: [String] = []
-    node.forEachSlot { slot in
-      if slot.pointee.count > 0 { names.append(node.kind.name(of: slot)) }
+    var names: Set<String> = []
+    for node in settledNodes {
+      node.forEachSlot { slot in
+        if slot.pointee.count > 0 { names.insert(node.kind.name(of: slot)) }
+      }
     }
     return names.sorted()
   }
 
   /// How many paths pass through `key` of this object (W1).
   public func observerCount(of key: String) -> Int {
-    guard let node = settledNode else { return 0 }
     var count = 0
-    node.forEachSlot { slot in
-      if node.kind.name(of: slot) == key { count = Int(slot.pointee.count) }
+    for node in settledNodes {
+      node.forEachSlot { slot in
+        if node.kind.name(of: slot) == key { count += Int(slot.pointee.count) }
+      }
     }
     return count
   }

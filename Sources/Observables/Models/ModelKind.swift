@@ -40,6 +40,10 @@ final class ModelKind: NodeKind {
           .unknownName, path: path.description, component: step + 1, detail: error.description,
           suggestion: error.suggestion)
       }
+      // What one loop computes cannot tell another one.
+      if let lazy = entries[key].lazy, isAttached(lazy, elsewhereThan: node) {
+        throw PathError(.otherLoop, path: path.description, component: step + 1)
+      }
       path.remember(key, at: step, of: number)
       return slot(key, of: node)
     case .slot, .element, .member, .operation:
@@ -55,13 +59,19 @@ final class ModelKind: NodeKind {
       let slot = node.engine.makeSlot(on: node, key: key)
       observation.setSlot(key, slot)
       if let declaration = entries[key].lazy {
-        observation.withModel { model in
+        observation.withModel(or: ()) { model in
           let storage = declaration.storage(model)
           storage.bind(to: model, declaration)
           storage.attach(to: slot, in: node.engine)
         }
       }
       return slot
+    }
+  }
+
+  private func isAttached(_ lazy: LazyDeclaration, elsewhereThan node: NodeRef) -> Bool {
+    ModelObservation.with(node) { observation in
+      observation.withModel(or: false) { lazy.storage($0).isAttached(elsewhereThan: node.engine) }
     }
   }
 
@@ -74,7 +84,7 @@ final class ModelKind: NodeKind {
   private func child(_ key: Int, of node: NodeRef) -> Child {
     guard let child = entries[key].child else { return .none }
     return ModelObservation.with(node) { observation in
-      observation.withModel { model in
+      observation.withModel(or: .none) { model in
         node.pointee.engine._withUnsafeGuaranteedRef { child(model, $0).map(Child.node) ?? .none }
       }
     }
@@ -89,7 +99,7 @@ final class ModelKind: NodeKind {
   override func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand {
     let key = path.answer(at: step, of: number) ?? (try? properties.slot(of: path.steps[step].name))
     guard let key else { return .none }
-    return ModelObservation.with(node) { $0.withModel(entries[key].operand) }
+    return ModelObservation.with(node) { $0.withModel(or: .none, entries[key].operand) }
   }
 
   override func object(of node: NodeRef) -> Unmanaged<AnyObject>? {
@@ -114,7 +124,7 @@ final class ModelKind: NodeKind {
 
   override func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] {
     ModelObservation.with(node) { observation in
-      observation.withModel { model in
+      observation.withModel(or: []) { model in
         entries.enumerated().compactMap { slot, entry in
           guard let declaration = entry.lazy, observation.slot(slot) == nil else { return nil }
           return (declaration.name, declaration.storage(model).isValid)
@@ -133,7 +143,8 @@ final class ModelKind: NodeKind {
   }
 
   override func settle(_ node: NodeRef) -> Bool {
-    ModelObservation.of(node).detach()
+    // One of several parts goes with it.
+    withExtendedLifetime(ModelObservation.of(node)) { $0.detach() }
     return true
   }
 

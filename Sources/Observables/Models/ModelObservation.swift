@@ -1,9 +1,7 @@
-import Synchronization
-
 /// What watches one model; the model holds it in a `let` and reports its writes to it.
 ///
-/// Unobserved, a report costs one load and one comparison. Reports are made on the thread of the loop
-/// that observes the model; `didSetElsewhere` may be called on any.
+/// Unobserved, a report costs one load and one comparison. A model is confined to one thread, whose
+/// loops may all observe it; one that is made for several threads has `ModelObservation(.threadSafe)`.
 public final class ModelObservation {
   /// By property; nil where it is not observed.
   ///
@@ -11,19 +9,35 @@ public final class ModelObservation {
   @usableFromInline @exclusivity(unchecked)
   internal var slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?
 
-  @exclusivity(unchecked) private var currentNode: NodeRef?
-  @exclusivity(unchecked) private var engine: Engine?
+  @exclusivity(unchecked) private(set) var currentNode: NodeRef?
+  @exclusivity(unchecked) private(set) var engine: Engine?
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   @usableFromInline var propertyCount = 0
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
-  /// Writes made on other threads that the loop has not been told yet.
-  private let elsewhere = Mutex(Elsewhere())
+  /// What watches the model in further loops of its thread.
+  @exclusivity(unchecked) private var others: [ModelObservation] = []
+  /// Collections that properties hold as values, while paths lead into them.
+  @exclusivity(unchecked) var heldCollections: [ObjectIdentifier: HeldCollection] = [:]
+  /// Of a model for several threads: what watches it in each loop.
+  let sharing: ModelSharing?
+  /// This is what one loop knows of such a model.
+  @exclusivity(unchecked) private var guarded: GuardedModel?
+
+  /// An observation for a new model, which is confined to the thread of the loops that observe it.
+  public init() { sharing = nil }
 
   /// An observation for a new model.
-  public init() {}
+  public init(_ use: ThreadUse) { sharing = use == .threadSafe ? ModelSharing() : nil }
+
+  /// What one of several loops knows of a model.
+  private init(partOf sharing: ModelSharing?) { self.sharing = sharing }
 
   deinit {
-    if let currentNode, let engine { engine.end(currentNode) }
+    if let sharing, guarded == nil {
+      sharing.end()
+    } else if let currentNode, let engine, guarded == nil {
+      engine.end(currentNode)
+    }
     slotWants?.deallocate()
   }
 
@@ -69,21 +83,24 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: false)
   }
 
-  /// A property that may have been written on any thread; its value must be safe to read on the
-  /// loop's.
-  ///
-  /// The watchers are called in a turn of their loop, which wakes for it (T8).
-  ///
-  /// Writes that arrive together are told as one change without values.
-  public func didSetElsewhere(_ slot: Int) {
-    let inbox: Inbox? = elsewhere.withLock { state in
-      guard state.inbox != nil else { return nil }
-      state.slots.insert(slot)
-      if state.isPosted { return nil }
-      state.isPosted = true
-      return state.inbox
+  /// The property in `slot` has changed: its watchers are told, without values.
+  public func didChange(_ slot: Int) {
+    guard let slotWants, wants(slotWants, slot) != 0 else { return }
+    if let node = currentNode, node.pointee.every != nil, self.slot(slot) == nil {
+      // Without values it is the slot that says which property of all it is.
+      setSlot(slot, node.engine.makeSlot(on: node, key: slot))
+      node.engine.settleWhenIdle(node)
     }
-    inbox?.post { [weak self] in self?.deliverElsewhere() }
+    reportChange(slot)
+  }
+
+  /// Whether somebody would hear of a write of the property in `slot`.
+  ///
+  /// For accessors that can save the old value, or changing it in a copy.
+  @inlinable @inline(__always)
+  public func isObserved(_ slot: Int) -> Bool {
+    guard let slotWants else { return false }
+    return wants(slotWants, slot) != 0
   }
 
   /// What the watchers of the property and of `*`, which comes first, want to hear.
@@ -110,29 +127,40 @@ public final class ModelObservation {
 
   @usableFromInline @inline(never)
   func reportChange(_ slot: Int) {
-    guard let node = currentNode else { return }
-    node.pointee.engine._withUnsafeGuaranteedRef {
-      $0.written(
-        Change(
-          node: node, slot: self.slot(slot), every: node.pointee.every, isSame: false, values: nil))
+    if let node = currentNode {
+      node.pointee.engine._withUnsafeGuaranteedRef {
+        $0.written(
+          Change(
+            node: node, slot: self.slot(slot), every: node.pointee.every, isSame: false,
+            values: nil))
+      }
     }
+    for other in others { other.didChange(slot) }
   }
 
   @usableFromInline @inline(never)
   func reportValues<Value>(
     _ slot: Int, _ old: Value, _ new: Value, _ wants: UInt8, isSame: Bool
   ) {
-    guard let node = currentNode else { return }
-    if isSame, wants & Slot.Wants.writes == 0 { return }
-    withUnsafePointer(
-      to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))
-    ) {
-      values in
-      node.engine.written(
-        Change(
-          node: node, slot: self.slot(slot), every: node.pointee.every, isSame: isSame,
-          values: UnsafeRawPointer(values)))
+    if let node = currentNode, !isSame || wants & Slot.Wants.writes != 0 {
+      withUnsafePointer(
+        to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))
+      ) {
+        values in
+        node.engine.written(
+          Change(
+            node: node, slot: self.slot(slot), every: node.pointee.every, isSame: isSame,
+            values: UnsafeRawPointer(values)))
+      }
     }
+    for other in others { other.reportHere(slot, old, new, isSame: isSame) }
+  }
+
+  /// What one loop is told, on its thread.
+  func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
+    guard let slotWants else { return }
+    let wants = wants(slotWants, slot)
+    if wants != 0 { report(slot, old, new, wants, isSame: isSame) }
   }
 
   // MARK: Reads
@@ -148,20 +176,23 @@ public final class ModelObservation {
 
   @inline(never)
   private func noteRead(_ slot: Int, of model: some ObservableModel) {
-    guard let engine = engine ?? Loop.current?.engine, engine.trackingWire != nil else { return }
-    let node = model.node(in: engine)
+    let known = sharing == nil ? engine : nil
+    guard let engine = known ?? Loop.current?.engine, engine.trackingWire != nil else { return }
+    guard let node = model.observationToken(in: engine)?.node else { return }
     engine.noteRead((node.kind as! ModelKind).slot(slot, of: node))
   }
 
   // MARK: The node
 
-  /// The engine that observes the model.
-
-  var existingNode: NodeRef? { currentNode }
-
   /// The model itself; only asked while a node exists, which ends before the model does.
+  ///
+  /// nil where another thread has let go of it.
   @inline(__always)
-  var reference: Unmanaged<AnyObject> { model.unsafelyUnwrapped }
+  var reference: Unmanaged<AnyObject>? { isGone ? nil : model.unsafelyUnwrapped }
+
+  /// Whether another thread has let go of the model; else it lives until the turn is over.
+  @inline(__always)
+  private var isGone: Bool { guarded.map { !$0.hold(in: engine) } ?? false }
 
   static func of(_ node: NodeRef) -> ModelObservation {
     Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef { $0 }
@@ -174,56 +205,131 @@ public final class ModelObservation {
     Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef(body)
   }
 
+  /// What `body` gives for the model, or `none` where that is gone.
   @inline(__always)
-  func withModel<Result>(_ body: (AnyObject) -> Result) -> Result {
-    model.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
+  func withModel<Result>(
+    or none: @autoclosure () -> Result, _ body: (AnyObject) -> Result
+  ) -> Result {
+    if isGone { return none() }
+    return model.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
   }
 
-  @inline(__always) func retainModel() { _ = model.unsafelyUnwrapped.retain() }
-  @inline(__always) func releaseModel() { model.unsafelyUnwrapped.release() }
+  func retainModel() {
+    if let guarded { return guarded.anchor(in: engine) }
+    _ = model.unsafelyUnwrapped.retain()
+  }
+
+  func releaseModel() {
+    if let guarded { return guarded.releaseAnchor() }
+    model.unsafelyUnwrapped.release()
+  }
+
+  /// What each loop of this thread knows of the model, that of the thread's current loop first.
+  var parts: [ModelObservation] {
+    let parts = sharing?.partsHere ?? (currentNode == nil ? others : [self] + others)
+    let current = Loop.current?.engine
+    return parts.filter { $0.engine === current } + parts.filter { $0.engine !== current }
+  }
+
+  /// The node in the thread's current loop, or in another one of its loops.
+  var existingNode: NodeRef? {
+    if sharing == nil, others.isEmpty { return currentNode }
+    return parts.first?.currentNode
+  }
 
   /// The node, if there is one and it belongs to `engine`.
   @inline(__always)
   func node(in engine: Engine) -> NodeRef? {
-    guard let currentNode,
-      currentNode.pointee.engine.toOpaque() == Unmanaged.passUnretained(engine).toOpaque()
-    else { return nil }
-    return currentNode
+    if let currentNode, belongs(currentNode, to: engine) { return currentNode }
+    if sharing == nil, others.isEmpty { return nil }
+    return part(in: engine)?.currentNode
   }
 
-  func isObserved(byOtherThan engine: Engine) -> Bool {
-    self.engine.map { $0 !== engine } ?? false
+  /// What the loop of `engine` knows of the model, if it observes it.
+  func part(in engine: Engine) -> ModelObservation? {
+    if let currentNode, belongs(currentNode, to: engine) { return self }
+    return parts.first { $0.engine === engine }
   }
 
+  @inline(__always)
+  private func belongs(_ node: NodeRef, to engine: Engine) -> Bool {
+    node.pointee.engine.toOpaque() == Unmanaged.passUnretained(engine).toOpaque()
+  }
+
+  /// It belongs to another thread than that of `engine`, which is the current one.
+  func isObserved(elsewhereThan engine: Engine) -> Bool {
+    guard sharing == nil, let known = self.engine ?? others.first?.engine else { return false }
+    return known !== engine && !known.isHere
+  }
+
+  /// The node in `engine`, made where there is none.
   func node(of object: AnyObject, _ kind: ModelKind, in engine: Engine) -> NodeRef {
-    if let currentNode {
-      precondition(
-        self.engine === engine,
-        "This \(kind.properties.typeName) is observed by another loop already")
-      return currentNode
+    if let node = node(in: engine) { return node }
+    if let sharing {
+      let part = ModelObservation(partOf: sharing)
+      part.guarded = GuardedModel(object)
+      sharing.add(part, engine)
+      return part.begin(object, kind, engine)
     }
+    if currentNode == nil { return begin(object, kind, engine) }
+    let part = ModelObservation()
+    others.append(part)
+    slotWants?[0] = ModelObservation.always
+    part.whole = self
+    return part.begin(object, kind, engine)
+  }
+
+  private func begin(_ object: AnyObject, _ kind: ModelKind, _ engine: Engine) -> NodeRef {
     let node = engine.makeNode(kind: kind, object: Unmanaged.passUnretained(self).toOpaque())
     currentNode = node
     model = .passUnretained(object)
     self.engine = engine
     propertyCount = kind.properties.entries.count
-    let table = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>.allocate(
-      capacity: propertyCount + 1)
-    table.initialize(repeating: nil, count: propertyCount + 1)
-    slotWants = table
-    elsewhere.withLock { $0.inbox = engine.inbox }
+    if slotWants == nil {
+      let table = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>.allocate(
+        capacity: propertyCount + 1)
+      table.initialize(repeating: nil, count: propertyCount + 1)
+      slotWants = table
+    }
     return node
   }
 
-  /// Nothing is observed any longer.
+  /// Nothing is observed any longer in the loop of this node.
   func detach() {
-    slotWants?.deallocate()
-    slotWants = nil
     currentNode = nil
     engine = nil
     model = nil
-    elsewhere.withLock { $0 = Elsewhere() }
+    heldCollections = [:]
+    if let whole {
+      whole.others.removeAll { $0 === self }
+      whole.forgetWants()
+    } else if guarded != nil {
+      sharing?.remove(self)
+    }
+    forgetWants()
   }
+
+  /// Nobody wants news any more, or only this one loop does.
+  private func forgetWants() {
+    guard others.isEmpty else { return }
+    if let currentNode {
+      noteEvery(currentNode.pointee.every)
+    } else {
+      slotWants?.deallocate()
+      slotWants = nil
+    }
+  }
+
+  /// Of what one of several loops knows: what the model holds.
+  private unowned(unsafe) var whole: ModelObservation?
+
+  /// What is wanted where several loops may want anything.
+  // Never changed.
+  private nonisolated(unsafe) static let always = {
+    let wants = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    wants.initialize(to: Slot.Wants.changes | Slot.Wants.values | Slot.Wants.writes)
+    return wants
+  }()
 
   /// The slot of a property: its record begins with its `wants`.
   @inline(__always)
@@ -240,31 +346,11 @@ public final class ModelObservation {
 
   /// The slot of `*` came or went.
   func noteEvery(_ slot: SlotRef?) {
+    if !others.isEmpty { return }
     slotWants?[0] = slot.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: UInt8.self) }
   }
-
-  private func deliverElsewhere() {
-    let slots = elsewhere.withLock { state in
-      defer { state.slots = [] }
-      state.isPosted = false
-      return state.slots
-    }
-    guard let node = currentNode, let engine else { return }
-    for slot in slots.sorted() {
-      let (record, every) = (self.slot(slot), node.pointee.every)
-      if record != nil || every != nil {
-        engine.written(Change(node: node, slot: record, every: every, isSame: false, values: nil))
-      }
-    }
-  }
 }
 
-// Confined to the loop's thread, but for `didSetElsewhere`, which only touches what the mutex guards.
+// Confined to one thread; what is made for several keeps only immutable values and `ModelSharing` here,
+// and each of its parts is confined to the thread of its loop.
 extension ModelObservation: @unchecked Sendable {}
-
-/// Writes that were made on other threads, on their way to the loop.
-private struct Elsewhere {
-  var slots: Set<Int> = []
-  var isPosted = false
-  var inbox: Inbox?
-}

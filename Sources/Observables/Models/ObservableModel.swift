@@ -14,8 +14,8 @@
 /// ```
 ///
 /// The number given to `didSet` is the property's place in the declaration. A model may be an `Observable` of
-/// the toolchain as well: its accessors tell both, and neither minds the other. Confined to the thread
-/// of the loop that observes it, except where `ModelObservation` says otherwise.
+/// the toolchain as well: its accessors tell both, and neither minds the other. Confined to one thread, whose
+/// loops may all observe it, except with `ModelObservation(.threadSafe)`.
 public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
   static var properties: ModelProperties { get }
@@ -24,16 +24,17 @@ public protocol ObservableModel: KeyPathObservable {
 }
 
 extension ObservableModel {
-  /// Where the model is observed by the loop of `engine`, which is the only one that may.
+  /// Where the model is observed by the loop of `engine`; nil for one that belongs to the loops of
+  /// another thread.
   public func observationToken(in engine: Engine) -> ObservationToken? {
-    if observation.isObserved(byOtherThan: engine) {
+    if observation.isObserved(elsewhereThan: engine) {
       engine.hasMetForeign = true
       return nil
     }
     return ObservationToken(node: node(in: engine))
   }
 
-  /// Where the model is observed now.
+  /// Where the model is observed now: by the thread's current loop, or by another one of its loops.
   public var currentObservation: ObservationToken? {
     observation.existingNode.map(ObservationToken.init(node:))
   }

@@ -74,5 +74,7 @@ package struct ModelWrite {
 
 extension NodeRef {
   /// The Swift object that is observed here; only of nodes of Swift objects that are not dead.
-  package var model: AnyObject { kind.object(of: self)!.takeUnretainedValue() }
+  ///
+  /// nil where another thread has let go of it.
+  package var model: AnyObject? { kind.object(of: self)?.takeUnretainedValue() }
 }

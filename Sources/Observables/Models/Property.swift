@@ -22,9 +22,11 @@ public struct Property<Model: ObservableModel> {
     (self.operand, self.write, self.child) = (operand, write, child)
   }
 
-  /// A property that holds a value; paths end there (P7).
+  /// A property that holds a value.
   ///
-  /// One that is an enumeration with raw values takes those by name, too.
+  /// Paths lead into an array, a dictionary or a set as into an observable collection, which is another one
+  /// after each write (C12), and end at all other values (P7). An enumeration with raw values takes those by
+  /// name, too.
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
@@ -40,7 +42,16 @@ public struct Property<Model: ObservableModel> {
         return true
       }
     }
-    child = nil
+    guard Value.self is any CollectionValue.Type else {
+      child = nil
+      return
+    }
+    let property = PropertyIdentity()
+    child = { object, engine in
+      let model = unsafeDowncast(object, to: Model.self)
+      guard let value = get(model) as? any CollectionValue else { return nil }
+      return model.observation.node(of: value, heldAs: ObjectIdentifier(property), in: engine)
+    }
   }
 
   /// A property that may hold an observable object, which paths follow: a model, a collection, a
@@ -86,3 +97,6 @@ public struct Property<Model: ObservableModel> {
     child = { get(unsafeDowncast($0, to: Model.self)).observationToken(in: $1)?.node }
   }
 }
+
+/// Tells a property of a class from others.
+private final class PropertyIdentity {}

@@ -59,6 +59,7 @@ public final class Watcher: Receiver {
   @discardableResult
   public func stop() -> Int {
     guard let record else { return 0 }
+    precondition(engine.isHere, "A watcher is stopped on its loop's thread")
     return engineReference._withUnsafeGuaranteedRef { engine in
       let count = engine.stop(record)
       if !engine.hookCalls.isEmpty { engine.runHooks() }
@@ -119,10 +120,11 @@ public final class Watcher: Receiver {
   /// The engine keeps the object alive meanwhile.
   @inline(__always)
   private func call() {
-    guard let callback, let root = record?.pointee.root else { return }
+    guard let callback, let root = record?.pointee.root,
+      let object = root.pointee.kind._withUnsafeGuaranteedRef({ $0.object(of: root) })
+    else { return }
     calls += 1
-    let object = root.pointee.kind._withUnsafeGuaranteedRef { $0.object(of: root) }
-    object.unsafelyUnwrapped._withUnsafeGuaranteedRef { object in
+    object._withUnsafeGuaranteedRef { object in
       callback._withUnsafeGuaranteedRef { $0.body(object, self) }
     }
     calls -= 1

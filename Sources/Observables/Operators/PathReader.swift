@@ -121,10 +121,38 @@ package struct PathReader {
   }
 }
 
-/// What can be read through: a model by its properties, other objects by themselves.
+/// What can be read through: a model by its properties, other objects by themselves, a collection that
+/// is a value by its elements, and a structure by its fields.
 private func readable(_ value: Any?) -> (any PathReadable)? {
+  guard let value else { return nil }
   if let object = value as? any PathReadable { return object }
-  return (value as? any ObservableModel).map { ModelReader(model: $0) }
+  if let model = value as? any ObservableModel { return ModelReader(model: model) }
+  if let collection = value as? any CollectionValue {
+    return collection.observable as? any PathReadable
+  }
+  let mirror = Mirror(reflecting: value)
+  return mirror.displayStyle == .struct ? StructureReader(mirror: mirror) : nil
+}
+
+/// A structure as paths read it.
+private struct StructureReader: PathReadable {
+  let mirror: Mirror
+
+  func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any? {
+    if let field = mirror.children.first(where: { $0.label == component.name }) {
+      return flattened(field.value)
+    }
+    let names = mirror.children.compactMap(\.label)
+    let nearest = nearestName(to: component.name, among: names)
+    throw PathError(
+      .unknownName, path: path.description, component: step + 1,
+      detail: "\(mirror.subjectType) has no field '\(component.name)'"
+        + (nearest.map { " (did you mean '\($0)'?)" } ?? ""), suggestion: nearest)
+  }
+
+  func spreads(_ component: Path.Component) -> Bool { false }
+  func forEachValue(_ visit: (Any?) throws -> Void) rethrows {}
+  var valueCount: Int { 0 }
 }
 
 /// A model as paths read it.

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// What gives turns to a loop that lives in somebody else's: a queue, an event loop, a run loop.
+///
+/// ```swift
+/// let driver = LoopDriver { seconds, work in eventLoop.scheduleTask(in: seconds, work) }
+/// ```
+public struct LoopDriver: Sendable {
+  let perform: @Sendable (_ seconds: Double, _ work: @escaping @Sendable () -> Void) -> Void
+  /// Whether the calling code runs where the loop lives; nil for the thread that makes the loop.
+  let isHere: (@Sendable () -> Bool)?
+
+  /// A driver that has `work` called once on the loop's thread, `seconds` from now or as soon as
+  /// possible for 0; not before `perform` has returned.
+  ///
+  /// `perform` may be called on any thread. Work is called on the thread that makes the loop, or, for a queue
+  /// that goes from thread to thread, where `isHere` is true; there is never more than one at a time.
+  public init(
+    isHere: (@Sendable () -> Bool)? = nil,
+    _ perform:
+      @escaping @Sendable (_ seconds: Double, _ work: @escaping @Sendable () -> Void) -> Void
+  ) {
+    (self.isHere, self.perform) = (isHere, perform)
+  }
+}
+
+/// A loop and its driver: asks for steps, each only once.
+final class DrivenLoop: Sendable {
+  private let driver: LoopDriver
+  private let isAsked = Atomic(false)
+  // Only used on the loop's thread.
+  nonisolated(unsafe) weak var loop: Loop?
+  private nonisolated(unsafe) var nextDue = Double.infinity
+
+  init(_ driver: LoopDriver) { self.driver = driver }
+
+  /// Something is to be done soon; on any thread.
+  func ask() {
+    if isAsked.exchange(true, ordering: .sequentiallyConsistent) { return }
+    driver.perform(0) { [self] in
+      isAsked.store(false, ordering: .sequentiallyConsistent)
+      step()
+    }
+  }
+
+  /// A timer is the next one; on the loop's thread.
+  func ask(at due: Double?, now: Double) {
+    guard let due, due < nextDue else { return }
+    nextDue = due
+    driver.perform(max(0, due - now)) { [self] in
+      // A later one has been asked for only if this one was there already.
+      if due >= nextDue { nextDue = .infinity }
+      step()
+    }
+  }
+
+  private func step() {
+    guard let loop else { return }
+    if loop.engine.isOccupied {
+      // The driver gives a turn in the middle of a callback; the loop's own comes after that.
+      ask()
+    } else {
+      loop.step()
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import Glibc
+import Synchronization
+
+/// Which threads may use a model.
+public enum ThreadUse: Sendable {
+  /// That of the loops that observe it.
+  case confined
+  /// All of them: its values are read and written inside of `ModelObservation.locked`.
+  case threadSafe
+}
+
+/// What a model that several threads use has besides: a lock for its values, and who observes it, in
+/// which loop.
+final class ModelSharing: Sendable {
+  let lock = RecursiveLock()
+  private let parts = Mutex<[Part]>([])
+  /// Read without the lock by each write.
+  ///
+  /// Whoever registers sets it before they read a value, so that a write they have not seen sees it.
+  private let hasParts = Atomic(false)
+
+  /// What one loop knows of the model, and how it is told.
+  final class Part: Sendable {
+    // Confined to the loop's thread, but for being held here.
+    let observation: ModelObservation
+    let inbox: Inbox
+    private let home: LoopHome
+    private let news = Mutex(News())
+    /// The first 64 slots with news, so that most writes need not ask for the lock.
+    ///
+    /// Taken back before anybody reads the values: a write that finds its bit is one that will be seen.
+    private let posted = Atomic<UInt64>(0)
+
+    init(_ observation: ModelObservation, _ engine: Engine) {
+      (self.observation, inbox, home) = (observation, engine.inbox, engine.home)
+    }
+
+    var isHere: Bool { home.isHere }
+
+    /// Has the loop told of a write; it wakes for it, and keeps the model until then (L2).
+    func post(_ slot: Int, of model: any ObservableModel & Sendable) {
+      let bit: UInt64 = slot < 64 ? 1 << UInt64(slot) : 0
+      if posted.load(ordering: .sequentiallyConsistent) & bit != 0 { return }
+      let isFirst = news.withLock { news in
+        posted.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+        if !news.slots.contains(slot) { news.slots.append(slot) }
+        defer { news.isPosted = true }
+        return !news.isPosted
+      }
+      if isFirst { inbox.post { [self] in withExtendedLifetime(model) { deliver() } } }
+    }
+
+    private func deliver() {
+      let slots = news.withLock { news in
+        posted.store(0, ordering: .sequentiallyConsistent)
+        defer { news = News() }
+        return news.slots
+      }
+      for slot in slots { observation.didChange(slot) }
+    }
+
+    /// The model is gone.
+    func end() {
+      if let node = observation.currentNode, let engine = observation.engine { engine.end(node) }
+    }
+  }
+
+  /// Writes that the loop has not been told yet, in order.
+  private struct News {
+    var slots: [Int] = []
+    var isPosted = false
+  }
+
+  func add(_ observation: ModelObservation, _ engine: Engine) {
+    parts.withLock { $0.append(Part(observation, engine)) }
+    hasParts.store(true, ordering: .sequentiallyConsistent)
+  }
+
+  func remove(_ observation: ModelObservation) {
+    // Let go of outside of the lock.
+    let removed = parts.withLock { parts in
+      let removed = parts.filter { $0.observation === observation }
+      parts.removeAll { $0.observation === observation }
+      hasParts.store(!parts.isEmpty, ordering: .sequentiallyConsistent)
+      return removed
+    }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// What the loops of this thread know.
+  var partsHere: [ModelObservation] {
+    parts.withLock { parts in parts.filter(\.isHere).map(\.observation) }
+  }
+
+  var everyPart: [Part] {
+    hasParts.load(ordering: .sequentiallyConsistent) ? parts.withLock { $0 } : []
+  }
+
+  /// The model is gone: each loop is told on its thread.
+  func end() {
+    let parts = parts.withLock { parts in
+      defer { parts = [] }
+      return parts
+    }
+    for part in parts {
+      if part.isHere { part.end() } else { part.inbox.post { part.end() } }
+    }
+  }
+}
+
+/// A model that other threads may let go of at any moment, as one loop sees it.
+final class GuardedModel {
+  private weak var model: AnyObject?
+  /// The model, until the turn is over.
+  private var held: AnyObject?
+  /// The same, while a watcher is pending (L2).
+  private var anchored: AnyObject?
+
+  init(_ model: AnyObject) { self.model = model }
+
+  /// False where the model is gone; else it lives until the turn is over.
+  func hold(in engine: Engine?) -> Bool {
+    if held != nil { return true }
+    guard let engine, let model else { return false }
+    held = model
+    // Let go of in a turn, if there is none now.
+    if engine.held.isEmpty, let onPending = engine.onPending { onPending() }
+    engine.held.append(self)
+    return true
+  }
+
+  func letGo() { held = nil }
+
+  func anchor(in engine: Engine?) { if hold(in: engine) { anchored = held } }
+  func releaseAnchor() { anchored = nil }
+}
+
+/// A lock that its owner may take again.
+final class RecursiveLock: Sendable {
+  // Made for being used by several threads.
+  private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+  init() {
+    mutex = .allocate(capacity: 1)
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+    let status = pthread_mutex_init(mutex, &attributes)
+    precondition(status == 0, "The system could not make a lock (\(status))")
+    pthread_mutexattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func lock() { pthread_mutex_lock(mutex) }
+  func unlock() { pthread_mutex_unlock(mutex) }
+}

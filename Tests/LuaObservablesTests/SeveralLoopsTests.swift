@@ -1,0 +1,65 @@
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// Objects of the host program that scripts of several loops observe.
+struct SeveralLoopsScriptTests {
+  private func message(_ test: TestHost, _ script: String) -> String {
+    do {
+      try test.host.run("local obs = require 'obs' " + script)
+      return "none"
+    } catch { return "\(error)" }
+  }
+
+  @Test func `scripts of two loops share a model, each with its own watchers`() throws {
+    let creature = Creature(name: "Ada")
+    let (one, two) = (try TestHost(), try TestHost())
+    for test in [one, two] {
+      try test.host.set("creature", to: creature)
+      try test.host.run(
+        """
+        local obs = require "obs"
+        log = ""
+        obs.observe({ creature = creature }, "creature.name", function(t) log = log .. t.creature.name end)
+        upper = {}
+        obs.computed(upper, "name", { { creature, "name" } }, function() return creature.name:upper() end)
+        obs.observe(upper, "name", function(upper) log = log .. upper.name end)
+        keep = obs.array { creature }
+        obs.observe(keep, "name", function() log = log .. "." end)
+        """)
+    }
+    try two.host.run("creature.name = creature.name .. '!'")
+    #expect(two.host["log"] == "Ada!ADA!.")
+    #expect(one.host["log"] == "")
+    one.loop.run()
+    #expect(one.host["log"] == "Ada!ADA!.")
+    #expect(one.reports.isEmpty && two.reports.isEmpty)
+  }
+
+  // B3
+  @Test func `a script that observes a collection of another loop gets an error`() throws {
+    let list = ObservableArray([1, 2])
+    let (one, two) = (try TestHost(), try TestHost())
+    for test in [one, two] { try test.host.set("list", to: list) }
+    try one.host.run(
+      """
+      local obs = require "obs"
+      log = ""
+      obs.observe(list, "count", function(l) log = log .. #l end)
+      """)
+    for script in [
+      "obs.observe(list, 'count', print)", "obs.observe({l = list}, 'l.count', print)",
+      "obs.observe_edits(list, print)",
+      "local t = {l = list} obs.computed(t, 'x', {'l.count'}, print) return t.x",
+    ] {
+      let text = message(two, script)
+      #expect(text.contains("another loop"), "\(script): \(text)")
+    }
+    // Reading and writing are no observing.
+    try two.host.run("list[1] = 5; list[3] = 6")
+    one.loop.run()
+    #expect(one.host["log"] == "3")
+    #expect(two.reports.isEmpty)
+  }
+}
