@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
   name: "by-path",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
-  targets: ["client", "collections", "lazies", "observers"].map { name in
+  targets: ["client", "collections", "lazies", "observers", "threads"].map { name in
     .executableTarget(
       name: name,
       dependencies: [
