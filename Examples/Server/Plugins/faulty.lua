@@ -1,0 +1,5 @@
+-- Fails whenever it is called.
+local obs = require "obs"
+obs.observe(greenhouse, "temperature", function(greenhouse)
+  print("feels like " .. greenhouse.temprature)
+end)

@@ -1,0 +1,6 @@
+-- Never returns once it is hot, and doesn't take no for an answer.
+local obs = require "obs"
+obs.observe(greenhouse, "temperature", function(greenhouse)
+  if greenhouse.temperature < 30 then return end
+  while true do pcall(function() while true do end end) end
+end)

@@ -1,0 +1,44 @@
+import Foundation
+import Observables
+
+/// What lives on the loop's thread, for messages that are handled there.
+final class Confined<Value>: @unchecked Sendable {
+  // Only touched on the loop's thread.
+  var value: Value?
+}
+
+guard CommandLine.arguments.count == 2 else {
+  print("usage: server PLUGINS")
+  exit(2)
+}
+let folder = URL(filePath: CommandLine.arguments[1])
+let server = Confined<Server>()
+let failed = Confined<any Error>()
+let thread = LoopThread { loop in
+  do { server.value = try Server(folder: folder, loop: loop) } catch { failed.value = error }
+}
+
+/// Has `body` called in a turn of the loop, and waits until that and what it left for the next is done.
+func turn(_ body: @escaping @Sendable () -> Void) {
+  let done = DispatchSemaphore(value: 0)
+  thread.inbox.post(body)
+  thread.inbox.post { Loop.current?.nextTurn { done.signal() } }
+  done.wait()
+}
+
+turn {}
+
+// This thread only reads commands; a real server would accept connections here.
+while let line = readLine() {
+  print("> \(line)")
+  turn { server.value?.perform(line) }
+}
+turn {
+  server.value?.stop()
+  server.value = nil
+}
+thread.stop()
+if let error = failed.value {
+  print(error)
+  exit(1)
+}
