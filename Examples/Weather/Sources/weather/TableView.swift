@@ -1,0 +1,19 @@
+import Observables
+
+/// A view in Swift: all stations in a line, drawn again when something in it is another one.
+final class TableView {
+  init(_ forecast: Forecast) throws {
+    // It need not keep the watcher, which ends with the view.
+    try forecast.observe(["stations.*.temperature", "selected"], observer: self) { forecast, view in
+      view.draw(forecast)
+    }
+  }
+
+  private func draw(_ forecast: Forecast) {
+    let cells = forecast.stations.elements.map { station in
+      let mark = station === forecast.selected ? "▸" : " "
+      return "\(mark)\(station.name) \(Int(station.temperature))°"
+    }
+    print("table  ", cells.joined(separator: "  "))
+  }
+}

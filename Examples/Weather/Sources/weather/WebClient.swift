@@ -1,0 +1,50 @@
+import Foundation
+import Observables
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Asks a web service, and has the answers handled in turns of the loop.
+final class WebClient {
+  private let base: URL
+  private let loop: Loop
+  private let session: URLSession
+
+  struct Refusal: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  init(_ base: URL, loop: Loop) {
+    (self.base, self.loop) = (base, loop)
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 20
+    session = URLSession(configuration: configuration)
+  }
+
+  /// Calls `handle` in a turn of its own when the answer is there, or none will come.
+  ///
+  /// The loop keeps running until then.
+  func get<Value: Decodable & Sendable>(
+    _ path: String, as type: Value.Type, handle: @escaping (Result<Value, any Error>) -> Void
+  ) {
+    // Only called on the loop's thread: what it captures need not be Sendable.
+    nonisolated(unsafe) let handle = handle
+    loop.retain()
+    let request = session.dataTask(with: base.appending(path: path)) {
+      [inbox = loop.inbox] data, response, error in
+      // A thread of URLSession; the work of decoding is done here.
+      let result = Result<Value, any Error> {
+        if let error { throw error }
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        guard status == 200 else { throw Refusal(description: "\(path) gave status \(status)") }
+        return try JSONDecoder().decode(type, from: data ?? Data())
+      }
+      inbox.post {
+        Loop.current?.release()
+        handle(result)
+      }
+    }
+    request.resume()
+  }
+}
