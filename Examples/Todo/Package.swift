@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+  name: "todo",
+  dependencies: [.package(name: "obs-lua", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "todo",
+      dependencies: [
+        .product(name: "Lua", package: "obs-lua"),
+        .product(name: "LuaObservables", package: "obs-lua"),
+        .product(name: "Observables", package: "obs-lua"),
+      ],
+      swiftSettings: [.swiftLanguageMode(.v6)])
+  ]
+)

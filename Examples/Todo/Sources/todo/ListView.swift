@@ -1,0 +1,18 @@
+import Observables
+
+/// Draws the list on the terminal, once for each turn in which something that it shows has changed.
+@MainActor
+final class ListView {
+  init(_ list: TodoList) throws {
+    try list.observe(["todos.*", "todos.*.*", "status"], observer: self, in: .main) { list, view in
+      view.draw(list)
+    }
+  }
+
+  private func draw(_ list: TodoList) {
+    for (index, todo) in list.todos.elements.enumerated() {
+      print("  \(index + 1) [\(todo.isDone ? "x" : " ")] \(todo.title)\(todo.isUrgent ? " ❗" : "")")
+    }
+    print("  \(list.status)")
+  }
+}
