@@ -47,6 +47,12 @@ static inline void clua_pushlightfunction(lua_State *L, lua_CFunction function) 
   lua_pushcfunction(L, function);
 }
 
+/// Whether a function is running in the thread, Lua's or C's. [-0, +0, -]
+static inline bool clua_isrunning(lua_State *L) {
+  lua_Debug activation;
+  return lua_getstack(L, 0, &activation) != 0;
+}
+
 /* ---- The host of a state ---------------------------------------------------------------------- */
 
 /// What the host attached to the state; coroutines inherit it. [-0, +0, -]

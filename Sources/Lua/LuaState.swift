@@ -21,7 +21,9 @@ public final class LuaState {
   @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false
-  private var isFreed = false
+  /// Nothing is left of it: `close()` may have to wait for calls that are under way.
+  package private(set) var isFreed = false
+  private var isWaiting = false
   /// What a bridge builds around the state; it takes itself out of here when it goes.
   package unowned(unsafe) var attachment: AnyObject?
   /// The error that a Swift function threw last, if that came out of Lua.
@@ -84,6 +86,24 @@ public final class LuaState {
   public func close() {
     isClosed = true
     if depth == 0 { free() }
+  }
+
+  /// As `close()`, but for a bridge that is in the middle of calls which nobody counts: the memory is
+  /// freed by the next `close()`.
+  package func closeLater() {
+    isClosed = true
+    // One that never ends.
+    depth += 1
+    isWaiting = true
+  }
+
+  /// Frees what `closeLater` has left.
+  package func finishClosing() {
+    if isWaiting {
+      isWaiting = false
+      depth -= 1
+    }
+    close()
   }
 
   private func free() {

@@ -143,6 +143,9 @@ public final class LuaHost {
   }
 
   /// Ends every watcher and timer of the scripts, telling nobody, and closes the state.
+  ///
+  /// To be called on the loop's thread. Called by a callback, or by a function that a script runs, it
+  /// stops all others at once, and frees the state when that has returned. Harmless when it is closed.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -161,7 +164,12 @@ public final class LuaHost {
     scopeLists = []
     (module, awaiting) = (nil, nil)
     (objects.arrayMethods, objects.setMethods) = (nil, nil)
-    state.close()
+    // Callbacks are called without counting them: in one of them the state has to wait.
+    guard engine.isOccupied || hookDepth > 0 || clua_isrunning(state.pointer) else {
+      return state.close()
+    }
+    state.closeLater()
+    loop.nextTurn { [state] in state.finishClosing() }
   }
 
   // MARK: Scripts

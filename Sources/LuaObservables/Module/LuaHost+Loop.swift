@@ -46,6 +46,7 @@ extension LuaHost {
 
   /// after(seconds, callback), every(seconds, callback) → timer.
   private func makeTimer(_ function: String, repeats: Bool, _ L: OpaquePointer) throws -> CInt {
+    guard !isClosed else { throw LuaError.closed }
     lua_settop(L, 2)
     var isNumber: CInt = 0
     let seconds = lua_tonumberx(L, 1, &isNumber)
@@ -80,6 +81,7 @@ extension LuaHost {
 
   /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is open.
   private func nextTurn(_ L: OpaquePointer, isScoped: Bool) throws -> CInt {
+    guard !isClosed else { throw LuaError.closed }
     try checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = sources.text(sources.current(L))

@@ -61,6 +61,8 @@ extension LuaHost {
   private func register(
     _ L: OpaquePointer, _ made: clua_registration, _ manner: Manner
   ) throws -> CInt {
+    // A finalizer may call this while the state closes.
+    guard !isClosed else { throw LuaError.closed }
     let root: NodeRef
     if let table = made.node {
       root = tables.node(of: table)
