@@ -21,6 +21,8 @@ public struct LuaError: Error, Sendable {
     case type
     /// A value belongs to another state.
     case foreign
+    /// The state belongs to another thread.
+    case thread
   }
 
   /// What kind of thing went wrong.
@@ -49,6 +51,11 @@ public struct LuaError: Error, Sendable {
   }
 
   package static var closed: LuaError { LuaError(.closed, "the Lua state is closed") }
+  static var otherThread: LuaError {
+    LuaError(
+      .thread,
+      "the Lua state belongs to the thread of its loop; other threads post to the loop's inbox")
+  }
   static var noMemory: LuaError { LuaError(.memory, "not enough memory") }
   static var noStack: LuaError { LuaError(.memory, "not enough stack in the Lua state") }
   static var foreign: LuaError { LuaError(.foreign, "the value belongs to another Lua state") }

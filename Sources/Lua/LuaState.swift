@@ -3,6 +3,7 @@ internal import CLua
 /// A Lua state: a world of values, with its scripts.
 ///
 /// Confined to one thread (or one loop, or one queue): whoever uses it or its handles makes sure of that.
+/// That of a `LuaHost` belongs where its loop lives; elsewhere it throws `thread`.
 /// Handles (`LuaTable`, `LuaFunction`, …) may be released anywhere, also after the state was closed. No
 /// function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift.
 public final class LuaState {
@@ -24,6 +25,8 @@ public final class LuaState {
   /// Nothing is left of it: `close()` may have to wait for calls that are under way.
   package private(set) var isFreed = false
   private var isWaiting = false
+  /// Whether the code that asks may use the state; nil where its user sees to that.
+  private var isHere: (@Sendable () -> Bool)?
   /// What a bridge builds around the state; it takes itself out of here when it goes.
   package unowned(unsafe) var attachment: AnyObject?
   /// The error that a Swift function threw last, if that came out of Lua.
@@ -161,6 +164,7 @@ public final class LuaState {
   package func withStack<Result>(
     _ body: (OpaquePointer) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
+    try checkThread()
     guard !isClosed else { throw .closed }
     let L = pointer
     guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw .noStack }
@@ -173,6 +177,16 @@ public final class LuaState {
       if isClosed, depth == 0 { free() }
     }
     return try body(L)
+  }
+
+  /// From now on the state throws `thread` where `isHere` is false.
+  package func confine(to isHere: @escaping @Sendable () -> Bool) { self.isHere = isHere }
+
+  /// Whether the state may be used here.
+  package var isOnThread: Bool { isHere?() ?? true }
+
+  package func checkThread() throws(LuaError) {
+    if !isOnThread { throw .otherThread }
   }
 
   /// Runs `body` as something that Lua called in the coroutine `L`, which becomes the current one.

@@ -173,16 +173,38 @@ final class HostObjects {
       throw error
     }
     clua_pop(L, 1)
-    if var entry = watched[ObjectIdentifier(model)] {
-      entry.kept += 1
-      watched[ObjectIdentifier(model)] = entry
-    } else if let handle = clua_tohandle(L, -1, CLUA_HANDLE_OBJECT) {
-      lua_pushvalue(L, -1)
-      watched[ObjectIdentifier(model)] = Watched(
-        box: Unmanaged<Box>.fromOpaque(handle.pointee.object).takeUnretainedValue(),
-        anchor: host.anchors.keep(L), kept: 1)
-    }
+    share(L)
     clua_pop(L, 2)
+  }
+
+  /// Lets the userdata on top stay while Swift shares its object.
+  ///
+  /// Something is kept with it, or it is an observer, which lives as long as the object does. Nothing
+  /// happens where it is no object of ours. [-0, +0, -]
+  func share(_ L: OpaquePointer) {
+    guard let box = box(at: -1, of: L), let object = box.object else { return }
+    if watched[ObjectIdentifier(object)] != nil {
+      watched[ObjectIdentifier(object)]!.kept += 1
+    } else {
+      lua_pushvalue(L, -1)
+      watched[ObjectIdentifier(object)] = Watched(box: box, anchor: host.anchors.keep(L), kept: 1)
+    }
+  }
+
+  /// Takes one `share` back. [-0, +0, -]
+  func unshare(_ L: OpaquePointer) {
+    if let object = object(at: -1, of: L) { unshare(object, L) }
+  }
+
+  private func unshare(_ object: AnyObject, _ L: OpaquePointer) {
+    guard var entry = watched[ObjectIdentifier(object)] else { return }
+    entry.kept -= 1
+    if entry.kept == 0 {
+      host.anchors.release(entry.anchor, L)
+      watched[ObjectIdentifier(object)] = nil
+    } else {
+      watched[ObjectIdentifier(object)] = entry
+    }
   }
 
   /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
@@ -213,21 +235,14 @@ final class HostObjects {
   func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    guard let identifier = root.model.map(ObjectIdentifier.init) else { return }
+    guard let model = root.model else { return }
     pushExisting(root, to: L)
     if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE,
       lua_rawgeti(L, -1, key) != LUA_TNIL
     {
       lua_pushnil(L)
       lua_rawseti(L, -3, key)
-      guard var entry = watched[identifier] else { return }
-      entry.kept -= 1
-      if entry.kept == 0 {
-        host.anchors.release(entry.anchor, L)
-        watched[identifier] = nil
-      } else {
-        watched[identifier] = entry
-      }
+      unshare(model, L)
     }
   }
 

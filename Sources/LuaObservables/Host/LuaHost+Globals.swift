@@ -9,7 +9,10 @@ extension LuaHost {
   /// Reading gives nil where the state is closed. An assignment that fails, for the same reason or
   /// without memory, is reported to `onError`; `set` throws.
   public subscript(name: String) -> LuaValue {
-    get { (try? state.globals[name]) ?? .nil }
+    get {
+      requireThread("read")
+      return (try? state.globals[name]) ?? .nil
+    }
     set {
       assign(name) { () throws(LuaError) in try set(name, to: newValue) }
     }
@@ -31,6 +34,7 @@ extension LuaHost {
   }
 
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
+    requireThread("written")
     do { try body() } catch {
       report(
         LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
@@ -93,6 +97,7 @@ extension LuaHost {
   public func object<Object: AnyObject>(
     _ value: LuaValue, as type: Object.Type = Object.self
   ) -> Object? {
+    requireThread("read")
     guard case .userdata(let userdata) = value else { return nil }
     let object = try? state.withStack { L throws(LuaError) in
       try state.push(userdata.pin, to: L)

@@ -4,7 +4,8 @@ public import Observables
 
 /// A Lua state on a loop, whose scripts observe tables and Swift objects (`require "obs"`).
 ///
-/// Confined to the loop's thread. A host runs scripts, takes Swift objects and functions, and reports
+/// Confined to the loop's thread: elsewhere its functions throw, and those that throw nothing end the
+/// program with a sentence. A host runs scripts, takes Swift objects and functions, and reports
 /// errors. It ends with `close()`, or when it is dropped.
 public final class LuaHost {
   /// The state of the scripts.
@@ -79,12 +80,16 @@ public final class LuaHost {
     lazies = ScriptLazies(self)
     reference.host = self
     state.attachment = self
+    state.confine(to: engine.isHereCheck)
     receiver.host = self
     objects.host = self
     probe.host = self
   }
 
   deinit {
+    precondition(
+      state.isFreed || !clua_isrunning(state.pointer),
+      "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
     reference.host = nil
     state.attachment = nil
     close()
@@ -148,6 +153,7 @@ public final class LuaHost {
   /// stops all others at once, and frees the state when that has returned. Harmless when it is closed.
   public func close() {
     guard !isClosed else { return }
+    requireThread("closed")
     isClosed = true
     for timer in timers.values { timer.stop() }
     timers = [:]
@@ -193,6 +199,7 @@ public final class LuaHost {
 
   /// Within a callback `body` belongs to the turn under way.
   private func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
+    try state.checkThread()
     if engine.isOccupied { return try body() }
     return try loop.turn(body)
   }
@@ -201,7 +208,17 @@ public final class LuaHost {
   ///
   /// - Returns: whether anything could still happen.
   @discardableResult
-  public func step() -> Bool { loop.step() }
+  public func step() -> Bool {
+    requireThread("stepped")
+    return loop.step()
+  }
+
+  /// What throws nothing can only stop here.
+  func requireThread(_ what: String) {
+    precondition(
+      state.isOnThread,
+      "A LuaHost is \(what) on the thread of its loop; other threads post to the loop's inbox")
+  }
 
   /// The value by which scripts know a Swift model or collection; the same for the same object.
   ///

@@ -165,6 +165,9 @@ extension LuaHost {
         use the observer that the callback is given instead\n
         """)
     }
+    lua_pushvalue(L, -1)
     try paths.keepObserver(watcher.pointee.index, L)
+    objects.share(L)
+    clua_pop(L, 1)
   }
 }

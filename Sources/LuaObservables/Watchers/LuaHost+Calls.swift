@@ -278,7 +278,12 @@ extension LuaHost {
     let root = data.pointee.root
     if !isClosed {
       let L = state.pointer
-      if data.pointee.hasObserver { paths.forgetObserver(watcher.pointee.index, L) }
+      if data.pointee.hasObserver {
+        paths.pushObserver(watcher.pointee.index, to: L)
+        objects.unshare(L)
+        clua_pop(L, 1)
+        paths.forgetObserver(watcher.pointee.index, L)
+      }
       if path == nil, !root.isDead {
         forget(ScriptWatcher.key(watcher, .callback), of: root, L)
         if data.pointee.hasEquals { forget(ScriptWatcher.key(watcher, .equals), of: root, L) }

@@ -184,6 +184,8 @@ public final class Engine {
 
   /// The calling code is where the loop lives.
   var isHere: Bool { home.isHere }
+  /// The same for a bridge, whose callers may be on any thread.
+  package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
 
   /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
   package var isOccupied: Bool {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// Runs `body` on a thread of its own: a loop that waits there keeps no thread of the pool, which tasks
@@ -8,4 +9,16 @@ func onOwnThread<Result: Sendable>(
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
   }
+}
+
+/// Runs `body` on another thread, while this one waits.
+func onOtherThread<Result>(_ body: @escaping @Sendable () -> Result) -> Result {
+  let done = DispatchSemaphore(value: 0)
+  nonisolated(unsafe) var result: Result?
+  Thread.detachNewThread {
+    result = body()
+    done.signal()
+  }
+  done.wait()
+  return result!
 }

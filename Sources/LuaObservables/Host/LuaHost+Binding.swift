@@ -1,0 +1,101 @@
+internal import CLua
+public import Lua
+public import Observables
+
+/// Keeps keys of a table and properties of a model equal.
+///
+/// Ends with `stop()`, when table or model is gone, or with the host. Dropping it ends nothing (L1).
+/// Confined to the loop's thread.
+public final class ScriptBinding {
+  private let watcher: LuaUserdata
+
+  init(_ watcher: LuaUserdata) { self.watcher = watcher }
+
+  /// Values still go over.
+  public var isActive: Bool {
+    let value = try? withWatcher { state, L throws(LuaError) in
+      try state.check(clua_try_getfield(L, -1, "active", 6), L)
+      return lua_toboolean(L, -1) != 0
+    }
+    return value ?? false
+  }
+
+  /// Ends it; the values stay as they are.
+  ///
+  /// Harmless when it has ended.
+  public func stop() {
+    _ = try? withWatcher { state, L throws(LuaError) in
+      try state.check(clua_try_getfield(L, -1, "stop", 4), L)
+      lua_pushvalue(L, -2)
+      try state.check(clua_tracedcall(L, 1, 0), L)
+    }
+  }
+
+  private func withWatcher<Result>(
+    _ body: (LuaState, OpaquePointer) throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    let state = try watcher.pin.state
+    return try state.withStack { L throws(LuaError) in
+      try state.push(watcher.pin, to: L)
+      return try body(state, L)
+    }
+  }
+}
+
+extension LuaHost {
+  /// Keeps keys of a table of a script equal to the properties of the same names of a model (K4).
+  ///
+  /// They are set now, and at the end of each turn in which those of the model became others; what is
+  /// assigned to the table meanwhile lasts until then. A bound write is a write as any other, so
+  /// bindings chain. On the loop's thread; the table is held weakly. A value that cannot be set later is
+  /// reported as an error of a watcher.
+  ///
+  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a closed state, and
+  ///   what a metamethod raises.
+  /// - Complexity: O(number of names), per turn with a change, too.
+  @discardableResult
+  public func bind(
+    _ table: LuaTable, _ names: [String], to model: some ObservableModel
+  ) throws -> ScriptBinding {
+    let properties = type(of: model).properties
+    for name in names { _ = try properties.slot(of: name) }
+    return try bind(names) { L throws(LuaError) in
+      try state.push(table.pin, to: L)
+      try objects.push(model, to: L)
+    }
+  }
+
+  /// Keeps properties of a model equal to the keys of the same names of a table of a script (K4).
+  ///
+  /// As the other way round; the model is held weakly.
+  ///
+  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a property that is
+  ///   read-only, a value that it doesn't take, and a closed state. Nothing is bound then.
+  /// - Complexity: O(number of names), per turn with a change, too.
+  @discardableResult
+  public func bind(
+    _ model: some ObservableModel, _ names: [String], to table: LuaTable
+  ) throws -> ScriptBinding {
+    let properties = type(of: model).properties
+    for name in names { _ = try properties.slot(of: name) }
+    return try bind(names) { L throws(LuaError) in
+      try objects.push(model, to: L)
+      try state.push(table.pin, to: L)
+    }
+  }
+
+  /// `push` pushes destination and source.
+  private func bind(
+    _ names: [String], _ push: (OpaquePointer) throws(LuaError) -> Void
+  ) throws(LuaError) -> ScriptBinding {
+    precondition(!names.isEmpty, "A binding needs at least one name")
+    return try state.withStack { L throws(LuaError) in
+      _ = try loadModule(L)
+      try state.check(clua_try_getfield(L, -1, "bind", 4), L)
+      try push(L)
+      try state.push(names, to: L)
+      try state.check(clua_tracedcall(L, 3, 1), L)
+      return ScriptBinding(LuaUserdata(pin: try state.pin(at: -1, of: L)))
+    }
+  }
+}
