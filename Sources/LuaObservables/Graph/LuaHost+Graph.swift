@@ -98,7 +98,7 @@ extension LuaHost {
       guard let node = clua_node_at(L, index), let owner = clua_node_owner(node) else { return nil }
       return owner.assumingMemoryBound(to: Node.self)
     case LUA_TUSERDATA:
-      return (objects.object(at: index, of: L) as? any KeyPathObservable)?.currentObservation?.node
+      return (objects.object(at: index, of: L) as? any KeyPathObservable)?.currentNode(in: engine)
     default:
       return nil
     }

@@ -158,7 +158,7 @@ public final class LuaHost {
     for timer in timers.values { timer.stop() }
     timers = [:]
     cancelResults()
-    engine.recorder = nil
+    if let recorder { engine.remove(recorder) }
     endings = []
     engine.stopAll {
       $0 === receiver || $0 === probe || ($0 as? TableWatcher)?.host === self

@@ -33,20 +33,21 @@ extension LuaHost {
 
   /// Switches the record on that `why` and `whynot` answer from; off costs one branch.
   public func record(_ isOn: Bool) {
-    if isOn {
-      let recorder = recorder ?? ScriptRecorder(self)
-      recorder.keepsHistory = true
-      use(recorder)
-    } else if let recorder {
-      recorder.keepsHistory = false
-      recorder.forgetHistory()
-      use(recorder.sink == nil ? nil : recorder)
-    }
+    guard isOn || recorder != nil else { return }
+    let recorder = recorder ?? ScriptRecorder(self)
+    recorder.keepsHistory = isOn
+    use(recorder)
   }
 
-  private func use(_ recorder: ScriptRecorder?) {
-    self.recorder = recorder
-    engine.recorder = recorder
+  /// Adds the recorder to the engine, or takes it away when it is not needed.
+  private func use(_ recorder: ScriptRecorder) {
+    if recorder.isNeeded, self.recorder == nil {
+      engine.add(recorder)
+      self.recorder = recorder
+    } else if !recorder.isNeeded {
+      engine.remove(recorder)
+      self.recorder = nil
+    }
   }
 
   private func log(_ L: OpaquePointer) throws -> CInt {
@@ -54,7 +55,7 @@ extension LuaHost {
     if lua_type(L, 1) == LUA_TNIL {
       recorder?.drain()
       recorder?.sink = nil
-      if recorder?.keepsHistory == false { use(nil) }
+      if let recorder { use(recorder) }
       return 0
     }
     try checkFunction(at: 1, of: L, "log")
@@ -70,9 +71,9 @@ extension LuaHost {
   private func why(_ L: OpaquePointer) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "why")
     let name = try name(of: watcher, handle, L)
-    var writes: [ScriptRecorder.Write] = []
+    var writes: [RecordedWrite] = []
     var lines: [String] = []
-    if let history = recorder?.histories[handle.pointee.id], recorder?.keepsHistory == true {
+    if recorder?.keepsHistory == true, let history = recorder?.history(ofID: handle.pointee.id) {
       writes = history.last
       lines =
         writes.isEmpty
@@ -84,7 +85,7 @@ extension LuaHost {
     } else {
       if let watcher, watcher.script.pointee.cause.line > 0 {
         let site = sources.text(watcher.script.pointee.cause)
-        writes = [.init(key: "", site: site, turn: 0)]
+        writes = [RecordedWrite(key: "", site: site, turn: 0)]
         lines = ["the first write behind the last call of \(name) was at \(site)"]
       } else {
         lines = ["nothing is known about calls of \(name)"]
@@ -94,7 +95,7 @@ extension LuaHost {
     try state.check(clua_try_createtable(L, CInt(writes.count), 2), L)
     for (position, write) in writes.enumerated() {
       try state.check(clua_try_createtable(L, 0, 4), L)
-      for (field, value) in [("site", write.site), ("key", write.key)] where !value.isEmpty {
+      for (field, value) in [("site", write.site ?? ""), ("key", write.key)] where !value.isEmpty {
         try state.push(text: value, to: L)
         try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
       }
@@ -116,42 +117,19 @@ extension LuaHost {
   private func whyNot(_ L: OpaquePointer) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "whynot")
     let name = try name(of: watcher, handle, L)
-    let history = recorder?.keepsHistory == true ? recorder?.histories[handle.pointee.id] : nil
-    var (reason, detail): (String, String)
-    if let watcher, watcher.pointee.isActive {
-      if watcher.pointee.flags.contains(.paused) {
-        (reason, detail) = ("paused", "it is paused")
-      } else if watcher.pointee.flags.contains(.pending) {
-        (reason, detail) = ("pending", "it is pending and runs in the next flush")
-      } else if let place = engine.firstUnreachable(of: watcher) {
-        (reason, detail) = ("unreachable", "its path is unreachable at '\(place)'")
-      } else if let lazy = engine.failedLazy(of: watcher) {
-        (reason, detail) = ("failed", "'\(engine.name(of: lazy))' could not be computed")
-      } else if let write = history?.lastEqual {
-        (reason, detail) = ("equal", write.reasonForSilence)
-      } else if history?.lastTurn ?? 0 > 0 {
-        (reason, detail) = ("called", "it was called in turn \(history!.lastTurn)")
-      } else if recorder?.keepsHistory == true {
-        (reason, detail) = ("unwritten", "nothing on its paths was written")
-      } else if watcher.script.pointee.cause.line > 0 {
-        let site = sources.text(watcher.script.pointee.cause)
-        (reason, detail) = ("called", "its last call came of the write at \(site)")
-      } else {
-        (reason, detail) = ("unwritten", "no change on its paths is known")
-      }
-    } else {
-      let place = history?.stoppedAt
-      (reason, detail) = ("stopped", place.map { "it was stopped at \($0)" } ?? "it has ended")
-    }
-    if recorder?.keepsHistory != true {
-      detail += "; recording is off, obs.record(true) keeps more"
-    }
+    let isRecording = recorder?.keepsHistory == true
+    let history = isRecording ? recorder?.history(ofID: handle.pointee.id) : nil
+    let cause = watcher?.script.pointee.cause
+    var silence = engine.silence(
+      of: watcher, history, isRecording: isRecording,
+      cause: cause.flatMap { $0.line > 0 ? sources.text($0) : nil })
+    if !isRecording { silence.detail += "; recording is off, obs.record(true) keeps more" }
     try state.check(clua_try_createtable(L, 0, 2), L)
-    for (field, value) in [("reason", reason), ("detail", detail)] {
+    for (field, value) in [("reason", silence.reason.rawValue), ("detail", silence.detail)] {
       try state.push(text: value, to: L)
       try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
     }
-    try state.push(text: "\(name): \(detail)", to: L)
+    try state.push(text: "\(name): \(silence.detail)", to: L)
     return 2
   }
 

@@ -104,7 +104,8 @@ extension LuaHost {
     root.pointee.isHooked = true
     if !isTable(root), let object = root.model as? any KeyPathObservable {
       object.onObserved(in: loop) { [reference, unowned object] key, isObserved in
-        guard let host = reference.host, !host.isClosed, let root = object.currentObservation?.node
+        guard let host = reference.host, !host.isClosed,
+          let root = object.currentNode(in: host.engine)
         else { return }
         let isSlot = key.hasPrefix("#") && object is any DynamicArray
         let name = isSlot ? Int(key.dropFirst()).map { "#\($0 + 1)" } : nil
@@ -116,15 +117,11 @@ extension LuaHost {
 
   private func describe(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 1)
-    var keys: [DescribedKey] = []
-    if let root = try settledNode(L, "describe") { keys = describedKeys(of: root) }
-    let title = describeValue(at: 1, of: L)
-    let state =
-      keys.isEmpty
-      ? "is not observed"
-      : keys.contains { $0.isObserved } ? "is observed:" : "is not observed, and has these keys:"
-    let lines = keys.sorted { $0.name < $1.name }.flatMap { ["  \($0.title)"] + $0.lines }
-    try self.state.push(text: (["\(title) \(state)"] + lines).joined(separator: "\n"), to: L)
+    let root = try settledNode(L, "describe")
+    let description = ObjectDescription(
+      in: engine, naming: { [unowned self] in name(of: $0) },
+      describing: { [unowned self] in describe($0, $1) })
+    try state.push(text: description.text(of: root, title: describeValue(at: 1, of: L)), to: L)
     return 1
   }
 
@@ -134,14 +131,7 @@ extension LuaHost {
       return "\(watcher.pointee.receiver.takeUnretainedValue().title(watcher)) on '\(path)' (Swift)"
     }
     let (name, site) = title(of: watcher)
-    var notes: [String] = []
-    let flags = watcher.pointee.flags
-    if watcher.script.pointee.hasEdits { notes.append("edits") }
-    if flags.contains(.immediate) { notes.append("immediate") }
-    if flags.contains(.once) { notes.append("once") }
-    if flags.contains(.paused) { notes.append("paused") }
-    if flags.contains(.pending) { notes.append("pending") }
-    let suffix = notes.isEmpty ? "" : " [\(notes.joined(separator: ", "))]"
+    let suffix = watcher.script.pointee.hasEdits ? watcher.notes("edits") : watcher.notes()
     return (name == site ? "" : "\(name) ") + "on '\(path)', registered at \(site)" + suffix
   }
 

@@ -70,7 +70,7 @@ extension LuaHost {
         clua_pop(L, 1)
         if !isSame { continue }
       }
-      recorder?.noteStop(of: watcher, at: sources.current(L))
+      recorder?.noteStop(of: watcher, at: sources.text(sources.current(L)))
       if filter.paths.isEmpty {
         count += engine.stop(watcher)
       } else {
@@ -92,7 +92,7 @@ extension LuaHost {
 
   /// The userdata of a model is gone, and with it the callbacks.
   func stopScriptWatchers(of object: AnyObject) {
-    guard let root = (object as? any KeyPathObservable)?.currentObservation?.node else { return }
+    guard let root = (object as? any KeyPathObservable)?.currentNode(in: engine) else { return }
     var next = root.pointee.firstWatcher
     while let watcher = next {
       next = watcher.pointee.next

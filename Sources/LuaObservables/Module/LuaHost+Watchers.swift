@@ -143,7 +143,7 @@ extension LuaHost {
         "watcher_stop",
         { host, L in
           if let watcher = try host.watcher(at: 1, of: L, "stop").0 {
-            host.recorder?.noteStop(of: watcher, at: host.sources.current(L))
+            host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
             host.engine.stop(watcher)
             host.engine.runHooks()
             host.recorder?.drain()

@@ -148,7 +148,8 @@ final class CollectionKind: NodeKind {
     else { return [] }
     let set = collection as? any DynamicSet
     return collection.dynamicEntries.compactMap { key, value in
-      guard let node = (value as? any KeyPathObservable)?.currentObservation?.node else {
+      guard let node = (value as? any KeyPathObservable)?.currentNode(in: slot.pointee.node.engine)
+      else {
         return nil
       }
       if collection is any DynamicArray, let index = key as? Int {

@@ -164,8 +164,9 @@ extension Engine {
     var calls = 0
     var rounds = 0
     while true {
-      statistics.turns += 1
       calls += flush()
+      // The flush belongs to its turn.
+      statistics.turns += 1
       if queue.isEmpty { break }
       rounds += 1
       if rounds >= retriggerLimit {

@@ -115,14 +115,12 @@ public final class Engine {
   /// Native computations may be nested that deep (Z13).
   @exclusivity(unchecked) package var computationLimit = 10_000
 
-  /// Sees everything that happens (`log`, `record`); nil costs one branch.
-  package var recorder: EngineRecorder? {
-    didSet {
-      isRecording = recorder != nil
-      if (oldValue == nil) != (recorder == nil) { rearmEverything() }
-    }
-  }
+  /// See everything that happens (`log`, `record`); none costs one branch.
+  @exclusivity(unchecked) private var recorders: [EngineRecorder] = []
+  @exclusivity(unchecked) private(set) var recorder: EngineRecorder?
   @exclusivity(unchecked) private(set) var isRecording = false
+  /// The loop's own recorder, which Swift programs ask.
+  @exclusivity(unchecked) var history: HistoryRecorder?
   /// Told when the first watcher of a turn becomes pending.
   @exclusivity(unchecked) var onPending: (() -> Void)?
   /// Errors that nobody can be told by a throw (T4, T9).
@@ -191,6 +189,22 @@ public final class Engine {
   package var isOccupied: Bool {
     isFlushing || isRunningHooks || !computing.isEmpty
       || immediateDepth + runDepth + batchDepth + wiringDepth > 0
+  }
+
+  // MARK: Recorders
+
+  /// From now on the recorder sees what happens.
+  package func add(_ recorder: EngineRecorder) { use(recorders + [recorder]) }
+
+  /// … and from now on no more; harmless where it doesn't.
+  package func remove(_ recorder: EngineRecorder) { use(recorders.filter { $0 !== recorder }) }
+
+  private func use(_ recorders: [EngineRecorder]) {
+    self.recorders = recorders
+    recorder = recorders.count < 2 ? recorders.first : RecorderGroup(recorders)
+    let wasRecording = isRecording
+    isRecording = recorder != nil
+    if wasRecording != isRecording { rearmEverything() }
   }
 
   // MARK: Nodes and slots
@@ -351,25 +365,4 @@ extension EngineError: CustomStringConvertible {
       """
     }
   }
-}
-
-/// Sees what the engine does.
-///
-/// All calls come in the middle of an operation: take notes only.
-open class EngineRecorder {
-  /// For subclasses.
-  public init() {}
-  open func wrote(_ change: Change) {}
-  open func marked(_ watcher: WatcherRef, by change: Change) {}
-  open func called(_ watcher: WatcherRef) {}
-  /// A lazy property became invalid.
-  open func invalidated(_ lazy: WatcherRef, by change: Change) {}
-  /// A program invalidates the lazy property at the slot of `change`.
-  open func invalidating(_ change: Change) {}
-  /// The getter of a lazy property has run.
-  open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
-  /// A watcher was pending, and is not called: what it watches was computed again, with equal values.
-  open func unchanged(_ watcher: WatcherRef) {}
-  open func registered(_ watcher: WatcherRef, _ path: Path) {}
-  open func ended(_ watcher: WatcherRef) {}
 }

@@ -260,7 +260,7 @@ public class LazyStorage: Receiver {
   public override func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     declaration.dependencies.map { dependency in
       DeclaredDependency(
-        path: dependency.path, root: dependency.object?()?.currentObservation?.node,
+        path: dependency.path, root: engine.flatMap { dependency.object?()?.currentNode(in: $0) },
         isForeign: dependency.object != nil)
     }
   }

@@ -25,6 +25,8 @@ public final class Loop {
   private var secondsInFlush = 0.0
   private lazy var isOnMainThread = MainQueue.isMainThread()
   private let driven: DrivenLoop?
+  /// Who is told what happens (`log`).
+  var sink: ((LoopEvent) -> Void)?
 
   /// Told of errors that have no caller: watchers that trigger themselves without end (T4, T9).
   ///
@@ -93,11 +95,13 @@ public final class Loop {
       !engine.isOccupied, "A turn cannot end inside a watcher, a hook, a getter or a batch")
     guard engine.hasPending else {
       engine.endTurn()
+      drainLog()
       return
     }
     let start = monotonicSeconds()
     engine.endTurn()
     secondsInFlush += monotonicSeconds() - start
+    drainLog()
   }
 
   /// Calls now what is pending; watchers that ran in this flush and were triggered again stay

@@ -189,7 +189,7 @@ extension KeyPathObservable {
   }
 
   /// The same, with all links up to date.
-  private var settledNodes: [NodeRef] {
+  var settledNodes: [NodeRef] {
     // A path of the loop may have arrived here without knowing yet.
     for engine in observationsHere.map(\.node.engine) + [Loop.current?.engine].compactMap({ $0 }) {
       engine.settleWiring()

@@ -18,6 +18,14 @@ public struct ObservationToken {
   package init(node: NodeRef) { self.node = node }
 }
 
+extension KeyPathObservable {
+  /// Where it is observed by the loop of `engine`; nil while it is not.
+  package func currentNode(in engine: Engine) -> NodeRef? {
+    if let model = self as? any ObservableModel { return model.observation.node(in: engine) }
+    return currentObservation.flatMap { $0.node.engine === engine ? $0.node : nil }
+  }
+}
+
 /// Where `object` is observed in this engine, if it can be.
 package func observedNode(of object: AnyObject, in engine: Engine) -> Child {
   guard let token = (object as? any ObservableReference)?.observationToken(in: engine) else {

@@ -15,7 +15,7 @@ public final class Watcher: Receiver {
   @exclusivity(unchecked) private var equals: ((Any?, Any?) -> Bool)?
   // Only asked while the watcher is active, and the engine ends its watchers before it goes.
   private let engineReference: Unmanaged<Engine>
-  private var engine: Engine { engineReference._withUnsafeGuaranteedRef { $0 } }
+  var engine: Engine { engineReference._withUnsafeGuaranteedRef { $0 } }
   /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
   public var name: String { givenName ?? "\(file):\(line)" }
   private let givenName: String?
@@ -41,6 +41,7 @@ public final class Watcher: Receiver {
 
   /// Calls can still come.
   public var isActive: Bool { record != nil }
+  var activeRecord: WatcherRef? { record }
 
   /// The observed object; nil when the watcher has ended.
   var observed: AnyObject? {

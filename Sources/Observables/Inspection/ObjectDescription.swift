@@ -1,17 +1,40 @@
-internal import Observables
-
 /// One key as `describe` tells it: what it is, then who observes it and what depends on it.
-struct DescribedKey {
+private struct DescribedKey {
   let name: String
   var title: String
   var lines: [String] = []
   var isObserved = false
 }
 
-/// Keys in words (W2).
-extension LuaHost {
-  /// The keys of an object that are observed, lazy, or needed by something that is; nothing is computed.
-  func describedKeys(of root: NodeRef) -> [DescribedKey] {
+/// An object in words (W2): its keys that are observed, lazy, or needed by something that is.
+///
+/// Nothing is computed for it.
+package struct ObjectDescription {
+  private let engine: Engine
+  /// How keys are spelled.
+  private let name: (SlotRef) -> String
+  /// A watcher in one line.
+  private let line: (WatcherRef, Path) -> String
+
+  package init(
+    in engine: Engine, naming name: @escaping (SlotRef) -> String,
+    describing line: @escaping (WatcherRef, Path) -> String
+  ) {
+    (self.engine, self.name, self.line) = (engine, name, line)
+  }
+
+  /// The text for the object of `root`, nil where there is nothing to tell of it, which is called `title`.
+  package func text(of root: NodeRef?, title: String) -> String {
+    let keys = root.map(keys) ?? []
+    let state =
+      keys.isEmpty
+      ? "is not observed"
+      : keys.contains { $0.isObserved } ? "is observed:" : "is not observed, and has these keys:"
+    let lines = keys.sorted { $0.name < $1.name }.flatMap { ["  \($0.title)"] + $0.lines }
+    return (["\(title) \(state)"] + lines).joined(separator: "\n")
+  }
+
+  private func keys(of root: NodeRef) -> [DescribedKey] {
     var keys: [String: DescribedKey] = [:]
     for lazy in root.kind.unknownLazies(of: root) {
       let title = "\(lazy.name) (lazy, \(lazy.isValid ? "valid" : "invalid"))"
@@ -19,11 +42,11 @@ extension LuaHost {
     }
     for lazy in engine.lazies(of: root) {
       guard let slot = lazy.pointee.slot else { continue }
-      let name = name(of: slot)
+      let name = name(slot)
       keys[name] = describe(lazy, named: name)
     }
     for used in engine.usedKeys(of: root) {
-      let name = used.name ?? name(of: used.slot)
+      let name = used.name ?? name(used.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.lines += engine.dependents(of: used.slot, name: used.name).map { dependent in
         "    '\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root)) depends on it"
@@ -31,12 +54,12 @@ extension LuaHost {
       keys[name] = key
     }
     for observed in engine.observedKeys(of: root, withWatchers: true) {
-      let name = observed.name ?? name(of: observed.slot)
+      let name = observed.name ?? name(observed.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.isObserved = true
       // One that ended while links are being made keeps its own until that is done.
       key.lines += observed.watchers.filter { $0.watcher.pointee.isActive }.map {
-        "    \(describe($0.watcher, $0.path))"
+        "    \(line($0.watcher, $0.path))"
       }
       keys[name] = key
     }
@@ -47,7 +70,7 @@ extension LuaHost {
     let flags = lazy.pointee.flags
     let state =
       flags.contains(.uncached) ? "uncached" : flags.contains(.pending) ? "invalid" : "valid"
-    let dependencies = engine.dependencies(of: lazy) { [unowned self] in self.name(of: $0) }
+    let dependencies = engine.dependencies(of: lazy) { self.name($0) }
     let isTracked = flags.contains(.tracking)
     let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
     var key = DescribedKey(name: name, title: "\(name) (\(kind), \(state))")
@@ -69,5 +92,18 @@ extension LuaHost {
   private func owner(_ node: NodeRef?, from root: NodeRef?) -> String {
     if node == root { return "" }
     return " of \(node.map { $0.kind.title(of: $0) } ?? "another object")"
+  }
+}
+
+extension WatcherRef {
+  /// What is special about a watcher: " [immediate, paused]".
+  package func notes(_ more: String...) -> String {
+    var notes = more
+    let flags = pointee.flags
+    if flags.contains(.immediate) { notes.append("immediate") }
+    if flags.contains(.once) { notes.append("once") }
+    if flags.contains(.paused) { notes.append("paused") }
+    if flags.contains(.pending) { notes.append("pending") }
+    return notes.isEmpty ? "" : " [\(notes.joined(separator: ", "))]"
   }
 }

@@ -1,0 +1,52 @@
+/// Sees what the engine does.
+///
+/// All calls come in the middle of an operation: take notes only.
+open class EngineRecorder {
+  /// For subclasses.
+  public init() {}
+  open func wrote(_ change: Change) {}
+  open func marked(_ watcher: WatcherRef, by change: Change) {}
+  open func called(_ watcher: WatcherRef) {}
+  /// A lazy property became invalid.
+  open func invalidated(_ lazy: WatcherRef, by change: Change) {}
+  /// A program invalidates the lazy property at the slot of `change`.
+  open func invalidating(_ change: Change) {}
+  /// The getter of a lazy property has run.
+  open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
+  /// A watcher was pending, and is not called: what it watches was computed again, with equal values.
+  open func unchanged(_ watcher: WatcherRef) {}
+  open func registered(_ watcher: WatcherRef, _ path: Path) {}
+  open func ended(_ watcher: WatcherRef) {}
+}
+
+/// Several recorders of one engine: those of its hosts, and the loop's own.
+final class RecorderGroup: EngineRecorder {
+  private let recorders: [EngineRecorder]
+  init(_ recorders: [EngineRecorder]) { self.recorders = recorders }
+
+  override func wrote(_ change: Change) { for recorder in recorders { recorder.wrote(change) } }
+  override func marked(_ watcher: WatcherRef, by change: Change) {
+    for recorder in recorders { recorder.marked(watcher, by: change) }
+  }
+  override func called(_ watcher: WatcherRef) {
+    for recorder in recorders { recorder.called(watcher) }
+  }
+  override func invalidated(_ lazy: WatcherRef, by change: Change) {
+    for recorder in recorders { recorder.invalidated(lazy, by: change) }
+  }
+  override func invalidating(_ change: Change) {
+    for recorder in recorders { recorder.invalidating(change) }
+  }
+  override func computed(_ lazy: WatcherRef, _ computation: Computation) {
+    for recorder in recorders { recorder.computed(lazy, computation) }
+  }
+  override func unchanged(_ watcher: WatcherRef) {
+    for recorder in recorders { recorder.unchanged(watcher) }
+  }
+  override func registered(_ watcher: WatcherRef, _ path: Path) {
+    for recorder in recorders { recorder.registered(watcher, path) }
+  }
+  override func ended(_ watcher: WatcherRef) {
+    for recorder in recorders { recorder.ended(watcher) }
+  }
+}

@@ -1,0 +1,186 @@
+/// Keeps what `why` and `whyNot` need, and what happened, for a log (W4).
+///
+/// Notes are taken in the middle of the engine's operations; whoever logs is told after them. A bridge
+/// overrides how keys are spelled, where writes are, and which watchers are its own.
+open class HistoryRecorder: EngineRecorder {
+  /// What is known of one watcher.
+  package struct History {
+    package fileprivate(set) var waiting: [RecordedWrite] = []
+    /// The last write that was noted.
+    fileprivate var writeNumber = 0
+    /// The writes behind the last call.
+    package fileprivate(set) var last: [RecordedWrite] = []
+    package fileprivate(set) var lastTurn = 0
+    package fileprivate(set) var lastEqual: RecordedWrite?
+    package fileprivate(set) var stoppedAt: String?
+  }
+
+  /// Told of events by `drain`.
+  package var isLogging = false
+  /// Whether `why` is to answer.
+  package var keepsHistory = false {
+    didSet {
+      if keepsHistory { return }
+      histories = [:]
+      ended = []
+    }
+  }
+  private unowned(unsafe) let engine: Engine
+  private var histories: [UInt64: History] = [:]
+  private var events: [LoopEvent] = []
+  private var writeNumber = 0
+  /// What was kept of watchers that ended; the oldest go first.
+  private var ended: [UInt64] = []
+  private let endedLimit = 10_000
+
+  /// A recorder for an engine that outlives it, or closes before.
+  package init(of engine: Engine) {
+    self.engine = engine
+    super.init()
+  }
+
+  package var isNeeded: Bool { keepsHistory || isLogging }
+
+  /// What is known of a watcher, while histories are kept.
+  package func history(of watcher: WatcherRef) -> History? { history(ofID: watcher.pointee.id) }
+  package func history(ofID id: UInt64) -> History? { histories[id] }
+
+  /// What has happened since this was asked last.
+  package func takeEvents() -> [LoopEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  // MARK: What bridges know better
+
+  /// How the key of a write is spelled.
+  open func key(of change: Change, _ slot: SlotRef) -> String {
+    change.observedValues?.name(in: change.node.kind) ?? change.node.kind.name(of: slot)
+  }
+
+  /// Where the program writes now.
+  open func site(of change: Change) -> String? { nil }
+
+  /// How a watcher is called and where it was registered; nil for one that is not to be told.
+  open func label(of watcher: WatcherRef) -> (name: String, site: String?)? {
+    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
+  }
+
+  // MARK: EngineRecorder
+
+  private var turn: Int { engine.statistics.turns + 1 }
+
+  public override func wrote(_ change: Change) {
+    guard let slot = change.slot ?? change.every else { return }
+    let write = RecordedWrite(key: key(of: change, slot), site: site(of: change), turn: turn)
+    if keepsHistory { note(write, of: change) }
+    if isLogging {
+      add(.write) {
+        ($0.key, $0.site, $0.isEqual) = (write.key, write.site, change.isSame)
+      }
+    }
+  }
+
+  public override func invalidating(_ change: Change) {
+    guard keepsHistory, let slot = change.slot else { return }
+    let write = RecordedWrite(
+      key: key(of: change, slot), site: site(of: change), turn: turn, isInvalidation: true)
+    note(write, of: change)
+  }
+
+  /// All that a write concerns, also what is pending or invalid already: `why` tells every write.
+  private func note(_ write: RecordedWrite, of change: Change) {
+    let slots = [change.slot, change.every].compactMap { $0 }
+    writeNumber += 1
+    engine.forEachWatcher(behind: slots) { watcher, lazies in
+      keep(
+        write, lazies, isSame: change.isSame, &histories[watcher.pointee.id, default: History()])
+    }
+  }
+
+  private func keep(
+    _ write: RecordedWrite, _ lazies: [WatcherRef], isSame: Bool, _ history: inout History
+  ) {
+    // Several of its paths may pass through what was written.
+    if history.writeNumber == writeNumber { return }
+    history.writeNumber = writeNumber
+    if !isSame, history.waiting.count >= 1000 { return }
+    var write = write
+    write.through = lazies.map(engine.name)
+    if isSame { history.lastEqual = write } else { history.waiting.append(write) }
+  }
+
+  public override func unchanged(_ watcher: WatcherRef) {
+    guard keepsHistory, var history = histories[watcher.pointee.id],
+      var write = history.waiting.last
+    else { return }
+    write.isRecomputed = true
+    history.lastEqual = write
+    history.waiting = []
+    histories[watcher.pointee.id] = history
+  }
+
+  public override func invalidated(_ lazy: WatcherRef, by change: Change) {
+    guard isLogging else { return }
+    add(.invalidate) { ($0.key, $0.site) = (engine.name(of: lazy), site(of: change)) }
+  }
+
+  public override func computed(_ lazy: WatcherRef, _ computation: Computation) {
+    guard isLogging else { return }
+    let (name, site) = lazy.pointee.receiver.takeUnretainedValue().label(lazy)
+    add(.compute) {
+      ($0.key, $0.site) = (name, site)
+      if case .same = computation { $0.isEqual = true }
+      if case .failed = computation { $0.hasFailed = true }
+    }
+  }
+
+  public override func called(_ watcher: WatcherRef) {
+    if keepsHistory {
+      var history = histories[watcher.pointee.id] ?? History()
+      history.last = history.waiting
+      history.waiting = []
+      history.lastTurn = turn
+      history.lastEqual = nil
+      histories[watcher.pointee.id] = history
+    }
+    add(.call, watcher)
+  }
+
+  public override func registered(_ watcher: WatcherRef, _ path: Path) {
+    add(.observe, watcher) { $0.path = path.description }
+  }
+
+  public override func ended(_ watcher: WatcherRef) {
+    let id = watcher.pointee.id
+    if keepsHistory {
+      ended.append(id)
+      if ended.count > endedLimit {
+        for old in ended.prefix(endedLimit / 2) { histories[old] = nil }
+        ended.removeFirst(endedLimit / 2)
+      }
+    }
+    add(.end, watcher)
+  }
+
+  /// A program stopped the watcher.
+  package func noteStop(of watcher: WatcherRef, at site: String) {
+    if keepsHistory { histories[watcher.pointee.id, default: History()].stoppedAt = site }
+  }
+
+  private func add(_ kind: LoopEvent.Kind, _ fill: (inout LoopEvent) -> Void) {
+    var event = LoopEvent(kind, turn: turn)
+    fill(&event)
+    events.append(event)
+  }
+
+  private func add(
+    _ kind: LoopEvent.Kind, _ watcher: WatcherRef, _ fill: (inout LoopEvent) -> Void = { _ in }
+  ) {
+    guard isLogging, let (name, site) = label(of: watcher) else { return }
+    add(kind) {
+      ($0.name, $0.site) = (name, site)
+      fill(&$0)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+extension Loop {
+  /// Switches the record on that `Watcher.why` and `whyNot` answer from (W4); off costs one branch.
+  public func record(_ isOn: Bool) { use { $0.keepsHistory = isOn } }
+
+  /// Tells `sink` what happens to the watchers and lazy properties of this loop: at the end of each turn, one event
+  /// after the other; nil switches it off.
+  ///
+  /// What the sink does itself is told with the next turn.
+  public func log(_ sink: ((LoopEvent) -> Void)?) {
+    self.sink = sink
+    use { $0.isLogging = sink != nil }
+  }
+
+  private func use(_ change: (HistoryRecorder) -> Void) {
+    let recorder = engine.history ?? HistoryRecorder(of: engine)
+    change(recorder)
+    if recorder.isNeeded, engine.history == nil {
+      engine.add(recorder)
+      engine.history = recorder
+    } else if !recorder.isNeeded {
+      engine.remove(recorder)
+      engine.history = nil
+    }
+  }
+
+  /// The turn is over: tells the sink.
+  func drainLog() {
+    guard let sink, let recorder = engine.history else { return }
+    for event in recorder.takeEvents() { sink(event) }
+  }
+}
+
+extension Watcher {
+  /// The writes behind its last call (W4): all of them since `Loop.record(true)`, none before, and after its end.
+  ///
+  /// - Complexity: O(writes).
+  public func why() -> [RecordedWrite] { activeRecord.flatMap(history)?.last ?? [] }
+
+  /// Why it was not called; in full after `Loop.record(true)`.
+  public func whyNot() -> Silence {
+    guard let record = activeRecord else {
+      return Silence(reason: .stopped, detail: "it has ended")
+    }
+    let isRecording = engine.history?.keepsHistory == true
+    var silence = engine.silence(of: record, history(of: record), isRecording: isRecording)
+    if !isRecording { silence.detail += "; recording is off, Loop.record(true) keeps more" }
+    return silence
+  }
+
+  private func history(of record: WatcherRef) -> HistoryRecorder.History? {
+    engine.history?.history(of: record)
+  }
+}

@@ -1,0 +1,68 @@
+/// Why a watcher was not called.
+public struct Silence: Sendable {
+  /// The kind of reason.
+  public enum Reason: String, Sendable {
+    /// What was written, or computed again, has the value of before.
+    case equal
+    /// Its path ends before its end: there is no object.
+    case unreachable
+    /// It is paused.
+    case paused
+    /// It has ended.
+    case stopped
+    /// It will be called in the next flush.
+    case pending
+    /// What it watches could not be computed.
+    case failed
+    /// It was called.
+    case called
+    /// Nothing on its paths was written.
+    case unwritten
+  }
+
+  /// The kind of reason.
+  public let reason: Reason
+  /// The reason in words.
+  public package(set) var detail: String
+}
+
+extension Engine {
+  /// Why a watcher was not called; `watcher` is nil where it has ended.
+  ///
+  /// `cause` is where the write behind its last call was, if that is known.
+  package func silence(
+    of watcher: WatcherRef?, _ history: HistoryRecorder.History?, isRecording: Bool,
+    cause: String? = nil
+  ) -> Silence {
+    guard let watcher, watcher.pointee.isActive else {
+      let place = history?.stoppedAt
+      return Silence(
+        reason: .stopped, detail: place.map { "it was stopped at \($0)" } ?? "it has ended")
+    }
+    if watcher.pointee.flags.contains(.paused) {
+      return Silence(reason: .paused, detail: "it is paused")
+    }
+    if watcher.pointee.flags.contains(.pending) {
+      return Silence(reason: .pending, detail: "it is pending and runs in the next flush")
+    }
+    if let place = firstUnreachable(of: watcher) {
+      return Silence(reason: .unreachable, detail: "its path is unreachable at '\(place)'")
+    }
+    if let lazy = failedLazy(of: watcher) {
+      return Silence(reason: .failed, detail: "'\(name(of: lazy))' could not be computed")
+    }
+    if let write = history?.lastEqual {
+      return Silence(reason: .equal, detail: write.reasonForSilence)
+    }
+    if let history, history.lastTurn > 0 {
+      return Silence(reason: .called, detail: "it was called in turn \(history.lastTurn)")
+    }
+    if isRecording {
+      return Silence(reason: .unwritten, detail: "nothing on its paths was written")
+    }
+    if let cause {
+      return Silence(reason: .called, detail: "its last call came of the write at \(cause)")
+    }
+    return Silence(reason: .unwritten, detail: "no change on its paths is known")
+  }
+}
