@@ -31,6 +31,14 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
   public static func all(
     in folder: String = "Fixtures", beside file: StaticString = #filePath
   ) -> [ScriptFixture] {
+    all(
+      in: folder, beside: file,
+      matching: ProcessInfo.processInfo.environment["FIXTURE"] ?? "")
+  }
+
+  package static func all(
+    in folder: String, beside file: StaticString = #filePath, matching text: String
+  ) -> [ScriptFixture] {
     let base = URL(filePath: "\(file)").deletingLastPathComponent()
     let folder = URL(filePath: folder, relativeTo: base).standardizedFileURL.path()
     let path = shown(folder)
@@ -41,7 +49,6 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
     if names.isEmpty {
       return [ScriptFixture(name: path, path: path, problem: "there is no \(path)/*.lua")]
     }
-    let text = ProcessInfo.processInfo.environment["FIXTURE"] ?? ""
     let chosen = text.isEmpty ? names : names.filter { $0.contains(text) }
     return chosen.map { ScriptFixture(name: $0, path: "\(path)/\($0)", problem: nil) }
   }
