@@ -95,6 +95,21 @@ struct FailureTests {
     #expect(failures.last == "many.lua:1: further failures are not shown")
   }
 
+  @Test func `a path that Lua shortens is shown whole, with the line`() throws {
+    let name = "of-a-package-that-is-not-below-the-current-directory-\(UUID())"
+    let folder = FileManager.default.temporaryDirectory.appending(path: name)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "long.lua")
+    try "expect(true)\nerror('no tea')".write(to: file, atomically: true, encoding: .utf8)
+    withKnownIssue {
+      for fixture in ScriptFixture.all(in: folder.path()) { fixture.run() }
+    } matching: { issue in
+      issue.sourceLocation?.line == 2
+        && issue.comments.map(\.rawValue).joined().hasPrefix("\(file.path()):2: ")
+    }
+  }
+
   @Test func `an error of prepare is reported where run was called`() {
     let here = #_sourceLocation
     withKnownIssue {

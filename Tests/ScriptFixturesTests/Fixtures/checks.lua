@@ -25,6 +25,15 @@ case("an observed table is compared as a plain one", function()
   expect_equal(t, { a = 2, list = { 1, 2 } })
 end)
 
+case("collections and objects of models are compared by what is in them", function()
+  local list = obs.array { 1, { x = 2 } }
+  obs.observe(list, "*", function() end)
+  expect_equal(list, { 1, { x = 2 } })
+  expect_equal(obs.dictionary { a = 1 }, { a = 1 })
+  local Item = obs.model("Item", { name = "tea", price = 4 })
+  expect_equal(Item { price = 5 }, Item { price = 5 })
+end)
+
 case("a raised error is found by text or by pattern", function()
   expect_error(function() error("a.b (c) [d") end, "(c) [d")
   expect_error(function() error("line 12") end, "line %d+$")

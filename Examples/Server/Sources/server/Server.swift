@@ -8,8 +8,16 @@ final class Server {
   private let folder: URL
   private var plugins: [String: Plugin] = [:]
 
+  struct NoFolder: Error, CustomStringConvertible {
+    let description: String
+  }
+
   init(folder: URL, loop: Loop) throws {
     (self.folder, self.loop) = (folder, loop)
+    // Later on a folder that cannot be read stands for one without plugins.
+    guard (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) != nil else {
+      throw NoFolder(description: "there is no folder \(folder.path)")
+    }
     // Swift listens as well: to the same model, in the same turns.
     try greenhouse.window.observe("isOpen") { window in
       print("[server] the window is \(window.isOpen ? "open" : "shut")")

@@ -3,7 +3,7 @@ import Observables
 
 /// What lives on the loop's thread, for messages that are handled there.
 final class Confined<Value>: @unchecked Sendable {
-  // Only touched on the loop's thread.
+  // Only touched on the loop's thread, or while that waits for messages.
   var value: Value?
 }
 
@@ -27,6 +27,10 @@ func turn(_ body: @escaping @Sendable () -> Void) {
 }
 
 turn {}
+if let error = failed.value {
+  print("server: \(error)")
+  exit(1)
+}
 
 // This thread only reads commands; a real server would accept connections here.
 while let line = readLine() {
@@ -38,7 +42,3 @@ turn {
   server.value = nil
 }
 thread.stop()
-if let error = failed.value {
-  print(error)
-  exit(1)
-}
