@@ -373,4 +373,50 @@ struct LifetimeTests {
     #expect(engine == nil)
     #expect(probe.alive == 0)
   }
+
+  // L2
+  @Test func `what a model writes while it dies keeps nothing, and ends its watchers`() throws {
+    final class Owner: ObservableModel {
+      static let properties = ModelProperties(for: Owner.self) {
+        Property("person", get: { $0.person }, set: { $0.person = $1 })
+        Property("count", get: { $0.count }, set: { $0.count = $1 })
+      }
+      // Goes before the observation.
+      var person: Person? { didSet { observation.didSet(0, from: oldValue, to: person) } }
+      var count = 0 { didSet { observation.didSet(1, from: oldValue, to: count) } }
+      let observation = ModelObservation()
+      private let probe: LifetimeProbe
+      init(_ probe: LifetimeProbe) {
+        self.probe = probe
+        probe.born()
+      }
+      func close() {
+        count += 1
+        person?.name = "gone"
+        person = nil
+      }
+      deinit {
+        close()
+        probe.died()
+      }
+    }
+    for isReferredToWeakly in [false, true] {
+      let probe = LifetimeProbe()
+      var owner: Owner? = Owner(probe)
+      weak let weakOwner = isReferredToWeakly ? owner : nil
+      owner!.person = Person("Ann", probe: probe)
+      var (names, ends, immediate): ([String?], Int, Int) = ([], 0, 0)
+      let options = WatcherOptions(onEnd: { _ in ends += 1 })
+      try owner!.observe("person.name", in: loop, options: options) {
+        names.append($0.person?.name)
+      }
+      try owner!.observe("count", in: loop, options: options) { _ in names.append("count") }
+      try owner!.observeImmediately("count", in: loop, options: options) { _, _ in immediate += 1 }
+      loop.turn { owner = nil }
+      #expect(weakOwner == nil && probe.alive == 0)
+      loop.step()
+      #expect(names == [] && ends == 3 && immediate == 1)
+      #expect(loop.statistics.watchers == 0 && loop.statistics.observedObjects == 0)
+    }
+  }
 }

@@ -16,6 +16,7 @@ public final class ModelObservation {
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
   /// What watches the model in further loops of its thread.
   @exclusivity(unchecked) private var others: [ModelObservation] = []
+  @exclusivity(unchecked) private var isDying = false
   /// Collections that properties hold as values, while paths lead into them.
   @exclusivity(unchecked) var heldCollections: [ObjectIdentifier: HeldCollection] = [:]
   /// Of a model for several threads: what watches it in each loop.
@@ -216,12 +217,14 @@ public final class ModelObservation {
 
   func retainModel() {
     if let guarded { return guarded.anchor(in: engine) }
-    _ = model.unsafelyUnwrapped.retain()
+    // What a model writes in its `deinit` must not keep it.
+    isDying = DyingObjects.contain(model.unsafelyUnwrapped)
+    if !isDying { _ = model.unsafelyUnwrapped.retain() }
   }
 
   func releaseModel() {
     if let guarded { return guarded.releaseAnchor() }
-    model.unsafelyUnwrapped.release()
+    if !isDying { model.unsafelyUnwrapped.release() }
   }
 
   /// What each loop of this thread knows of the model, that of the thread's current loop first.

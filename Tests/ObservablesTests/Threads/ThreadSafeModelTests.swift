@@ -19,7 +19,7 @@ struct ThreadSafeModelTests {
 
   @Test func `eight threads write, and every last value is delivered on the loop's thread`() throws
   {
-    let writes = isLight ? 5_000 : 100_000
+    let writes = Size.of(100_000, light: 5_000)
     let tallies = (0..<8).map { _ in Tally() }
     let here = pthread_self()
     var last = [Int](repeating: 0, count: 8)
@@ -201,7 +201,7 @@ struct ThreadSafeModelTests {
     let done = DispatchSemaphore(value: 0)
     for round in 0..<8 {
       Thread {
-        for number in 0..<(isLight ? 50 : 500) {
+        for number in 0..<Size.of(500, light: 50) {
           let tally = Tally(probe: probe)
           let watcher = tally.observe("count", on: threads[(round + number) % 4].inbox) { _ in }
           tally.observe("name", on: threads[number % 4].inbox, initial: true) { $0.increment() }
@@ -282,5 +282,3 @@ struct SharedWatcherTests {
     #expect(errors.count == 1 && errors[0].contains("did you mean 'count'?"))
   }
 }
-
-let isLight = ProcessInfo.processInfo.environment["OBS_LIGHT"] != nil

@@ -1,0 +1,47 @@
+/// Tells objects whose `deinit` runs from those that live: they must not be kept beyond it.
+///
+/// The runtime has no call for that on all systems, but a bit in the header of each object, which has been
+/// in the same place since Swift 5. Where that is not so, which is tried out once, no object is taken for
+/// a dying one.
+enum DyingObjects {
+  static func contain(_ object: Unmanaged<AnyObject>) -> Bool {
+    isKnown && isMarked(object.toOpaque())
+  }
+
+  /// The header is the type and the reference counts, which move to a table of their own for an object
+  /// that somebody refers to weakly.
+  private static func isMarked(_ object: UnsafeMutableRawPointer) -> Bool {
+    var counts = object.load(fromByteOffset: 8, as: UInt64.self)
+    if counts >> 63 != 0 {
+      // What never dies has no table.
+      guard counts & 0xFFFF_FFFF != 0xFFFF_FFFF,
+        let table = UnsafeRawPointer(bitPattern: UInt(counts & ~(3 << 62)) << 3)
+      else { return false }
+      counts = table.load(fromByteOffset: 16, as: UInt64.self)
+    }
+    return counts & 1 << 32 != 0
+  }
+
+  private static let isKnown: Bool = {
+    guard MemoryLayout<Int>.size == 8 else { return false }
+    return [false, true].allSatisfy { isReferredToWeakly in
+      let finding = Finding()
+      var probe: Probe? = Probe(finding)
+      if isReferredToWeakly { finding.probe = probe }
+      let isMarkedAlive = isMarked(Unmanaged.passUnretained(probe!).toOpaque())
+      probe = nil
+      return !isMarkedAlive && finding.isMarkedDying
+    }
+  }()
+
+  private final class Finding {
+    weak var probe: Probe?
+    var isMarkedDying = false
+  }
+
+  private final class Probe {
+    let finding: Finding
+    init(_ finding: Finding) { self.finding = finding }
+    deinit { finding.isMarkedDying = isMarked(Unmanaged.passUnretained(self).toOpaque()) }
+  }
+}
