@@ -5,26 +5,26 @@ public struct LuaLibraries: OptionSet, Sendable {
   /// Makes a set of libraries from bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// `print` and the other basic functions`.
+  /// `print` and the other basic functions.
   public static let base = LuaLibraries(rawValue: 1 << 0)
   /// `package` and `require`.
   public static let package = LuaLibraries(rawValue: 1 << 1)
-  /// `coroutine`.
+  /// `coroutine`: making and running coroutines.
   public static let coroutine = LuaLibraries(rawValue: 1 << 2)
-  /// `table`.
+  /// `table`: `insert`, `sort`, `concat` and the like.
   public static let table = LuaLibraries(rawValue: 1 << 3)
-  /// `io`.
+  /// `io`: files and standard streams.
   public static let io = LuaLibraries(rawValue: 1 << 4)
-  /// `os`.
+  /// `os`: time, environment, processes, and removing and renaming files.
   public static let os = LuaLibraries(rawValue: 1 << 5)
-  /// `string`.
+  /// `string`: text, and the methods of strings.
   public static let string = LuaLibraries(rawValue: 1 << 6)
-  /// `math`.
+  /// `math`: functions and random numbers.
   public static let math = LuaLibraries(rawValue: 1 << 7)
-  /// `utf8`.
+  /// `utf8`: characters of texts.
   public static let utf8 = LuaLibraries(rawValue: 1 << 8)
-  /// `debug`.
+  /// `debug`: what a debugger needs; not for scripts that are not trusted.
   public static let debug = LuaLibraries(rawValue: 1 << 9)
-  /// All of them.
+  /// All standard libraries.
   public static let all = LuaLibraries(rawValue: (1 << 10) - 1)
 }

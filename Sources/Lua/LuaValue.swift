@@ -5,18 +5,28 @@
 ///
 /// Two values are equal as `rawequal` has it, except that 1 and 1.0 differ here and NaN equals nothing.
 public enum LuaValue: Sendable, Hashable {
+  /// No value.
   case `nil`
+  /// `true` or `false`.
   case boolean(Bool)
+  /// A number of the subtype integer.
   case integer(Int64)
+  /// A number of the subtype float.
   case number(Double)
+  /// A string: any bytes.
   case string(LuaString)
+  /// A table, by reference.
   case table(LuaTable)
+  /// A function of Lua, C or Swift.
   case function(LuaFunction)
+  /// A full userdata, such as a Swift object.
   case userdata(LuaUserdata)
+  /// A coroutine.
   case thread(LuaThread)
+  /// A light userdata: an address.
   case lightUserdata(LuaAddress)
 
-  /// The name that Lua's `type` gives.
+  /// The name that `type` of Lua gives, such as "number".
   public var typeName: String {
     switch self {
     case .nil: "nil"

@@ -5,7 +5,10 @@ import PackageDescription
 let package = Package(
   name: "by-path",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
-  targets: ["client", "collections", "lazies", "observers", "threads"].map { name in
+  targets: [
+    "basket", "calculator", "client", "collections", "lazies", "observers", "player", "thermostat",
+    "threads",
+  ].map { name in
     .executableTarget(
       name: name,
       dependencies: [

@@ -20,8 +20,11 @@ extension LuaHost {
     try observeEdits(table, immediate, once, "\(file):\(line)", listEdit, callback)
   }
 
-  /// The same for a table that is used as a map, an `obs.dictionary`, and an `obs.set_of`, whose
-  /// members are keys and values.
+  /// Calls `callback` at the end of each turn in which keys of `table` changed, with the value before and
+  /// the one now of each.
+  ///
+  /// The table is used as a map, an `obs.dictionary`, or an `obs.set_of`, whose members are keys and values.
+  /// As `observe` otherwise.
   ///
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
   @discardableResult

@@ -21,7 +21,7 @@ public final class LuaHost {
   public var programName = "obs-lua"
   /// How many errors were reported so far.
   public internal(set) var reportCount = 0
-  /// True once a script called `os.exit`-like functions through the host, or `close()` began.
+  /// True as soon as `close()` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine

@@ -4,13 +4,19 @@ public import Lua
 public struct LuaReport: Sendable {
   /// What kind of callback it was.
   public enum Kind: String, Sendable {
+    /// A watcher that is called at the end of turns.
     case watcher
+    /// An immediate watcher, which is called inside of writes.
     case immediate
+    /// A timer: `obs.after`, `obs.every`, `obs.next_turn`.
     case timer
+    /// A task: `obs.task`.
     case task
+    /// What is told of something else: `on_end`, `on_error`, `obs.on_observed`, `obs.log`.
     case hook
     /// The getter of a lazy property, which nobody has read.
     case getter
+    /// What was registered by `obs.on_exit`.
     case exit
     /// Not a callback's error: the engine gave up on watchers that trigger themselves.
     case loop

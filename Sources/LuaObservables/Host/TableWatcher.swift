@@ -35,6 +35,7 @@ public final class TableWatcher: Receiver {
     host.engine.runHooks()
   }
 
+  @_documentation(visibility: internal)
   public override func deliver(_ watcher: WatcherRef) {
     guard let host, let body, let root = watcher.pointee.root else { return }
     let L = host.state.pointer
@@ -46,15 +47,18 @@ public final class TableWatcher: Receiver {
     body(LuaTable(pin: pin), watcher)
   }
 
+  @_documentation(visibility: internal)
   public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
     deliver(watcher)
   }
 
+  @_documentation(visibility: internal)
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     body = nil
   }
 
+  @_documentation(visibility: internal)
   public override func title(_ watcher: WatcherRef) -> String { name }
 }
 

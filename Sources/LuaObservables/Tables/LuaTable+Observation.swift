@@ -5,6 +5,7 @@ public import Observables
 /// A property of a Swift model may hold a table of a script; key paths go on into it.
 extension LuaTable: ObservableReference {
   /// Where the table is observed; nil if its state is closed or has no host on that loop.
+  @_documentation(visibility: internal)
   public func observationToken(in engine: Engine) -> ObservationToken? {
     guard let state = try? pin.state, let host = state.attachment as? LuaHost,
       host.engine === engine

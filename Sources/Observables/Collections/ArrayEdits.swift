@@ -9,14 +9,14 @@ public struct ArrayEdits<Element>: RandomAccessCollection {
     (self.edits, self.formerCount) = (edits, formerCount)
   }
 
-  /// 0.
+  /// The first position, which is 0.
   public var startIndex: Int { 0 }
   /// The number of edits.
   public var endIndex: Int { edits.count }
   /// The edit at a position; the first is to be applied first.
   public subscript(position: Int) -> CollectionEdit<Element> { edits[position] }
 
-  /// The same as the standard library tells it: all removals, then all insertions.
+  /// The edits as the standard library tells them: all removals, then all insertions.
   ///
   /// - Complexity: O(n · edits).
   public var difference: CollectionDifference<Element> {
@@ -40,7 +40,7 @@ extension ObservableArray {
   /// a turn are not told, nor is a turn that leaves the array as it was. `options.initial` tells all
   /// elements as insertions. Ends with `stop()`, or when the array is gone.
   ///
-  /// - Throws: `PathError`, as each registration may.
+  /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only, else
   ///   O(n + n · edits).
   @discardableResult

@@ -1,7 +1,7 @@
 // Elements may look at the array when they die, and arguments while they are read: what is put in is
 // copied before, and what is taken out is held until the memory is whole again.
 extension ObservableArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
-  /// 0.
+  /// The first position, which is 0.
   public var startIndex: Int { 0 }
   /// The number of elements.
   @inlinable public var endIndex: Int {
@@ -39,7 +39,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     set { replaceSubrange(bounds, with: newValue) }
   }
 
-  /// The same for any range expression.
+  /// The elements of a range, such as `2...`, as a copy; assigning replaces them, one event for all.
   public subscript(bounds: some RangeExpression<Int>) -> ArraySlice<Element> {
     get {
       access()
@@ -144,7 +144,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// The same for any range expression.
+  /// Takes the elements of a range, such as `2...`, out: one event.
   public func removeSubrange(_ bounds: some RangeExpression<Int>) {
     removeSubrange(bounds.relative(to: storage))
   }
@@ -194,7 +194,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// The same for any range expression.
+  /// Replaces the elements of a range, such as `2...`: one event.
   public func replaceSubrange(
     _ bounds: some RangeExpression<Int>, with elements: some Collection<Element>
   ) {

@@ -29,6 +29,7 @@ public class ObservableCollection: KeyPathObservable {
   // MARK: Where it is observed
 
   /// Where it is observed by the loop of `engine`, which is the only one that may.
+  @_documentation(visibility: internal)
   public func observationToken(in engine: Engine) -> ObservationToken? {
     if let node {
       if self.engine !== engine {
@@ -44,6 +45,7 @@ public class ObservableCollection: KeyPathObservable {
   }
 
   /// Where it is observed now.
+  @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? { node.map(ObservationToken.init(node:)) }
 
   /// What a tracked computation reads of the collection it depends on (Z10): all of it.

@@ -83,7 +83,7 @@ extension ObservableDictionary {
   /// last is told once. `options.initial` tells all entries as new. Ends with `stop()`, or when the
   /// dictionary is gone.
   ///
-  /// - Throws: `PathError`, as each registration may.
+  /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(operations since the last call).
   @discardableResult
   public func observeEdits(
@@ -115,7 +115,7 @@ extension ObservableDictionary {
   /// In the order of `keys`, on the loop's thread, once per turn for each. `options.initial` tells those
   /// that are there, as new. Ends with `stop()`, or when the dictionary is gone.
   ///
-  /// - Throws: `PathError`, as each registration may; nothing that is wrong with a key.
+  /// - Throws: ``PathError``, as each registration may; nothing that is wrong with a key.
   /// - Complexity: O(keys), also for each turn in which one of them changed.
   @discardableResult
   public func observeKeys(

@@ -84,7 +84,7 @@ extension ObservableSet {
   /// On the loop's thread, at most once per turn. An edit's `new` is a member that came, its `old` one
   /// that left. `options.initial` tells all members as new. Ends with `stop()`, or when the set is gone.
   ///
-  /// - Throws: `PathError`, as each registration may.
+  /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(operations since the last call).
   @discardableResult
   public func observeEdits(

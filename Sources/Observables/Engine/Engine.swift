@@ -2,6 +2,7 @@
 ///
 /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The operations are in slices of this type: making
 /// nodes and watchers here, wiring, writes, immediate calls, flushing and endings in their own files.
+@_documentation(visibility: internal)
 public final class Engine {
   /// Where its loop lives.
   let home: LoopHome

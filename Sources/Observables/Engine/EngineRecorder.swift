@@ -1,6 +1,7 @@
 /// Sees what the engine does.
 ///
 /// All calls come in the middle of an operation: take notes only.
+@_documentation(visibility: internal)
 open class EngineRecorder {
   /// For subclasses.
   public init() {}

@@ -1,6 +1,7 @@
 /// The record of one observed object.
 ///
 /// The object owns it and says when it dies (`Engine.end`).
+@_documentation(visibility: internal)
 public struct Node {
   /// How this object answers.
   ///
@@ -40,6 +41,7 @@ public struct Node {
 }
 
 /// A node, wherever the engine keeps it.
+@_documentation(visibility: internal)
 public typealias NodeRef = UnsafeMutablePointer<Node>
 
 extension NodeRef {
@@ -65,6 +67,7 @@ extension NodeRef {
 }
 
 /// What lies at one component of a path.
+@_documentation(visibility: internal)
 public enum Child {
   /// An observable object.
   case node(NodeRef)
@@ -73,6 +76,7 @@ public enum Child {
 }
 
 /// What digits stand for in one object (C4).
+@_documentation(visibility: internal)
 public enum Element {
   /// An ordinary key.
   case key(SlotRef)
@@ -87,13 +91,14 @@ public enum Element {
 /// Nothing else in the engine is polymorphic.
 ///
 /// Called on the loop's thread only.
+@_documentation(visibility: internal)
 open class NodeKind {
   /// For subclasses.
   public init() {}
 
   /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
   ///
-  /// - Throws: `PathError` for a component that this kind of object cannot have.
+  /// - Throws: ``PathError`` for a component that this kind of object cannot have.
   open func slot(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> SlotRef {
@@ -109,7 +114,7 @@ open class NodeKind {
 
   /// What the digits at `step` stand for; an object is remembered until `releaseElement`.
   ///
-  /// - Throws: `PathError` where nothing is there.
+  /// - Throws: ``PathError`` where nothing is there.
   open func element(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> Element {

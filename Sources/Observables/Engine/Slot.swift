@@ -3,6 +3,7 @@
 /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
 /// eight bytes are read from C; the first of them, by models too, on every write of the key: while it
 /// is 0 nobody needs news.
+@_documentation(visibility: internal)
 public struct Slot {
   /// Bits of `Wants`.
   package var wants: UInt8
@@ -48,6 +49,7 @@ public struct Slot {
 }
 
 /// A slot, wherever the engine keeps it.
+@_documentation(visibility: internal)
 public typealias SlotRef = UnsafeMutablePointer<Slot>
 
 extension SlotRef {

@@ -2,6 +2,7 @@
 /// watcher has to what it watches.
 ///
 /// Raw memory: it is reached from links on the way of a write.
+@_documentation(visibility: internal)
 public struct WatcherRecord {
   /// Registration order (T3), and what tells a watcher from a later one at the same address.
   package let id: UInt64
@@ -115,11 +116,13 @@ public struct WatcherRecord {
 }
 
 /// A watcher's record, wherever the engine keeps it.
+@_documentation(visibility: internal)
 public typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
 
 /// A change as an immediate watcher is told it.
 ///
 /// `old` and `new` are the writer's; what they are is known to its kind.
+@_documentation(visibility: internal)
 public struct Change {
   package let node: NodeRef
   /// The slot of the key that was written; nil where only `*` is observed.
@@ -151,6 +154,7 @@ public struct Change {
 ///
 /// Public only as the base class of `Watcher`. Called on the loop's thread, never re-entered for one
 /// watcher.
+@_documentation(visibility: internal)
 open class Receiver {
   /// For subclasses.
   public init() {}
@@ -217,6 +221,7 @@ open class Receiver {
 }
 
 /// A path that a lazy property declares.
+@_documentation(visibility: internal)
 public struct DeclaredDependency {
   package let path: Path
   /// Where it is rooted, if that is another object, and one that is observed.
@@ -230,6 +235,7 @@ public struct DeclaredDependency {
 }
 
 /// What came of computing a lazy property.
+@_documentation(visibility: internal)
 public enum Computation {
   /// The value that it had.
   case same

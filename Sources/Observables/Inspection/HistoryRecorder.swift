@@ -2,6 +2,7 @@
 ///
 /// Notes are taken in the middle of the engine's operations; whoever logs is told after them. A bridge
 /// overrides how keys are spelled, where writes are, and which watchers are its own.
+@_documentation(visibility: internal)
 open class HistoryRecorder: EngineRecorder {
   /// What is known of one watcher.
   package struct History {

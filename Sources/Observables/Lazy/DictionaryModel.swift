@@ -76,7 +76,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
     }
   }
 
-  /// The same by the name itself.
+  /// The value of the property of this name: `settings.zoom` is `settings["zoom"]`.
   public subscript(dynamicMember name: String) -> Value? {
     get { self[name] }
     set { self[name] = newValue }
@@ -97,7 +97,9 @@ public final class DictionaryModel<Value>: ObservableCollection {
   /// Watchers are called if that gives another value.
   public func invalidate(_ name: String) { properties[name]?.invalidate() }
 
-  /// The same for all properties.
+  /// Every property is loaded again when it is read.
+  ///
+  /// Watchers are called if that gives another value.
   public func invalidate() { for property in properties.values { property.invalidate() } }
 
   /// Whether reading the property loads nothing.
@@ -106,7 +108,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
   /// The names of the properties that are valid, in order.
   public var validNames: [String] { properties.filter { $0.value.isValid }.keys.sorted() }
 
-  /// … and of those that were used and are not.
+  /// The names of the properties that were used and are not valid, in order.
   public var invalidNames: [String] { properties.filter { !$0.value.isValid }.keys.sorted() }
 
   /// Loads every property that was used and is not valid.

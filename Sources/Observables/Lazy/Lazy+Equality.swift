@@ -1,45 +1,48 @@
 extension Lazy where Value: Equatable {
-  /// Equal values are no change; NaN equals NaN (T5).
+  /// A property for which equal values are no change; NaN equals NaN (T5).
   public convenience init() { self.init(standIn: nil, same) }
-  /// The same; the value stands in for errors.
+  /// A property for which equal values are no change (T5); the value stands in for errors.
   public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue, same) }
 }
 
 extension Lazy where Value: AnyObject {
-  /// The same object is no change (T5).
+  /// A property for which the same object is no change (T5).
   public convenience init() { self.init(standIn: nil) { $0 === $1 } }
-  /// The same; the object stands in for errors.
+  /// A property for which the same object is no change (T5); the object stands in for errors.
   public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue) { $0 === $1 } }
 }
 
 extension Lazy where Value: AnyObject & Equatable {
-  /// The same object is no change, whatever its `==` says (T5).
+  /// A property for which the same object is no change, whatever its `==` says (T5).
   public convenience init() { self.init(standIn: nil) { $0 === $1 } }
-  /// The same; the object stands in for errors.
+  /// A property for which the same object is no change, whatever its `==` says; the object stands in for
+  /// errors.
   public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue) { $0 === $1 } }
 }
 
 extension Lazy where Value: ExpressibleByNilLiteral {
-  /// Each computation is a change; nil stands in for errors.
+  /// A property for which each computation is a change; nil stands in for errors.
   public convenience init() { self.init(standIn: .some(nil)) { _, _ in false } }
 }
 
 extension Lazy where Value: ExpressibleByNilLiteral & Equatable {
-  /// Equal values are no change; nil stands in for errors.
+  /// A property for which equal values are no change; nil stands in for errors.
   public convenience init() { self.init(standIn: .some(nil), same) }
 }
 
 extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral {
-  /// The same object, or nil again, is no change; nil stands in for errors.
+  /// A property for which the same object, or nil again, is no change; nil stands in for errors.
   public convenience init() { self.init(standIn: .some(nil)) { $0.reference === $1.reference } }
 }
 
 extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral & Equatable {
-  /// The same object, whatever its `==` says, or nil again, is no change; nil stands in for errors.
+  /// A property for which the same object, whatever its `==` says, or nil again, is no change; nil stands
+  /// in for errors.
   public convenience init() { self.init(standIn: .some(nil)) { $0.reference === $1.reference } }
 }
 
 /// An object or nil, which are told apart by identity.
+@_documentation(visibility: internal)
 public protocol OptionalReference {
   /// The object.
   var reference: AnyObject? { get }
@@ -47,6 +50,7 @@ public protocol OptionalReference {
 
 extension Optional: OptionalReference where Wrapped: AnyObject {
   /// The object, if there is one.
+  @_documentation(visibility: internal)
   public var reference: AnyObject? { self }
 }
 

@@ -28,7 +28,7 @@ public final class Lazy<Value>: LazyStorage {
 
   /// A property whose values cannot be compared: each computation changes it.
   public convenience init() { self.init(standIn: nil) { _, _ in false } }
-  /// The same; the value stands in for errors.
+  /// A property whose values cannot be compared; the value stands in for errors.
   public convenience init(wrappedValue: Value) {
     self.init(standIn: wrappedValue) { _, _ in false }
   }
@@ -71,7 +71,7 @@ public final class Lazy<Value>: LazyStorage {
 
   /// The value, computed if it is invalid.
   ///
-  /// - Throws: what the getter throws (Z8), and `LazyError` for a cycle (Z11), a chain of tracked
+  /// - Throws: what the getter throws (Z8), and ``LazyError`` for a cycle (Z11), a chain of tracked
   ///   getters that is too deep (Z13), and a getter that writes to what it depends on. The property
   ///   stays invalid, and the next read computes again.
   public func get() throws -> Value {
@@ -166,8 +166,10 @@ public final class Lazy<Value>: LazyStorage {
   override func anyValue() throws -> Any? { flattened(try get()) }
   override var anyPeek: Any? { peek.flatMap { flattened($0) } }
 
+  @_documentation(visibility: internal)
   public override func forgetBase(of lazy: WatcherRef) { base = nil }
 
+  @_documentation(visibility: internal)
   public override func change(of lazy: WatcherRef) -> AnyObject? {
     SavedValues(
       ObservedValues(

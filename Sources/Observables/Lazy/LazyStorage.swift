@@ -226,6 +226,7 @@ public class LazyStorage: Receiver {
 
   // MARK: Receiver
 
+  @_documentation(visibility: internal)
   public override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
     // The getter may drop the last reference to its object.
     let owner = owner.unsafelyUnwrapped.retain()
@@ -241,6 +242,7 @@ public class LazyStorage: Receiver {
     }
   }
 
+  @_documentation(visibility: internal)
   public override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
     for dependency in declaration.dependencies {
       var root: NodeRef?
@@ -257,6 +259,7 @@ public class LazyStorage: Receiver {
     }
   }
 
+  @_documentation(visibility: internal)
   public override func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     declaration.dependencies.map { dependency in
       DeclaredDependency(
@@ -265,18 +268,22 @@ public class LazyStorage: Receiver {
     }
   }
 
+  @_documentation(visibility: internal)
   public override func fail(_ lazy: WatcherRef, _ error: any Error) {
     failure = error
   }
 
+  @_documentation(visibility: internal)
   public override func reportFailure(of lazy: WatcherRef) {
     guard let error = failure else { return }
     failure = nil
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
+  @_documentation(visibility: internal)
   public override func title(_ watcher: WatcherRef) -> String { title }
 
+  @_documentation(visibility: internal)
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     engineReference = nil

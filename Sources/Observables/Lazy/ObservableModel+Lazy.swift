@@ -2,29 +2,29 @@ extension ObservableModel {
   /// The lazy properties of this object that are valid, in the order of their declaration (Z14).
   public var validNames: [String] { lazies.filter { $0.storage.isValid }.map(\.declaration.name) }
 
-  /// … and those that are not.
+  /// The lazy properties of this object that are not valid, in the order of their declaration.
   public var invalidNames: [String] {
     lazies.filter { !$0.storage.isValid }.map(\.declaration.name)
   }
 
   /// Whether a property is lazy and up to date.
   ///
-  /// - Throws: `ModelError` for an unknown name.
+  /// - Throws: ``ModelError`` for an unknown name.
   public func isValid(_ name: String) throws(ModelError) -> Bool {
     try storage(of: name)?.isValid ?? false
   }
 
   /// The next read of a lazy property computes anew; harmless for one that is not lazy.
   ///
-  /// - Throws: `ModelError` for an unknown name.
+  /// - Throws: ``ModelError`` for an unknown name.
   public func invalidate(_ name: String) throws(ModelError) { try storage(of: name)?.invalidate() }
 
-  /// The same for all of them.
+  /// The next read of each lazy property computes anew.
   public func invalidate() { for (_, storage) in lazies { storage.invalidate() } }
 
   /// The value of a property, if it is valid; nothing is computed or tracked.
   ///
-  /// - Throws: `ModelError` for an unknown name.
+  /// - Throws: ``ModelError`` for an unknown name.
   public func peek(_ name: String) throws(ModelError) -> Any? {
     if let storage = try storage(of: name) { return storage.anyPeek }
     return try Self.dynamicProperties(of: self).value(of: name, in: self)

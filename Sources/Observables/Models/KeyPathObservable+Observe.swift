@@ -5,7 +5,7 @@ extension KeyPathObservable {
   /// capture it (L6). Ends with `stop()`, or when this object is gone; dropping the watcher ends
   /// nothing (L1).
   ///
-  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observe(
@@ -19,7 +19,7 @@ extension KeyPathObservable {
 
   /// One watcher for several paths, called once per turn for all of them.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
   public func observe(
     _ paths: [Path], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
@@ -34,7 +34,7 @@ extension KeyPathObservable {
   /// Calls `callback` with this object and the observer, which is held weakly: when it is gone the
   /// watcher ends (L3).
   ///
-  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
   public func observe<Observer: AnyObject>(
     _ path: Path, observer: Observer, in loop: Loop? = nil,
@@ -48,7 +48,7 @@ extension KeyPathObservable {
   /// One watcher for several paths, called once per turn for all of them, with this object and the
   /// observer, which is held weakly: when it is gone the watcher ends (L3).
   ///
-  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
   public func observe<Observer: AnyObject>(
     _ paths: [Path], observer: Observer, in loop: Loop? = nil,
@@ -70,7 +70,7 @@ extension KeyPathObservable {
   ///
   /// It is not re-entered: what it changes itself calls it again after it returned.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
   public func observeImmediately(
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),

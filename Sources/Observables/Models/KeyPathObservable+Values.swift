@@ -12,7 +12,7 @@ extension KeyPathObservable {
   /// it keeps neither of them alive. A value of another type later on is reported to `Loop.onError` and left
   /// out.
   ///
-  /// - Throws: `PathError` for a component that its object doesn't have (P9) and for a value that is not of the
+  /// - Throws: ``PathError`` for a component that its object doesn't have (P9) and for a value that is not of the
   ///   type, and what a getter throws.
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(

@@ -3,16 +3,19 @@
 /// Confined to the thread of the loop that observes it.
 public protocol KeyPathObservable: AnyObject, ObservableReference {
   /// Where it is observed now; nil while it is not.
+  @_documentation(visibility: internal)
   var currentObservation: ObservationToken? { get }
 }
 
 /// A reference to an object that key paths can go through: a model, a collection, a table of a script.
 public protocol ObservableReference {
   /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
+  @_documentation(visibility: internal)
   func observationToken(in engine: Engine) -> ObservationToken?
 }
 
 /// Where an object is observed; made by those who implement a kind of observable object.
+@_documentation(visibility: internal)
 public struct ObservationToken {
   package let node: NodeRef
   package init(node: NodeRef) { self.node = node }

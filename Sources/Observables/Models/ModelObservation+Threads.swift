@@ -59,7 +59,8 @@ extension ModelObservation {
     report(slot, of: model, old, new, isSame: old === new)
   }
 
-  /// The same for a class with `==` of its own: wiring is decided by identity (P6).
+  /// The property in `slot`, which holds an object with `==` of its own, was written; the same object is no
+  /// change, an equal one is: wiring is decided by identity (P6).
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value?, to new: Value?
   ) {

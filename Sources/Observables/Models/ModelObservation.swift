@@ -63,7 +63,8 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
-  /// The same for a class with `==` of its own: wiring is decided by identity (P6).
+  /// The property in `slot`, which holds an object with `==` of its own, was written; the same object is no
+  /// change, an equal one is: wiring is decided by identity (P6).
   @inlinable @inline(__always)
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, from old: Value?, to new: Value?

@@ -52,7 +52,7 @@ public final class ModelProperties: @unchecked Sendable {
 
   /// The slot of a property by its name.
   ///
-  /// - Throws: `ModelError` that names the type and suggests the nearest name.
+  /// - Throws: ``ModelError`` that names the type and suggests the nearest name.
   public func slot(of name: String) throws(ModelError) -> Int {
     if let slot = slots[name] { return slot }
     throw ModelError(
@@ -62,7 +62,7 @@ public final class ModelProperties: @unchecked Sendable {
 
   /// The value of a property by its name; nil where the property is nil.
   ///
-  /// - Throws: `ModelError` for an unknown name, and for a lazy property that cannot be computed.
+  /// - Throws: ``ModelError`` for an unknown name, and for a lazy property that cannot be computed.
   public func value(of name: String, in model: some ObservableModel) throws(ModelError) -> Any? {
     let entry = entries[try slot(of: name)]
     do {
@@ -75,7 +75,7 @@ public final class ModelProperties: @unchecked Sendable {
 
   /// The type of a property, as an error names it.
   ///
-  /// - Throws: `ModelError` for an unknown name.
+  /// - Throws: ``ModelError`` for an unknown name.
   public func typeName(of name: String) throws(ModelError) -> String {
     expectation(of: entries[try slot(of: name)].type)
   }
@@ -87,7 +87,7 @@ public final class ModelProperties: @unchecked Sendable {
 
   /// Sets a property by its name.
   ///
-  /// - Throws: `ModelError` for an unknown name, a read-only property, and a value of the wrong type.
+  /// - Throws: ``ModelError`` for an unknown name, a read-only property, and a value of the wrong type.
   public func set(
     _ name: String, of model: some ObservableModel, to value: Any?
   ) throws(ModelError) {

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Which threads may use a model.
 public enum ThreadUse: Sendable {
-  /// That of the loops that observe it.
+  /// The one thread of the loops that observe it.
   case confined
-  /// All of them: its values are read and written inside of `ModelObservation.locked`.
+  /// Any thread: its values are read and written inside of `ModelObservation.locked`.
   case threadSafe
 }
 

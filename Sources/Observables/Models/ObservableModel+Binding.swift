@@ -10,7 +10,7 @@ extension ObservableModel {
   /// nil, is reported to `Loop.onError`, and the binding goes on; a lazy property that fails keeps the value of
   /// before here.
   ///
-  /// - Throws: `ModelError` for a name that one of both does not have, a property here that is read-only or of
+  /// - Throws: ``ModelError`` for a name that one of both does not have, a property here that is read-only or of
   ///   another type, and a lazy one that cannot be computed; nothing is bound then.
   /// - Complexity: O(number of names), per turn with a change, too.
   @discardableResult

@@ -26,6 +26,7 @@ public protocol ObservableModel: KeyPathObservable {
 extension ObservableModel {
   /// Where the model is observed by the loop of `engine`; nil for one that belongs to the loops of
   /// another thread.
+  @_documentation(visibility: internal)
   public func observationToken(in engine: Engine) -> ObservationToken? {
     if observation.isObserved(elsewhereThan: engine) {
       engine.hasMetForeign = true
@@ -35,6 +36,7 @@ extension ObservableModel {
   }
 
   /// Where the model is observed now: by the thread's current loop, or by another one of its loops.
+  @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? {
     observation.existingNode.map(ObservationToken.init(node:))
   }

@@ -68,19 +68,19 @@ public final class Watcher: Receiver {
     }
   }
 
-  /// Changes from now on are remembered as one.
+  /// Calls nobody until `resume()`; changes from now on are remembered as one.
   public func pause() {
     if let record { engine.pause(record) }
   }
 
-  /// … and delivered after this.
+  /// Ends `pause()`: what changed meanwhile is delivered, by one call.
   public func resume() {
     if let record { engine.resume(record) }
   }
 
   /// Adds a path with the same root: still one call per turn.
   ///
-  /// - Throws: `PathError` for a component that its object doesn't have.
+  /// - Throws: ``PathError`` for a component that its object doesn't have.
   @discardableResult
   public func observe(_ path: Path) throws -> Watcher {
     if let record {
@@ -109,6 +109,7 @@ public final class Watcher: Receiver {
 
   // MARK: Receiver
 
+  @_documentation(visibility: internal)
   public override func deliver(_ watcher: WatcherRef) {
     if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
       // Not for a write: `initial`, `run`, an object in the middle that died.
@@ -138,6 +139,7 @@ public final class Watcher: Receiver {
     callback?.release()
   }
 
+  @_documentation(visibility: internal)
   public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
     guard let changeBody else {
       call()
@@ -149,17 +151,21 @@ public final class Watcher: Receiver {
     changeBody(self, ModelChange(path: path, key: key, old: values?.old, new: values?.new))
   }
 
+  @_documentation(visibility: internal)
   public override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
     guard let equals, let values = change.observedValues else { return change.isSame }
     return equals(values.old, values.new)
   }
 
+  @_documentation(visibility: internal)
   public override func save(_ change: Change) -> AnyObject? {
     SavedValues(change.observedValues)
   }
 
+  @_documentation(visibility: internal)
   public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
 
+  @_documentation(visibility: internal)
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     if calls == 0 { dropCallback() }
@@ -173,8 +179,10 @@ public final class Watcher: Receiver {
     endBody = nil
   }
 
+  @_documentation(visibility: internal)
   public override func title(_ watcher: WatcherRef) -> String { name }
 
+  @_documentation(visibility: internal)
   public override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
     (name, "\(file):\(line)")
   }
@@ -193,26 +201,26 @@ public struct ModelChange {
   public let path: Path
   /// The property that was written; of a collection the index, key or member.
   public let key: String
-  /// Its value before and after the write; nil also where the write came without values.
+  /// The value before the write; nil also where the write came without values.
   public let old: Any?
-  /// The value after the write.
+  /// The value after the write; nil also where the write came without values.
   public let new: Any?
 }
 
 /// What `observe` can be told besides path and callback.
 public struct WatcherOptions {
-  /// Shown by reports; the place of registration otherwise.
+  /// What reports call the watcher; the place of registration if it is nil.
   public var name: String?
-  /// Also deliver once in the turn of registration.
+  /// Whether there is a call in the turn of registration, too, without a change.
   public var initial = false
-  /// Stop after the first delivery.
+  /// Whether it ends after the first call.
   public var once = false
   /// Replaces the comparison of T5 for this watcher: true when this write is no change.
   public var equals: ((_ old: Any?, _ new: Any?) -> Bool)?
   /// Called in the next turn after the observed object died (not when the watcher was stopped).
   public var onEnd: ((Path) -> Void)?
 
-  /// The defaults: coalesced, not initial, for ever.
+  /// Options; without arguments a watcher is called for changes only, until it ends.
   public init(
     name: String? = nil, initial: Bool = false, once: Bool = false,
     equals: ((Any?, Any?) -> Bool)? = nil, onEnd: ((Path) -> Void)? = nil

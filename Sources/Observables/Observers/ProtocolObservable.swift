@@ -85,7 +85,8 @@ extension ProtocolObservable {
     try observers.notify(for: key) { observer in try body(key, observer) }
   }
 
-  /// The same for several keys, one after the other.
+  /// Calls `body` with each of several keys, one after the other, and each observer that registered for it
+  /// and is an `Observer`.
   ///
   /// - Throws: what `body` throws; those after it are not called.
   public func withObservers<Observer>(

@@ -99,7 +99,8 @@ extension SharedProtocolObservable {
     observers.notify(for: key) { observer in body(key, observer) }
   }
 
-  /// The same for several keys, one after the other.
+  /// Has `body` called with each of several keys, one after the other, and each observer that registered for
+  /// it and is an `Observer`.
   public func withObservers<Observer>(
     for keys: some Sequence<ObserverKey>,
     _ body: @escaping @Sendable (ObserverKey, Observer) -> Void

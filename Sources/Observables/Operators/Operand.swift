@@ -1,4 +1,5 @@
 /// A value as collection operators see it (C9), whichever kind of object holds it.
+@_documentation(visibility: internal)
 public enum Operand {
   /// Nil, or not reachable.
   case none
@@ -19,6 +20,7 @@ public enum Operand {
 }
 
 /// One member of a collection, for wildcards and operators.
+@_documentation(visibility: internal)
 public struct Member {
   /// The value itself.
   package let value: Operand
@@ -31,6 +33,7 @@ public struct Member {
 }
 
 /// Which members of an object are meant.
+@_documentation(visibility: internal)
 public enum MemberScope {
   /// `*`: every property or element.
   case everything

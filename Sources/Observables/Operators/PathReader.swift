@@ -2,7 +2,7 @@
 package protocol PathReadable {
   /// The value that a component names; nil where there is none.
   ///
-  /// - Throws: `PathError` for a component that this kind of object cannot have.
+  /// - Throws: ``PathError`` for a component that this kind of object cannot have.
   func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any?
   /// Whether the component is asked of each member instead of the object itself (C8).
   func spreads(_ component: Path.Component) -> Bool
@@ -25,7 +25,7 @@ package struct PathReader {
 
   /// The value at the end of the path, from `root`; nil where the path is not reachable.
   ///
-  /// - Throws: `PathError` for a path that stands for many values, and for a value that an operator
+  /// - Throws: ``PathError`` for a path that stands for many values, and for a value that an operator
   ///   cannot take; it names the element.
   /// - Complexity: O(members) for an operator that nobody observes.
   package func value(from root: Any?) throws -> Any? { try value(from: root, step: 0) }
@@ -180,7 +180,7 @@ extension KeyPathObservable {
   /// Integers are `Int` or the property's own type, a union is an array; nil where the path is not
   /// reachable.
   ///
-  /// - Throws: `PathError` for a component that its object doesn't have, for a path that stands for
+  /// - Throws: ``PathError`` for a component that its object doesn't have, for a path that stands for
   ///   many values, and for a value that an operator cannot take.
   /// - Complexity: O(length of the path), and O(members) for an operator that nobody observes.
   public func value(at path: Path) throws -> Any? { try PathReader(path).value(from: self) }

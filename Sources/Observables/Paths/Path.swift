@@ -35,7 +35,7 @@ public final class Path: Sendable {
 
   /// Parses `text`.
   ///
-  /// - Throws: `PathError` for empty text, an empty component, a trailing dot, and `#` without a
+  /// - Throws: ``PathError`` for empty text, an empty component, a trailing dot, and `#` without a
   ///   number; it shows the path and points at the component.
   /// - Complexity: O(length of the text).
   public convenience init(_ text: String) throws(PathError) {
