@@ -20,7 +20,10 @@ import Testing
   @Test func `are the scripts of a folder, by name`() {
     let names = ScriptFixture.all().map(\.name)
     #expect(
-      names == ["checks.lua", "first.lua", "model.lua", "second.lua", "time.lua", "waiting.lua"])
+      names == [
+        "anywhere.lua", "checks.lua", "first.lua", "model.lua", "second.lua", "time.lua",
+        "waiting.lua",
+      ])
   }
 
   @Test func `are selected by a text in their names`() {

@@ -5,7 +5,8 @@ local core, source = ...
 -- Scripts may replace what they find.
 local getinfo, traceback, getmetatable = debug.getinfo, debug.traceback, debug.getmetatable
 local concat, sort, running = table.concat, table.sort, coroutine.running
-local find, format, number_type, smallest = string.find, string.format, math.type, math.min
+local find, format, gsub = string.find, string.format, string.gsub
+local number_type, smallest = math.type, math.min
 local error, pcall, xpcall, select = error, pcall, xpcall, select
 local ipairs, next, pairs, tostring, type = ipairs, next, pairs, tostring, type
 
@@ -76,7 +77,7 @@ end
 
 local function show(value, depth)
   if type(value) == "string" then
-    return (format("%q", value):gsub("\\\n", "\\n"))
+    return (gsub(format("%q", value), "\\\n", "\\n"))
   end
   if type(value) ~= "table" then return text(value) end
   local meta = getmetatable(value)
