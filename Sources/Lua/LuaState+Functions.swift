@@ -11,11 +11,12 @@ extension LuaState {
   /// Makes a Lua function of a Swift function.
   ///
   /// Lua calls it on the state's thread. Arguments of another type raise "bad argument" errors in the
-  /// script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is raised in
-  /// the script, where it reads as its description; if it comes back to Swift it is
-  /// `LuaError.underlying`, or the same value if it was a `LuaError` to begin with. The closure lives until
-  /// the function is collected or the state closed; one that captures the state itself should do so
-  /// `unowned`, or it keeps the state alive until `close()`. `name` is what error messages call the function.
+  /// script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is raised
+  /// in the script, where it reads as its description; if it comes back to Swift it is
+  /// ``LuaError/underlying``, or the same value if it was a ``LuaError`` to begin with. The closure
+  /// lives until the function is collected or the state closed; one that captures the state itself
+  /// should do so `unowned`, or it keeps the state alive until `close()`. `name` is what error messages
+  /// call the function.
   /// - Throws: `memory`, `closed`.
   public func function<each Argument: LuaDecodable, Result: LuaEncodable>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Result

@@ -7,7 +7,7 @@ extension LuaHost {
   /// A global variable of the scripts: a plain value, a table, or a Swift model.
   ///
   /// Reading gives nil where the state is closed. An assignment that fails, for the same reason or
-  /// without memory, is reported to `onError`; `set` throws.
+  /// without memory, is reported to ``onError``; `set` throws.
   public subscript(name: String) -> LuaValue {
     get {
       requireThread("read")
@@ -23,7 +23,7 @@ extension LuaHost {
   ///
   /// Assigning gives scripts the object, or takes it away: properties are read, written and observed by
   /// their names, elements by their positions, entries by their keys. An assignment that fails, as the
-  /// host is closed or there is no memory, is reported to `onError`; `set` throws.
+  /// host is closed or there is no memory, is reported to ``onError``; `set` throws.
   public subscript<Object: KeyPathObservable>(name: String) -> Object? {
     get { object(self[name], as: Object.self) }
     set {
@@ -60,7 +60,7 @@ extension LuaHost {
 
   /// Gives scripts a Swift function as a global variable.
   ///
-  /// Arguments, results and errors are those of a `Method`. Called on the loop's thread; ends with the
+  /// Arguments, results and errors are those of a ``Method``. Called on the loop's thread; ends with the
   /// host, or when nothing in Lua refers to the function any longer.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.

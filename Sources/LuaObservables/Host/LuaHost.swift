@@ -6,7 +6,7 @@ public import Observables
 ///
 /// Confined to the loop's thread: elsewhere its functions throw, and those that throw nothing end the
 /// program with a sentence. A host runs scripts, takes Swift objects and functions, and reports
-/// errors. It ends with `close()`, or when it is dropped.
+/// errors. It ends with ``close()``, or when it is dropped. <doc:ScriptableApp> shows one at work.
 public final class LuaHost {
   /// The state of the scripts.
   public let state: LuaState
@@ -21,7 +21,7 @@ public final class LuaHost {
   public var programName = "obs-lua"
   /// How many errors were reported so far.
   public internal(set) var reportCount = 0
-  /// True as soon as `close()` has begun.
+  /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
@@ -62,6 +62,8 @@ public final class LuaHost {
   @exclusivity(unchecked) var hookDepth = 0
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
+  ///
+  /// Without a loop it is on the current one of this thread, or makes one.
   ///
   /// - Throws: `LuaError` where there is no memory for it.
   public convenience init(

@@ -30,7 +30,7 @@ public struct Method<Model: ObservableModel> {
   /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those that are
   /// `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in the script. Absent
   /// ones count as nil, surplus ones are dropped. An error that `body` throws is raised in the script, and
-  /// is `LuaError.underlying` if it comes back to Swift. Where `body` returns an `AsyncResult` the task of
+  /// is `LuaError.underlying` if it comes back to Swift. Where `body` returns an ``AsyncResult`` the task of
   /// the script waits for it.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (Model, repeat each Argument) throws -> Result

@@ -9,7 +9,7 @@ public struct Function {
   /// Only a task can wait for the result.
   let isAsync: Bool
 
-  /// A function that runs `body`, as a `Method` without an object does.
+  /// A function that runs `body`, as a ``Method`` without an object does.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
   ) {

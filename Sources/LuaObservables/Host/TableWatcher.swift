@@ -4,7 +4,7 @@ public import Observables
 
 /// A Swift watcher of a table of a script.
 ///
-/// The table owns it (L1): dropping the handle ends nothing. It ends with `stop()`, when the table is
+/// The table owns it (L1): dropping the handle ends nothing. It ends with ``stop()``, when the table is
 /// collected, or when the host closes. Confined to the loop's thread.
 public final class TableWatcher: Receiver {
   private let reference: HostReference

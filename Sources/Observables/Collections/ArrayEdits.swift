@@ -37,8 +37,8 @@ extension ObservableArray {
   /// to it since the last call (C10).
   ///
   /// On the loop's thread, at most once per turn. Elements that were put in and taken out again within
-  /// a turn are not told, nor is a turn that leaves the array as it was. `options.initial` tells all
-  /// elements as insertions. Ends with `stop()`, or when the array is gone.
+  /// a turn are not told, nor is a turn that leaves the array as it was. ``WatcherOptions/initial`` tells all
+  /// elements as insertions. Ends with ``Watcher/stop()``, or when the array is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only, else

@@ -80,8 +80,8 @@ extension ObservableDictionary {
   /// Calls `callback` at the end of each turn in which a key changed, with what became of each (C10).
   ///
   /// On the loop's thread, at most once per turn. Each key that has another value than when it was told
-  /// last is told once. `options.initial` tells all entries as new. Ends with `stop()`, or when the
-  /// dictionary is gone.
+  /// last is told once. ``WatcherOptions/initial`` tells all entries as new. Ends with
+  /// ``Watcher/stop()``, or when the dictionary is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(operations since the last call).
@@ -112,8 +112,8 @@ extension ObservableDictionary {
   /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than when it
   /// was told last, with the value before and the one now.
   ///
-  /// In the order of `keys`, on the loop's thread, once per turn for each. `options.initial` tells those
-  /// that are there, as new. Ends with `stop()`, or when the dictionary is gone.
+  /// In the order of `keys`, on the loop's thread, once per turn for each. ``WatcherOptions/initial``
+  /// tells those that are there, as new. Ends with ``Watcher/stop()``, or when the dictionary is gone.
   ///
   /// - Throws: ``PathError``, as each registration may; nothing that is wrong with a key.
   /// - Complexity: O(keys), also for each turn in which one of them changed.

@@ -2,7 +2,7 @@
 /// operators make of its values (C5).
 ///
 /// A class that is used like the standard library's `Dictionary`. In a path a name is a key (the text
-/// of a `String` key; `Path.Component.key(_:)` spells others), and `count` is the size. Copies and
+/// of a `String` key; ``Path/Component/key(_:)`` spells others), and `count` is the size. Copies and
 /// encoded dictionaries carry no observations (L7). Confined to the thread of the loop that observes
 /// it.
 ///

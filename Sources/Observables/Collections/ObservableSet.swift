@@ -1,7 +1,7 @@
 /// A set that can be observed by key path: whether a member is there, its size, the properties of its
 /// members and what operators make of them (C6).
 ///
-/// A class that is used like the standard library's `Set`. `key(of:)` spells a member, present or not,
+/// A class that is used like the standard library's `Set`. ``key(of:)`` spells a member, present or not,
 /// for use in a path. Copies and encoded sets carry no observations (L7). Confined to the thread of the
 /// loop that observes it.
 ///
@@ -160,7 +160,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     Path.Component(kind: .member, bytes: names.name(of: member))
   }
 
-  /// The member, present or not, that `key(of:)` gave this component for; nil where there is none.
+  /// The member, present or not, that ``key(of:)`` gave this component for; nil where there is none.
   public func object(for key: Path.Component) -> Element? {
     key.kind == .member ? names.member(named: key.bytes) : nil
   }

@@ -1,9 +1,9 @@
 extension Loop {
-  /// Switches the record on that `Watcher.why` and `whyNot` answer from (W4); off costs one branch.
+  /// Switches the record on that ``Watcher/why()`` and `whyNot` answer from (W4); off costs one branch.
   public func record(_ isOn: Bool) { use { $0.keepsHistory = isOn } }
 
-  /// Tells `sink` what happens to the watchers and lazy properties of this loop: at the end of each turn, one event
-  /// after the other; nil switches it off.
+  /// Tells `sink` what happens to the watchers and lazy properties of this loop: at the end of each
+  /// turn, one event after the other; nil switches it off.
   ///
   /// What the sink does itself is told with the next turn.
   public func log(_ sink: ((LoopEvent) -> Void)?) {
@@ -31,12 +31,13 @@ extension Loop {
 }
 
 extension Watcher {
-  /// The writes behind its last call (W4): all of them since `Loop.record(true)`, none before, and after its end.
+  /// The writes behind its last call (W4): all of them since ``Loop/record(_:)`` switched the record
+  /// on, none before, and none after its end.
   ///
   /// - Complexity: O(writes).
   public func why() -> [RecordedWrite] { activeRecord.flatMap(history)?.last ?? [] }
 
-  /// Why it was not called; in full after `Loop.record(true)`.
+  /// Why it was not called; in full where ``Loop/record(_:)`` has switched the record on.
   public func whyNot() -> Silence {
     guard let record = activeRecord else {
       return Silence(reason: .stopped, detail: "it has ended")

@@ -1,4 +1,4 @@
-/// Something that happened in a loop, as `Loop.log` tells it.
+/// Something that happened in a loop, as ``Loop/log(_:)`` tells it.
 public struct LoopEvent: Sendable {
   /// What happened.
   public enum Kind: String, Sendable {

@@ -14,7 +14,7 @@
 /// ```
 ///
 /// A path names properties as it does in a model, but any name is fine. Over an
-/// `ObservableDictionary` nothing has to be invalidated: its changes are heard. A script uses such an
+/// ``ObservableDictionary`` nothing has to be invalidated: its changes are heard. A script uses such an
 /// object as a dictionary. Confined to the thread of the loop that observes it.
 @dynamicMemberLookup
 public final class DictionaryModel<Value>: ObservableCollection {

@@ -16,7 +16,7 @@ extension Property {
   }
 
   /// A computed property that depends on what `get` read when it ran last (Z10): other lazy properties,
-  /// observable collections, and properties that call `ModelObservation.access`.
+  /// observable collections, and properties that call ``ModelObservation/access(_:of:)``.
   @inlinable
   public init<Value>(
     _ name: String, tracked storage: @escaping (Model) -> Lazy<Value>, isReadOnly: Bool = false,

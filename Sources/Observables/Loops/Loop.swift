@@ -2,12 +2,12 @@ import Glibc
 
 /// A loop of turns: it handles messages and timers, and calls watchers when a turn ends (T1).
 ///
-/// Confined to the thread that made it, but for its `inbox`. It can own that thread (`run()`, which
-/// sleeps when idle), be stepped by a host that has a loop of its own (`step()`), live in a queue or
-/// another event loop (`Loop(driver:)`, `Loop.main`), or run in virtual time without waiting
-/// (`Loop(clock: .virtual)`, for tests).
+/// Confined to the thread that made it, but for its ``inbox``. It can own that thread (``run()``, which
+/// sleeps when idle), be stepped by a host that has a loop of its own (``step()``), live in a queue or
+/// another event loop (``init(driver:)``, ``main``), or run in virtual time without waiting
+/// (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
 ///
-/// The loop that was made last on a thread is `Loop.current` there, which is where `observe` puts
+/// The loop that was made last on a thread is ``current`` there, which is where `observe` puts
 /// its watchers unless it is told otherwise.
 public final class Loop {
   /// Where other threads leave messages.
@@ -28,9 +28,12 @@ public final class Loop {
   /// Who is told what happens (`log`).
   var sink: ((LoopEvent) -> Void)?
 
-  /// Told of errors that have no caller: watchers that trigger themselves without end (T4, T9).
+  /// Told of errors that have no caller, on the loop's thread.
   ///
-  /// Without it they go to the standard error stream.
+  /// They are of watchers that trigger themselves without end (T4, T9), lazy properties that fail where
+  /// nobody reads them (Z8), names that an object which came into a path doesn't have, and what `bind`,
+  /// `values` and `observe(_:on:)` meet after they returned. Without it they go to the standard error
+  /// stream.
   public var onError: ((any Error) -> Void)?
 
   /// A loop for the current thread, to be run or stepped.
@@ -80,6 +83,10 @@ public final class Loop {
   // MARK: Turns
 
   /// Runs `body` as a turn: watchers are called when it returns or throws.
+  ///
+  /// Inside of another turn it ends that one, too.
+  ///
+  /// - Precondition: no watcher, hook, getter or batch is under way.
   @discardableResult
   public func turn<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
@@ -90,6 +97,10 @@ public final class Loop {
   }
 
   /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
+  ///
+  /// For programs that write outside of ``turn(_:)``.
+  ///
+  /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
     precondition(
       !engine.isOccupied, "A turn cannot end inside a watcher, a hook, a getter or a batch")
@@ -177,7 +188,7 @@ public final class Loop {
   func noteReference(of timer: LoopTimer) { references += timer.keepsLoopRunning ? 1 : -1 }
   func dropReference() { references -= 1 }
 
-  /// Keeps `run()` from returning until the matching `release()`: something outside of the loop will
+  /// Keeps ``run()`` from returning until the matching `release()`: something outside of the loop will
   /// post to its inbox.
   public func retain() { references += 1 }
   /// Takes one `retain()` back.
@@ -235,7 +246,7 @@ public final class Loop {
     if !isStopping { virtualNow = end }
   }
 
-  /// Makes `run()` return after the turn under way, or at once when it is called next.
+  /// Makes ``run()`` return after the turn under way, or at once when it is called next.
   public func stop() {
     isStopping = true
     inbox.wake()

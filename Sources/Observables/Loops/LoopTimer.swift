@@ -1,13 +1,13 @@
 /// A callback that a loop makes when its time has come, once or again and again.
 ///
-/// Each call is a turn of the loop. Ends with `stop()`, or after the call if it doesn't repeat;
+/// Each call is a turn of the loop. Ends with ``stop()``, or after the call if it doesn't repeat;
 /// dropping it ends nothing. Confined to the loop's thread.
 public final class LoopTimer {
   /// When it is due, on the loop's clock.
   public internal(set) var due: Double
   /// Seconds between calls; nil for a timer that is called once.
   public let interval: Double?
-  /// False after `stop()`, or after the only call.
+  /// False after ``stop()``, or after the only call.
   public internal(set) var isActive = true
   /// Whether the loop waits for it (`unref` of scripts sets it to false).
   public var keepsLoopRunning = true {

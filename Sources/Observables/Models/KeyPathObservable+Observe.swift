@@ -2,9 +2,10 @@ extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which an element of `path` changed.
   ///
   /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need not
-  /// capture it (L6). Ends with `stop()`, or when this object is gone; dropping the watcher ends
-  /// nothing (L1).
+  /// capture it (L6). Ends with ``Watcher/stop()``, or when this object is gone; dropping the watcher ends
+  /// nothing (L1). The loop is ``Loop/current`` if none is given.
   ///
+  /// - Precondition: there is a loop on this thread.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the path).
   @discardableResult
@@ -19,6 +20,8 @@ extension KeyPathObservable {
 
   /// One watcher for several paths, called once per turn for all of them.
   ///
+  /// Where, until when and with what is as for one path.
+  ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
   public func observe(
@@ -31,8 +34,10 @@ extension KeyPathObservable {
     ) { observed, _ in callback(unsafeDowncast(observed, to: Self.self)) }
   }
 
-  /// Calls `callback` with this object and the observer, which is held weakly: when it is gone the
-  /// watcher ends (L3).
+  /// Calls `callback` with this object and the observer, at the end of each turn in which an element of
+  /// `path` changed.
+  ///
+  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without one.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
@@ -46,7 +51,9 @@ extension KeyPathObservable {
   }
 
   /// One watcher for several paths, called once per turn for all of them, with this object and the
-  /// observer, which is held weakly: when it is gone the watcher ends (L3).
+  /// observer.
+  ///
+  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without one.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult

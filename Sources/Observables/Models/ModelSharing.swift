@@ -5,7 +5,7 @@ import Synchronization
 public enum ThreadUse: Sendable {
   /// The one thread of the loops that observe it.
   case confined
-  /// Any thread: its values are read and written inside of `ModelObservation.locked`.
+  /// Any thread: its values are read and written inside of ``ModelObservation/locked(_:)``.
   case threadSafe
 }
 

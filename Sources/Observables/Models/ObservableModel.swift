@@ -1,6 +1,6 @@
 /// A Swift class whose properties can be observed by key path.
 ///
-/// A model declares its properties once per class, holds a `ModelObservation`, and tells it of each
+/// A model declares its properties once per class, holds a ``ModelObservation``, and tells it of each
 /// write:
 ///
 /// ```swift
@@ -15,7 +15,7 @@
 ///
 /// The number given to `didSet` is the property's place in the declaration. A model may be an `Observable` of
 /// the toolchain as well: its accessors tell both, and neither minds the other. Confined to one thread, whose
-/// loops may all observe it, except with `ModelObservation(.threadSafe)`.
+/// loops may all observe it, except with `ModelObservation(.threadSafe)`: <doc:Threads>.
 public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
   static var properties: ModelProperties { get }

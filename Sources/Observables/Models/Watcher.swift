@@ -1,7 +1,7 @@
 /// A registration: which paths of which object are watched, and who is called.
 ///
 /// The observed object owns it (L1): dropping the handle ends nothing, and keeping it keeps nothing
-/// alive. It ends with `stop()`, or when the observed object or the observer is gone. Confined to the
+/// alive. It ends with ``stop()``, or when the observed object or the observer is gone. Confined to the
 /// loop's thread.
 public final class Watcher: Receiver {
   @exclusivity(unchecked) private var record: WatcherRef?
@@ -16,7 +16,7 @@ public final class Watcher: Receiver {
   // Only asked while the watcher is active, and the engine ends its watchers before it goes.
   private let engineReference: Unmanaged<Engine>
   var engine: Engine { engineReference._withUnsafeGuaranteedRef { $0 } }
-  /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
+  /// How reports name it: what ``WatcherOptions/name`` gave, or the place of its registration.
   public var name: String { givenName ?? "\(file):\(line)" }
   private let givenName: String?
   private let file: StaticString

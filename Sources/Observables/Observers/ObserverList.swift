@@ -1,4 +1,4 @@
-/// Who has registered with an object: an `ObserverRegistry`, or a `SharedObserverRegistry`.
+/// Who has registered with an object: an ``ObserverRegistry``, or a ``SharedObserverRegistry``.
 public protocol ObserverList<Key>: AnyObject {
   /// What observers register for; `Never` for objects without keys.
   associatedtype Key: Hashable

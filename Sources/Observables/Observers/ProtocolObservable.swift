@@ -22,7 +22,7 @@
 /// K3). Adding and removing inside a notification is for the next one; notifications may be nested. With
 /// another key type than `Never`, observers can register for some keys alone (K2).
 ///
-/// `SharedProtocolObservable` is the same for objects that several threads use.
+/// ``SharedProtocolObservable`` is the same for objects that several threads use.
 public protocol ProtocolObservable: ObserverHolding
 where Observers == ObserverRegistry<ObserverKey> {}
 

@@ -1,10 +1,10 @@
 /// An object that several threads use, and that calls methods of protocols on whoever registered for them.
 ///
-/// As `ProtocolObservable`, except that all of it may be used on any thread, and that each observer is called
-/// in the context that it registered from, or asked for: the thread of its loop, its actor, or inline, by who
-/// makes the notification (K3). Whoever is called may add, remove and notify: nothing is locked meanwhile,
-/// and what it adds or removes is for the next notification. A call that is still on its way to another
-/// context when its observer is removed is not made.
+/// As ``ProtocolObservable``, except that all of it may be used on any thread, and that each observer
+/// is called in the context that it registered from, or asked for: the thread of its loop, its actor,
+/// or inline, by who makes the notification (K3). Whoever is called may add, remove and notify: nothing
+/// is locked meanwhile, and what it adds or removes is for the next notification. A call that is still
+/// on its way to another context when its observer is removed is not made.
 ///
 /// ```swift
 /// final class Store: SharedProtocolObservable {
@@ -19,7 +19,8 @@ public protocol SharedProtocolObservable: ObserverHolding, Sendable
 where Observers == SharedObserverRegistry<ObserverKey>, ObserverKey: Sendable {}
 
 extension SharedProtocolObservable {
-  /// Registers an observer, which is held weakly, and is called in `context`: by default where this is called.
+  /// Registers an observer, which is held weakly, and is called in `context`: by default where this is
+  /// called.
   ///
   /// - Returns: false where it is registered already, which changes nothing.
   @discardableResult

@@ -6,7 +6,7 @@ import Synchronization
 /// number of registrations; parsing is O(length of the text).
 ///
 /// A Swift path counts from 0, a Lua path from 1; what a component means is decided by the object
-/// that it is applied to. May be used on any thread.
+/// that it is applied to: <doc:KeyPaths>. May be used on any thread.
 public final class Path: Sendable {
   /// The components, the one nearest to the root first; never empty.
   public let components: [Component]
@@ -108,6 +108,8 @@ extension Path {
 
 extension Path: ExpressibleByArrayLiteral {
   /// A path of keys as they are: `["a.b", 3]`; other keys are spelled `.key(…)`.
+  ///
+  /// Where a list of paths is possible too, as in `observe`, a literal is that list: write `Path(["a.b", 3])`.
   public convenience init(arrayLiteral components: Component...) {
     self.init(components: components)
   }
