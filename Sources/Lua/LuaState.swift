@@ -4,8 +4,10 @@ internal import CLua
 ///
 /// Confined to one thread (or one loop, or one queue): whoever uses it or its handles makes sure of that.
 /// That of a `LuaHost` belongs where its loop lives; elsewhere it throws `thread`.
-/// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, also after the state was closed. No
-/// function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift: <doc:Calculator>.
+///
+/// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, also after the state was closed.
+/// No function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift.
+/// <doc:Calculator> uses one.
 public final class LuaState {
   package let pins: LuaPins
   /// Where the registry has the table that holds the pins.
