@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -13,19 +14,35 @@ let package = Package(
   name: "obs-lua",
   products: [
     .library(name: "Observables", targets: ["Observables"]),
+    .library(name: "ObservableModels", targets: ["ObservableModels"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
     .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    // For the macros; built only where `ObservableModels` is used.
+    .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.0"..<"604.0.0"),
   ],
   targets: [
     .target(
       name: "Observables",
       dependencies: [.product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: strict),
+    .target(
+      name: "ObservableModels", dependencies: ["Observables", "ObservableModelsMacros"],
+      swiftSettings: strict),
+    .macro(
+      name: "ObservableModelsMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ], swiftSettings: strict),
     .target(
       name: "CLua", path: "CLua",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
@@ -46,6 +63,19 @@ let package = Package(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       swiftSettings: strict),
     .testTarget(name: "ObservablesTests", dependencies: ["Observables"], swiftSettings: strict),
+    .testTarget(
+      name: "ObservableModelsTests", dependencies: ["ObservableModels", "Observables"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ObservableModelsMacrosTests",
+      dependencies: [
+        "ObservableModelsMacros",
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ], swiftSettings: strict),
     .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
     .testTarget(
       name: "LuaObservablesTests",

@@ -98,11 +98,12 @@ public final class ModelObservation {
 
   /// Whether somebody would hear of a write of the property in `slot`.
   ///
-  /// For accessors that can save the old value, or changing it in a copy.
+  /// For accessors that can save the old value, or changing it in a copy. The slot is only asked for
+  /// where something of the model is observed.
   @inlinable @inline(__always)
-  public func isObserved(_ slot: Int) -> Bool {
+  public func isObserved(_ slot: @autoclosure () -> Int) -> Bool {
     guard let slotWants else { return false }
-    return wants(slotWants, slot) != 0
+    return wants(slotWants, slot()) != 0
   }
 
   /// What the watchers of the property and of `*`, which comes first, want to hear.

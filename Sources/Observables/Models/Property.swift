@@ -4,13 +4,20 @@ public struct Property<Model: ObservableModel> {
   public let name: String
   let read: (Model) throws -> Any?
   let operand: (Model) -> Operand
-  let write: ((Model, Any?) -> Bool)?
+  var write: ((Model, Any?) -> Bool)?
   /// Takes any object so that no wrapper is needed where kinds of models meet.
   let child: ((AnyObject, Engine) -> NodeRef?)?
   /// The type as an error names it.
   let type: Any.Type
   /// How it is computed, if it is lazy.
   let lazy: LazyDeclaration?
+
+  /// The same property, which its class may write, and which is read-only by name.
+  public var readOnlyByName: Property {
+    var property = self
+    property.write = nil
+    return property
+  }
 
   init(
     _ name: String, type: Any.Type, lazy: LazyDeclaration,

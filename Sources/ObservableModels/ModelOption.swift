@@ -1,0 +1,19 @@
+/// Says that several threads use a model.
+public enum ModelThreadSafety: Sendable {
+  /// Several threads may read and write its properties (T8).
+  case threadSafe
+}
+
+/// Says that another framework observes a model, too.
+public enum ModelFramework: Sendable {
+  /// The toolchain's Observation.
+  case observable
+}
+
+/// Either of them, where `@ObservableModel` hands it on to the properties.
+public enum ModelOption: Sendable {
+  /// `ModelThreadSafety.threadSafe`.
+  case threadSafe
+  /// `ModelFramework.observable`.
+  case observable
+}

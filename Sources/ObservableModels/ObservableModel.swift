@@ -1,0 +1,82 @@
+import Observation
+@_exported public import Observables
+
+/// Makes a class an `ObservableModel`: its stored properties can be observed by key path, and used by
+/// scripts.
+///
+/// ```swift
+/// @ObservableModel final class User {
+///   var first = "", last = ""
+///   var address: Address?
+///   @Computed("first", "last") var full: String
+///   private func makeFull() -> String { "\(first) \(last)" }
+/// }
+/// ```
+///
+/// A stored `var` that is not private gets a slot, and accessors that report its writes and reads; a
+/// `let`, and what has a private setter, is read-only by name. The class gets `properties`,
+/// `observation` and the conformance, and `CodingKeys` where it says that it is `Codable`. A subclass of
+/// a model says `@ObservableModel` again for its own properties. Private properties, `lazy`, static and
+/// computed ones are left as they are. The model is confined to the thread of the loop that observes it.
+@attached(
+  member, conformances: ObservableModel,
+  names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
+  named(modelRegistrar), named(CodingKeys))
+@attached(memberAttribute)
+@attached(extension, conformances: ObservableModel)
+public macro ObservableModel() =
+  #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
+
+/// The same for a model that several threads read and write (T8), which is `Sendable` then.
+///
+/// Its observed properties are guarded by a lock, in which `willSet` and `didSet` run; others have to be
+/// constants, or guarded by the class. `count += 1` is one step for other threads. Watchers are called
+/// on the thread of their loop.
+@attached(
+  member, conformances: ObservableModel,
+  names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
+  named(modelRegistrar), named(CodingKeys))
+@attached(memberAttribute)
+@attached(extension, conformances: ObservableModel, Sendable)
+public macro ObservableModel(_ use: ModelThreadSafety) =
+  #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
+
+/// The same for a model that is `Observable` for the toolchain's Observation as well.
+///
+/// Both hear of each write, and neither minds the other. The file imports `Observation`.
+@attached(
+  member, conformances: ObservableModel,
+  names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
+  named(modelRegistrar), named(CodingKeys))
+@attached(memberAttribute)
+@attached(extension, conformances: ObservableModel, Observation.Observable)
+public macro ObservableModel(_ framework: ModelFramework) =
+  #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
+
+/// Both together.
+@attached(
+  member, conformances: ObservableModel,
+  names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
+  named(modelRegistrar), named(CodingKeys))
+@attached(memberAttribute)
+@attached(extension, conformances: ObservableModel, Sendable, Observation.Observable)
+public macro ObservableModel(_ use: ModelThreadSafety, _ framework: ModelFramework) =
+  #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
+
+/// Leaves a stored property alone: it is not observed, and has no name for paths and scripts.
+///
+/// It is still encoded where the class is `Codable`, as it is stored.
+@attached(peer)
+public macro Ignored() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
+
+/// Observes a stored property although it is private.
+///
+/// So that tracked properties notice it, and paths name it.
+@attached(peer)
+public macro Observed() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
+
+/// What `@ObservableModel` writes at each stored property that it observes.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro ObservedProperty(_ slot: Int, _ options: ModelOption...) =
+  #externalMacro(module: "ObservableModelsMacros", type: "ObservedPropertyMacro")

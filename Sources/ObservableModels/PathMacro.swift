@@ -1,0 +1,49 @@
+/// The key path of properties that the compiler has checked, as `observe` takes it (P10).
+///
+/// ```swift
+/// try user.observe(#path(User.self, \.address?.zip)) { user in … }
+/// ```
+///
+/// A misspelt name is an error of the compiler. That each name is a property that its model observes is
+/// checked when the path is made: a private or ignored one is a programming error and traps, with the
+/// sentence of P9. Beyond values that are no models, such as collections, only registration can tell.
+/// An index or a key in brackets has to be a literal: `\.items[0].name` is `items.0.name`. May be used
+/// on any thread.
+///
+/// - Complexity: O(length of the path), each time.
+@freestanding(expression)
+public macro path<Root: KeyPathObservable, Value>(
+  _ root: Root.Type, _ path: KeyPath<Root, Value>
+) -> Path = #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
+
+/// For the code that `#path` writes: the path `text`, whose components are applied to the values of
+/// `prefixes`.
+///
+/// - Complexity: O(length of the path).
+public func path<Root>(_ text: String, through prefixes: [PartialKeyPath<Root>]) -> Path {
+  let path = Path(stringLiteral: text)
+  for (component, prefix) in zip(path.components, prefixes) {
+    guard let model = modelType(Swift.type(of: prefix).valueType) else { continue }
+    do {
+      _ = try model.properties.slot(of: component.name)
+    } catch {
+      preconditionFailure("key path '\(text)': \(error)")
+    }
+  }
+  return path
+}
+
+/// The class of models that a value of the type is, if it is one.
+private func modelType(_ type: Any.Type) -> (any ObservableModel.Type)? {
+  if let optional = type as? any OptionalType.Type { return modelType(optional.wrapped) }
+  return type as? any ObservableModel.Type
+}
+
+/// Lets a type be asked whether it is optional.
+private protocol OptionalType {
+  static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+  fileprivate static var wrapped: Any.Type { Wrapped.self }
+}

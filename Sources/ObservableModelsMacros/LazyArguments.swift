@@ -1,0 +1,41 @@
+import SwiftParser
+import SwiftSyntax
+
+/// What `@Computed` or `@LazyProperty` is told.
+struct LazyArguments {
+  let isComputed: Bool
+  /// The key paths that the value comes from, as they are written.
+  let paths: [ExprSyntax]
+  private let labeled: [String: ExprSyntax]
+
+  init(_ attribute: AttributeSyntax) {
+    isComputed = attribute.shortName == "Computed"
+    paths = attribute.list.filter { $0.label == nil }.map(\.expression)
+    let labeled = attribute.list.filter { $0.label != nil }
+    self.labeled = Dictionary(
+      labeled.map { ($0.label!.text, $0.expression) }, uniquingKeysWith: { $1 })
+  }
+
+  /// The literal that names the method which loads the property.
+  var loader: ExprSyntax? { labeled["loader"] }
+
+  /// The literal that names the method which configures what was created.
+  var configure: ExprSyntax? { labeled["configure"] }
+
+  /// The entry in the list of properties, without what computes it.
+  func head(_ name: String, _ spelling: String) -> String {
+    let isTracked = isComputed && paths.isEmpty
+    let from = paths.map(\.trimmedDescription).joined(separator: ", ")
+    return """
+      Observables.Property(\(stringLiteral(name)), \
+      \(isTracked ? "tracked" : "lazy"): { $0.$\(spelling) }\
+      \(paths.isEmpty ? "" : ", from: [\(from)]")\
+      \(labeled["isCached"].map { ", isCached: \($0.trimmedDescription)" } ?? "")
+      """
+  }
+}
+
+extension ExprSyntax {
+  /// What a literal of text stands for.
+  var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
+}

@@ -1,0 +1,10 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// An attribute that `@ObservableModel` reads, and that adds nothing by itself.
+struct MarkerMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] { [] }
+}

@@ -1,0 +1,204 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// Finds what cannot work in a class with `@ObservableModel`.
+struct ModelChecks {
+  let model: ModelClass
+  /// It does not inherit properties that cannot be seen here.
+  let isRoot: Bool
+  let context: any MacroExpansionContext
+
+  init(_ model: ModelClass, isRoot: Bool, in context: some MacroExpansionContext) {
+    (self.model, self.isRoot, self.context) = (model, isRoot, context)
+  }
+
+  func run() {
+    if let attribute = model.declaration.attributes.named("MainActor") {
+      context.diagnose(.actorOfModel(attribute, model.declaration))
+    }
+    for member in model.declaration.memberBlock.members {
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
+      if let attribute = variable.attributes.making {
+        check(lazy: variable, attribute)
+      } else if variable.isStoredInInstance, variable.attributes.named("Ignored") == nil {
+        check(stored: variable)
+      }
+    }
+  }
+
+  // MARK: Stored properties
+
+  private func check(stored variable: VariableDeclSyntax) {
+    if variable.isConstant {
+      if let binding = variable.bindings.first(where: { $0.accessorBlock != nil }) {
+        context.diagnose(.observersOfConstant(variable, binding))
+      }
+      return
+    }
+    if variable.isHidden, variable.attributes.named("Observed") == nil { return }
+    if variable.bindings.count > 1 {
+      context.diagnose(.severalVariables(variable))
+    } else if variable.onlyBinding == nil {
+      context.diagnose(
+        PlacedDiagnostic(
+          "pattern", at: variable.bindings.first!.pattern,
+          "an observed property has a name of its own; declare each variable by itself"))
+    } else if let (binding, name) = variable.onlyBinding, binding.typeAnnotation == nil,
+      binding.initializer == nil
+    {
+      context.diagnose(.missingType(of: binding, name))
+    } else if let wrapper = variable.foreignWrapper {
+      context.diagnose(.foreignWrapper(wrapper, on: variable))
+    }
+  }
+
+  // MARK: Lazy properties
+
+  private func check(lazy variable: VariableDeclSyntax, _ attribute: AttributeSyntax) {
+    guard let (binding, name) = variable.onlyBinding else {
+      context.diagnose(
+        PlacedDiagnostic(
+          "pattern", at: variable.bindings,
+          "'@\(attribute.shortName)' is for one variable with a name"))
+      return
+    }
+    let arguments = LazyArguments(attribute)
+    for path in arguments.paths { check(path: path) }
+    if variable.isConstant {
+      context.diagnose(.lazyConstant(variable, attribute))
+    } else if binding.isComputed {
+      context.diagnose(.getterInPlace(variable, binding, name, attribute))
+    } else if variable.isOfType || variable.isLazy {
+      context.diagnose(
+        PlacedDiagnostic(
+          "instance", at: variable.bindingSpecifier,
+          "'@\(attribute.shortName)' is for properties of instances, and says 'lazy' itself"))
+    } else if binding.typeAnnotation == nil {
+      context.diagnose(.missingType(of: binding, name))
+    } else if let loader = arguments.loader {
+      check(method: loader, parameter: "String", what: "a loader is given the name of the property")
+    } else {
+      check(makerOf: variable, binding, name, attribute, arguments)
+    }
+  }
+
+  private func check(
+    makerOf variable: VariableDeclSyntax, _ binding: PatternBindingSyntax, _ name: TokenSyntax,
+    _ attribute: AttributeSyntax, _ arguments: LazyArguments
+  ) {
+    guard let member = model.members.first(where: { $0.name == plainName(name) }) else { return }
+    guard let maker = model.method(member.maker) else {
+      context.diagnose(.missingMaker(member.maker, variable, binding, attribute))
+      return
+    }
+    if !maker.signature.parameterClause.parameters.isEmpty
+      || maker.signature.effectSpecifiers?.asyncSpecifier != nil
+    {
+      context.diagnose(
+        PlacedDiagnostic(
+          "maker", at: maker.name,
+          "'\(member.maker)' computes '\(member.name)': it takes no arguments, and is not 'async'"))
+    } else if maker.isOfType, binding.typeAnnotation?.type.isOptional == false {
+      context.diagnose(.createdNotOptional(binding.typeAnnotation!.type, member.maker))
+    }
+    if let configure = arguments.configure {
+      check(method: configure, parameter: "the value", what: "it is given what was created")
+    }
+  }
+
+  /// The method that a literal names has to be there.
+  private func check(method literal: ExprSyntax, parameter: String, what: String) {
+    guard let name = literal.literalText else {
+      context.diagnose(
+        PlacedDiagnostic("literal", at: literal, "the name of a method has to be a plain literal"))
+      return
+    }
+    guard let method = model.method(name) else {
+      let names = model.declaration.memberBlock.members
+        .compactMap { $0.decl.as(FunctionDeclSyntax.self).map { plainName($0.name) } }
+      context.diagnose(
+        .unknownName(
+          name, in: literal, nearest: nearestName(to: name, among: names), replacing: name,
+          "\(model.name) has no method '\(name)'"))
+      return
+    }
+    let parameters = method.signature.parameterClause.parameters
+    if parameters.count != 1 || parameters.first?.firstName.tokenKind != .wildcard {
+      context.diagnose(
+        PlacedDiagnostic(
+          "parameters", at: method.signature.parameterClause,
+          "'\(name)' takes one argument without a label, '_: \(parameter)': \(what)"))
+    }
+  }
+
+  // MARK: Key paths
+
+  /// The first name of a key path has to be a property of this class.
+  private func check(path literal: ExprSyntax) {
+    guard let text = literal.literalText else { return }
+    let components = pathComponents(text)
+    if let empty = components.firstIndex(of: "") {
+      context.diagnose(
+        PlacedDiagnostic(
+          "path", at: literal,
+          text.isEmpty
+            ? "the key path is empty (a name, '*' or '#n' was expected)"
+            : "empty component \(empty + 1) in key path '\(text)'"))
+      return
+    }
+    let name = components[0]
+    let names = model.members.map(\.name)
+    guard isRoot, name != "*", !names.contains(name) else { return }
+    let hidden = model.declaration.memberBlock.members.contains { member in
+      member.decl.as(VariableDeclSyntax.self)?.bindings.contains {
+        $0.pattern.as(IdentifierPatternSyntax.self).map { plainName($0.identifier) } == name
+      } ?? false
+    }
+    context.diagnose(
+      hidden
+        ? PlacedDiagnostic(
+          "unpublished", at: literal,
+          "component 1 of key path '\(text)': '\(name)' of \(model.name) is not observed; private "
+            + "properties are where they say '@Observed', computed ones where they say '@Computed'")
+        : .unknownName(
+          name, in: literal, nearest: nearestName(to: name, among: names), replacing: name,
+          "component 1 of key path '\(text)': \(model.name) has no property '\(name)'"))
+  }
+}
+
+/// The components of a key path as they are written, without escapes of dots.
+func pathComponents(_ text: String) -> [String] {
+  var components = [""]
+  var isEscaped = false
+  for character in text {
+    if isEscaped {
+      components[components.count - 1].append(character)
+      isEscaped = false
+    } else if character == "\\" {
+      isEscaped = true
+    } else if character == "." {
+      components.append("")
+    } else {
+      components[components.count - 1].append(character)
+    }
+  }
+  return components
+}
+
+/// The candidate that a misspelt name most likely meant, if one is near.
+func nearestName(to name: String, among candidates: [String]) -> String? {
+  let ranked = candidates.map { candidate in
+    let changes = Array(candidate.lowercased()).difference(from: Array(name.lowercased()))
+    return (name: candidate, distance: changes.count)
+  }
+  guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+  // A letter that was replaced counts twice, so does a pair that was swapped.
+  return best.distance <= max(2, name.count * 2 / 3) && best.distance < name.count ? best.name : nil
+}
+
+extension TypeSyntax {
+  var isOptional: Bool {
+    self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+      || self.as(IdentifierTypeSyntax.self)?.name.text == "Optional"
+  }
+}

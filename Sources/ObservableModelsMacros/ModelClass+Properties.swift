@@ -1,0 +1,68 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+extension ModelClass {
+  /// The observation, the slots and the list of properties; of a class that inherits from `parent`,
+  /// behind those of that.
+  func propertyMembers(inheriting parent: String?, isGeneric: Bool) -> [DeclSyntax] {
+    var result: [DeclSyntax] = []
+    let access = self.access == "open " ? "public " : self.access
+    if parent == nil {
+      let options = options.isThreadSafe ? ".threadSafe" : ""
+      result.append(
+        "\(raw: access)let observation = Observables.ModelObservation(\(raw: options))")
+    }
+    if options.isObservable, parent == nil {
+      result.append("\(raw: access)let modelRegistrar = Observation.ObservationRegistrar()")
+    }
+    result.append(firstSlot(behind: parent, isGeneric: isGeneric))
+    let inheriting = parent.map { ", inheriting: \($0).properties" } ?? ""
+    let made = """
+      Observables.ModelProperties(for: \(name).self\(inheriting)) {
+      \(members.map { "  " + $0.entry(in: self) }.joined(separator: "\n"))
+      }
+      """
+    if isGeneric {
+      // A generic class has no place for it.
+      result.append(
+        """
+        \(raw: head(parent, isStored: false))var properties: Observables.ModelProperties {
+          ObservableModels.properties(of: \(raw: name).self) {
+            \(raw: indented(made, by: 4))
+          }
+        }
+        """)
+    } else if isFinal, parent == nil {
+      result.append("\(raw: access)static let properties = \(raw: made)")
+    } else {
+      result.append(
+        """
+        \(raw: head(parent, isStored: false))var properties: Observables.ModelProperties {
+          modelProperties
+        }
+        """)
+      result.append("private static let modelProperties = \(raw: made)")
+    }
+    return result
+  }
+
+  /// Where the slots of this class begin.
+  private func firstSlot(behind parent: String?, isGeneric: Bool) -> DeclSyntax {
+    guard let parent else { return "private static var firstModelSlot: Int { 0 }" }
+    let count = "\(parent).properties.names.count"
+    return isGeneric
+      ? "private static var firstModelSlot: Int { \(raw: count) }"
+      : "private static let firstModelSlot = \(raw: count)"
+  }
+
+  private func head(_ parent: String?, isStored: Bool) -> String {
+    if parent != nil { return "override \(access)class " }
+    return access + (isFinal ? "static " : "class ")
+  }
+}
+
+/// Every line but the first moved to the right.
+func indented(_ text: String, by count: Int) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false)
+    .joined(separator: "\n" + String(repeating: " ", count: count))
+}

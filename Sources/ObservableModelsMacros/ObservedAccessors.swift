@@ -1,0 +1,130 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The accessors of an observed property.
+struct ObservedAccessors {
+  let name: String
+  let storage: String
+  /// An expression.
+  let slot: String
+  let options: ModelOptions
+
+  var all: [AccessorDeclSyntax] {
+    options.isThreadSafe
+      ? [initializer, sharedGetter, sharedSetter, sharedModify]
+      : [initializer, getter, setter, modify]
+  }
+
+  private var initializer: AccessorDeclSyntax {
+    """
+    @storageRestrictions(initializes: \(raw: storage))
+    init(initialValue) {
+      \(raw: storage) = initialValue
+    }
+    """
+  }
+
+  // MARK: Of one thread
+
+  private var getter: AccessorDeclSyntax {
+    """
+    get {
+      \(raw: noteRead)return \(raw: storage)
+    }
+    """
+  }
+
+  private var setter: AccessorDeclSyntax {
+    """
+    set {
+      \(raw: beginMutation)guard observation.isObserved(\(raw: slot)) else {
+        \(raw: storage) = newValue
+        return
+      }
+      let old = \(raw: storage)
+      \(raw: storage) = newValue
+      observation.didSet(\(raw: slot), from: old, to: \(raw: storage))
+    }
+    """
+  }
+
+  /// Copies nothing while nobody needs the old value.
+  private var modify: AccessorDeclSyntax {
+    """
+    _modify {
+      \(raw: beginMutation)guard observation.isObserved(\(raw: slot)) else {
+        yield &\(raw: storage)
+        return
+      }
+      let old = \(raw: storage)
+      var value = old
+      defer {
+        \(raw: storage) = value
+        observation.didSet(\(raw: slot), from: old, to: \(raw: storage))
+      }
+      yield &value
+    }
+    """
+  }
+
+  // MARK: Of several threads
+
+  private var sharedGetter: AccessorDeclSyntax {
+    """
+    get {
+      \(raw: noteRead)return observation.locked {
+        \(raw: storage)
+      }
+    }
+    """
+  }
+
+  private var sharedSetter: AccessorDeclSyntax {
+    """
+    set {
+      \(raw: beginMutation)let (old, new) = observation.locked {
+        let old = \(raw: storage)
+        \(raw: storage) = newValue
+        return (old, \(raw: storage))
+      }
+      observation.didSet(\(raw: slot), of: self, from: old, to: new)
+    }
+    """
+  }
+
+  /// Nobody else comes between reading and writing.
+  private var sharedModify: AccessorDeclSyntax {
+    """
+    _modify {
+      \(raw: beginMutation)observation.lock()
+      let old = \(raw: storage)
+      defer {
+        let new = \(raw: storage)
+        observation.unlock()
+        observation.didSet(\(raw: slot), of: self, from: old, to: new)
+      }
+      yield &\(raw: storage)
+    }
+    """
+  }
+
+  // MARK: Who else is told
+
+  private var noteRead: String {
+    let registrar =
+      options.isObservable ? "modelRegistrar.access(self, keyPath: \\.\(name))\n  " : ""
+    return registrar + "observation.access(\(slot), of: self)\n  "
+  }
+
+  /// The toolchain's Observation is told before the write, and again after it.
+  private var beginMutation: String {
+    if !options.isObservable { return "" }
+    return """
+      modelRegistrar.willSet(self, keyPath: \\.\(name))
+        defer {
+          modelRegistrar.didSet(self, keyPath: \\.\(name))
+        }
+        \("")
+      """
+  }
+}

@@ -1,0 +1,195 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+extension PlacedDiagnostic {
+  /// `let x = 1 { didSet { … } }`.
+  static func observersOfConstant(
+    _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax
+  ) -> Self {
+    Self(
+      "constant", at: variable.bindingSpecifier,
+      "a 'let' is never written: it has no observers, and is observed as part of a path only",
+      fix: (
+        "replace 'let' by 'var'", [replacing(variable.bindingSpecifier, by: .keyword(.var))]
+      ))
+  }
+
+  /// `@Computed let x: Int`.
+  static func lazyConstant(_ variable: VariableDeclSyntax, _ attribute: AttributeSyntax) -> Self {
+    Self(
+      "lazy-constant", at: variable.bindingSpecifier,
+      "a '@\(attribute.shortName)' property gets its value later: it is a 'var'",
+      fix: (
+        "replace 'let' by 'var'", [replacing(variable.bindingSpecifier, by: .keyword(.var))]
+      ))
+  }
+
+  /// `var a = 1, b = 2`.
+  static func severalVariables(_ variable: VariableDeclSyntax) -> Self {
+    var head = variable
+    head.bindings = []
+    let text = variable.bindings
+      .map { binding in
+        var binding = binding
+        binding.trailingComma = nil
+        return "\(head.trimmedDescription) \(binding.trimmedDescription)"
+      }
+      .joined(separator: "\n" + variable.indentation)
+    var changed = DeclSyntax("\(raw: text)")
+    changed.leadingTrivia = variable.leadingTrivia
+    changed.trailingTrivia = variable.trailingTrivia
+    return Self(
+      "several", at: variable.bindings,
+      "observed properties are declared one by one: each has accessors of its own",
+      fix: (
+        "declare each by itself",
+        [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
+      ))
+  }
+
+  /// `var x`, and nothing that tells of what type.
+  static func missingType(of binding: PatternBindingSyntax, _ name: TokenSyntax) -> Self {
+    var typed = binding.with(\.pattern, binding.pattern.trimmed)
+    typed.typeAnnotation = TypeAnnotationSyntax(
+      colon: .colonToken(trailingTrivia: .space),
+      type: TypeSyntax("\(raw: "<#Type#>")"))
+    if binding.initializer != nil { typed.typeAnnotation?.trailingTrivia = .space }
+    return Self(
+      "type", at: name, "the type of '\(name.text)' is missing",
+      fix: ("add a type", [.replace(oldNode: Syntax(binding), newNode: Syntax(typed))]))
+  }
+
+  /// `@Published var x = 1`.
+  static func foreignWrapper(
+    _ attribute: AttributeSyntax, on variable: VariableDeclSyntax
+  ) -> Self {
+    var changed = variable
+    let ignored = AttributeSyntax("@Ignored").with(\.trailingTrivia, .space)
+    changed.attributes = variable.attributes + [.attribute(ignored)]
+    return Self(
+      "wrapper", at: attribute,
+      "'@\(attribute.shortName)' may bring accessors of its own, and so does an observed property",
+      fix: (
+        "leave the property alone by '@Ignored'",
+        [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
+      ))
+  }
+
+  /// `@Computed var full: String { … }`: a macro cannot replace a getter.
+  static func getterInPlace(
+    _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax, _ name: TokenSyntax,
+    _ attribute: AttributeSyntax
+  ) -> Self {
+    let maker = "make" + plainName(name).prefix(1).uppercased() + plainName(name).dropFirst()
+    let message = """
+      the getter of a '@\(attribute.shortName)' property would run at each read, as no macro can \
+      replace it: the value is computed by a method '\(maker)()'
+      """
+    guard let (effects, body) = binding.getter, let type = binding.typeAnnotation?.type else {
+      return Self("getter", at: binding, message)
+    }
+    var declared = variable
+    declared.bindings = [
+      PatternBindingSyntax(
+        pattern: binding.pattern, typeAnnotation: binding.typeAnnotation?.trimmed)
+    ]
+    let text = """
+      \(declared.trimmedDescription)
+      \(variable.indentation)private func \(maker)() \(effects)-> \(type.trimmed) \(body)
+      """
+    var changed = DeclSyntax("\(raw: text)")
+    changed.leadingTrivia = variable.leadingTrivia
+    changed.trailingTrivia = variable.trailingTrivia
+    return Self(
+      "getter", at: binding.accessorBlock ?? AccessorBlockSyntax(accessors: .getter([])), message,
+      fix: (
+        "move the getter to '\(maker)()'",
+        [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
+      ))
+  }
+
+  /// Nothing computes the property.
+  static func missingMaker(
+    _ maker: String, _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax,
+    _ attribute: AttributeSyntax
+  ) -> Self {
+    let type = binding.typeAnnotation!.type.trimmed
+    let text = """
+      \(variable.trimmedDescription)
+      \(variable.indentation)private func \(maker)() -> \(type) { \("<#value#>") }
+      """
+    var changed = DeclSyntax("\(raw: text)")
+    changed.leadingTrivia = variable.leadingTrivia
+    changed.trailingTrivia = variable.trailingTrivia
+    return Self(
+      "maker", at: attribute,
+      "nothing computes the property: the class needs a method '\(maker)() -> \(type)'",
+      fix: (
+        "add '\(maker)()'", [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
+      ))
+  }
+
+  /// A value that is created on first use is nil before and after.
+  static func createdNotOptional(_ type: TypeSyntax, _ maker: String) -> Self {
+    let optional = OptionalTypeSyntax(
+      wrappedType: type.trimmed, trailingTrivia: type.trailingTrivia)
+    return Self(
+      "optional", at: type,
+      "'static \(maker)()' creates the value, and assigning nil has it created again: the property "
+        + "is optional",
+      fix: (
+        "make it optional",
+        [.replace(oldNode: Syntax(type), newNode: Syntax(optional))]
+      ))
+  }
+
+  /// A name in a literal that the class does not have.
+  static func unknownName(
+    _ name: String, in literal: ExprSyntax, nearest: String?, replacing text: String,
+    _ message: String
+  ) -> Self {
+    guard let nearest else { return Self("name", at: literal, message) }
+    let written = literal.trimmedDescription
+    let fixed = written.replacing(text, with: nearest, maxReplacements: 1)
+    return Self(
+      "name", at: literal, "\(message) (did you mean '\(nearest)'?)",
+      fix: (
+        "replace '\(name)' by '\(nearest)'",
+        [.replace(oldNode: Syntax(literal), newNode: Syntax(ExprSyntax("\(raw: fixed)")))]
+      ))
+  }
+
+  private static func replacing(_ token: TokenSyntax, by kind: TokenKind) -> FixIt.Change {
+    .replace(
+      oldNode: Syntax(token),
+      newNode: Syntax(
+        TokenSyntax(
+          kind, leadingTrivia: token.leadingTrivia, trailingTrivia: token.trailingTrivia,
+          presence: .present)))
+  }
+}
+
+extension VariableDeclSyntax {
+  /// The blanks in front of it.
+  fileprivate var indentation: String {
+    let last = leadingTrivia.description.split(separator: "\n").last ?? ""
+    return last.allSatisfy(\.isWhitespace) ? String(last) : ""
+  }
+}
+
+extension PatternBindingSyntax {
+  /// The effects and body of the only getter.
+  fileprivate var getter: (effects: String, body: String)? {
+    switch accessorBlock?.accessors {
+    case .getter(let statements): return ("", "{ \(statements.trimmed) }")
+    case .accessors(let accessors):
+      guard accessors.count == 1, let getter = accessors.first, let body = getter.body,
+        getter.accessorSpecifier.tokenKind == .keyword(.get)
+      else { return nil }
+      let effects = getter.effectSpecifiers.map { $0.trimmedDescription + " " } ?? ""
+      return (effects, "\(body.trimmed)")
+    case .none: return nil
+    }
+  }
+}

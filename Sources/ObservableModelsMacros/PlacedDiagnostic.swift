@@ -1,0 +1,96 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// What is wrong with the use of a macro, and what would be right.
+struct ModelDiagnostic: DiagnosticMessage, FixItMessage {
+  let message: String
+  let id: String
+
+  var diagnosticID: MessageID { MessageID(domain: "ObservableModels", id: id) }
+  var fixItID: MessageID { diagnosticID }
+  var severity: DiagnosticSeverity { .error }
+}
+
+/// A message at its place.
+struct PlacedDiagnostic {
+  let diagnostic: Diagnostic
+
+  init(
+    _ id: String, at node: some SyntaxProtocol, _ message: String,
+    fix: (message: String, changes: [FixIt.Change])? = nil
+  ) {
+    diagnostic = Diagnostic(
+      node: node, message: ModelDiagnostic(message: message, id: id),
+      fixIts: fix.map { fix in
+        [FixIt(message: ModelDiagnostic(message: fix.message, id: id), changes: fix.changes)]
+      } ?? [])
+  }
+
+  /// `@ObservableModel` on something else.
+  static func notAClass(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax) -> Self {
+    let keyword = declaration.introducer
+    let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text
+    let what = name.map { "'\($0)' is \(article(keyword.text)) \(keyword.text)" }
+    let start = "'@ObservableModel' is for classes" + (what.map { "; \($0)" } ?? "")
+    switch keyword.tokenKind {
+    case .keyword(.actor):
+      return Self(
+        "actor", at: keyword,
+        "\(start), whose properties nobody outside may read; "
+          + "a class that several threads write is '@ObservableModel(.threadSafe)'",
+        fix: replacing(keyword, by: "final class"))
+    case .keyword(.struct):
+      return Self(
+        "struct", at: keyword,
+        "\(start), whose copies have no identity that could be observed; "
+          + "it may be the value of an observed property",
+        fix: replacing(keyword, by: "final class"))
+    case .keyword(.enum):
+      return Self(
+        "enum", at: keyword,
+        "\(start), which has no stored properties; it may be the value of an observed property")
+    default:
+      return Self("declaration", at: keyword, start)
+    }
+  }
+
+  /// `@MainActor @ObservableModel class`.
+  static func actorOfModel(_ attribute: AttributeSyntax, _ declaration: ClassDeclSyntax) -> Self {
+    var changed = declaration
+    changed.attributes = declaration.attributes.filter {
+      $0.as(AttributeSyntax.self)?.shortName != attribute.shortName
+    }
+    changed.leadingTrivia = declaration.leadingTrivia
+    return Self(
+      "main-actor", at: attribute,
+      "a model is confined to the thread of its loop, which may be the main one, and to no actor",
+      fix: (
+        "remove '@\(attribute.shortName)'",
+        [.replace(oldNode: Syntax(declaration), newNode: Syntax(changed))]
+      ))
+  }
+
+  private static func article(_ word: String) -> String {
+    "aeiou".contains(word.first ?? "x") ? "an" : "a"
+  }
+
+  private static func replacing(
+    _ token: TokenSyntax, by text: String
+  ) -> (message: String, changes: [FixIt.Change]) {
+    (
+      "replace '\(token.text)' by '\(text)'",
+      [
+        .replace(
+          oldNode: Syntax(token),
+          newNode: Syntax(
+            TokenSyntax.identifier(
+              text, leadingTrivia: token.leadingTrivia, trailingTrivia: token.trailingTrivia)))
+      ]
+    )
+  }
+}
+
+extension MacroExpansionContext {
+  func diagnose(_ placed: PlacedDiagnostic) { diagnose(placed.diagnostic) }
+}

@@ -1,0 +1,64 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacros
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@testable import ObservableModelsMacros
+
+private let roots: [String: MacroSpec] = specs(conformances: ["ObservableModel"])
+private let heirs: [String: MacroSpec] = specs(conformances: [])
+
+private func specs(conformances: [String]) -> [String: MacroSpec] {
+  [
+    "ObservableModel": MacroSpec(
+      type: ObservableModelMacro.self, conformances: conformances.map { "\(raw: $0)" }),
+    "Computed": MacroSpec(type: MarkerMacro.self),
+    "LazyProperty": MacroSpec(type: MarkerMacro.self),
+    "Ignored": MacroSpec(type: MarkerMacro.self),
+    "path": MacroSpec(type: PathMacro.self),
+  ]
+}
+
+/// Expects what `source` expands to, without the accessors of the properties.
+func expectExpansion(
+  _ source: String, isHeir: Bool = false, to expanded: String,
+  location: Testing.SourceLocation = #_sourceLocation
+) {
+  expect(source, isHeir ? heirs : roots, to: expanded, at: location)
+}
+
+/// Expects what is said about `source`, and what the offered change makes of it.
+func expectDiagnostic(
+  _ source: String, _ line: Int, _ column: Int, _ message: String, fix: String? = nil,
+  _ fixed: String? = nil, location: Testing.SourceLocation = #_sourceLocation
+) {
+  let diagnostic = DiagnosticSpec(
+    message: message, line: line, column: column,
+    fixIts: fix.map { [FixItSpec(message: $0)] } ?? [])
+  expect(source, roots, to: nil, [diagnostic], fixed: fixed, at: location)
+}
+
+/// Expects what the accessors of a property expand to.
+func expectAccessors(
+  _ source: String, to expanded: String, location: Testing.SourceLocation = #_sourceLocation
+) {
+  let specs = ["ObservedProperty": MacroSpec(type: ObservedPropertyMacro.self)]
+  expect(source, specs, to: expanded, at: location)
+}
+
+/// Without `expanded` the expansion doesn't matter.
+private func expect(
+  _ source: String, _ specs: [String: MacroSpec], to expanded: String?,
+  _ diagnostics: [DiagnosticSpec] = [], fixed: String? = nil,
+  at location: Testing.SourceLocation
+) {
+  assertMacroExpansion(
+    source, expandedSource: expanded ?? "", diagnostics: diagnostics, macroSpecs: specs,
+    fixedSource: fixed, indentationWidth: .spaces(2)
+  ) { failure in
+    if expanded == nil, failure.message.hasPrefix("Macro expansion did not produce") { return }
+    Issue.record(Comment(rawValue: failure.message), sourceLocation: location)
+  }
+}

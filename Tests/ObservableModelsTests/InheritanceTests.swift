@@ -1,0 +1,39 @@
+import Observables
+import Testing
+
+/// Models that inherit from models, and generic ones.
+struct InheritanceTests {
+  private let loop = Loop(clock: .virtual)
+
+  @Test func `slots continue over two levels of inheritance`() {
+    #expect(Employee.properties.names == Person.properties.names + ["salary"])
+    #expect(Manager.properties.names == Employee.properties.names + ["team"])
+    #expect(Manager.properties.typeName == "Manager")
+  }
+
+  @Test func `what each level declares is observed on the lowest`() throws {
+    let manager = Manager("Charles")
+    var log: [String] = []
+    try manager.observe("name", in: loop) { log.append("name \($0.name)") }
+    try manager.observe("salary", in: loop) { log.append("salary \($0.salary)") }
+    try manager.observe("team.zip", in: loop) { log.append("zip \($0.team?.zip ?? "-")") }
+    loop.turn { manager.team = Address("1") }
+    loop.turn { (manager.name, manager.salary) = ("Babbage", 5) }
+    #expect(log == ["zip 1", "name Babbage", "salary 5"])
+  }
+
+  @Test func `a generic model has its properties for each of its types`() throws {
+    let (number, text) = (Box(1), LabeledBox("a"))
+    #expect(Box<Int>.properties.names == ["value"])
+    #expect(LabeledBox<String>.properties.names == ["value", "label"])
+    #expect(Box<Int>.properties === Box<Int>.properties)
+    #expect(Box<Int>.properties !== Box<Double>.properties)
+    var log: [String] = []
+    try number.observe("value", in: loop) { log.append("\($0.value)") }
+    try text.observe("value", in: loop) { log.append($0.value) }
+    try text.observe("label", in: loop) { log.append($0.label) }
+    // Nothing says that its values can be compared: each write is a change.
+    loop.turn { (number.value, text.value, text.label) = (1, "b", "c") }
+    #expect(log == ["1", "b", "c"])
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Observation
+import ObservableModels
+import Synchronization
+import Testing
+
+@ObservableModel(.observable) private class Thermostat {
+  var current = 20.0
+}
+
+@ObservableModel(.observable) private final class Heater: Thermostat {
+  var power = 0
+}
+
+@ObservableModel(.threadSafe) private final class Counter {
+  var count = 0
+  var names: [String] = []
+}
+
+@ObservableModel private final class Record: Codable {
+  var name = "Ada"
+  var tags: [String] = []
+  let number: Int
+  @Ignored var cache = 1
+  private var note = ""
+  @Computed("name") var upper: String
+  private func makeUpper() -> String { name.uppercased() }
+
+  init(number: Int) { self.number = number }
+}
+
+@ObservableModel private final class Renamed: Codable {
+  var mail = "a@b.c"
+  private enum CodingKeys: String, CodingKey {
+    // swift-format-ignore: NoLeadingUnderscores
+    case _mail = "e-mail"
+  }
+}
+
+/// Counts on any thread.
+private final class Count: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+  func add() { count.withLock { $0 += 1 } }
+}
+
+/// What a model can be besides observable.
+struct ModelOptionTests {
+  private let loop = Loop(clock: .virtual)
+
+  @Test func `the toolchain's Observation hears what is written, too`() throws {
+    let heater = Heater()
+    var log: [String] = []
+    try heater.observe("current", in: loop) { log.append("\($0.current)") }
+    let heard = Count()
+    func arm() {
+      withObservationTracking {
+        _ = (heater.current, heater.power)
+      } onChange: {
+        heard.add()
+      }
+    }
+    arm()
+    loop.turn { heater.current += 1 }
+    arm()
+    loop.turn { heater.power = 3 }
+    #expect(heard.value == 2 && log == ["21.0"])
+  }
+
+  // T8
+  @Test func `threads write a model that is made for them, and none of them loses a write`() throws
+  {
+    let loop = Loop()
+    let counter = Counter()
+    var last = 0
+    try counter.observe("count", in: loop) { last = $0.count }
+    let threads = (0..<4).map { _ in
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        for _ in 0..<1000 { counter.count += 1 }
+        done.signal()
+      }
+      return done
+    }
+    for thread in threads { thread.wait() }
+    loop.step()
+    #expect(counter.count == 4000 && last == 4000)
+  }
+
+  // L7
+  @Test func `a Codable model is encoded by its names, and decoded without its observers`() throws {
+    let record = Record(number: 3)
+    try record.observe("name", in: loop) { _ in }
+    record.tags = ["x"]
+    let data = try JSONEncoder().encode(record)
+    let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(object.keys.sorted() == ["cache", "name", "note", "number", "tags"])
+    let copy = try JSONDecoder().decode(Record.self, from: data)
+    #expect(copy.tags == ["x"] && copy.number == 3 && copy.observedKeys.isEmpty)
+    #expect(copy.upper == "ADA")
+  }
+
+  @Test func `coding keys of one's own name what is stored`() throws {
+    let data = try JSONEncoder().encode(Renamed())
+    #expect(String(decoding: data, as: UTF8.self) == #"{"e-mail":"a@b.c"}"#)
+  }
+}
