@@ -18,4 +18,9 @@ void clua_install_errors(lua_State *L);
 /// `__gc` of boxes: releases what the box holds, once. [-0, +0, -]
 int clua_box_collect(lua_State *L);
 
+/// What a function that owns its context does; the box is its first upvalue. [-any, +any, e]
+int clua_call_box(lua_State *L);
+/// Whether a function is one that clua_try_accelerate made.
+bool clua_isaccelerated(lua_CFunction function);
+
 #endif

@@ -17,7 +17,7 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context) {
 }
 
 /* Upvalue of a trampoline that owns its context: the box. */
-static int owning_trampoline(lua_State *L) {
+int clua_call_box(lua_State *L) {
   clua_box *box = lua_touserdata(L, lua_upvalueindex(1));
   // Finalizers that run while the state closes may call a function that was released before.
   if (!box || !box->context) return luaL_error(L, "the function was released");
@@ -52,7 +52,7 @@ static int pushfunction(lua_State *L) {
   *box = (clua_box){.function = source->function};
   lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
   lua_setmetatable(L, -2);
-  lua_pushcclosure(L, owning_trampoline, 1);
+  lua_pushcclosure(L, clua_call_box, 1);
   // Last, so that a failure above leaves the reference with the caller.
   *box = *source;
   return 1;
@@ -67,5 +67,5 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
 
 bool clua_isfunction(lua_State *L, int index) {
   lua_CFunction function = lua_tocfunction(L, index);
-  return function == trampoline || function == owning_trampoline;
+  return function == trampoline || function == clua_call_box || clua_isaccelerated(function);
 }

@@ -20,7 +20,7 @@ public final class LuaState {
     @inlinable set { current.pointee = newValue }
   }
   // In memory of its own: read on the way of every write, where a checked field would be felt.
-  @usableFromInline let current: UnsafeMutablePointer<OpaquePointer>
+  @usableFromInline package let current: UnsafeMutablePointer<OpaquePointer>
   @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false

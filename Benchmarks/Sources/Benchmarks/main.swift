@@ -2,6 +2,7 @@ import Foundation
 
 // Benchmarks [path of the release build of obs-lua]
 // Benchmarks shapes
+// Benchmarks objects
 let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 let arguments = CommandLine.arguments.dropFirst()
@@ -15,10 +16,16 @@ if arguments.first == "shapes" {
   report(harness.rows)
   exit(0)
 }
+if arguments.first == "objects" {
+  try addHostObjectRows(to: &harness)
+  report(harness.rows)
+  exit(0)
+}
 addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
 try addCollectionRows(to: &harness)
+try addHostObjectRows(to: &harness)
 try addShapes(to: &harness)
 let scripts = package.appending(path: "lua")
 if FileManager.default.isExecutableFile(atPath: interpreter.path),

@@ -26,6 +26,10 @@ final class HostObjects {
   unowned(unsafe) var host: LuaHost!
   /// Registry reference of the weak table: address of the model → userdata.
   private var known: CInt = 0
+  /// … of the table whose keys are the names that C finds properties by.
+  private var names: CInt = 0
+  /// By the class of the objects; nil for collections.
+  private var classes: [ObjectIdentifier: HostClass?] = [:]
   /// The models that something is kept for.
   private var watched: [ObjectIdentifier: Watched] = [:]
 
@@ -40,7 +44,7 @@ final class HostObjects {
     ///
     /// Optional, so that asking whether it is uniquely referenced asks this variable: the compiler
     /// hands over a copy of what a plain `AnyObject` holds, which is one reference more.
-    var object: AnyObject?
+    @exclusivity(unchecked) var object: AnyObject?
     unowned(unsafe) let objects: HostObjects
     /// What kind of collection it is, asked once: a cast costs more than the access that needs it.
     unowned(unsafe) let array: (any DynamicArray)?
@@ -66,11 +70,46 @@ final class HostObjects {
 
   func install(_ L: OpaquePointer) throws(LuaError) {
     try host.state.check(clua_try_makeweak(L, &known), L)
+    try host.state.check(clua_try_maketable(L, &names), L)
     let context = Unmanaged.passUnretained(self).toOpaque()
     try host.state.check(
       clua_try_watchcollector(
         L, { Unmanaged<HostObjects>.fromOpaque($0!).takeUnretainedValue().collectorCycled() },
         context), L)
+  }
+
+  /// The finalizer of handles, by which C knows them.
+  static let release: clua_finalizer = { box in
+    let box = Unmanaged<Box>.fromOpaque(box!)
+    box.takeUnretainedValue().objects.collected(box.takeUnretainedValue())
+    box.release()
+  }
+
+  /// Runs `body` with the object of a handle, which Lua keeps alive meanwhile.
+  @inline(__always)
+  static func withObject<Result>(
+    _ box: UnsafeMutableRawPointer?, _ body: (AnyObject) -> Result
+  ) -> Result {
+    Unmanaged<Box>.fromOpaque(box.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      body($0.object.unsafelyUnwrapped)
+    }
+  }
+
+  /// What C knows of the class of an object; nil where it knows nothing. [-0, +0, -]
+  private func record(
+    for object: AnyObject, _ L: OpaquePointer
+  ) -> UnsafeMutablePointer<clua_class>? {
+    let key = ObjectIdentifier(type(of: object))
+    if let known = classes[key] { return known?.record }
+    var made: HostClass?
+    if let model = object as? any ObservableModel {
+      let height = lua_gettop(L)
+      lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(names))
+      made = HostClass(type(of: model).properties, host, L)
+      lua_settop(L, height)
+    }
+    classes[key] = .some(made)
+    return made?.record
   }
 
   /// Pushes the userdata of a model. [-0, +1, -]
@@ -86,12 +125,8 @@ final class HostObjects {
     let status = clua_try_pushhandle(
       L, CLUA_HANDLE_OBJECT,
       clua_handle(
-        object: box.toOpaque(),
-        release: { box in
-          let box = Unmanaged<Box>.fromOpaque(box!)
-          box.takeUnretainedValue().objects.collected(box.takeUnretainedValue())
-          box.release()
-        }, index: 0, id: 0))
+        object: box.toOpaque(), release: HostObjects.release, index: 0,
+        id: UInt64(UInt(bitPattern: record(for: object, L)))))
     guard status == LUA_OK else {
       box.release()
       clua_remove(L, -2)

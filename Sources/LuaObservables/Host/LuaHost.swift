@@ -95,6 +95,8 @@ public final class LuaHost {
     reference.host = nil
     state.attachment = nil
     close()
+    // Finalizers need what goes with the host.
+    state.finishClosing()
   }
 
   /// Replaces the base functions that could tell an observed table from a plain one, and offers the

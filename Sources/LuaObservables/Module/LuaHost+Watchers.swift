@@ -32,6 +32,10 @@ extension LuaHost {
     try state.check(clua_try_createtable(L, 0, 6), L)
     for (event, function) in metamethods {
       try push(function, to: L)
+      if kind == CLUA_HANDLE_OBJECT, event == "__index" || event == "__newindex" {
+        let writes = event == "__newindex"
+        try state.check(clua_try_accelerate(L, writes, HostObjects.release), L)
+      }
       try state.check(clua_try_setfield(L, -2, event, event.utf8.count), L)
     }
     if let name {

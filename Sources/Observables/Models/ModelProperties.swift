@@ -19,6 +19,7 @@ public final class ModelProperties: @unchecked Sendable {
     let child: ((AnyObject, Engine) -> NodeRef?)?
     let type: Any.Type
     let lazy: LazyDeclaration?
+    let direct: DirectAccess
   }
 
   /// Declares the properties of `model`, after those of `parent`, if it inherits from a model.
@@ -35,7 +36,7 @@ public final class ModelProperties: @unchecked Sendable {
         },
         operand: { property.operand(unsafeDowncast($0, to: Model.self)) },
         child: property.child,
-        type: property.type, lazy: property.lazy)
+        type: property.type, lazy: property.lazy, direct: property.direct)
     }
     entries = (parent?.entries ?? []) + own
     for (slot, entry) in entries.enumerated() { entry.lazy?.place(at: slot) }
@@ -72,6 +73,9 @@ public final class ModelProperties: @unchecked Sendable {
         .failed, type: typeName, property: name, suggestion: "\(error)", underlying: error)
     }
   }
+
+  /// How a bridge gets at the property in a slot without `Any`.
+  package func directAccess(_ slot: Int) -> DirectAccess { entries[slot].direct }
 
   /// The type of a property, as an error names it.
   ///

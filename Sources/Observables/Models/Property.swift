@@ -11,6 +11,8 @@ public struct Property<Model: ObservableModel> {
   let type: Any.Type
   /// How it is computed, if it is lazy.
   let lazy: LazyDeclaration?
+  /// How a bridge gets at it without `Any`.
+  let direct: DirectAccess
 
   /// The same property, which its class may write, and which is read-only by name.
   public var readOnlyByName: Property {
@@ -27,6 +29,7 @@ public struct Property<Model: ObservableModel> {
   ) {
     (self.name, self.type, self.lazy, self.read) = (name, type, lazy, read)
     (self.operand, self.write, self.child) = (operand, write, child)
+    direct = .none
   }
 
   /// A property that holds a value.
@@ -34,11 +37,22 @@ public struct Property<Model: ObservableModel> {
   /// Paths lead into an array, a dictionary or a set as into an observable collection, which is another one
   /// after each write (C12), and end at all other values (P7). An enumeration with raw values takes those by
   /// name, too.
+  @inlinable
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
+    // Inlined for this: where the type is known, access by a script calls nothing but `get` and `set`.
+    self.init(name, value: get, set: set, direct: DirectAccess(get, set))
+  }
+
+  @usableFromInline
+  init<Value>(
+    _ name: String, value get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)?,
+    direct: DirectAccess
+  ) {
     self.name = name
     self.type = Value.self
+    self.direct = direct
     lazy = nil
     read = { flattened(get($0)) }
     operand = { Operand(get($0)) }
@@ -69,6 +83,7 @@ public struct Property<Model: ObservableModel> {
     self.name = name
     self.type = Value.self
     lazy = nil
+    direct = DirectAccess(reference: get)
     read = { get($0) }
     operand = { Operand(get($0)) }
     write = set.map { set in
@@ -92,6 +107,7 @@ public struct Property<Model: ObservableModel> {
     self.name = name
     self.type = Value.self
     lazy = nil
+    direct = DirectAccess(reference: get)
     read = { get($0) }
     operand = { Operand(get($0)) }
     write = set.map { set in

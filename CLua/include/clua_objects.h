@@ -1,0 +1,63 @@
+/// Properties of host objects, found by the address of their names: short strings are interned, so a
+/// name that is kept alive is always the same one.
+#ifndef CLUA_OBJECTS_H
+#define CLUA_OBJECTS_H
+
+#include "clua_bridge.h"
+
+typedef enum clua_property_kind {
+  CLUA_PROPERTY_NONE,  // Swift looks for it
+  CLUA_PROPERTY_INTEGER,
+  CLUA_PROPERTY_NUMBER,
+  CLUA_PROPERTY_BOOLEAN,
+  CLUA_PROPERTY_TEXT,
+  CLUA_PROPERTY_OBJECT,
+} clua_property_kind;
+
+/// How Swift is asked. `object` is that of the handle, `access` that of the property. None of them may
+/// raise.
+typedef struct clua_accessors {
+  lua_Integer (*integer)(void *object, void *access);
+  lua_Number (*number)(void *object, void *access);
+  bool (*boolean)(void *object, void *access);
+  /// Puts as much of the text as there is room for; returns its whole length.
+  size_t (*text)(void *object, void *access, char *buffer, size_t room);
+  /// Pushes the object, or nil, or an error value where it returns false.
+  bool (*object)(lua_State *L, void *object, void *access);
+  void (*set_integer)(void *object, void *access, lua_Integer value);
+  void (*set_number)(void *object, void *access, lua_Number value);
+  void (*set_boolean)(void *object, void *access, bool value);
+  /// False where the bytes are no text.
+  bool (*set_text)(void *object, void *access, const char *bytes, size_t length);
+} clua_accessors;
+
+typedef struct clua_property {
+  const void *name;
+  void *access;
+  clua_property_kind kind;
+  bool writable;
+} clua_property;
+
+/// The properties of a class in a state; what a handle of an object has as its `id`.
+typedef struct clua_class {
+  const clua_accessors *accessors;
+  lua_State **current;    // the coroutine in which Swift was called last
+  const uint32_t *stamp;  // not 0 while reads are tracked
+  uint32_t mask;          // one less than the size of the table, which is a power of 2 and never full
+  clua_property *properties;
+} clua_class;
+
+/// Makes a class with room for so many properties; NULL where there is no memory.
+clua_class *clua_class_make(size_t count);
+/// Frees it.
+void clua_class_free(clua_class *type);
+/// Pops a name, keeps it as a key of the table on top below it, and adds the property.
+/// [-1, +(0|1), -]
+int clua_try_class_add(lua_State *L, clua_class *type, clua_property property);
+
+/// Replaces the function of a Swift closure on top, `__index` of host objects (`__newindex` if `writes`),
+/// by one that looks for known properties first. `release` is that of the handles of host objects.
+/// [-1, +1, -]
+int clua_try_accelerate(lua_State *L, bool writes, clua_finalizer release);
+
+#endif

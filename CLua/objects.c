@@ -1,0 +1,162 @@
+#include "clua_objects.h"
+
+#include <stdlib.h>
+
+#include "clua_private.h"
+#include "clua_protected.h"
+
+/* Room for a text on its way: longer ones are asked for once more. */
+enum { TEXT_ROOM = 256 };
+
+/* ---- Classes ------------------------------------------------------------------------------------ */
+
+clua_class *clua_class_make(size_t count) {
+  size_t size = 4;
+  while (size < 2 * count) size *= 2;
+  clua_class *type = calloc(1, sizeof *type);
+  if (!type) return NULL;
+  type->properties = calloc(size, sizeof *type->properties);
+  type->mask = (uint32_t)(size - 1);
+  if (!type->properties) {
+    free(type);
+    return NULL;
+  }
+  return type;
+}
+
+void clua_class_free(clua_class *type) {
+  free(type->properties);
+  free(type);
+}
+
+static inline uint32_t place(const void *name) {
+  uintptr_t bits = (uintptr_t)name;
+  return (uint32_t)(bits >> 4) ^ (uint32_t)(bits >> 12);
+}
+
+static inline const clua_property *find(const clua_class *type, const void *name) {
+  for (uint32_t i = place(name);; i++) {
+    const clua_property *property = &type->properties[i & type->mask];
+    if (property->name == name) return property;
+    if (!property->name) return NULL;
+  }
+}
+
+int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
+  property.name = lua_topointer(L, -1);
+  lua_pushboolean(L, true);
+  int status = clua_try_rawset(L, -3);
+  if (status != LUA_OK) return status;
+  uint32_t i = place(property.name);
+  while (type->properties[i & type->mask].name) i++;
+  type->properties[i & type->mask] = property;
+  return LUA_OK;
+}
+
+/* ---- Access ------------------------------------------------------------------------------------- */
+
+/* Upvalues: 1 the box of the Swift function, 2 the finalizer of host objects. */
+
+/* The property of the object at 1 whose name is at 2; NULL where Swift has to look. */
+static inline const clua_property *known(lua_State *L, clua_handle **object) {
+  clua_handle *handle = lua_touserdata(L, 1);
+  // The address of the finalizer tells a handle of ours from any other userdata of this size.
+  if (!handle || lua_rawlen(L, 1) != sizeof *handle || !handle->id) return NULL;
+  if ((void *)handle->release != lua_touserdata(L, lua_upvalueindex(2))) return NULL;
+  *object = handle;
+  return find((const clua_class *)(uintptr_t)handle->id, lua_topointer(L, 2));
+}
+
+static int index_object(lua_State *L) {
+  clua_handle *handle;
+  const clua_property *property = known(L, &handle);
+  if (!property) return clua_call_box(L);
+  const clua_class *type = (const clua_class *)(uintptr_t)handle->id;
+  if (*type->stamp) return clua_call_box(L);
+  const clua_accessors *accessors = type->accessors;
+  lua_State *outer = *type->current;
+  *type->current = L;
+  char buffer[TEXT_ROOM];
+  size_t length = 0;
+  bool done = true;
+  switch (property->kind) {
+    case CLUA_PROPERTY_INTEGER:
+      lua_pushinteger(L, accessors->integer(handle->object, property->access));
+      break;
+    case CLUA_PROPERTY_NUMBER:
+      lua_pushnumber(L, accessors->number(handle->object, property->access));
+      break;
+    case CLUA_PROPERTY_BOOLEAN:
+      lua_pushboolean(L, accessors->boolean(handle->object, property->access));
+      break;
+    case CLUA_PROPERTY_TEXT:
+      length = accessors->text(handle->object, property->access, buffer, sizeof buffer);
+      break;
+    default:
+      done = accessors->object(L, handle->object, property->access);
+  }
+  *type->current = outer;
+  // Swift has returned: from here on it may raise.
+  if (!done) return lua_error(L);
+  if (property->kind == CLUA_PROPERTY_TEXT) {
+    if (length > sizeof buffer) return clua_call_box(L);
+    lua_pushlstring(L, buffer, length);
+  }
+  return 1;
+}
+
+static int newindex_object(lua_State *L) {
+  clua_handle *handle;
+  const clua_property *property = known(L, &handle);
+  if (!property || !property->writable) return clua_call_box(L);
+  const clua_class *type = (const clua_class *)(uintptr_t)handle->id;
+  const clua_accessors *accessors = type->accessors;
+  int given = lua_type(L, 3);
+  bool done = false;
+  lua_State *outer = *type->current;
+  *type->current = L;
+  switch (property->kind) {
+    case CLUA_PROPERTY_INTEGER:
+      if ((done = lua_isinteger(L, 3)))
+        accessors->set_integer(handle->object, property->access, lua_tointeger(L, 3));
+      break;
+    case CLUA_PROPERTY_NUMBER:
+      if ((done = given == LUA_TNUMBER))
+        accessors->set_number(handle->object, property->access, lua_tonumber(L, 3));
+      break;
+    case CLUA_PROPERTY_BOOLEAN:
+      if ((done = given == LUA_TBOOLEAN))
+        accessors->set_boolean(handle->object, property->access, lua_toboolean(L, 3));
+      break;
+    case CLUA_PROPERTY_TEXT:
+      if (given == LUA_TSTRING) {
+        size_t length;
+        const char *bytes = lua_tolstring(L, 3, &length);
+        done = accessors->set_text(handle->object, property->access, bytes, length);
+      }
+      break;
+    default: break;
+  }
+  *type->current = outer;
+  // Swift knows what to say of another value.
+  return done ? 0 : clua_call_box(L);
+}
+
+static int accelerate(lua_State *L) {
+  bool writes = lua_toboolean(L, 3);
+  lua_settop(L, 2);
+  lua_pushcclosure(L, writes ? newindex_object : index_object, 2);
+  return 1;
+}
+
+int clua_try_accelerate(lua_State *L, bool writes, clua_finalizer release) {
+  lua_getupvalue(L, -1, 1);
+  lua_pushlightuserdata(L, (void *)release);
+  lua_pushboolean(L, writes);
+  clua_remove(L, -4);
+  return clua_protect(L, accelerate, 3, 1);
+}
+
+bool clua_isaccelerated(lua_CFunction function) {
+  return function == index_object || function == newindex_object;
+}
