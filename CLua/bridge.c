@@ -265,8 +265,11 @@ static int collect(lua_State *L) {
   clua_handle *handle = lua_touserdata(L, 1);
   if (handle != NULL && handle->release != NULL) {
     clua_finalizer release = handle->release;
+    // A script may call this itself, and use the handle afterwards.
+    void *object = handle->object;
     handle->release = NULL;
-    release(handle->object);
+    handle->object = NULL;
+    release(object);
   }
   return 0;
 }

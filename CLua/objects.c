@@ -35,6 +35,8 @@ static inline uint32_t place(const void *name) {
 }
 
 static inline const clua_property *find(const clua_class *type, const void *name) {
+  // Numbers have no address.
+  if (!name) return NULL;
   for (uint32_t i = place(name);; i++) {
     const clua_property *property = &type->properties[i & type->mask];
     if (property->name == name) return property;
@@ -47,9 +49,10 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
   lua_pushboolean(L, true);
   int status = clua_try_rawset(L, -3);
   if (status != LUA_OK) return status;
-  uint32_t i = place(property.name);
-  while (type->properties[i & type->mask].name) i++;
-  type->properties[i & type->mask] = property;
+  uint32_t i = place(property.name) & type->mask;
+  while (type->properties[i].name && type->properties[i].name != property.name)
+    i = (i + 1) & type->mask;
+  type->properties[i] = property;
   return LUA_OK;
 }
 
@@ -57,12 +60,18 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
 
 /* Upvalues: 1 the box of the Swift function, 2 the finalizer of host objects. */
 
+/* The handle of an object; NULL where it is another value, or its class is not known. */
+static inline clua_handle *object_at(lua_State *L, int index) {
+  clua_handle *handle = lua_touserdata(L, index);
+  // The address of the finalizer tells a handle of ours from any other userdata of this size.
+  if (!handle || lua_rawlen(L, index) != sizeof *handle || !handle->id) return NULL;
+  return (void *)handle->release == lua_touserdata(L, lua_upvalueindex(2)) ? handle : NULL;
+}
+
 /* The property of the object at 1 whose name is at 2; NULL where Swift has to look. */
 static inline const clua_property *known(lua_State *L, clua_handle **object) {
-  clua_handle *handle = lua_touserdata(L, 1);
-  // The address of the finalizer tells a handle of ours from any other userdata of this size.
-  if (!handle || lua_rawlen(L, 1) != sizeof *handle || !handle->id) return NULL;
-  if ((void *)handle->release != lua_touserdata(L, lua_upvalueindex(2))) return NULL;
+  clua_handle *handle = object_at(L, 1);
+  if (!handle) return NULL;
   *object = handle;
   return find((const clua_class *)(uintptr_t)handle->id, lua_topointer(L, 2));
 }
@@ -73,6 +82,10 @@ static int index_object(lua_State *L) {
   if (!property) return clua_call_box(L);
   const clua_class *type = (const clua_class *)(uintptr_t)handle->id;
   if (*type->stamp) return clua_call_box(L);
+  if (property->kind == CLUA_PROPERTY_METHOD) {
+    clua_pushpin(L, type->pins, property->pin);
+    return 1;
+  }
   const clua_accessors *accessors = type->accessors;
   lua_State *outer = *type->current;
   *type->current = L;
@@ -135,6 +148,12 @@ static int newindex_object(lua_State *L) {
         done = accessors->set_text(handle->object, property->access, bytes, length);
       }
       break;
+    case CLUA_PROPERTY_OBJECT: {
+      clua_handle *value = object_at(L, 3);
+      if (value || given == LUA_TNIL)
+        done = accessors->set_object(handle->object, property->access, value ? value->object : NULL);
+      break;
+    }
     default: break;
   }
   *type->current = outer;

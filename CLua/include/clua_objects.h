@@ -12,6 +12,7 @@ typedef enum clua_property_kind {
   CLUA_PROPERTY_BOOLEAN,
   CLUA_PROPERTY_TEXT,
   CLUA_PROPERTY_OBJECT,
+  CLUA_PROPERTY_METHOD,
 } clua_property_kind;
 
 /// How Swift is asked. `object` is that of the handle, `access` that of the property. None of them may
@@ -22,19 +23,22 @@ typedef struct clua_accessors {
   bool (*boolean)(void *object, void *access);
   /// Puts as much of the text as there is room for; returns its whole length.
   size_t (*text)(void *object, void *access, char *buffer, size_t room);
-  /// Pushes the object, or nil, or an error value where it returns false.
+  /// Pushes the object, or any other value, or an error value where it returns false.
   bool (*object)(lua_State *L, void *object, void *access);
   void (*set_integer)(void *object, void *access, lua_Integer value);
   void (*set_number)(void *object, void *access, lua_Number value);
   void (*set_boolean)(void *object, void *access, bool value);
   /// False where the bytes are no text.
   bool (*set_text)(void *object, void *access, const char *bytes, size_t length);
+  /// `value` is that of a handle, or NULL for nil. False where it is of another class.
+  bool (*set_object)(void *object, void *access, void *value);
 } clua_accessors;
 
 typedef struct clua_property {
   const void *name;
   void *access;
   clua_property_kind kind;
+  int pin;  // of the function, if it is a method
   bool writable;
 } clua_property;
 
@@ -43,6 +47,7 @@ typedef struct clua_class {
   const clua_accessors *accessors;
   lua_State **current;    // the coroutine in which Swift was called last
   const uint32_t *stamp;  // not 0 while reads are tracked
+  int pins;               // where the registry has the table of pins
   uint32_t mask;          // one less than the size of the table, which is a power of 2 and never full
   clua_property *properties;
 } clua_class;

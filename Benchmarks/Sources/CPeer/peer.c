@@ -27,7 +27,7 @@ static inline int slot(lua_State *L) {
   return luaL_error(L, "no property '%s'", luaL_tolstring(L, 2, NULL));
 }
 
-static int index(lua_State *L) {
+static int index_object(lua_State *L) {
   object *self = lua_touserdata(L, 1);
   switch (slot(L)) {
     case INTEGER: lua_pushinteger(L, self->integer); break;
@@ -38,7 +38,7 @@ static int index(lua_State *L) {
   return 1;
 }
 
-static int newindex(lua_State *L) {
+static int newindex_object(lua_State *L) {
   object *self = lua_touserdata(L, 1);
   switch (slot(L)) {
     case INTEGER: self->integer = luaL_checkinteger(L, 3); break;
@@ -73,8 +73,8 @@ peer *peer_make(void) {
   object *self = lua_newuserdatauv(L, sizeof *self, 0);
   memset(self, 0, sizeof *self);
   lua_createtable(L, 0, 2);
-  setmethod(L, "__index", index);
-  setmethod(L, "__newindex", newindex);
+  setmethod(L, "__index", index_object);
+  setmethod(L, "__newindex", newindex_object);
   lua_setmetatable(L, -2);
   lua_setglobal(L, "object");
   return made;

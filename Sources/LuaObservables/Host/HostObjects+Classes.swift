@@ -12,40 +12,73 @@ final class HostClass {
   /// nil where there is no memory for it.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
-  init?(_ properties: ModelProperties, _ host: LuaHost, _ L: OpaquePointer) {
-    guard let record = clua_class_make(properties.names.count) else { return nil }
+  init?(_ type: any ObservableModel.Type, _ host: LuaHost, _ L: OpaquePointer) {
+    let properties = type.properties
+    let methods = (type as? any ScriptModel.Type)?.methods.names ?? []
+    guard let record = clua_class_make(properties.names.count + methods.count) else { return nil }
     self.record = record
     record.pointee.accessors = HostClass.accessors
     record.pointee.current = UnsafeMutableRawPointer(host.state.current)
       .assumingMemoryBound(to: OpaquePointer?.self)
     record.pointee.stamp = UnsafePointer(host.engine.trackingStamp)
+    record.pointee.pins = host.state.pinTable
     for (slot, name) in properties.names.enumerated() {
-      guard let (kind, access, writable) = HostClass.access(properties.directAccess(slot), host)
-      else { continue }
-      accesses.append(access)
-      guard (try? host.state.push(text: name, to: L)) != nil else { return nil }
-      let property = clua_property(
-        name: nil, access: Unmanaged.passUnretained(access).toOpaque(), kind: kind,
-        writable: writable)
-      guard clua_try_class_add(L, record, property) == LUA_OK else {
-        clua_pop(L, 1)
-        return nil
+      guard let (kind, access, writable) = HostClass.access(properties, slot, host) else {
+        continue
       }
+      accesses.append(access)
+      let property = clua_property(
+        name: nil, access: Unmanaged.passUnretained(access).toOpaque(), kind: kind, pin: 0,
+        writable: writable)
+      guard add(property, name, host, L) else { return nil }
     }
+  }
+
+  /// Has C find a method that is asked for by name; `function` is kept for as long as the host.
+  ///
+  /// The table that keeps the names is on top of the stack. [-0, +0, -]
+  func add(_ function: LuaFunction, _ name: String, _ host: LuaHost, _ L: OpaquePointer) {
+    _ = add(
+      clua_property(
+        name: nil, access: nil, kind: CLUA_PROPERTY_METHOD, pin: function.pin.slot, writable: false),
+      name, host, L)
+  }
+
+  private func add(
+    _ property: clua_property, _ name: String, _ host: LuaHost, _ L: OpaquePointer
+  ) -> Bool {
+    guard (try? host.state.push(text: name, to: L)) != nil else { return false }
+    if clua_try_class_add(L, record, property) == LUA_OK { return true }
+    clua_pop(L, 1)
+    return false
   }
 
   deinit { clua_class_free(record) }
 
   private static func access(
-    _ access: DirectAccess, _ host: LuaHost
+    _ properties: ModelProperties, _ slot: Int, _ host: LuaHost
   ) -> (clua_property_kind, AnyObject, Bool)? {
-    switch access {
-    case .none: nil
-    case .integer(let get, let set): (CLUA_PROPERTY_INTEGER, Access(get, set), set != nil)
-    case .number(let get, let set): (CLUA_PROPERTY_NUMBER, Access(get, set), set != nil)
-    case .boolean(let get, let set): (CLUA_PROPERTY_BOOLEAN, Access(get, set), set != nil)
-    case .text(let get, let set): (CLUA_PROPERTY_TEXT, Access(get, set), set != nil)
-    case .object(let get): (CLUA_PROPERTY_OBJECT, ObjectAccess(get, host), false)
+    switch properties.directAccess(slot) {
+    case .integer(let get, let set):
+      return (CLUA_PROPERTY_INTEGER, IntegerAccess(get, set), set != nil)
+    case .number(let get, let set):
+      return (CLUA_PROPERTY_NUMBER, NumberAccess(get, set), set != nil)
+    case .boolean(let get, let set):
+      return (CLUA_PROPERTY_BOOLEAN, BooleanAccess(get, set), set != nil)
+    case .text(let get, let set):
+      return (CLUA_PROPERTY_TEXT, TextAccess(get, set), set != nil)
+    case .object(let get, let set):
+      let push: ObjectAccess.Push = { [unowned(unsafe) host] L, object in
+        guard let value = get(object) else { return lua_pushnil(L) }
+        try host.objects.push(value, to: L)
+      }
+      return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, set), set != nil)
+    case .none:
+      guard let read = properties.plainRead(slot) else { return nil }
+      let push: ObjectAccess.Push = { [unowned(unsafe) host] L, object in
+        try host.objects.push(value: try read(object), to: L)
+      }
+      return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, nil), false)
     }
   }
 
@@ -54,19 +87,38 @@ final class HostClass {
     let accessors = UnsafeMutablePointer<clua_accessors>.allocate(capacity: 1)
     accessors.initialize(
       to: clua_accessors(
-        integer: { lua_Integer(Access<Int>.value(of: $0, $1)) },
-        number: { Access<Double>.value(of: $0, $1) },
-        boolean: { Access<Bool>.value(of: $0, $1) },
-        text: { HostClass.copy(Access<String>.value(of: $0, $1), $2, $3) },
-        object: { L, object, access in ObjectAccess.push(object, access, L!) },
-        set_integer: { Access<Int>.set(Int($2), of: $0, $1) },
-        set_number: { Access<Double>.set($2, of: $0, $1) },
-        set_boolean: { Access<Bool>.set($2, of: $0, $1) },
+        integer: { object, access in
+          with(object, access, IntegerAccess.self) { lua_Integer($1.get($0)) }
+        },
+        number: { object, access in with(object, access, NumberAccess.self) { $1.get($0) } },
+        boolean: { object, access in with(object, access, BooleanAccess.self) { $1.get($0) } },
+        text: { object, access, buffer, room in
+          with(object, access, TextAccess.self) { HostClass.copy($1.get($0), buffer, room) }
+        },
+        object: { L, object, access in
+          with(object, access, ObjectAccess.self) { $1.push($0, to: L.unsafelyUnwrapped) }
+        },
+        set_integer: { object, access, value in
+          with(object, access, IntegerAccess.self) { $1.set($0, Int(value)) }
+        },
+        set_number: { object, access, value in
+          with(object, access, NumberAccess.self) { $1.set($0, value) }
+        },
+        set_boolean: { object, access, value in
+          with(object, access, BooleanAccess.self) { $1.set($0, value) }
+        },
         set_text: { object, access, bytes, length in
           let bytes = UnsafeRawBufferPointer(start: bytes, count: length)
+            .assumingMemoryBound(to: UInt8.self)
           guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-          Access<String>.set(text, of: object, access)
+          with(object, access, TextAccess.self) { $1.set($0, text) }
           return true
+        },
+        set_object: { object, access, value in
+          with(object, access, ObjectAccess.self) { object, access in
+            value == nil
+              ? access.set(object, nil) : HostObjects.withObject(value) { access.set(object, $0) }
+          }
         }))
     return UnsafePointer(accessors)
   }()
@@ -84,56 +136,80 @@ final class HostClass {
   }
 }
 
-/// A property with values of one type.
-private final class Access<Value> {
-  private let get: (AnyObject) -> Value
-  private let set: ((AnyObject, Value) -> Void)?
-
-  init(_ get: @escaping (AnyObject) -> Value, _ set: ((AnyObject, Value) -> Void)?) {
-    (self.get, self.set) = (get, set)
-  }
-
-  @inline(__always)
-  static func value(
-    of object: UnsafeMutableRawPointer?, _ access: UnsafeMutableRawPointer?
-  ) -> Value {
-    Unmanaged<Access>.fromOpaque(access.unsafelyUnwrapped)._withUnsafeGuaranteedRef { access in
-      HostObjects.withObject(object) { access.get($0) }
-    }
-  }
-
-  @inline(__always)
-  static func set(
-    _ value: Value, of object: UnsafeMutableRawPointer?, _ access: UnsafeMutableRawPointer?
-  ) {
-    Unmanaged<Access>.fromOpaque(access.unsafelyUnwrapped)._withUnsafeGuaranteedRef { access in
-      HostObjects.withObject(object) { access.set.unsafelyUnwrapped($0, value) }
-    }
+/// Runs `body` with the object of a handle and the access to one of its properties, both of which
+/// somebody else keeps.
+@inline(__always)
+private func with<Access: AnyObject, Result>(
+  _ object: UnsafeMutableRawPointer?, _ access: UnsafeMutableRawPointer?, _ type: Access.Type,
+  _ body: (AnyObject, Access) -> Result
+) -> Result {
+  Unmanaged<Access>.fromOpaque(access.unsafelyUnwrapped)._withUnsafeGuaranteedRef { access in
+    HostObjects.withObject(object) { body($0, access) }
   }
 }
 
-/// A property with an object, or nil.
-private final class ObjectAccess {
-  private let get: (AnyObject) -> AnyObject?
-  unowned(unsafe) private let host: LuaHost
+// Not one generic class: its closures would be called through others. Nor are they optional, for the same
+// reason; C doesn't call `set` where there is none.
 
-  init(_ get: @escaping (AnyObject) -> AnyObject?, _ host: LuaHost) {
-    (self.get, self.host) = (get, host)
+private final class IntegerAccess {
+  let get: (AnyObject) -> Int
+  let set: (AnyObject, Int) -> Void
+  init(_ get: @escaping (AnyObject) -> Int, _ set: ((AnyObject, Int) -> Void)?) {
+    self.get = get
+    if let set { self.set = set } else { self.set = { _, _ in } }
+  }
+}
+
+private final class NumberAccess {
+  let get: (AnyObject) -> Double
+  let set: (AnyObject, Double) -> Void
+  init(_ get: @escaping (AnyObject) -> Double, _ set: ((AnyObject, Double) -> Void)?) {
+    self.get = get
+    if let set { self.set = set } else { self.set = { _, _ in } }
+  }
+}
+
+private final class BooleanAccess {
+  let get: (AnyObject) -> Bool
+  let set: (AnyObject, Bool) -> Void
+  init(_ get: @escaping (AnyObject) -> Bool, _ set: ((AnyObject, Bool) -> Void)?) {
+    self.get = get
+    if let set { self.set = set } else { self.set = { _, _ in } }
+  }
+}
+
+private final class TextAccess {
+  let get: (AnyObject) -> String
+  let set: (AnyObject, String) -> Void
+  init(_ get: @escaping (AnyObject) -> String, _ set: ((AnyObject, String) -> Void)?) {
+    self.get = get
+    if let set { self.set = set } else { self.set = { _, _ in } }
+  }
+}
+
+/// A property with an object, or with values of a type that C doesn't know.
+private final class ObjectAccess {
+  typealias Push = (OpaquePointer, AnyObject) throws -> Void
+
+  unowned(unsafe) private let host: LuaHost
+  private let push: Push
+  let set: (AnyObject, AnyObject?) -> Bool
+
+  init(_ host: LuaHost, _ push: @escaping Push, _ set: ((AnyObject, AnyObject?) -> Bool)?) {
+    (self.host, self.push) = (host, push)
+    if let set { self.set = set } else { self.set = { _, _ in false } }
   }
 
-  static func push(
-    _ object: UnsafeMutableRawPointer?, _ access: UnsafeMutableRawPointer?, _ L: OpaquePointer
-  ) -> Bool {
-    Unmanaged<ObjectAccess>.fromOpaque(access.unsafelyUnwrapped)._withUnsafeGuaranteedRef { access in
-      guard let value = HostObjects.withObject(object, { access.get($0) }) else {
-        lua_pushnil(L)
-        return true
-      }
-      do throws(LuaError) { try access.host.objects.push(value, to: L) } catch {
-        access.host.state.pushError(error, to: L)
-        return false
-      }
+  /// Pushes the value, or an error where it returns false. [-0, +1, -]
+  func push(_ object: AnyObject, to L: OpaquePointer) -> Bool {
+    let height = lua_gettop(L)
+    do {
+      try push(L, object)
       return true
+    } catch {
+      lua_settop(L, height)
+      host.state.pushError(error, to: L)
+      return false
     }
   }
 }

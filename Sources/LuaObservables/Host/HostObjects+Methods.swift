@@ -11,6 +11,7 @@ extension HostObjects {
     guard let methods = methods(of: model), let entry = methods.entry(name) else { return false }
     let key = MethodKey(methods: ObjectIdentifier(methods), name: name)
     if let function = methodFunctions[key] {
+      remember(function, name, of: model, L)
       try host.state.push(function.pin, to: L)
       return true
     }
@@ -21,7 +22,9 @@ extension HostObjects {
     } else {
       try host.push({ host, L in try host.objects.call(entry, name, L) }, to: L)
     }
-    methodFunctions[key] = LuaFunction(pin: try host.state.pin(at: -1, of: L))
+    let function = LuaFunction(pin: try host.state.pin(at: -1, of: L))
+    methodFunctions[key] = function
+    remember(function, name, of: model, L)
     return true
   }
 

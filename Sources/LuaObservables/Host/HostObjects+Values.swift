@@ -94,7 +94,8 @@ extension HostObjects {
     case .integer(let value):
       integers(value)
     case .number(let value): [value, Float(value), LuaValue.number(value)]
-    case .string(let string): [string.text ?? string.description, string.bytes, string, value]
+    // Bytes that are no text are no `String`: it would come back as another one (B1).
+    case .string(let string): [string.text ?? string.bytes, string.bytes, string, value]
     case .table(let table): [table, value]
     case .function(let function): [function, value]
     default: [value]

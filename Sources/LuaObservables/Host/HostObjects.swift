@@ -105,11 +105,21 @@ final class HostObjects {
     if let model = object as? any ObservableModel {
       let height = lua_gettop(L)
       lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(names))
-      made = HostClass(type(of: model).properties, host, L)
+      made = HostClass(type(of: model), host, L)
       lua_settop(L, height)
     }
     classes[key] = .some(made)
     return made?.record
+  }
+
+  /// Has C find a method from now on. [-0, +0, -]
+  func remember(
+    _ function: LuaFunction, _ name: String, of model: AnyObject, _ L: OpaquePointer
+  ) {
+    guard let known = classes[ObjectIdentifier(type(of: model))], let known else { return }
+    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(names))
+    known.add(function, name, host, L)
+    clua_pop(L, 1)
   }
 
   /// Pushes the userdata of a model. [-0, +1, -]

@@ -10,42 +10,67 @@ package enum DirectAccess {
   case number(get: (AnyObject) -> Double, set: ((AnyObject, Double) -> Void)?)
   case boolean(get: (AnyObject) -> Bool, set: ((AnyObject, Bool) -> Void)?)
   case text(get: (AnyObject) -> String, set: ((AnyObject, String) -> Void)?)
-  /// A class; writing has to ask for it.
-  case object(get: (AnyObject) -> AnyObject?)
+  /// A class; `set` gives false where the value is of another one, or must not be nil.
+  case object(get: (AnyObject) -> AnyObject?, set: ((AnyObject, AnyObject?) -> Bool)?)
 
   /// The case for the type, if there is one.
   @inlinable
   init<Model: AnyObject, Value>(
     _ get: @escaping (Model) -> Value, _ set: ((Model, Value) -> Void)?
   ) {
-    // Each branch is gone where the type is known, and with it the casts.
+    // Each branch is gone where the type is known, and with it the casts. No `map` over closures: what
+    // that gives is called through one more.
     if Value.self == Int.self {
       self = .integer(
         get: { get(unsafeDowncast($0, to: Model.self)) as! Int },
-        set: set.map { set in { set(unsafeDowncast($0, to: Model.self), $1 as! Value) } })
+        set: set == nil ? nil : { set!(unsafeDowncast($0, to: Model.self), $1 as! Value) })
     } else if Value.self == Double.self {
       self = .number(
         get: { get(unsafeDowncast($0, to: Model.self)) as! Double },
-        set: set.map { set in { set(unsafeDowncast($0, to: Model.self), $1 as! Value) } })
+        set: set == nil ? nil : { set!(unsafeDowncast($0, to: Model.self), $1 as! Value) })
     } else if Value.self == Bool.self {
       self = .boolean(
         get: { get(unsafeDowncast($0, to: Model.self)) as! Bool },
-        set: set.map { set in { set(unsafeDowncast($0, to: Model.self), $1 as! Value) } })
+        set: set == nil ? nil : { set!(unsafeDowncast($0, to: Model.self), $1 as! Value) })
     } else if Value.self == String.self {
       self = .text(
         get: { get(unsafeDowncast($0, to: Model.self)) as! String },
-        set: set.map { set in { set(unsafeDowncast($0, to: Model.self), $1 as! Value) } })
+        set: set == nil ? nil : { set!(unsafeDowncast($0, to: Model.self), $1 as! Value) })
     } else {
       self = .none
     }
   }
 
-  /// That of a property that may hold an object.
-  init<Model: AnyObject, Value: ObservableReference>(reference get: @escaping (Model) -> Value?) {
-    guard Value.self is AnyClass else {
+  /// That of a property that may hold an object; `set` takes nil if `isOptional`.
+  init<Model: AnyObject, Value: ObservableReference>(
+    reference get: @escaping (Model) -> Value?, _ set: ((Model, Value?) -> Void)?, isOptional: Bool
+  ) {
+    guard let type = Value.self as? AnyClass else {
       self = .none
       return
     }
-    self = .object { get(unsafeDowncast($0, to: Model.self)) as AnyObject? }
+    let getObject: (AnyObject) -> AnyObject? = { object in
+      guard let value = get(unsafeDowncast(object, to: Model.self)) else { return nil }
+      // A class, which the compiler doesn't know; a cast takes a hundred times as long.
+      return unsafeBitCast(value, to: AnyObject.self)
+    }
+    guard let set else {
+      self = .object(get: getObject, set: nil)
+      return
+    }
+    self = .object(get: getObject) { object, value in
+      let model = unsafeDowncast(object, to: Model.self)
+      guard let value else {
+        if isOptional { set(model, nil) }
+        return isOptional
+      }
+      if Swift.type(of: value) == type {
+        set(model, unsafeBitCast(value, to: Value.self))
+      } else {
+        guard let value = value as? Value else { return false }
+        set(model, value)
+      }
+      return true
+    }
   }
 }

@@ -74,6 +74,11 @@ public final class ModelProperties: @unchecked Sendable {
     }
   }
 
+  /// The value of the property in a slot, which is not a lazy one; nil where there is none like that.
+  package func plainRead(_ slot: Int) -> ((AnyObject) throws -> Any?)? {
+    entries[slot].lazy == nil ? entries[slot].read : nil
+  }
+
   /// How a bridge gets at the property in a slot without `Any`.
   package func directAccess(_ slot: Int) -> DirectAccess { entries[slot].direct }
 

@@ -83,7 +83,7 @@ public struct Property<Model: ObservableModel> {
     self.name = name
     self.type = Value.self
     lazy = nil
-    direct = DirectAccess(reference: get)
+    direct = DirectAccess(reference: get, set, isOptional: true)
     read = { get($0) }
     operand = { Operand(get($0)) }
     write = set.map { set in
@@ -107,7 +107,9 @@ public struct Property<Model: ObservableModel> {
     self.name = name
     self.type = Value.self
     lazy = nil
-    direct = DirectAccess(reference: get)
+    direct = DirectAccess(
+      reference: get, set.map { set in { if let value = $1 { set($0, value) } } }, isOptional: false
+    )
     read = { get($0) }
     operand = { Operand(get($0)) }
     write = set.map { set in
