@@ -1,5 +1,6 @@
 #include "clua_objects.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "clua_private.h"
@@ -58,14 +59,18 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
 
 /* ---- Access ------------------------------------------------------------------------------------- */
 
-/* Upvalues: 1 the box of the Swift function, 2 the finalizer of host objects. */
+/* The finalizer of host objects, the same in all states. */
+static _Atomic(clua_finalizer) object_release;
+
+/* Upvalue: the box of the Swift function. */
 
 /* The handle of an object; NULL where it is another value, or its class is not known. */
 static inline clua_handle *object_at(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
   // The address of the finalizer tells a handle of ours from any other userdata of this size.
   if (!handle || lua_rawlen(L, index) != sizeof *handle || !handle->id) return NULL;
-  return (void *)handle->release == lua_touserdata(L, lua_upvalueindex(2)) ? handle : NULL;
+  clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
+  return handle->release == release ? handle : NULL;
 }
 
 /* The property of the object at 1 whose name is at 2; NULL where Swift has to look. */
@@ -162,18 +167,18 @@ static int newindex_object(lua_State *L) {
 }
 
 static int accelerate(lua_State *L) {
-  bool writes = lua_toboolean(L, 3);
-  lua_settop(L, 2);
-  lua_pushcclosure(L, writes ? newindex_object : index_object, 2);
+  bool writes = lua_toboolean(L, 2);
+  lua_settop(L, 1);
+  lua_pushcclosure(L, writes ? newindex_object : index_object, 1);
   return 1;
 }
 
 int clua_try_accelerate(lua_State *L, bool writes, clua_finalizer release) {
+  atomic_store_explicit(&object_release, release, memory_order_relaxed);
   lua_getupvalue(L, -1, 1);
-  lua_pushlightuserdata(L, (void *)release);
   lua_pushboolean(L, writes);
-  clua_remove(L, -4);
-  return clua_protect(L, accelerate, 3, 1);
+  clua_remove(L, -3);
+  return clua_protect(L, accelerate, 2, 1);
 }
 
 bool clua_isaccelerated(lua_CFunction function) {
