@@ -29,7 +29,7 @@ final class HostClass {
       accesses.append(access)
       let property = clua_property(
         name: nil, access: Unmanaged.passUnretained(access).toOpaque(), kind: kind, pin: 0,
-        writable: writable)
+        writable: writable && properties.isWritable(slot))
       guard add(property, name, host, L) else { return nil }
     }
   }

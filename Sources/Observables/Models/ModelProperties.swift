@@ -79,6 +79,9 @@ public final class ModelProperties: @unchecked Sendable {
     entries[slot].lazy == nil ? entries[slot].read : nil
   }
 
+  /// Whether the property in a slot may be set by its name.
+  package func isWritable(_ slot: Int) -> Bool { entries[slot].write != nil }
+
   /// How a bridge gets at the property in a slot without `Any`.
   package func directAccess(_ slot: Int) -> DirectAccess { entries[slot].direct }
 

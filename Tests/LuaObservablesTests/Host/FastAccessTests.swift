@@ -14,6 +14,7 @@ private class Machine: ScriptModel {
     Property("always", get: { $0.always }, set: { $0.always = $1 })
     Property("optional", get: { $0.optional }, set: { $0.optional = $1 })
     Property("fixed", get: { _ in 7 })
+    Property("guarded", get: { $0.integer }, set: { $0.integer = $1 }).readOnlyByName
     Property(Machine.longName, get: { $0.integer }, set: { $0.integer = $1 })
   }
   class var methods: ModelMethods { machineMethods }
@@ -45,7 +46,7 @@ private final class Robot: Machine {
   private static let robotMethods = ModelMethods(for: Robot.self, inheriting: machineMethods) {
     Method("add") { (robot, number: Int) in robot.arms += number }
   }
-  var arms = 2 { didSet { observation.didSet(9, from: oldValue, to: arms) } }
+  var arms = 2 { didSet { observation.didSet(10, from: oldValue, to: arms) } }
 }
 
 /// B1, B2: properties that C finds by the addresses of their names.
@@ -135,6 +136,7 @@ struct FastAccessTests {
     ("machine.always = nil", "takes Machine, not nil"),
     ("robot.always = setmetatable({}, {})", "takes Machine, not table"),
     ("machine.fixed = 1", "'fixed' of Machine is read-only"),
+    ("machine.guarded = 1", "'guarded' of Machine is read-only"),
     ("machine.integre = 1", "did you mean 'integer'?"),
     ("machine.arms = 1", "Machine has no property 'arms'"),
     ("machine.add = 1", "'add' is a method of Machine"),
