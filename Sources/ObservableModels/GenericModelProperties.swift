@@ -3,6 +3,7 @@ import Synchronization
 /// The list of properties of a generic class, which cannot store it: made once for each of its types.
 ///
 /// For the code that `@ObservableModel` writes. May be called on any thread.
+@_documentation(visibility: internal)
 public func properties<Model: ObservableModel>(
   of type: Model.Type, _ make: () -> ModelProperties
 ) -> ModelProperties {

@@ -11,6 +11,7 @@ public enum ModelFramework: Sendable {
 }
 
 /// Either of them, where `@ObservableModel` hands it on to the properties.
+@_documentation(visibility: internal)
 public enum ModelOption: Sendable {
   /// `ModelThreadSafety.threadSafe`.
   case threadSafe

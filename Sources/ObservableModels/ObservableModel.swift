@@ -1,7 +1,7 @@
 import Observation
 @_exported public import Observables
 
-/// Makes a class an `ObservableModel`: its stored properties can be observed by key path, and used by
+/// Makes a class an `ObservableModel` of `Observables`: its stored properties can be observed by key path, and used by
 /// scripts.
 ///
 /// ```swift
@@ -27,9 +27,9 @@ import Observation
 public macro ObservableModel() =
   #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-/// The same for a model that several threads read and write (T8), which is `Sendable` then.
+/// Makes a class a model that several threads read and write (T8), and `Sendable`.
 ///
-/// Its observed properties are guarded by a lock, in which `willSet` and `didSet` run; others have to be
+/// As ``ObservableModel()`` otherwise. The observed properties are guarded by a lock, in which `willSet` and `didSet` run; others have to be
 /// constants, or guarded by the class. `count += 1` is one step for other threads. Watchers are called
 /// on the thread of their loop.
 @attached(
@@ -41,9 +41,9 @@ public macro ObservableModel() =
 public macro ObservableModel(_ use: ModelThreadSafety) =
   #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-/// The same for a model that is `Observable` for the toolchain's Observation as well.
+/// Makes a class a model that is `Observable` for the toolchain's Observation as well.
 ///
-/// Both hear of each write, and neither minds the other. The file imports `Observation`.
+/// As ``ObservableModel()`` otherwise. Both hear of each write, and neither minds the other. The file imports `Observation`.
 @attached(
   member, conformances: ObservableModel,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -53,7 +53,7 @@ public macro ObservableModel(_ use: ModelThreadSafety) =
 public macro ObservableModel(_ framework: ModelFramework) =
   #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-/// Both together.
+/// Makes a class a model that several threads use, and that is `Observable` as well.
 @attached(
   member, conformances: ObservableModel,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -76,6 +76,7 @@ public macro Ignored() = #externalMacro(module: "ObservableModelsMacros", type: 
 public macro Observed() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
 /// What `@ObservableModel` writes at each stored property that it observes.
+@_documentation(visibility: internal)
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
 public macro ObservedProperty(_ slot: Int, _ options: ModelOption...) =

@@ -20,6 +20,7 @@ public macro path<Root: KeyPathObservable, Value>(
 /// `prefixes`.
 ///
 /// - Complexity: O(length of the path).
+@_documentation(visibility: internal)
 public func path<Root>(_ text: String, through prefixes: [PartialKeyPath<Root>]) -> Path {
   let path = Path(stringLiteral: text)
   for (component, prefix) in zip(path.components, prefixes) {

@@ -5,10 +5,10 @@ import PackageDescription
 let package = Package(
   name: "models",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
-  targets: [
+  targets: ["chores", "models"].map { name in
     .executableTarget(
-      name: "models",
+      name: name,
       dependencies: [.product(name: "ObservableModels", package: "obs-lua")],
       swiftSettings: [.swiftLanguageMode(.v6)])
-  ]
+  }
 )
