@@ -19,8 +19,6 @@ final class TestHost {
     loop.onError = { [unowned self] error in host.report(error) }
   }
 
-  deinit { host.close() }
-
   /// Two full collections (L6), and the turns that these cause.
   func collect() throws {
     for _ in 1...2 {

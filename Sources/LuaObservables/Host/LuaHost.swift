@@ -11,7 +11,7 @@ public final class LuaHost {
   /// The state of the scripts.
   public let state: LuaState
   /// The loop that calls their watchers and timers.
-  public let loop: Loop
+  public private(set) var loop: Loop
   /// Told of errors in callbacks, which have no caller (T10): watchers, timers, tasks.
   ///
   /// A script's own `obs.on_error` comes first. Without either they go to the standard error
@@ -92,9 +92,11 @@ public final class LuaHost {
     precondition(
       state.isFreed || !clua_isrunning(state.pointer),
       "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
+    // Nobody else can use a loop that goes with its host.
+    if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
     reference.host = nil
     state.attachment = nil
-    close()
+    end()
     // Finalizers need what goes with the host.
     state.finishClosing()
   }
@@ -158,6 +160,11 @@ public final class LuaHost {
   public func close() {
     guard !isClosed else { return }
     requireThread("closed")
+    end()
+  }
+
+  private func end() {
+    guard !isClosed else { return }
     isClosed = true
     for timer in timers.values { timer.stop() }
     timers = [:]
