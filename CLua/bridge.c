@@ -6,6 +6,7 @@
 #include "clua_errors.h"
 #include "clua_lazy.h"
 #include "clua_models.h"
+#include "clua_private.h"
 
 /* ---- Observed tables, protected ---------------------------------------------------------------- */
 
@@ -261,11 +262,26 @@ int clua_try_pushnamedmember(lua_State *L) { return clua_protect(L, namedmember,
 
 static const char handle_keys[CLUA_HANDLE_KINDS];
 
+/* The handle of any kind at 1, NULL where there is none. */
+static clua_handle *anyhandle(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TUSERDATA || !lua_getmetatable(L, 1)) return NULL;
+  bool same = false;
+  for (int kind = 0; kind < CLUA_HANDLE_KINDS && !same; kind++) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
+    same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  bool fits = same && lua_rawlen(L, 1) == sizeof(clua_kindhandle);
+  return fits ? &((clua_kindhandle *)lua_touserdata(L, 1))->handle : NULL;
+}
+
 static int collect(lua_State *L) {
-  clua_handle *handle = lua_touserdata(L, 1);
+  // A script may call this itself, with anything.
+  clua_handle *handle = anyhandle(L);
   if (handle != NULL && handle->release != NULL) {
     clua_finalizer release = handle->release;
-    // A script may call this itself, and use the handle afterwards.
+    // A script may use the handle afterwards.
     void *object = handle->object;
     handle->release = NULL;
     handle->object = NULL;
@@ -319,8 +335,9 @@ int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind) {
 }
 
 static void newhandle(lua_State *L, clua_handle_kind kind) {
-  clua_handle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
+  clua_kindhandle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
   memset(handle, 0, sizeof *handle);
+  handle->kind = kind;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
   lua_setmetatable(L, -2);
 }
@@ -348,7 +365,9 @@ clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
   bool same = lua_rawequal(L, -1, -2);
   lua_pop(L, 2);
-  return same ? lua_touserdata(L, index) : NULL;
+  if (!same || lua_rawlen(L, index) != sizeof(clua_kindhandle)) return NULL;
+  clua_kindhandle *held = lua_touserdata(L, index);
+  return held->kind == kind ? &held->handle : NULL;
 }
 
 /* ---- Registering a watcher --------------------------------------------------------------------- */

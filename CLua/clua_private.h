@@ -3,6 +3,7 @@
 #define CLUA_PRIVATE_H
 
 #include "clua.h"
+#include "clua_bridge.h"
 
 /// A reference held by Lua, in a full userdata whose metatable releases it.
 typedef struct clua_box {
@@ -10,6 +11,12 @@ typedef struct clua_box {
   void *context;  // NULL once it was released
   clua_finalizer release;
 } clua_box;
+
+/// A handle that says of which kind it is: with `debug` a script may give it another metatable.
+typedef struct clua_kindhandle {
+  clua_handle handle;
+  clua_handle_kind kind;
+} clua_kindhandle;
 
 /// Makes the metatables of boxes. [-0, +0, m]
 void clua_install_functions(lua_State *L);

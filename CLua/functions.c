@@ -35,9 +35,18 @@ int clua_box_collect(lua_State *L) {
   return 0;
 }
 
+/* A script may call this itself, with anything. */
+static int collect(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TUSERDATA || !lua_getmetatable(L, 1)) return 0;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
+  bool same = lua_rawequal(L, -1, -2) && lua_rawlen(L, 1) == sizeof(clua_box);
+  lua_pop(L, 2);
+  return same ? clua_box_collect(L) : 0;
+}
+
 void clua_install_functions(lua_State *L) {
   lua_createtable(L, 0, 3);
-  lua_pushcfunction(L, clua_box_collect);
+  lua_pushcfunction(L, collect);
   lua_setfield(L, -2, "__gc");
   lua_pushliteral(L, "SwiftFunction");
   lua_setfield(L, -2, "__name");

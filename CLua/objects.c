@@ -68,7 +68,7 @@ static _Atomic(clua_finalizer) object_release;
 static inline clua_handle *object_at(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
   // The address of the finalizer tells a handle of ours from any other userdata of this size.
-  if (!handle || lua_rawlen(L, index) != sizeof *handle || !handle->id) return NULL;
+  if (!handle || lua_rawlen(L, index) != sizeof(clua_kindhandle) || !handle->id) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;
 }

@@ -35,12 +35,14 @@ private class Thermostat: ScriptModel {
     }
     Method("any") { (_, value: LuaValue) in value }
     Method("odd") { (_, _: Odd) in }
+    Method("notify") { thermostat in thermostat.onNotify?() }
   }
   struct TooWarm: Error, Equatable { let by: Double }
 
   let observation = ModelObservation()
   var target = 20.0 { didSet { observation.didSet(0, from: oldValue, to: target) } }
   let room: String
+  var onNotify: (() -> Void)?
   init(room: String) { self.room = room }
 }
 
@@ -95,6 +97,14 @@ struct MethodTests {
       assert(kitchen.report(kitchen) == "kitchen: 22.5")
       """)
     #expect(kitchen.target == 22.5)
+  }
+
+  @Test func `an optional call gives nil, whether anybody is there or not`() throws {
+    var calls = 0
+    try test.host.run("assert(kitchen:notify() == nil)")
+    kitchen.onNotify = { calls += 1 }
+    try test.host.run("assert(kitchen:notify() == nil)")
+    #expect(calls == 1)
   }
 
   @Test func `a class inherits methods, and may replace them`() throws {

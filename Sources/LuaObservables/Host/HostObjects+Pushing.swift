@@ -15,7 +15,8 @@ extension Optional: OptionalValue {
 extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
   func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
-    guard let value else { return lua_pushnil(L) }
+    // What an optional call gives, as in `callback?()`, says nothing.
+    guard let value, !(value is Void) else { return lua_pushnil(L) }
     if let optional = value as? any OptionalValue {
       try push(value: optional.wrapped, to: L)
     } else if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
@@ -61,6 +62,7 @@ extension HostObjects {
 
   /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
   private func push(_ list: [Any], to L: OpaquePointer) throws(LuaError) {
+    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
     try host.state.check(clua_try_createtable(L, CInt(clamping: list.count), 0), L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
@@ -70,6 +72,7 @@ extension HostObjects {
   }
 
   private func push(_ dictionary: [AnyHashable: Any], to L: OpaquePointer) throws(LuaError) {
+    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
     try host.state.check(clua_try_createtable(L, 0, CInt(clamping: dictionary.count)), L)
     for (key, value) in dictionary {
       try push(value: key.base, to: L)

@@ -156,6 +156,33 @@ struct FastAccessTests {
     #expect(machine.integer == 1)
   }
 
+  // B3
+  @Test func `what scripts do to handles by the library debug ends in errors`() throws {
+    try test.host.run(
+      """
+      local obs = require "obs"
+      local of_machine = debug.getmetatable(machine)
+      local path, watcher = obs.path("integer"), obs.observe(machine, "integer", print)
+      local _, box = debug.getupvalue(of_machine.__index, 1)
+      for _, value in ipairs {io.stdout, path, watcher, {}, 1} do
+        of_machine.__gc(value)
+        debug.getmetatable(box).__gc(value)
+      end
+      for _, value in ipairs {io.stdout, watcher, path, box} do
+        local own = debug.getmetatable(value)
+        debug.setmetatable(value, of_machine)
+        assert(not pcall(function() return value.integer end))
+        assert(not pcall(function() value.integer = 1 end))
+        assert(not pcall(function() machine.next = value end))
+        assert(not pcall(tostring, value))
+        debug.setmetatable(value, own)
+      end
+      debug.setmetatable(machine, debug.getmetatable(watcher))
+      assert(not pcall(function() machine:stop() end))
+      debug.setmetatable(machine, of_machine)
+      """)
+  }
+
   // T9, B3
   @Test func `a setter may call scripts, in a coroutine too`() throws {
     try test.host.set("note") { [test] (value: Int) in test.host["noted"] = .integer(Int64(value)) }
