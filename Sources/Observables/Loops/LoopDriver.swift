@@ -37,21 +37,25 @@ final class DrivenLoop: Sendable {
   /// Something is to be done soon; on any thread.
   func ask() {
     if isAsked.exchange(true, ordering: .sequentiallyConsistent) { return }
-    driver.perform(0) { [self] in
-      isAsked.store(false, ordering: .sequentiallyConsistent)
-      step()
-    }
+    driver.perform(0) { [weak self] in self?.performed() }
   }
 
   /// A timer is the next one; on the loop's thread.
   func ask(at due: Double?, now: Double) {
     guard let due, due < nextDue else { return }
     nextDue = due
-    driver.perform(max(0, due - now)) { [self] in
-      // A later one has been asked for only if this one was there already.
-      if due >= nextDue { nextDue = .infinity }
-      step()
-    }
+    driver.perform(max(0, due - now)) { [weak self] in self?.performed(due) }
+  }
+
+  private func performed() {
+    isAsked.store(false, ordering: .sequentiallyConsistent)
+    step()
+  }
+
+  private func performed(_ due: Double) {
+    // A later one has been asked for only if this one was there already.
+    if due >= nextDue { nextDue = .infinity }
+    step()
   }
 
   private func step() {

@@ -85,6 +85,8 @@ struct FastAccessTests {
       robot.always = machine
       """)
     #expect(robot.arms == 3 && machine.next === robot && robot.always === machine)
+    // Objects that hold each other would stay.
+    machine.next = nil
   }
 
   @Test func `texts may be of any length`() throws {
