@@ -17,6 +17,7 @@ struct ModelChecks {
       context.diagnose(.actorOfModel(attribute, model.declaration))
     }
     for member in model.declaration.memberBlock.members {
+      if let condition = member.decl.as(IfConfigDeclSyntax.self) { check(condition) }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
       if let attribute = variable.attributes.making {
         check(lazy: variable, attribute)
@@ -27,6 +28,34 @@ struct ModelChecks {
   }
 
   // MARK: Stored properties
+
+  /// What is compiled is not known here: slots would count what is not there.
+  private func check(_ condition: IfConfigDeclSyntax) {
+    for clause in condition.clauses {
+      guard case .decls(let members)? = clause.elements else { continue }
+      for member in members {
+        if let inner = member.decl.as(IfConfigDeclSyntax.self) { check(inner) }
+        guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstance
+        else { continue }
+        if variable.attributes.making != nil
+          || !variable.isHidden && !variable.isConstant
+            && variable.attributes.named("Ignored") == nil
+        {
+          context.diagnose(
+            PlacedDiagnostic(
+              "condition", at: variable.bindings,
+              "observed properties are declared outside of '#if'; '@Ignored' leaves this one alone")
+          )
+        } else if model.needsCodingKeys {
+          context.diagnose(
+            PlacedDiagnostic(
+              "condition-coding", at: variable.bindings,
+              "what is stored inside of '#if' would not be encoded; declare it outside of it, or "
+                + "give \(model.name) 'CodingKeys' of its own"))
+        }
+      }
+    }
+  }
 
   private func check(stored variable: VariableDeclSyntax) {
     if variable.isConstant {
@@ -47,6 +76,14 @@ struct ModelChecks {
       binding.initializer == nil
     {
       context.diagnose(.missingType(of: binding, name))
+    } else if let (binding, _) = variable.onlyBinding,
+      let type = binding.typeAnnotation?.type, type.isOpaque
+    {
+      context.diagnose(
+        PlacedDiagnostic(
+          "opaque", at: type,
+          "an observed property has a type with a name, as two of '\(type.trimmedDescription)' are "
+            + "not the same; write 'any' instead of 'some'"))
     } else if let wrapper = variable.foreignWrapper {
       context.diagnose(.foreignWrapper(wrapper, on: variable))
     }
@@ -102,6 +139,12 @@ struct ModelChecks {
       context.diagnose(.createdNotOptional(binding.typeAnnotation!.type, member.maker))
     }
     if let configure = arguments.configure {
+      if !maker.isOfType {
+        context.diagnose(
+          PlacedDiagnostic(
+            "configure", at: configure,
+            "what is configured once is created by a 'static func \(member.maker)()'"))
+      }
       check(method: configure, parameter: "the value", what: "it is given what was created")
     }
   }
@@ -197,6 +240,17 @@ func nearestName(to name: String, among candidates: [String]) -> String? {
 }
 
 extension TypeSyntax {
+  /// `some P`, by itself or optional.
+  var isOpaque: Bool {
+    if let type = self.as(SomeOrAnyTypeSyntax.self) {
+      return type.someOrAnySpecifier.tokenKind == .keyword(.some)
+    }
+    if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1 {
+      return tuple.elements.first!.type.isOpaque
+    }
+    return self.as(OptionalTypeSyntax.self)?.wrappedType.isOpaque ?? false
+  }
+
   var isOptional: Bool {
     self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
       || self.as(IdentifierTypeSyntax.self)?.name.text == "Optional"

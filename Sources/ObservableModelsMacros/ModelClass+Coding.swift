@@ -4,7 +4,7 @@ import SwiftSyntaxBuilder
 extension ModelClass {
   /// What lets the compiler write `Codable` although the properties are stored under other names.
   func codingMembers(isRoot: Bool) -> [DeclSyntax] {
-    guard inherits("Codable", "Encodable", "Decodable"), !declaresCodingKeys else { return [] }
+    guard needsCodingKeys else { return [] }
     let cases = storedNames.map { stored, name in
       stored == name ? "  case \(name)" : "  case \(stored) = \(stringLiteral(plain(name)))"
     }
@@ -16,6 +16,11 @@ extension ModelClass {
       }
       """
     ]
+  }
+
+  /// The compiler would take the names of the storage.
+  var needsCodingKeys: Bool {
+    inherits("Codable", "Encodable", "Decodable") && !declaresCodingKeys
   }
 
   private var declaresCodingKeys: Bool {

@@ -74,8 +74,9 @@ extension ObservableModelMacro: MemberMacro {
 }
 
 extension Syntax {
-  /// A declaration in which a type cannot store anything.
+  /// A declaration in which a type cannot store anything, or may not: an extension doesn't say.
   fileprivate var isGeneric: Bool {
-    asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+    self.is(ExtensionDeclSyntax.self)
+      || asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
   }
 }

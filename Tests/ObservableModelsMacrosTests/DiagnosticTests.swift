@@ -62,6 +62,62 @@ struct DiagnosticTests {
       """)
   }
 
+  @Test func `a property that is there under a condition`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        #if DEBUG
+          @Ignored var note = ""
+          let fixed = 1
+          var first = ""
+        #endif
+      }
+      """,
+      5, 9, "observed properties are declared outside of '#if'; '@Ignored' leaves this one alone")
+  }
+
+  @Test func `a property under a condition that would not be encoded`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User: Codable {
+        #if DEBUG
+          private var note = ""
+        #endif
+      }
+      """,
+      3, 17,
+      """
+      what is stored inside of '#if' would not be encoded; declare it outside of it, or give User \
+      'CodingKeys' of its own
+      """)
+  }
+
+  @Test func `a property of an opaque type`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        var shape: (some Shape)? = Circle()
+      }
+      """,
+      2, 14,
+      """
+      an observed property has a type with a name, as two of '(some Shape)?' are not the same; write \
+      'any' instead of 'some'
+      """)
+  }
+
+  @Test func `something to configure that is not created`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        @LazyProperty(configure: "fill") var card: Card
+        private func makeCard() -> Card { Card() }
+        private func fill(_ card: Card) {}
+      }
+      """,
+      2, 28, "what is configured once is created by a 'static func makeCard()'")
+  }
+
   @Test func `an enumeration`() {
     expectDiagnostic(
       """

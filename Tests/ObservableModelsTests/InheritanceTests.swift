@@ -1,3 +1,4 @@
+import ObservableModels
 import Observables
 import Testing
 
@@ -35,5 +36,21 @@ struct InheritanceTests {
     // Nothing says that its values can be compared: each write is a change.
     loop.turn { (number.value, text.value, text.label) = (1, "b", "c") }
     #expect(log == ["1", "b", "c"])
+  }
+
+  @Test func `a model inside of an extension is one, also where that is generic`() throws {
+    let label = Box<Int>.Label(5)
+    var log: [Int] = []
+    try label.observe("value", in: loop) { log.append($0.value) }
+    loop.turn { label.value = 6 }
+    #expect(log == [6])
+    #expect(Box<Int>.Label.properties !== Box<String>.Label.properties)
+  }
+}
+
+extension Box {
+  @ObservableModel final class Label {
+    var value: Value
+    init(_ value: Value) { self.value = value }
   }
 }

@@ -48,6 +48,15 @@ private final class Count: Sendable {
 struct ModelOptionTests {
   private let loop = Loop(clock: .virtual)
 
+  #if DEBUG
+    @Test func `a subclass that does not repeat the option for threads is told so`() async {
+      await #expect(processExitsWith: .failure) {
+        let forgetful = Forgetful()
+        forgetful.own = 2
+      }
+    }
+  #endif
+
   @Test func `the toolchain's Observation hears what is written, too`() throws {
     let heater = Heater()
     var log: [String] = []
@@ -105,3 +114,7 @@ struct ModelOptionTests {
     #expect(String(decoding: data, as: UTF8.self) == #"{"e-mail":"a@b.c"}"#)
   }
 }
+
+@ObservableModel(.threadSafe) class Careful { var count = 0 }
+
+@ObservableModel final class Forgetful: Careful, @unchecked Sendable { var own = 1 }

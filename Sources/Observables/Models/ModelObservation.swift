@@ -20,7 +20,7 @@ public final class ModelObservation {
   /// Collections that properties hold as values, while paths lead into them.
   @exclusivity(unchecked) var heldCollections: [ObjectIdentifier: HeldCollection] = [:]
   /// Of a model for several threads: what watches it in each loop.
-  let sharing: ModelSharing?
+  @usableFromInline let sharing: ModelSharing?
   /// This is what one loop knows of such a model.
   @exclusivity(unchecked) private var guarded: GuardedModel?
 
@@ -47,7 +47,7 @@ public final class ModelObservation {
   /// The property in `slot` was written; equal values are no change (T5).
   @inlinable @inline(__always)
   public func didSet<Value: Equatable>(_ slot: Int, from old: Value, to new: Value) {
-    guard let slotWants else { return }
+    guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants == 0 { return }
     // NaN equals NaN (T5): two values that don't equal themselves are the same.
@@ -57,7 +57,7 @@ public final class ModelObservation {
   /// The property in `slot`, which holds an object, was written; the same object is no change.
   @inlinable @inline(__always)
   public func didSet<Value: AnyObject>(_ slot: Int, from old: Value?, to new: Value?) {
-    guard let slotWants else { return }
+    guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants == 0 { return }
     report(slot, old, new, wants, isSame: old === new)
@@ -69,7 +69,7 @@ public final class ModelObservation {
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, from old: Value?, to new: Value?
   ) {
-    guard let slotWants else { return }
+    guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants == 0 { return }
     report(slot, old, new, wants, isSame: old === new)
@@ -79,7 +79,7 @@ public final class ModelObservation {
   @inlinable @inline(__always)
   @_disfavoredOverload
   public func didSet<Value>(_ slot: Int, from old: Value, to new: Value) {
-    guard let slotWants else { return }
+    guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants == 0 { return }
     report(slot, old, new, wants, isSame: false)
@@ -102,8 +102,20 @@ public final class ModelObservation {
   /// where something of the model is observed.
   @inlinable @inline(__always)
   public func isObserved(_ slot: @autoclosure () -> Int) -> Bool {
-    guard let slotWants else { return false }
+    guard let slotWants else {
+      assertConfined()
+      return false
+    }
     return wants(slotWants, slot()) != 0
+  }
+
+  /// The loops of a model for several threads would hear nothing of it.
+  @inlinable @inline(__always)
+  func assertConfined() {
+    assert(
+      sharing == nil,
+      "A model for several threads reports by didSet(_:of:from:to:); a subclass by macro says "
+        + "@ObservableModel(.threadSafe) too")
   }
 
   /// What the watchers of the property and of `*`, which comes first, want to hear.
@@ -161,7 +173,7 @@ public final class ModelObservation {
 
   /// What one loop is told, on its thread.
   func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
-    guard let slotWants else { return }
+    guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants != 0 { report(slot, old, new, wants, isSame: isSame) }
   }

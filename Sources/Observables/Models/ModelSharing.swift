@@ -11,6 +11,7 @@ public enum ThreadUse: Sendable {
 
 /// What a model that several threads use has besides: a lock for its values, and who observes it, in
 /// which loop.
+@usableFromInline
 final class ModelSharing: Sendable {
   let lock = RecursiveLock()
   private let parts = Mutex<[Part]>([])
