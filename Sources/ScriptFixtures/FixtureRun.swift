@@ -20,6 +20,7 @@ final class FixtureRun {
     self.path = path
     loop = Loop(clock: .virtual)
     host = try LuaHost(loop: loop)
+    host.operationExecutor = OperationThread.shared
     host.onError = { [unowned self] report in note(report) }
     loop.onError = { [unowned self] error in host.report(error) }
     try install()

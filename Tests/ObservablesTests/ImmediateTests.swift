@@ -365,4 +365,21 @@ struct ImmediateTests {
     person!.age = 1
     #expect(log.events == ["w", "w"])
   }
+
+  // T9, L3
+  @Test func `it may have several paths and an observer, with which it ends`() throws {
+    let person = Person("Ann", address: Address("1"))
+    var view: Person? = Person("view")
+    try person.observeImmediately(["name", "address.zip"], observer: view!, in: loop) {
+      [log] person, view, change in
+      log.note("\(view.name) \(change.path) \(change.new!)")
+    }
+    person.name = "Eve"
+    person.address!.zip = "2"
+    view = nil
+    person.name = "Bob"
+    #expect(log.events == ["view name Eve", "view address.zip 2"])
+    loop.turn {}
+    #expect(loop.statistics.watchers == 0)
+  }
 }

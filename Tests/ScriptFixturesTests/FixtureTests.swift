@@ -1,3 +1,4 @@
+import Foundation
 import LuaObservables
 import ScriptFixtures
 import Testing
@@ -36,6 +37,26 @@ import Testing
     var kept: LuaHost?
     ScriptFixture.all()[0].run { host in kept = host }
     #expect(kept?.isClosed == true)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `may await results side by side, more than there are threads`() async {
+    let fixtures = ScriptFixture.all(in: "Fixtures", matching: "first").first!
+    let runs = ProcessInfo.processInfo.activeProcessorCount + 2
+    await withTaskGroup { group in
+      for _ in 0..<runs {
+        group.addTask {
+          var answers = 0
+          fixtures.run { host in
+            try host.set("fetch") { AsyncResult { await Task.yield() } }
+            try host.set("arrived") { answers += 1 }
+            try host.run("require('obs').task(function() fetch() arrived() end)")
+          }
+          #expect(answers == 1)
+        }
+      }
+      await group.waitForAll()
+    }
   }
 
   private struct Refusal: Error, CustomStringConvertible {

@@ -91,7 +91,7 @@ extension LuaHost {
     let (number, operation, inbox, reference) = (
       lastResult, result.operation, loop.inbox, reference
     )
-    let task = Task {
+    let task = Task(executorPreference: operationExecutor) {
       let outcome: Result<any Sendable, any Error>
       do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
       // Nobody waits for what was cancelled.

@@ -50,6 +50,8 @@ public final class LuaHost {
   /// Results that tasks wait for.
   var pendingResults: [Int: PendingCall] = [:]
   var lastResult = 0
+  /// Where operations of `AsyncResult` run; nil for the pool that all tasks share.
+  package var operationExecutor: (any TaskExecutor)?
   var errorHook: LuaFunction?
   var isReporting = false
   var exitHooks: [(LuaFunction, site: String)] = []

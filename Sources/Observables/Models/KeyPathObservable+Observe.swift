@@ -86,7 +86,36 @@ extension KeyPathObservable {
   ) throws -> Watcher {
     try register(
       path, [], in: loop, nil, options, .immediate, file, line, { _, _ in },
-      { watcher, change in callback(unsafeDowncast(watcher.observed!, to: Self.self), change) })
+      { watcher, change in
+        // Another thread may just have let go of it.
+        guard let observed = watcher.observed else { return }
+        callback(unsafeDowncast(observed, to: Self.self), change)
+      })
+  }
+
+  /// One immediate watcher for several paths, told of this object, the observer, which is held weakly
+  /// (L3), and the change (T9).
+  ///
+  /// It ends when the observer is gone, too. It is not re-entered: what it changes itself calls it again
+  /// after it returned.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have (P9).
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject>(
+    _ paths: [Path], observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+  ) throws -> Watcher {
+    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    return try register(
+      paths[0], paths.dropFirst(), in: loop, observer, options, [.immediate, .observing], file,
+      line, { _, _ in },
+      { watcher, change in
+        guard let observed = watcher.observed, let observer = watcher.observing else { return }
+        callback(
+          unsafeDowncast(observed, to: Self.self),
+          unsafeDowncast(observer, to: Observer.self), change)
+      })
   }
 
   func engine(of loop: Loop?) -> Engine {
