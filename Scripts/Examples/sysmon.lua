@@ -435,7 +435,8 @@ if options.live then io.write("\27[?25l\27[2J") end
 obs.on_exit(function()
   if options.live then io.write("\27[?25h") end
   local calls = obs.stats().calls
-  print(string.format("%d rounds, alerts: %d, calls of watchers: %d", system.round, announced, calls))
+  print(string.format(
+    "rounds: %d, alerts: %d, calls of watchers: %d", system.round, announced, calls))
 end)
 
 read_all()
