@@ -158,5 +158,9 @@ struct MainQueueTests {
       Thread { for _ in 0..<100 { tally.increment() } }.start()
     }
     #expect(tally.count == 100)
+    // What is left in the queue when the process ends would stay.
+    await withCheckedContinuation { continuation in
+      Loop.main.inbox.post { continuation.resume() }
+    }
   }
 }
