@@ -26,7 +26,7 @@ extension ModelClass {
       // A generic class has no place for it.
       result.append(
         """
-        \(raw: head(parent, isStored: false))var properties: Observables.ModelProperties {
+        \(raw: head(parent))var properties: Observables.ModelProperties {
           ObservableModels.properties(of: \(raw: name).self) {
             \(raw: indented(made, by: 4))
           }
@@ -37,7 +37,7 @@ extension ModelClass {
     } else {
       result.append(
         """
-        \(raw: head(parent, isStored: false))var properties: Observables.ModelProperties {
+        \(raw: head(parent))var properties: Observables.ModelProperties {
           modelProperties
         }
         """)
@@ -55,7 +55,7 @@ extension ModelClass {
       : "private static let firstModelSlot = \(raw: count)"
   }
 
-  private func head(_ parent: String?, isStored: Bool) -> String {
+  private func head(_ parent: String?) -> String {
     if parent != nil { return "override \(access)class " }
     return access + (isFinal ? "static " : "class ")
   }

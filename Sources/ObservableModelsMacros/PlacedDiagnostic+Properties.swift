@@ -10,9 +10,7 @@ extension PlacedDiagnostic {
     Self(
       "constant", at: variable.bindingSpecifier,
       "a 'let' is never written: it has no observers, and is observed as part of a path only",
-      fix: (
-        "replace 'let' by 'var'", [replacing(variable.bindingSpecifier, by: .keyword(.var))]
-      ))
+      fix: Replacement(variable.bindingSpecifier, by: .keyword(.var)))
   }
 
   /// `@Computed let x: Int`.
@@ -20,9 +18,7 @@ extension PlacedDiagnostic {
     Self(
       "lazy-constant", at: variable.bindingSpecifier,
       "a '@\(attribute.shortName)' property gets its value later: it is a 'var'",
-      fix: (
-        "replace 'let' by 'var'", [replacing(variable.bindingSpecifier, by: .keyword(.var))]
-      ))
+      fix: Replacement(variable.bindingSpecifier, by: .keyword(.var)))
   }
 
   /// `var a = 1, b = 2`.
@@ -36,16 +32,10 @@ extension PlacedDiagnostic {
         return "\(head.trimmedDescription) \(binding.trimmedDescription)"
       }
       .joined(separator: "\n" + variable.indentation)
-    var changed = DeclSyntax("\(raw: text)")
-    changed.leadingTrivia = variable.leadingTrivia
-    changed.trailingTrivia = variable.trailingTrivia
     return Self(
       "several", at: variable.bindings,
       "observed properties are declared one by one: each has accessors of its own",
-      fix: (
-        "declare each by itself",
-        [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
-      ))
+      fix: Replacement("declare each by itself", variable, by: text))
   }
 
   /// `var x`, and nothing that tells of what type.
@@ -57,7 +47,7 @@ extension PlacedDiagnostic {
     if binding.initializer != nil { typed.typeAnnotation?.trailingTrivia = .space }
     return Self(
       "type", at: name, "the type of '\(name.text)' is missing",
-      fix: ("add a type", [.replace(oldNode: Syntax(binding), newNode: Syntax(typed))]))
+      fix: Replacement("add a type", binding, by: typed))
   }
 
   /// `@Published var x = 1`.
@@ -70,10 +60,7 @@ extension PlacedDiagnostic {
     return Self(
       "wrapper", at: attribute,
       "'@\(attribute.shortName)' may bring accessors of its own, and so does an observed property",
-      fix: (
-        "leave the property alone by '@Ignored'",
-        [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
-      ))
+      fix: Replacement("leave the property alone by '@Ignored'", variable, by: changed))
   }
 
   /// `@Computed var full: String { … }`: a macro cannot replace a getter.
@@ -98,15 +85,9 @@ extension PlacedDiagnostic {
       \(declared.trimmedDescription)
       \(variable.indentation)private func \(maker)() \(effects)-> \(type.trimmed) \(body)
       """
-    var changed = DeclSyntax("\(raw: text)")
-    changed.leadingTrivia = variable.leadingTrivia
-    changed.trailingTrivia = variable.trailingTrivia
     return Self(
       "getter", at: binding.accessorBlock ?? AccessorBlockSyntax(accessors: .getter([])), message,
-      fix: (
-        "move the getter to '\(maker)()'",
-        [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
-      ))
+      fix: Replacement("move the getter to '\(maker)()'", variable, by: text))
   }
 
   /// Nothing computes the property.
@@ -119,15 +100,10 @@ extension PlacedDiagnostic {
       \(variable.trimmedDescription)
       \(variable.indentation)private func \(maker)() -> \(type) { \("<#value#>") }
       """
-    var changed = DeclSyntax("\(raw: text)")
-    changed.leadingTrivia = variable.leadingTrivia
-    changed.trailingTrivia = variable.trailingTrivia
     return Self(
       "maker", at: attribute,
       "nothing computes the property: the class needs a method '\(maker)() -> \(type)'",
-      fix: (
-        "add '\(maker)()'", [.replace(oldNode: Syntax(variable), newNode: Syntax(changed))]
-      ))
+      fix: Replacement("add '\(maker)()'", variable, by: text))
   }
 
   /// A value that is created on first use is nil before and after.
@@ -138,10 +114,7 @@ extension PlacedDiagnostic {
       "optional", at: type,
       "'static \(maker)()' creates the value, and assigning nil has it created again: the property "
         + "is optional",
-      fix: (
-        "make it optional",
-        [.replace(oldNode: Syntax(type), newNode: Syntax(optional))]
-      ))
+      fix: Replacement("make it optional", type, by: optional))
   }
 
   /// A name in a literal that the class does not have.
@@ -154,19 +127,8 @@ extension PlacedDiagnostic {
     let fixed = written.replacing(text, with: nearest, maxReplacements: 1)
     return Self(
       "name", at: literal, "\(message) (did you mean '\(nearest)'?)",
-      fix: (
-        "replace '\(name)' by '\(nearest)'",
-        [.replace(oldNode: Syntax(literal), newNode: Syntax(ExprSyntax("\(raw: fixed)")))]
-      ))
-  }
-
-  private static func replacing(_ token: TokenSyntax, by kind: TokenKind) -> FixIt.Change {
-    .replace(
-      oldNode: Syntax(token),
-      newNode: Syntax(
-        TokenSyntax(
-          kind, leadingTrivia: token.leadingTrivia, trailingTrivia: token.trailingTrivia,
-          presence: .present)))
+      fix: Replacement(
+        "replace '\(name)' by '\(nearest)'", literal, by: ExprSyntax("\(raw: fixed)")))
   }
 }
 

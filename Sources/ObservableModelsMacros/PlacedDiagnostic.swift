@@ -18,12 +18,12 @@ struct PlacedDiagnostic {
 
   init(
     _ id: String, at node: some SyntaxProtocol, _ message: String,
-    fix: (message: String, changes: [FixIt.Change])? = nil
+    fix: Replacement? = nil
   ) {
     diagnostic = Diagnostic(
       node: node, message: ModelDiagnostic(message: message, id: id),
       fixIts: fix.map { fix in
-        [FixIt(message: ModelDiagnostic(message: fix.message, id: id), changes: fix.changes)]
+        [FixIt(message: ModelDiagnostic(message: fix.message, id: id), changes: [fix.change])]
       } ?? [])
   }
 
@@ -39,13 +39,13 @@ struct PlacedDiagnostic {
         "actor", at: keyword,
         "\(start), whose properties nobody outside may read; "
           + "a class that several threads write is '@ObservableModel(.threadSafe)'",
-        fix: replacing(keyword, by: "final class"))
+        fix: Replacement(keyword, by: .identifier("final class")))
     case .keyword(.struct):
       return Self(
         "struct", at: keyword,
         "\(start), whose copies have no identity that could be observed; "
           + "it may be the value of an observed property",
-        fix: replacing(keyword, by: "final class"))
+        fix: Replacement(keyword, by: .identifier("final class")))
     case .keyword(.enum):
       return Self(
         "enum", at: keyword,
@@ -65,29 +65,11 @@ struct PlacedDiagnostic {
     return Self(
       "main-actor", at: attribute,
       "a model is confined to the thread of its loop, which may be the main one, and to no actor",
-      fix: (
-        "remove '@\(attribute.shortName)'",
-        [.replace(oldNode: Syntax(declaration), newNode: Syntax(changed))]
-      ))
+      fix: Replacement("remove '@\(attribute.shortName)'", declaration, by: changed))
   }
 
   private static func article(_ word: String) -> String {
     "aeiou".contains(word.first ?? "x") ? "an" : "a"
-  }
-
-  private static func replacing(
-    _ token: TokenSyntax, by text: String
-  ) -> (message: String, changes: [FixIt.Change]) {
-    (
-      "replace '\(token.text)' by '\(text)'",
-      [
-        .replace(
-          oldNode: Syntax(token),
-          newNode: Syntax(
-            TokenSyntax.identifier(
-              text, leadingTrivia: token.leadingTrivia, trailingTrivia: token.trailingTrivia)))
-      ]
-    )
   }
 }
 
