@@ -24,7 +24,8 @@ public macro path<Root: KeyPathObservable, Value>(
 public func path<Root>(_ text: String, through prefixes: [PartialKeyPath<Root>]) -> Path {
   let path = Path(stringLiteral: text)
   for (component, prefix) in zip(path.components, prefixes) {
-    guard let model = modelType(Swift.type(of: prefix).valueType) else { continue }
+    let type = unwrapped(Swift.type(of: prefix).valueType)
+    guard let model = type as? any ObservableModel.Type else { continue }
     do {
       _ = try model.properties.slot(of: component.name)
     } catch {
@@ -32,19 +33,4 @@ public func path<Root>(_ text: String, through prefixes: [PartialKeyPath<Root>])
     }
   }
   return path
-}
-
-/// The class of models that a value of the type is, if it is one.
-private func modelType(_ type: Any.Type) -> (any ObservableModel.Type)? {
-  if let optional = type as? any OptionalType.Type { return modelType(optional.wrapped) }
-  return type as? any ObservableModel.Type
-}
-
-/// Lets a type be asked whether it is optional.
-private protocol OptionalType {
-  static var wrapped: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-  fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

@@ -2,24 +2,13 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// An optional value, seen through `Any`.
-private protocol OptionalValue {
-  var wrapped: Any? { get }
-}
-
-extension Optional: OptionalValue {
-  fileprivate var wrapped: Any? { map { $0 as Any } }
-}
-
 /// Swift values on their way to scripts.
 extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
   func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
     // What an optional call gives, as in `callback?()`, says nothing.
-    guard let value, !(value is Void) else { return lua_pushnil(L) }
-    if let optional = value as? any OptionalValue {
-      try push(value: optional.wrapped, to: L)
-    } else if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
+    guard let value = value.flatMap(flattened), !(value is Void) else { return lua_pushnil(L) }
+    if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
       try push(object, to: L)
     } else if let value = value as? any LuaEncodable {
       try host.state.push(value, to: L)

@@ -23,13 +23,13 @@ private func rawValues<Cases: CaseIterable>(of type: Cases.Type) -> [String] {
   type.allCases.compactMap { ($0 as? any RawRepresentable).map { "\($0.rawValue)" } }
 }
 
-/// The type inside of an optional one.
-private func unwrapped(_ type: Any.Type) -> Any.Type {
+/// The type inside of an optional one, however deep; any other type itself.
+package func unwrapped(_ type: Any.Type) -> Any.Type {
   (type as? any OptionalValue.Type)?.wrapped ?? type
 }
 
 /// The value without the optional around it: nil is nil, however deep.
-func flattened(_ value: Any) -> Any? {
+package func flattened(_ value: Any) -> Any? {
   if let optional = value as? any OptionalValue { return optional.flattened }
   return value
 }
