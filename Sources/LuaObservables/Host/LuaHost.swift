@@ -171,7 +171,7 @@ public final class LuaHost {
     for timer in timers.values { timer.stop() }
     timers = [:]
     cancelResults()
-    if let recorder { engine.remove(recorder) }
+    if let recorder { engine.use(recorder, isNeeded: false) }
     endings = []
     engine.stopAll {
       $0 === receiver || $0 === probe || ($0 as? TableWatcher)?.host === self

@@ -41,13 +41,8 @@ extension LuaHost {
 
   /// Adds the recorder to the engine, or takes it away when it is not needed.
   private func use(_ recorder: ScriptRecorder) {
-    if recorder.isNeeded, self.recorder == nil {
-      engine.add(recorder)
-      self.recorder = recorder
-    } else if !recorder.isNeeded {
-      engine.remove(recorder)
-      self.recorder = nil
-    }
+    engine.use(recorder, isNeeded: recorder.isNeeded)
+    self.recorder = recorder.isNeeded ? recorder : nil
   }
 
   private func log(_ L: OpaquePointer) throws -> CInt {

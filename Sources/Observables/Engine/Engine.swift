@@ -194,17 +194,12 @@ public final class Engine {
 
   // MARK: Recorders
 
-  /// From now on the recorder sees what happens.
-  package func add(_ recorder: EngineRecorder) { use(recorders + [recorder]) }
-
-  /// … and from now on no more; harmless where it doesn't.
-  package func remove(_ recorder: EngineRecorder) { use(recorders.filter { $0 !== recorder }) }
-
-  private func use(_ recorders: [EngineRecorder]) {
-    self.recorders = recorders
-    recorder = recorders.count < 2 ? recorders.first : RecorderGroup(recorders)
+  /// From now on the recorder sees what happens, or sees it no more.
+  package func use(_ recorder: EngineRecorder, isNeeded: Bool) {
+    recorders = recorders.filter { $0 !== recorder } + (isNeeded ? [recorder] : [])
+    self.recorder = recorders.count < 2 ? recorders.first : RecorderGroup(recorders)
     let wasRecording = isRecording
-    isRecording = recorder != nil
+    isRecording = !recorders.isEmpty
     if wasRecording != isRecording { rearmEverything() }
   }
 

@@ -14,13 +14,8 @@ extension Loop {
   private func use(_ change: (HistoryRecorder) -> Void) {
     let recorder = engine.history ?? HistoryRecorder(of: engine)
     change(recorder)
-    if recorder.isNeeded, engine.history == nil {
-      engine.add(recorder)
-      engine.history = recorder
-    } else if !recorder.isNeeded {
-      engine.remove(recorder)
-      engine.history = nil
-    }
+    engine.use(recorder, isNeeded: recorder.isNeeded)
+    engine.history = recorder.isNeeded ? recorder : nil
   }
 
   /// The turn is over: tells the sink.
