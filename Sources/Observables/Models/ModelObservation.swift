@@ -171,9 +171,10 @@ public final class ModelObservation {
     for other in others { other.reportHere(slot, old, new, isSame: isSame) }
   }
 
-  /// What one loop is told, on its thread.
+  /// What one loop is told, on its thread; nothing where a watcher of another loop has ended its last
+  /// one in this write.
   func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
-    guard let slotWants else { return assertConfined() }
+    guard let slotWants else { return }
     let wants = wants(slotWants, slot)
     if wants != 0 { report(slot, old, new, wants, isSame: isSame) }
   }

@@ -1,4 +1,3 @@
-import Foundation
 import Lua
 import LuaObservables
 import Observables
@@ -36,15 +35,6 @@ struct ThreadSafeModelScriptTests {
     }
   }
 
-  private func elsewhere(_ body: @escaping @Sendable () -> Void) {
-    let done = DispatchSemaphore(value: 0)
-    Thread {
-      body()
-      done.signal()
-    }.start()
-    done.wait()
-  }
-
   @Test func `a script hears of writes on other threads, along paths through its tables`() throws {
     let test = try TestHost()
     let sensor = Sensor()
@@ -61,9 +51,9 @@ struct ThreadSafeModelScriptTests {
       obs.observe(room, "double", function(room) log[#log + 1] = "double " .. room.double end)
       """)
     let next = Sensor()
-    elsewhere { sensor.next = next }
+    onOtherThread { sensor.next = next }
     test.loop.step()
-    elsewhere {
+    onOtherThread {
       next.value = 3
       next.value = 4
       sensor.value = 5
@@ -94,10 +84,10 @@ struct ThreadSafeModelScriptTests {
         for i = 1, 4 do collectgarbage() end
         """)
     }
-    elsewhere { holder.withSensor { $0?.value = 1 } }
+    onOtherThread { holder.withSensor { $0?.value = 1 } }
     while test.loop.step() {}
     #expect(test.host["calls"] == 1)
-    elsewhere { holder.hold(nil) }
+    onOtherThread { holder.hold(nil) }
     for _ in 0..<4 {
       try test.host.run("for i = 1, 4 do collectgarbage() end")
       while test.loop.step() {}

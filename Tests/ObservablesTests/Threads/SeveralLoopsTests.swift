@@ -123,6 +123,29 @@ struct SeveralLoopsTests {
     for thread in threads { thread.stop() }
   }
 
+  // T11
+  @Test(arguments: [true, false])
+  func `a watcher of one loop may end those of the other, in the write`(isShared: Bool) throws {
+    var events: [String] = []
+    func watch<Model: ObservableModel>(_ model: Model, _ path: Path) throws {
+      let other = try model.observeImmediately(path, in: two) { _, _ in events.append("two") }
+      try model.observeImmediately(path, in: one) { [two] _, _ in
+        events.append("one")
+        other.stop()
+        two.endTurn()
+      }
+    }
+    let (tally, person) = (Tally(), person)
+    // The first loop that is told is that which has observed the model first.
+    try tally.observe("count", in: one) { _ in }
+    try person.observe("age", in: one) { _ in }
+    try isShared ? watch(tally, "count") : watch(person, "age")
+    for number in 1...2 {
+      if isShared { tally.count = number } else { person.age = number }
+    }
+    #expect(events == ["one", "one"])
+  }
+
   @Test func `a confined model of another thread's loop is an error`() throws {
     let box = Box(person)
     let isDone = DispatchSemaphore(value: 0)
