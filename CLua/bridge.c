@@ -163,6 +163,32 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
   lua_settop(L, top);
 }
 
+/* ---- Entries ------------------------------------------------------------------------------------ */
+
+/* (light count, table) -> list */
+static int entries(lua_State *L) {
+  lua_Integer *count = lua_touserdata(L, 1);
+  lua_newtable(L);
+  lua_pushnil(L);
+  for (*count = 0; clua_next(L, 2); ++*count) {
+    lua_rawseti(L, 3, 2 * *count + 2);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, 3, 2 * *count + 1);
+  }
+  return 1;
+}
+
+int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
+  index = lua_absindex(L, index);
+  bool running = lua_gc(L, LUA_GCISRUNNING) == 1;
+  if (running) lua_gc(L, LUA_GCSTOP);
+  lua_pushlightuserdata(L, count);
+  lua_pushvalue(L, index);
+  int status = clua_protect(L, entries, 2, 1);
+  if (running) lua_gc(L, LUA_GCRESTART);
+  return status;
+}
+
 /* ---- Journals ----------------------------------------------------------------------------------- */
 
 /* Pushes the table of what is kept, made when it isn't there. [-0, +1, m] */

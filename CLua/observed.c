@@ -159,6 +159,13 @@ void clua_node_pushtable(lua_State *L, clua_node *node) {
   lua_remove(L, -2);
 }
 
+bool clua_node_isthere(lua_State *L, clua_node *node) {
+  clua_node_pushtable(L, node);
+  bool there = lua_type(L, -1) == LUA_TTABLE;
+  lua_pop(L, 1);
+  return there;
+}
+
 void clua_node_pushuservalue(lua_State *L, clua_node *node) {
   clua_node_pushtable(L, node);
   if (lua_type(L, -1) != LUA_TTABLE) return;

@@ -86,10 +86,12 @@ static int find(lua_State *L) {
   if (event == CLUA_EVENT_GC) {
     // The table may live on; the way from its node to it was cut before finalizers run.
     clua_node *node = clua_node_at(L, 1);
-    if (node) {
+    if (node && !clua_node_isthere(L, node)) {
+      const clua_observation *observation = &node->shared->observation;
       lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
       lua_pushvalue(L, 1);
       lua_rawsetp(L, -2, node);
+      if (node->owner && observation->revived) observation->revived(observation->context, L, node);
     }
     if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;
   } else {

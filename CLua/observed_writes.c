@@ -291,6 +291,11 @@ bool clua_getmetatable(lua_State *L, int index) {
   return false;
 }
 
+const void *clua_frame(lua_State *L) {
+  lua_Debug frame;
+  return lua_getstack(L, 0, &frame) ? (const void *)frame.i_ci : NULL;
+}
+
 int clua_where(lua_State *L, char *source) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(L, level, &frame); level++) {

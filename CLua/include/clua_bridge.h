@@ -26,6 +26,11 @@ void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets what was kept. [-0, +0, -]
 void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key);
 
+/// Pushes a list of the keys and values of the table at `index` as a script sees them, one after the other,
+/// and says how many pairs there are. No finalizer runs meanwhile, and nothing that runs while the list is
+/// gone through can disturb that. [-0, +1, -]
+int clua_try_entries(lua_State *L, int index, lua_Integer *count);
+
 /// Pops a value and keeps it as `key` of the node's journal. [-1, +(0|1), -]
 int clua_try_journal_keep(lua_State *L, clua_node *node, lua_Integer key);
 /// Keeps a copy of the list part, the first `length` elements of the table. [-0, +(0|1), -]

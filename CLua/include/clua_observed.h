@@ -79,6 +79,9 @@ typedef struct clua_observation {
   /// finalizer, also while the state closes: must not run Lua code. The node's memory is gone
   /// afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
+  /// The table of `node` was given up by the collector and is back: its own finalizer, which runs next,
+  /// may keep it. Called from a finalizer: must not run Lua code.
+  void (*revived)(void *context, lua_State *L, clua_node *node);
   /// Counts how often a slot began to want something again; NULL where nobody counts.
   const uint64_t *armings;
   /// A lazy key that is invalid is read: brings it up to date; false with an error pushed.
@@ -104,6 +107,9 @@ clua_node *clua_node_at(lua_State *L, int index);
 clua_node *clua_node_make(lua_State *L, int index);
 /// Pushes the table of a node, nil when it is being collected. [-0, +1, -]
 void clua_node_pushtable(lua_State *L, clua_node *node);
+/// Whether the table of a node is there: from the moment in which the collector gives a table up it is
+/// not, whenever finalizers run. [-0, +0, -]
+bool clua_node_isthere(lua_State *L, clua_node *node);
 /// Pushes user value 1 of the node: nil to begin with, the bridge's to use (callbacks). [-0, +1, -]
 void clua_node_pushuservalue(lua_State *L, clua_node *node);
 /// Pushes the user value of the node of the table at `index`, which must be observed. [-0, +1, -]
@@ -161,6 +167,9 @@ void clua_setmetatable(lua_State *L, int index);
 /// T5: identity for tables, functions and objects, `==` for the rest, NaN equals NaN. [-0, +0, -]
 bool clua_same(lua_State *L, int a, int b);
 
+/// What the stack places of a running C function belong to: another one for each call under way.
+/// [-0, +0, -]
+const void *clua_frame(lua_State *L);
 /// Copies the place of the innermost Lua function that is running ("file.lua", line) into `source`
 /// (LUA_IDSIZE bytes) and returns its line, or 0 when no Lua function runs. [-0, +0, -]
 int clua_where(lua_State *L, char *source);

@@ -21,7 +21,9 @@ extension LuaHost {
   /// graph(_, format, list of roots) → text.
   private func graph(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 3)
-    guard let format = GraphFormat(rawValue: state.text(at: 2, of: L)) else {
+    guard lua_type(L, 2) == LUA_TSTRING,
+      let format = GraphFormat(rawValue: state.text(at: 2, of: L))
+    else {
       throw badArgument(2, of: "graph", "name of a format expected")
     }
     engine.stopOrphans()
@@ -81,12 +83,10 @@ extension LuaHost {
     }
     var found: [(key: String?, node: NodeRef)] = []
     let isSet = clua_node_kind(table) == CLUA_KIND_SET
-    lua_pushnil(L)
-    while clua_next(L, height + 1) != 0 {
+    try? forEachEntry(at: height + 1, of: L) {
       if let node = knownNode(at: isSet ? -2 : -1, of: L) {
         found.append((isSet ? nil : keyName(at: -2, of: L), node))
       }
-      clua_pop(L, 1)
     }
     return found
   }

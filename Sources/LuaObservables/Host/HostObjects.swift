@@ -50,6 +50,8 @@ final class HostObjects {
     unowned(unsafe) let array: (any DynamicArray)?
     unowned(unsafe) let dictionary: (any DynamicDictionary)?
     unowned(unsafe) let set: (any DynamicSet)?
+    /// Something is kept for the object, and the collector decides about its userdata.
+    @exclusivity(unchecked) var isLoose = false
 
     init(_ object: AnyObject, _ objects: HostObjects) {
       (self.object, self.objects) = (object, objects)
@@ -161,7 +163,17 @@ final class HostObjects {
   }
 
   /// The model in the userdata at `index`, if it is one. [-0, +0, -]
-  func object(at index: CInt, of L: OpaquePointer) -> AnyObject? { box(at: index, of: L)?.object }
+  ///
+  /// Swift may keep it: until the collector's next cycle is over it counts as shared.
+  func object(at index: CInt, of L: OpaquePointer) -> AnyObject? {
+    guard let box = box(at: index, of: L), let object = box.object else { return nil }
+    if box.isLoose {
+      lua_pushvalue(L, index)
+      watched[ObjectIdentifier(object)]!.anchor = host.anchors.keep(L)
+      box.isLoose = false
+    }
+    return object
+  }
 
   private func box(at index: CInt, of L: OpaquePointer) -> Box? {
     guard let handle = clua_tohandle(L, index, CLUA_HANDLE_OBJECT), let box = handle.pointee.object
@@ -246,10 +258,19 @@ final class HostObjects {
     entry.kept -= 1
     if entry.kept == 0 {
       host.anchors.release(entry.anchor, L)
+      entry.box.isLoose = false
       watched[ObjectIdentifier(object)] = nil
     } else {
       watched[ObjectIdentifier(object)] = entry
     }
+  }
+
+  /// Whether the userdata that keeps something for `root` is there. [-0, +0, -]
+  func isKnown(_ root: NodeRef) -> Bool {
+    let L = host.state.pointer
+    pushExisting(root, to: L)
+    defer { clua_pop(L, 1) }
+    return lua_type(L, -1) == LUA_TUSERDATA
   }
 
   /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
@@ -308,6 +329,7 @@ final class HostObjects {
           == LUA_TUSERDATA
         {
           watched[identifier]?.anchor = host.anchors.keep(L)
+          entry.box.isLoose = false
           clua_pop(L, 1)
         } else {
           clua_pop(L, 2)
@@ -315,6 +337,7 @@ final class HostObjects {
       } else if !isShared, entry.anchor != 0 {
         host.anchors.release(entry.anchor, L)
         watched[identifier]?.anchor = 0
+        entry.box.isLoose = true
       }
     }
   }

@@ -33,7 +33,7 @@ extension LuaHost {
         .unknownName(let watcher, _), .value(let watcher, _):
         watcher
       case .computation(let property, _): property
-      case .retriggered, .registration, nil: ""
+      case .retriggered, .registration, .hookLoop, nil: ""
       }
     report(LuaError("\(error)"), .loop, name: name, site: "")
   }

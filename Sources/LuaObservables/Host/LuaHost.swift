@@ -32,6 +32,8 @@ public final class LuaHost {
   @exclusivity(unchecked) private(set) var lazies: ScriptLazies!
   /// The write that Lua is at, if it is one that somebody hears.
   @exclusivity(unchecked) var writing: UnsafePointer<clua_write>?
+  /// The call that the stack places of this write belong to: scripts that run meanwhile have others.
+  @exclusivity(unchecked) var frame: UnsafeRawPointer?
   let paths = PathCache()
   let objects = HostObjects()
   let sources = SourceNames()
@@ -119,6 +121,11 @@ public final class LuaHost {
         ended: { context, L, node, owner in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
             $0.ended(L!, node!, owner)
+          }
+        },
+        revived: { context, L, node in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.revived(L!, node!)
           }
         },
         armings: engine.armings,

@@ -48,7 +48,7 @@ public final class TableWatcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+  public override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     deliver(watcher)
   }
 
@@ -97,7 +97,7 @@ extension LuaHost {
     do {
       try addPaths(record)
     } catch {
-      engine.stop(record)
+      watcher.stop()
       throw error
     }
     engine.runHooks()

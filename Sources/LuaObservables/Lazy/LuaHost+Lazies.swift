@@ -136,7 +136,7 @@ extension LuaHost {
   private func invalidateLazy(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     if let model = model(at: 1, of: L) {
-      try model.invalidate(state.text(at: 2, of: L))
+      try model.invalidate(propertyName(at: 2, of: L, "invalidate"))
       lua_pushboolean(L, 1)
       return 1
     }
@@ -169,7 +169,7 @@ extension LuaHost {
     lua_settop(L, 2)
     var isValid = false
     if let model = model(at: 1, of: L) {
-      isValid = try model.isValid(state.text(at: 2, of: L))
+      isValid = try model.isValid(propertyName(at: 2, of: L, "is_valid"))
     } else if let root = try existingNode(at: 1, of: L, "is_valid"), isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     {
@@ -234,7 +234,7 @@ extension LuaHost {
   private func peek(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     if let model = model(at: 1, of: L) {
-      try objects.push(value: model.peekAny(state.text(at: 2, of: L)), to: L)
+      try objects.push(value: model.peekAny(propertyName(at: 2, of: L, "peek")), to: L)
       return 1
     }
     if let root = try existingNode(at: 1, of: L, "peek"), isTable(root),
@@ -255,21 +255,17 @@ extension LuaHost {
   /// A script reads a lazy key that is invalid; false with the error pushed.
   func computeLazy(_ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-    guard let lazy = slot.pointee.lazy else { return true }
-    let outer = (state.pointer, writing)
-    state.pointer = L
-    writing = nil
-    defer { (state.pointer, writing) = outer }
-    var id = lazy.pointee.id
-    if engine.settle(lazy) { return true }
-    // What was declared anew while it waited is another one.
-    while let lazy = slot.pointee.lazy, lazy.pointee.id != id {
-      id = lazy.pointee.id
-      if engine.settle(lazy) { return true }
+    return entered(L) {
+      // What was declared anew while it waited is another one.
+      var last: UInt64?
+      while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
+        last = lazy.pointee.id
+        if engine.settle(lazy) { return true }
+      }
+      guard let lazy = slot.pointee.lazy else { return true }
+      pushError(of: lazy, to: L)
+      return false
     }
-    guard let lazy = slot.pointee.lazy else { return true }
-    pushError(of: lazy, to: L)
-    return false
   }
 
   /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
@@ -287,24 +283,22 @@ extension LuaHost {
   ) {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     guard let lazy = slot.pointee.lazy else { return clua_pop(L, 1) }
-    let outer = (state.pointer, writing)
-    state.pointer = L
-    writing = nil
-    defer { (state.pointer, writing) = outer }
-    if isInvalid {
-      clua_pop(L, 1)
-      engine.invalidate(explicitly: lazy, by: change(at: slot))
-      return
+    entered(L) {
+      if isInvalid {
+        clua_pop(L, 1)
+        return engine.invalidate(explicitly: lazy, by: change(at: slot))
+      }
+      engine.willAssign(lazy)
+      let computation: Computation
+      switch clua_lazy_assign(L, lazy.number, lazy.comparison) {
+      case CLUA_COMPUTED_SAME: computation = .same
+      case CLUA_COMPUTED_RESTORED: computation = .restored
+      default:
+        _ = engine.shouldKeepBase(of: lazy)
+        computation = .changed
+      }
+      engine.overridden(lazy, computation, by: change(at: slot))
     }
-    let computation: Computation
-    switch clua_lazy_assign(L, lazy.number, lazy.comparison) {
-    case CLUA_COMPUTED_SAME: computation = .same
-    case CLUA_COMPUTED_RESTORED: computation = .restored
-    default:
-      _ = engine.shouldKeepBase(of: lazy)
-      computation = .changed
-    }
-    engine.overridden(lazy, computation, by: change(at: slot))
   }
 
   /// A tracked getter read something of a table: the key is on top of the stack, nil for the whole.
@@ -314,16 +308,17 @@ extension LuaHost {
     _ reading: clua_reading
   ) {
     let height = lua_gettop(L)
-    let outer = state.pointer
-    state.pointer = L
-    defer {
-      state.pointer = outer
-      lua_settop(L, height - 1)
-    }
+    defer { lua_settop(L, height - 1) }
     if let slot {
-      engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
-      return
+      return engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
     }
+    if !isClosed { entered(L) { noteRead(L, table, reading, keyAt: height) } }
+  }
+
+  /// The same where the key has no slot yet, or there is none.
+  private func noteRead(
+    _ L: OpaquePointer, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
+  ) {
     let root = tables.node(of: table)
     // What the model of an instance declares is there before it is read: declaring it changes it.
     if reading == CLUA_READ_KEY { tables.declare(forKeyAt: height, of: table, L) }

@@ -237,24 +237,41 @@ final class ScriptLazies: Receiver {
     return (host.engine.name(of: watcher), site.isEmpty ? nil : site)
   }
 
-  override func change(of lazy: WatcherRef) -> AnyObject? {
+  override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
     let L = host.state.pointer
-    guard lua_checkstack(L, 16) != 0, let slot = lazy.pointee.slot else { return nil }
+    guard lua_checkstack(L, 16) != 0 else { return nil }
+    clua_lazy_pushvalue(L, lazy.number, isBase)
+    defer { clua_pop(L, 1) }
+    return (try? host.state.value(at: -1, of: L)).map(LastValue.init)
+  }
+
+  override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
+    let L = host.state.pointer
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
+    guard let value = (value as? LastValue)?.value, lua_checkstack(L, 16) != 0,
+      (try? host.state.push(value, to: L)) != nil
+    else { return false }
+    clua_lazy_pushvalue(L, lazy.number, false)
+    return clua_same(L, height + 1, height + 2)
+  }
+
+  override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
+    let L = host.state.pointer
+    guard lua_checkstack(L, 16) != 0, let slot = lazy.pointee.slot else { return nil }
     clua_node_pushkey(
       L, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-    if lazy.pointee.flags.contains(.based) {
-      clua_lazy_pushvalue(L, lazy.number, true)
-    } else {
-      lua_pushnil(L)
-    }
-    clua_lazy_pushvalue(L, lazy.number, false)
-    func value(_ index: CInt) -> LuaValue {
-      (try? host.state.value(at: height + index, of: L)) ?? .nil
-    }
-    return SavedChange(key: value(1), old: value(2), new: value(3))
+    defer { clua_pop(L, 1) }
+    return SavedChange(
+      key: (try? host.state.value(at: -1, of: L)) ?? .nil,
+      old: (old as? LastValue)?.value ?? .nil,
+      new: (value(of: lazy, isBase: false) as? LastValue)?.value ?? .nil)
+  }
+
+  private final class LastValue {
+    let value: LuaValue
+    init(_ value: LuaValue) { self.value = value }
   }
 
   override func ended(_ watcher: WatcherRef, observedDied path: Path?) {

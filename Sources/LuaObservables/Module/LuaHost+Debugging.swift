@@ -148,10 +148,11 @@ extension LuaHost {
   private func addProbe(_ path: Path, _ root: NodeRef) throws {
     let watcher = engine.makeWatcher(
       root: root, receiver: probe, flags: [.immediate, .probing])
+    let name = watcher.identity
     do {
       try engine.add(path, to: watcher)
     } catch {
-      engine.stop(watcher)
+      if let watcher = engine.watcher(name) { engine.stop(watcher) }
       if let error = error as? PathError {
         throw badArgument(2, of: "break_on_change", error.description)
       }
@@ -188,13 +189,13 @@ extension LuaHost {
 final class ChangeProbe: Receiver {
   unowned(unsafe) var host: LuaHost!
 
-  override func save(_ change: Change) -> AnyObject? { host.save(change) }
+  override func save(_ change: Change) -> AnyObject? { host.saved(.written(change)) }
 
-  override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     let state = host.state
     let L = state.pointer
-    let saved = change.saved as? SavedChange ?? host.save(change) as? SavedChange
-    guard lua_checkstack(L, 24) != 0, let saved else { return }
+    let saved = host.saved(change)
+    guard lua_checkstack(L, 24) != 0 else { return }
     func text(_ value: LuaValue) -> String {
       guard (try? state.push(value, to: L)) != nil else { return "?" }
       defer { clua_pop(L, 1) }

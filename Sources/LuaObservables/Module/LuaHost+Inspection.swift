@@ -166,9 +166,7 @@ extension LuaHost {
       guard lua_type(L, 1) == LUA_TTABLE else {
         throw badArgument(1, of: "limits", "table expected, got \(typeName(at: 1, of: L))")
       }
-      lua_pushnil(L)
-      while clua_next(L, 1) != 0 {
-        defer { clua_pop(L, 1) }
+      try forEachEntry(at: 1, of: L) {
         let name = lua_type(L, -2) == LUA_TSTRING ? state.text(at: -2, of: L) : "?"
         var isInteger: CInt = 0
         let value = lua_tointegerx(L, -1, &isInteger)

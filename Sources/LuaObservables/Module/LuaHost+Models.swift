@@ -23,19 +23,18 @@ extension LuaHost {
   }
 
   /// nearest(name, names) → the one of a list of names that a misspelt one most likely meant, or nil.
+  ///
+  /// Keys that are no text are not misspelt, and nobody means them.
   private func nearest(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
+    guard lua_type(L, 1) == LUA_TSTRING else { return 0 }
     var names: [String] = []
     for position in stride(from: 1, through: lua_Integer(clua_rawlen(L, 2)), by: 1) {
-      lua_rawgeti(L, 2, position)
-      names.append(state.text(at: -1, of: L))
+      if lua_rawgeti(L, 2, position) == LUA_TSTRING { names.append(state.text(at: -1, of: L)) }
       clua_pop(L, 1)
     }
-    if let name = nearestName(to: state.text(at: 1, of: L), among: names) {
-      try state.push(text: name, to: L)
-    } else {
-      lua_pushnil(L)
-    }
+    guard let name = nearestName(to: state.text(at: 1, of: L), among: names) else { return 0 }
+    try state.push(text: name, to: L)
     return 1
   }
 
@@ -53,10 +52,8 @@ extension LuaHost {
     defer { lua_settop(L, height) }
     guard pushRecordField("declared", of: table, L) == LUA_TTABLE else { return [] }
     var names: [String] = []
-    lua_pushnil(L)
-    while clua_next(L, -2) != 0 {
-      clua_pop(L, 1)
-      names.append(state.text(at: -1, of: L))
+    try? forEachEntry(at: -1, of: L) {
+      if lua_type(L, -2) == LUA_TSTRING { names.append(state.text(at: -2, of: L)) }
     }
     // Of two that are as near, always the same is suggested.
     return names.sorted()

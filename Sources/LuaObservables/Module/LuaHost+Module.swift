@@ -111,16 +111,15 @@ extension LuaHost {
   /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is over.
   @inline(__always)
   func call(_ L: OpaquePointer, _ body: () throws -> CInt) -> CInt {
-    let outer = state.pointer
-    state.pointer = L
-    defer { state.pointer = outer }
-    let height = lua_gettop(L)
-    do {
-      return try body()
-    } catch {
-      lua_settop(L, height)
-      state.pushError(error, to: L)
-      return CInt(CLUA_RAISE)
+    entered(L) {
+      let height = lua_gettop(L)
+      do {
+        return try body()
+      } catch {
+        lua_settop(L, height)
+        state.pushError(error, to: L)
+        return CInt(CLUA_RAISE)
+      }
     }
   }
 
@@ -184,6 +183,16 @@ extension LuaHost {
     }
     throw badArgument(
       argument, of: function, "key path expected, got \(typeName(at: index, of: L))")
+  }
+
+  /// The name of a property of a Swift model at `index`, an argument of `function`.
+  func propertyName(at index: CInt, of L: OpaquePointer, _ function: String) throws -> String {
+    guard lua_type(L, index) == LUA_TSTRING else {
+      throw badArgument(
+        Int(index), of: function,
+        "name of a property expected, got \(typeName(at: index, of: L))")
+    }
+    return state.text(at: index, of: L)
   }
 
   /// One path, or each of a list of paths.

@@ -247,14 +247,12 @@ extension LuaHost {
     lua_settop(L, 2)
     if case .dictionary(let dictionary) = collection {
       var entries: [(key: Any, value: Any)] = []
-      lua_pushnil(L)
-      while clua_next(L, 2) != 0 {
+      try forEachEntry(at: 2, of: L) {
         entries.append(
           (
-            key: try objects.key(at: 3, of: L, for: dictionary),
-            value: try objects.element(at: 4, of: L, for: dictionary)
+            key: try objects.key(at: -2, of: L, for: dictionary),
+            value: try objects.element(at: -1, of: L, for: dictionary)
           ))
-        clua_pop(L, 1)
       }
       dictionary.dynamicAssign(entries)
       return 0

@@ -190,19 +190,18 @@ extension LuaHost {
   }
 
   private func triggerModel(_ root: NodeRef, _ L: OpaquePointer) throws -> CInt {
-    guard lua_type(L, 2) == LUA_TSTRING, let model = root.model as? any ObservableModel else {
-      throw badArgument(2, of: "trigger", "a property's name expected")
+    guard let model = root.model as? any ObservableModel else {
+      throw badArgument(1, of: "trigger", "a collection of the host program tells its own changes")
     }
-    let slot = try type(of: model).properties.slot(of: state.text(at: 2, of: L))
-    model.observation.didChange(slot)
+    let name = try propertyName(at: 2, of: L, "trigger")
+    try model.observation.didChange(type(of: model).properties.slot(of: name))
     return 0
   }
 
   private func flush(_ L: OpaquePointer) throws -> CInt {
     if hookDepth > 0 { throw LuaError("obs.flush was called inside a hook or a comparison") }
-    if engine.isOccupied {
-      let place = engine.isComputing ? "getter" : engine.batchDepth == 0 ? "watcher" : "batch"
-      throw LuaError("obs.flush was called inside a \(place)")
+    if let place = engine.occupation {
+      throw LuaError("obs.flush was called inside \(place)")
     }
     lua_pushinteger(L, lua_Integer(engine.flush()))
     recorder?.drain()
@@ -261,35 +260,36 @@ struct StopFilter {
     }
     lua_settop(L, 4)
     (observer, callback) = (3, 4)
-    lua_pushnil(L)
-    while clua_next(L, index) != 0 {
-      defer { clua_pop(L, 1) }
-      let name = lua_type(L, -2) == LUA_TSTRING ? host.state.text(at: -2, of: L) : "?"
-      switch name {
-      case "path":
-        try host.forEachPath(at: -1, of: L, "stop", argument: 2) { paths.append($0) }
-      case "observer":
-        guard lua_type(L, -1) == LUA_TTABLE || lua_type(L, -1) == LUA_TUSERDATA else {
-          throw host.badArgument(
-            2, of: "stop",
-            "filter 'observer' takes a table, not a \(host.typeName(at: -1, of: L))")
-        }
-        hasObserver = true
-        lua_copy(L, -1, observer)
-      case "callback":
-        guard lua_type(L, -1) == LUA_TFUNCTION || host.isCallable(-1, L) else {
-          throw host.badArgument(
-            2, of: "stop",
-            "filter 'callback' takes a function, not a \(host.typeName(at: -1, of: L))")
-        }
-        hasCallback = true
-        lua_copy(L, -1, callback)
-      default:
-        let nearest = nearestName(to: name, among: ["path", "observer", "callback"])
+    try host.forEachEntry(at: index, of: L) {
+      try take(lua_type(L, -2) == LUA_TSTRING ? host.state.text(at: -2, of: L) : "?", L, host)
+    }
+  }
+
+  /// The value of a filter is on top of the stack.
+  private mutating func take(_ name: String, _ L: OpaquePointer, _ host: LuaHost) throws {
+    switch name {
+    case "path":
+      try host.forEachPath(at: -1, of: L, "stop", argument: 2) { paths.append($0) }
+    case "observer":
+      guard lua_type(L, -1) == LUA_TTABLE || lua_type(L, -1) == LUA_TUSERDATA else {
+        throw host.badArgument(
+          2, of: "stop", "filter 'observer' takes a table, not a \(host.typeName(at: -1, of: L))")
+      }
+      hasObserver = true
+      lua_copy(L, -1, observer)
+    case "callback":
+      guard lua_type(L, -1) == LUA_TFUNCTION || host.isCallable(-1, L) else {
         throw host.badArgument(
           2, of: "stop",
-          "unknown filter '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+          "filter 'callback' takes a function, not a \(host.typeName(at: -1, of: L))")
       }
+      hasCallback = true
+      lua_copy(L, -1, callback)
+    default:
+      let nearest = nearestName(to: name, among: ["path", "observer", "callback"])
+      throw host.badArgument(
+        2, of: "stop",
+        "unknown filter '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
     }
   }
 }

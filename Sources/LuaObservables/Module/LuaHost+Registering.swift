@@ -90,8 +90,10 @@ extension LuaHost {
     data.initialize(to: ScriptWatcher(site: site, root: root, key: key))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
-      root: root, receiver: receiver, flags: options.flags, context: Int(bitPattern: data))
-    let (index, id) = (watcher.pointee.index, watcher.pointee.id)
+      root: root, receiver: receiver,
+      flags: made.node == nil ? flags(options, root) : options.flags,
+      context: Int(bitPattern: data))
+    let name = watcher.identity
     do {
       if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
@@ -99,14 +101,14 @@ extension LuaHost {
       fill(made.handle, with: watcher, L)
       try addPaths(to: watcher, root, manner, L)
     } catch {
-      if let watcher = engine.watcher(at: index, id: id) { engine.stop(watcher) }
+      if let watcher = engine.watcher(name) { engine.stop(watcher) }
       if let error = error as? PathError {
         throw badArgument(manner.paths, of: manner.function, error.description)
       }
       throw error
     }
     // Getters that its paths go through may have ended it.
-    if options.isInitial, engine.watcher(at: index, id: id) != nil {
+    if options.isInitial, engine.watcher(name) != nil {
       data.pointee.tellsAll = manner.isEditing
       engine.schedule(watcher)
     }
@@ -132,10 +134,15 @@ extension LuaHost {
       return try engine.add(
         path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
     }
-    let (index, id) = (watcher.pointee.index, watcher.pointee.id)
+    let name = watcher.identity
     try forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
-      if engine.watcher(at: index, id: id) != nil { try engine.add(path, to: watcher) }
+      if engine.watcher(name) != nil { try engine.add(path, to: watcher) }
     }
+  }
+
+  /// Whether what the callbacks of a Swift object belong to is there is asked before each call.
+  private func flags(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Flags {
+    isTable(root) ? options.flags : options.flags.union(.observing)
   }
 
   private func keepOptions(
@@ -154,7 +161,7 @@ extension LuaHost {
       }
       try keep(ScriptWatcher.key(watcher, part), of: root, L)
     }
-    guard options.flags.contains(.observing) else { return }
+    guard options.hasObserver else { return }
     try state.check(clua_try_getfield(L, 4, "observer", 8), L)
     if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
       let site = sources.text(watcher.script.pointee.site)

@@ -192,7 +192,9 @@ extension LuaHost {
       (
         "watcher_run",
         { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "run").0 { host.engine.runNow(watcher) }
+          if let watcher = try host.watcher(at: 1, of: L, "run").0, !host.engine.runNow(watcher) {
+            throw LuaError("Watcher:run was called inside the watcher's own callback")
+          }
           return 0
         }
       ),

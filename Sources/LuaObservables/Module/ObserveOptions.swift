@@ -24,9 +24,7 @@ struct ObserveOptions {
         manner.options, of: manner.function,
         "table of options expected, got \(host.typeName(at: index, of: L))")
     }
-    lua_pushnil(L)
-    while clua_next(L, index) != 0 {
-      defer { clua_pop(L, 1) }
+    try host.forEachEntry(at: index, of: L) {
       guard lua_type(L, -2) == LUA_TSTRING else {
         throw host.badArgument(
           manner.options, of: manner.function,

@@ -18,9 +18,7 @@ final class ScriptRecorder: HistoryRecorder {
       let write = values.assumingMemoryBound(to: clua_write.self).pointee
       if write.key != 0 { return host.keyName(at: write.key, of: host.state.pointer) }
     }
-    if !host.isTable(change.node), let values = change.values,
-      let index = ModelWrite(values, of: change.node).index
-    {
+    if !host.isTable(change.node), let index = ModelWrite(change).index {
       return "#\(index + 1)"
     }
     return change.node.kind.name(of: slot)

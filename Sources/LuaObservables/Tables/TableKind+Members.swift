@@ -26,8 +26,9 @@ extension TableKind {
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
-    lua_pushnil(L)
-    while clua_next(L, height + 1) != 0 {
+    // Without memory for it the members are not known; the allocation that failed is reported where a
+    // script makes one.
+    try? host.forEachEntry(at: height + 1, of: L) {
       var isInteger: CInt = 0
       let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0
       if isInteger == 0 || position < 1 || position > length,
@@ -35,7 +36,6 @@ extension TableKind {
       {
         visit(member(L))
       }
-      clua_pop(L, 1)
     }
   }
 
@@ -55,12 +55,11 @@ extension TableKind {
     guard lua_checkstack(L, 12) != 0, lua_type(L, -1) == LUA_TTABLE else { return nil }
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
-      lua_pushnil(L)
-      while clua_next(L, height + 1) != 0 {
-        if !clua_node_islazy(L, table, -2) { return member(L) }
-        clua_pop(L, 1)
+      var first: Member?
+      try? host.forEachEntry(at: height + 1, of: L) {
+        if first == nil, !clua_node_islazy(L, table, -2) { first = member(L) }
       }
-      return nil
+      return first
     }
     let length = clua_node_elementcount(L, table)
     if length == 0 { return nil }

@@ -20,6 +20,11 @@ final class TableKind: NodeKind {
 
   /// The node of the table on top of the stack, made when it isn't there. [-1, +0, -]
   func node(_ L: OpaquePointer) throws(LuaError) -> NodeRef {
+    // A finalizer may come here while the state closes: its nodes would outlive their tables.
+    guard !host.isClosed else {
+      clua_pop(L, 1)
+      throw .closed
+    }
     if let node = clua_node_at(L, -1), let owner = clua_node_owner(node) {
       clua_pop(L, 1)
       return owner.assumingMemoryBound(to: Node.self)
@@ -308,10 +313,8 @@ final class TableKind: NodeKind {
     guard lua_checkstack(L, 12) != 0 else { return }
     clua_node_pushtable(L, TableKind.table(node))
     guard lua_type(L, -1) == LUA_TTABLE else { return }
-    lua_pushnil(L)
-    while clua_next(L, height + 1) != 0 {
+    try? host.forEachEntry(at: height + 1, of: L) {
       if case .node(let child) = observable(L) { visit(child) }
-      clua_pop(L, 1)
     }
   }
 
@@ -408,7 +411,15 @@ final class TableKind: NodeKind {
 
   // MARK: Lifetime
 
-  override func anchor(_ node: NodeRef) { reference._withUnsafeGuaranteedRef { $0.anchor(node) } }
+  override func anchor(_ node: NodeRef) -> Bool {
+    reference._withUnsafeGuaranteedRef { $0.anchor(node) }
+  }
+
+  override func isThere(_ node: NodeRef) -> Bool {
+    reference._withUnsafeGuaranteedRef {
+      clua_node_isthere($0.state.pointer, TableKind.table(node))
+    }
+  }
 
   override func release(_ node: NodeRef) { reference._withUnsafeGuaranteedRef { $0.release(node) } }
 

@@ -5,11 +5,9 @@ internal import Observables
 /// Calling the callbacks of watchers.
 extension LuaHost {
   /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
-  func call(_ watcher: WatcherRef, change: (Change, Path)?) {
+  func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
     let L = state.pointer
     guard let root = watcher.pointee.root else { return }
-    // The callback may end its own watcher, or give it another cause.
-    let (site, cause) = (watcher.script.pointee.site, watcher.script.pointee.cause)
     guard lua_checkstack(L, 24) != 0 else {
       report(
         LuaError("stack overflow: no room to call a watcher"),
@@ -20,6 +18,8 @@ extension LuaHost {
     if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
       breakOnCall(of: watcher, L)
     }
+    let identity = pushIdentity(of: watcher, L)
+    let cause = watcher.script.pointee.cause
     let status: CInt
     if change == nil, isTable(root), root.pointee.context != 0, watcher.script.pointee.isPlain {
       // The usual case in one step: the anchor knows the table, and the table its callbacks.
@@ -29,13 +29,37 @@ extension LuaHost {
       status = call(watcher, of: root, change, L)
     }
     if status != LUA_OK {
-      let place = sources.text(site)
+      let (name, site) = title(of: identity, L)
       reportError(
-        status, L, change == nil ? .watcher : .immediate,
-        name: watcher.pointee.isActive ? title(of: watcher).name : place, site: place,
+        status, L, change == nil ? .watcher : .immediate, name: name, site: site,
         cause: cause.line > 0 ? sources.text(cause) : nil)
     }
     lua_settop(L, height)
+  }
+
+  /// What a report needs of a watcher whose own code may end it.
+  private struct WatcherIdentity {
+    let site: Site
+    /// Where its name is on the stack; 0 where it has none.
+    let name: CInt
+  }
+
+  /// Pushes the name of a watcher, if it has one. [-0, +(0|1), -]
+  private func pushIdentity(of watcher: WatcherRef, _ L: OpaquePointer) -> WatcherIdentity {
+    let site = watcher.script.pointee.site
+    guard watcher.script.pointee.hasName, let root = watcher.pointee.root else {
+      return WatcherIdentity(site: site, name: 0)
+    }
+    pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
+    return WatcherIdentity(site: site, name: lua_gettop(L))
+  }
+
+  private func title(
+    of watcher: WatcherIdentity, _ L: OpaquePointer
+  ) -> (name: String, site: String) {
+    let site = sources.text(watcher.site)
+    guard watcher.name > 0, lua_type(L, watcher.name) == LUA_TSTRING else { return (site, site) }
+    return (state.text(at: watcher.name, of: L), site)
   }
 
   /// Reports an error of a watcher that was met outside its callback.
@@ -55,7 +79,8 @@ extension LuaHost {
 
   /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]
   private func call(
-    _ watcher: WatcherRef, of root: NodeRef, _ change: (Change, Path)?, _ L: OpaquePointer
+    _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
+    _ L: OpaquePointer
   ) -> CInt {
     let script = watcher.script
     let height = lua_gettop(L)
@@ -87,87 +112,103 @@ extension LuaHost {
   }
 
   /// Pushes {path, key, old, new}. [-0, +1, -]
-  private func pushChange(_ change: Change, _ path: Path, to L: OpaquePointer) throws(LuaError) {
-    let saved = change.saved as? SavedChange
+  private func pushChange(
+    _ change: ImmediateChange, _ path: Path, to L: OpaquePointer
+  ) throws(LuaError) {
     try state.check(clua_try_createtable(L, 0, 4), L)
     try state.push(bytes: path.text, to: L)
     try state.check(clua_try_setfield(L, -2, "path", 4), L)
-    if let saved {
-      for (name, value) in [("key", saved.key), ("old", saved.old), ("new", saved.new)] {
-        try state.push(value, to: L)
-        try state.check(clua_try_setfield(L, -2, name, 3), L)
-      }
-    } else {
-      for name in ["key", "old", "new"] {
-        try pushPart(name, of: change, to: L)
-        try state.check(clua_try_setfield(L, -2, name, 3), L)
-      }
+    for (name, part) in [("key", ChangePart.key), ("old", .old), ("new", .new)] {
+      try push(part, of: change, to: L)
+      try state.check(clua_try_setfield(L, -2, name, 3), L)
     }
   }
 
-  /// Pushes key, old or new of a write that is under way. [-0, +1, -]
-  private func pushPart(
-    _ part: String, of change: Change, to L: OpaquePointer
+  /// Pushes a part of a change. [-0, +1, -]
+  private func push(
+    _ part: ChangePart, of change: ImmediateChange, to L: OpaquePointer
   ) throws(LuaError) {
-    if let saved = change.saved as? SavedChange {
-      return try state.push(
-        part == "key" ? saved.key : part == "old" ? saved.old : saved.new, to: L)
+    switch change {
+    case .written(let change): try push(part, of: change, to: L)
+    case .saved(let saved as SavedChange): try state.push(saved[part], to: L)
+    case .saved(let saved as SavedWrite): try push(part, of: saved.write, to: L)
+    case .saved: lua_pushnil(L)
     }
-    guard isTable(change.node) else {
-      // An object that left its array has been saved by that one.
-      let saved = ModelWrite(saved: change.saved, of: change.node)
-      guard let values = saved ?? change.values.map({ ModelWrite($0, of: change.node) }) else {
-        return lua_pushnil(L)
-      }
-      switch part {
-      case "key": try objects.push(key: values, to: L)
-      case "old": try objects.push(value: values.old, to: L)
-      default: try objects.push(value: values.new, to: L)
-      }
-      return
-    }
+  }
+
+  /// Pushes a part of a write that is under way. [-0, +1, -]
+  private func push(
+    _ part: ChangePart, of change: Change, to L: OpaquePointer
+  ) throws(LuaError) {
     guard let values = change.values else { return lua_pushnil(L) }
+    guard isTable(change.node) else { return try push(part, of: ModelWrite(change), to: L) }
     let write = values.assumingMemoryBound(to: clua_write.self).pointee
-    let index = part == "key" ? write.key : part == "old" ? write.old : write.new_
+    let index =
+      switch part {
+      case .key: write.key
+      case .old: write.old
+      case .new: write.new_
+      }
     // What nobody asked for is not there.
     if index == 0 { lua_pushnil(L) } else { lua_pushvalue(L, index) }
   }
 
-  func save(_ change: Change) -> AnyObject? {
-    if let saved = change.saved { return saved }
-    let L = state.pointer
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    func value(_ part: String) -> LuaValue {
-      guard (try? pushPart(part, of: change, to: L)) != nil else { return .nil }
-      return (try? state.value(at: -1, of: L)) ?? .nil
+  /// Pushes a part of a write of a Swift object. [-0, +1, -]
+  private func push(
+    _ part: ChangePart, of write: ModelWrite, to L: OpaquePointer
+  ) throws(LuaError) {
+    switch part {
+    case .key: try objects.push(key: write, to: L)
+    case .old: try objects.push(value: write.old, to: L)
+    case .new: try objects.push(value: write.new, to: L)
     }
-    return SavedChange(key: value("key"), old: value("old"), new: value("new"))
   }
 
-  func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
-    guard change.values != nil || change.saved is SavedChange, let root = watcher.pointee.root
-    else { return change.isSame }
+  /// What a change holds, as values of Lua.
+  func saved(_ change: ImmediateChange) -> SavedChange {
+    if case .saved(let saved as SavedChange) = change { return saved }
     let L = state.pointer
-    guard lua_checkstack(L, 24) != 0 else { return change.isSame }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
+    func value(_ part: ChangePart) -> LuaValue {
+      guard (try? push(part, of: change, to: L)) != nil else { return .nil }
+      return (try? state.value(at: -1, of: L)) ?? .nil
+    }
+    return SavedChange(key: value(.key), old: value(.old), new: value(.new))
+  }
+
+  // MARK: Comparing
+
+  /// The script's own comparison (`equals`).
+  func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
+    let hasValues =
+      switch change {
+      case .written(let change): change.values != nil
+      case .saved(let saved): saved is SavedChange
+      }
+    let L = state.pointer
+    guard hasValues, let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else {
+      return change.isSame ? nil : change
+    }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    let identity = pushIdentity(of: watcher, L)
     pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
     hookDepth += 1
     defer { hookDepth -= 1 }
     do {
-      try pushPart("old", of: change, to: L)
-      try pushPart("new", of: change, to: L)
-      let status = clua_watchercall(L, 2, 1)
-      if status != LUA_OK {
-        let (name, site) = title(of: watcher)
-        reportError(status, L, .watcher, name: name, site: site)
-        return false
-      }
+      try push(.old, of: change, to: L)
+      try push(.new, of: change, to: L)
     } catch {
-      return change.isSame
+      return change.isSame ? nil : change
     }
-    return lua_toboolean(L, -1) != 0
+    let status = clua_watchercall(L, 2, 1)
+    if status != LUA_OK {
+      let (name, site) = title(of: identity, L)
+      reportError(status, L, .watcher, name: name, site: site)
+      return change
+    }
+    return lua_toboolean(L, -1) != 0 ? nil : change
   }
 
   // MARK: What belongs to a watcher
@@ -239,7 +280,16 @@ extension LuaHost {
   /// to be told. Runs in a finalizer.
   func ended(_ L: OpaquePointer, _ node: OpaquePointer, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
-    let root = owner.assumingMemoryBound(to: Node.self)
+    entered(L) { ended(owner.assumingMemoryBound(to: Node.self), L) }
+  }
+
+  /// The collector had given the table of `node` up, and its own finalizer may keep it (L8).
+  func revived(_ L: OpaquePointer, _ node: OpaquePointer) {
+    guard !isClosed, let owner = clua_node_owner(node) else { return }
+    entered(L) { engine.revive(owner.assumingMemoryBound(to: Node.self)) }
+  }
+
+  private func ended(_ root: NodeRef, _ L: OpaquePointer) {
     tables.abandonJournal(of: root)
     if lua_type(L, -1) == LUA_TTABLE, lua_checkstack(L, 8) != 0 {
       var next = root.pointee.firstWatcher

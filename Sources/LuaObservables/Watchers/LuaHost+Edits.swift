@@ -31,18 +31,20 @@ extension LuaHost {
     pushObject(of: node, to: L)
     guard lua_type(L, -1) == LUA_TTABLE else { return lua_settop(L, list) }
     var count: lua_Integer = 0
-    lua_pushnil(L)
     // The list part comes first, in order: each position is right when its turn comes.
-    while clua_next(L, list + 1) != 0 {
-      let key = lua_gettop(L) - 1
-      try pushEdit("insert", to: L) { _ in }
-      for (field, index) in [("at", key), ("new", key + 1)] {
-        lua_pushvalue(L, index)
-        try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+    do {
+      try forEachEntry(at: list + 1, of: L) {
+        let key = lua_gettop(L) - 1
+        try pushEdit("insert", to: L) { _ in }
+        for (field, index) in [("at", key), ("new", key + 1)] {
+          lua_pushvalue(L, index)
+          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+        }
+        count += 1
+        try add(count, to: list, L)
       }
-      count += 1
-      try add(count, to: list, L)
-      clua_pop(L, 1)
+    } catch {
+      throw error as? LuaError ?? LuaError("\(error)")
     }
     lua_settop(L, list)
   }

@@ -54,17 +54,21 @@ final class ScriptReceiver: Receiver {
     host.call(watcher, change: nil)
   }
 
-  override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     host.call(watcher, change: (change, path))
   }
 
-  override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
-    host.isEqual(watcher, change)
-  }
+  override func accept(
+    _ change: ImmediateChange, for watcher: WatcherRef
+  ) -> ImmediateChange? { host.accept(change, for: watcher) }
 
-  override func save(_ change: Change) -> AnyObject? { host.save(change) }
+  override func save(_ change: Change) -> AnyObject? { host.saved(.written(change)) }
 
   override func isObserverAlive(_ watcher: WatcherRef) -> Bool {
+    guard let root = watcher.pointee.root else { return false }
+    // The callbacks of a Swift object belong to its userdata, which the collector may have given up (L8).
+    if !host.isTable(root), !host.objects.isKnown(root) { return false }
+    guard watcher.script.pointee.hasObserver else { return true }
     let L = host.state.pointer
     defer { clua_pop(L, 1) }
     return host.pushObserver(of: watcher, to: L)
@@ -91,6 +95,9 @@ final class ScriptReceiver: Receiver {
   }
 }
 
+/// What an immediate watcher is told of a change.
+enum ChangePart { case key, old, new }
+
 /// The values of a write, kept for a call that has to wait.
 final class SavedChange {
   let key: LuaValue
@@ -99,6 +106,14 @@ final class SavedChange {
 
   init(key: LuaValue, old: LuaValue, new: LuaValue) {
     (self.key, self.old, self.new) = (key, old, new)
+  }
+
+  subscript(part: ChangePart) -> LuaValue {
+    switch part {
+    case .key: key
+    case .old: old
+    case .new: new
+    }
   }
 }
 

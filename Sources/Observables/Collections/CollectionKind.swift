@@ -127,8 +127,9 @@ final class CollectionKind: NodeKind {
     with(node) { $0.observedHook = hook }
   }
 
-  override func anchor(_ node: NodeRef) {
+  override func anchor(_ node: NodeRef) -> Bool {
     _ = Unmanaged<AnyObject>.fromOpaque(node.pointee.object).retain()
+    return true
   }
 
   override func release(_ node: NodeRef) {

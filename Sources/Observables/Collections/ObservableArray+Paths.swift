@@ -107,8 +107,10 @@ extension ObservableArray: PathAnswering {
 
   func departure(anchor: Int) -> AnyObject? {
     anchors[anchor].map {
-      SavedValues(
-        ObservedValues(key: .index($0.position), old: flattened($0.element), new: nil))
+      SavedWrite(
+        ModelWrite(
+          ObservedValues(key: .index($0.position), old: flattened($0.element), new: nil),
+          key: "\($0.position)"))
     }
   }
 

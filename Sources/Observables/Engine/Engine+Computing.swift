@@ -9,18 +9,15 @@ extension Engine {
       return LazyError.tooDeep(first: name, last: name, depth: wiringDepth)
     }
     lazy.pointee.flags.insert(.wired)
-    let outer = beginWiring(lazy)
-    defer { endWiring(lazy, outer) }
-    do {
-      try lazy.pointee.receiver.takeUnretainedValue().wire(lazy, in: self)
-      return nil
-    } catch {
-      lazy.pointee.flags.remove(.wired)
-      while let wire = lazy.pointee.wires {
-        lazy.pointee.wires = wire.pointee.next
-        free(wire)
+    return records.hold {
+      do {
+        try wiring(lazy) { try lazy.pointee.receiver.takeUnretainedValue().wire(lazy, in: self) }
+        return nil
+      } catch {
+        lazy.pointee.flags.remove(.wired)
+        while let wire = lazy.pointee.wires { end(wire, of: lazy) }
+        return error
       }
-      return error
     }
   }
 
@@ -40,6 +37,7 @@ extension Engine {
   /// Its getter is called next.
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
+    willReplaceValue(of: lazy)
     lazy.pointee.flags.insert(.computing)
     lazy.pointee.flags.subtract([.disturbed, .spoiled])
     computing.append(lazy)
@@ -135,21 +133,17 @@ extension Engine {
   /// What it depends on has the versions that it has used.
   func forgetDoubts(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
-    let outer = beginWiring(lazy)
-    defer { endWiring(lazy, outer) }
-    var wire = lazy.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
-      while let link = takeDirty(current) {
-        guard let slot = link.pointee.slot else { continue }
-        if let other = slot.pointee.lazy {
-          if link.pointee.derived != Link.notDerived {
-            link.pointee.derived = other.pointee.version
+    records.hold {
+      forEachWireWithWork(of: lazy) { wire in
+        while let link = takeDirty(wire) {
+          if let other = link.pointee.slot?.pointee.lazy {
+            _ = useValue(of: other, at: link)
+          } else {
+            wiring(lazy) { _ = refreshDerived(link) }
           }
-        } else {
-          _ = refreshDerived(link)
         }
       }
+      rewire(lazy)
     }
   }
 

@@ -5,43 +5,42 @@ extension Engine {
   ///
   /// Errors have no reader here, and are reported (Z8). False when the watcher ended meanwhile.
   func settleDependencies(of watcher: WatcherRef) -> Bool {
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      if current.pointee.dirty != nil { return settleDirty(watcher) }
-      wire = current.pointee.next
-    }
-    return true
+    watcher.hasDoubts ? settleDirty(watcher) : true
+  }
+
+  /// What came of comparing the derived values of a watcher with those that were delivered last.
+  struct Refreshed {
+    /// The first path that has another value; nil where all are the same.
+    var path: Path?
+    /// The lazy property that has it, where it is one.
+    var lazy: WatcherID?
   }
 
   /// Takes the derived values of a watcher anew, which may run code of the program; nil when the watcher
   /// ended in that.
-  func refresh(_ watcher: WatcherRef) -> Bool? {
-    if !watcher.hasWork { return false }
-    let outer = beginWiring(watcher)
-    let hasChanged = refreshDerived(watcher)
-    return endWiring(watcher, outer) ? hasChanged : nil
+  func refresh(_ watcher: WatcherRef) -> Refreshed? {
+    if !watcher.hasWork { return Refreshed() }
+    var refreshed = Refreshed()
+    return wiring(watcher) { refreshed = refreshDerived(watcher) } ? refreshed : nil
   }
 
   private func settleDirty(_ watcher: WatcherRef) -> Bool {
     if wiringDepth > 16, !stack.hasRoom() { return true }
-    let outer = beginWiring(watcher)
-    let base = taken.count
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      // Kept until all is done: nothing of them is freed while links are made.
-      while let link = takeDirty(current) { taken.append(link) }
-      let end = taken.count
-      for index in base..<end { settle(taken[index], of: watcher) }
-      for index in base..<end {
-        let link = taken[index]
-        if link.pointee.slot != nil, !(link.pointee.isStale && link.isBelowOperator) {
-          markDirty(link)
+    return wiring(watcher) {
+      forEachWireWithWork(of: watcher) { wire in
+        let base = taken.count
+        while let link = takeDirty(wire) { taken.append(link) }
+        let end = taken.count
+        for index in base..<end { settle(taken[index], of: watcher) }
+        for index in base..<end {
+          let link = taken[index]
+          if !link.pointee.isDead, !(link.pointee.isStale && link.isBelowOperator) {
+            markDirty(link)
+          }
         }
+        taken.removeAll(from: base)
       }
-      taken.removeAll(from: base)
-      wire = current.pointee.next
     }
-    return endWiring(watcher, outer)
   }
 
   /// Brings the lazy property at a link up to date; whether that has another value is for later.
@@ -65,6 +64,18 @@ extension Engine {
     }
   }
 
+  /// Notes the value of a lazy property at a link, for a reader that computes anew anyway.
+  ///
+  /// True where it is another one than the reader has used; what is below has to follow it then.
+  func useValue(of lazy: WatcherRef, at link: LinkRef) -> Bool {
+    guard link.pointee.derived != Link.notDerived, link.kind != .element,
+      link.pointee.derived != lazy.pointee.version
+    else { return false }
+    link.pointee.derived = lazy.pointee.version
+    if !link.pointee.isTerminal { markStale(link) }
+    return true
+  }
+
   /// … where nobody reads it.
   ///
   /// What has failed is tried `again` only for somebody new. False where it has no value.
@@ -73,9 +84,10 @@ extension Engine {
     if !lazy.isOutdated { return !lazy.pointee.flags.contains(.pending) }
     if lazy.isUnderWay || hasFailedNow(lazy) { return false }
     if lazy.pointee.flags.contains(.failed), !again { return false }
-    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
+    guard let root = lazy.pointee.root, root.kind.isThere(root) else { return false }
+    let name = lazy.identity
     if settle(lazy) { return true }
-    if let lazy = watcher(at: index, id: id), !lazy.isUnderWay {
+    if let lazy = watcher(name), !lazy.isUnderWay {
       lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
     }
     return false
@@ -99,7 +111,6 @@ extension Engine {
     if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
     {
       link.pointee.derived = lazy.pointee.version
-      if wire.pointee.watcher.wantsNews { lazy.pointee.flags.remove(.based) }
     }
     return true
   }
@@ -133,10 +144,10 @@ extension Engine {
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
       let slot = lazy.pointee.slot, !slot.pointee.node.isDead
     else { return false }
-    var change = Change(
-      node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
-    change.saved = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy)
-    return watcher.pointee.receiver.takeUnretainedValue().isEqual(watcher, change)
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    let change = receiver.change(of: lazy, from: receiver.value(of: lazy, isBase: true))
+    return watcher.pointee.receiver.takeUnretainedValue().accept(.saved(change), for: watcher)
+      == nil
   }
 
   /// The flush is over: what its watchers know is what was delivered last.
@@ -145,6 +156,7 @@ extension Engine {
   func forgetBases() {
     let lazies = based
     based = []
+    if hasDelivered { (delivered, hasDelivered) = ([:], false) }
     for (index, id) in lazies {
       guard let lazy = watcher(at: index, id: id), let slot = lazy.pointee.slot else { continue }
       var isWaiting = false

@@ -4,7 +4,7 @@ extension Engine {
   ///
   /// - Throws: `PathError` where the root keeps no journal of its members.
   package func addEdits(to watcher: WatcherRef) throws {
-    try add(Engine.everything, to: watcher, isEditing: true)
+    try add(Engine.everything, to: watcher, use: .editing)
     guard let root = watcher.pointee.root, !root.pointee.isJournaled else { return }
     throw PathError(
       .unsupported, path: "*", component: 1, detail: "only a collection tells its edits")
@@ -20,7 +20,8 @@ extension Engine {
   package func takeEdits<Result>(
     of watcher: WatcherRef, _ body: (NodeRef, _ since: Int) -> Result
   ) -> Result? {
-    guard let wire = watcher.pointee.wires, wire.pointee.isEditing, let link = wire.pointee.top,
+    guard let wire = watcher.pointee.wires, wire.pointee.use == .editing,
+      let link = wire.pointee.top,
       let state = link.state, let node = link.pointee.slot?.pointee.node, !node.isDead
     else { return nil }
     let since = state.cursor

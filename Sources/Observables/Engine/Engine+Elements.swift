@@ -5,7 +5,7 @@ extension Engine {
   struct Departure {
     let path: Path
     /// What an immediate watcher is told.
-    let change: Change
+    let change: AnyObject?
   }
 
   /// Takes away the paths whose object left its list, and tells the first; nil where all are there.
@@ -31,10 +31,10 @@ extension Engine {
         // The others go on; this one stays as it is until its list is replaced.
         release(link)
         link.pointee.derived = Link.spent
-        while let child = link.pointee.child { detach(child) }
+        detachAll(below: link)
       } else {
         gone.insert(wire)
-        remove(wire, from: watcher)
+        end(wire, of: watcher)
       }
     }
     return first
@@ -42,30 +42,18 @@ extension Engine {
 
   private func departure(of link: LinkRef) -> Departure {
     let path = link.pointee.wire.pointee.path.takeUnretainedValue()
-    let slot = link.pointee.slot!
-    let node = slot.pointee.node
-    var change = Change(node: node, slot: nil, every: slot, isSame: false, values: nil)
-    if link.pointee.wire.pointee.watcher.pointee.flags.contains(.immediate) {
-      change.saved = node.kind.departure(
-        link.pointee.derived, at: Int(link.pointee.step), of: path, from: node)
-    }
-    return Departure(path: path, change: change)
+    let node = link.pointee.slot!.pointee.node
+    let isImmediate = link.pointee.wire.pointee.watcher.pointee.flags.contains(.immediate)
+    return Departure(
+      path: path,
+      change: isImmediate
+        ? node.kind.departure(
+          link.pointee.derived, at: Int(link.pointee.step), of: path, from: node) : nil)
   }
 
   private func isBelowWildcard(_ link: LinkRef) -> Bool {
     let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
     return path.kinds[..<Int(link.pointee.step)].contains(.every)
-  }
-
-  private func remove(_ wire: WireRef, from watcher: WatcherRef) {
-    if watcher.pointee.wires == wire {
-      watcher.pointee.wires = wire.pointee.next
-    } else {
-      var previous = watcher.pointee.wires!
-      while previous.pointee.next != wire { previous = previous.pointee.next! }
-      previous.pointee.next = wire.pointee.next
-    }
-    free(wire)
   }
 
   /// The kind forgets the object of an anchored link.

@@ -1,12 +1,3 @@
-/// A hook's turn to be told that a key got its first watcher or lost its last.
-struct HookCall {
-  /// Nil when the object died meanwhile.
-  var node: NodeRef?
-  let slot: SlotRef
-  let name: String
-  let isObserved: Bool
-}
-
 /// How watchers and nodes end, and what is put away when a turn ends.
 extension Engine {
   /// Ends a watcher: no call is made after this returns, not even a pending one (T7).
@@ -21,36 +12,45 @@ extension Engine {
   private func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
     guard let root = watcher.pointee.root else { return 0 }
     if watcher.pointee.flags.contains(.lazy) { forgetLazy(watcher) }
+    immediates.forget(watcher)
     if isRecording { recorder?.ended(watcher) }
-    // What is released below may end objects, this one too.
-    busyDepth += 1
-    let path = observedDied ? watcher.pointee.wires?.pointee.path.takeUnretainedValue() : nil
     var count = 0
-    while let wire = watcher.pointee.wires {
-      watcher.pointee.wires = wire.pointee.next
-      free(wire)
-      count += 1
+    busy {
+      let path = observedDied ? watcher.pointee.wires?.pointee.path.takeUnretainedValue() : nil
+      while let wire = watcher.pointee.wires {
+        end(wire, of: watcher)
+        count += 1
+      }
+      let (previous, next) = (watcher.pointee.previous, watcher.pointee.next)
+      if let previous { previous.pointee.next = next } else { root.pointee.firstWatcher = next }
+      if let next { next.pointee.previous = previous } else { root.pointee.lastWatcher = previous }
+      watcher.pointee.root = nil
+      watcher.pointee.flags.subtract([.pending, .certain])
+      forgetIndex(of: watcher)
+      let receiver = watcher.pointee.receiver
+      receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
+      // In the middle of its own call it is still needed.
+      if watcher.pointee.flags.isDisjoint(with: [.running, .computing]) {
+        watcher.pointee.holdsReceiver = false
+        receiver.release()
+      }
+      if !root.isDead { makeIdle(root) }
+      releaseAnchor(of: watcher, on: root)
+      freeIfUnused(watcher)
     }
-    let (previous, next) = (watcher.pointee.previous, watcher.pointee.next)
-    if let previous { previous.pointee.next = next } else { root.pointee.firstWatcher = next }
-    if let next { next.pointee.previous = previous } else { root.pointee.lastWatcher = previous }
-    watcher.pointee.root = nil
-    watcher.pointee.flags.subtract([.pending, .certain])
-    forgetIndex(of: watcher)
-    let receiver = watcher.pointee.receiver
-    receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
-    // It may be in the middle of a call.
-    if !watcher.pointee.flags.isDisjoint(with: [.running, .computing]) {
-      watcher.pointee.flags.insert(.unreleased)
-    } else {
-      receiver.release()
-    }
-    if !root.isDead { makeIdle(root) }
-    releaseAnchor(of: watcher, on: root)
-    freeIfUnused(watcher)
-    busyDepth -= 1
-    if !dead.isEmpty, !isFlushing, immediateDepth == 0 { buryDead() }
     return count
+  }
+
+  /// Runs what takes things out of the graph.
+  ///
+  /// What it releases may end further objects, which wait until it is over.
+  private func busy<Result>(_ body: () -> Result) -> Result {
+    busyDepth += 1
+    defer {
+      busyDepth -= 1
+      if !dead.isEmpty, !isFlushing, immediates.depth == 0 { buryDead() }
+    }
+    return records.hold(body)
   }
 
   /// Ends the watchers whose receiver is one of those, telling nobody: a state closes (L3).
@@ -58,23 +58,12 @@ extension Engine {
     forEachWatcher { watcher in
       if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
     }
-    hookCalls = []
+    hookCalls.removeAll()
   }
 
   /// The record goes when no queue and no call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
-    if watcher.pointee.root == nil,
-      watcher.pointee.flags.isDisjoint(with: [.queued, .running, .wiring, .computing, .stacked])
-    {
-      // Its wires go later than that.
-      if wiringDepth > 0 {
-        watcher.pointee.flags.insert(.wiring)
-        doomedWatchers.append(watcher)
-        return
-      }
-      if watcher.pointee.flags.contains(.unreleased) { watcher.pointee.receiver.release() }
-      watcherPool.free(watcher)
-    }
+    if !watcher.pointee.isActive, !watcher.pointee.isInUse { records.end(watcher) }
   }
 
   /// Ends the watchers whose observer is gone (L3); for those who ask before the next flush.
@@ -91,13 +80,13 @@ extension Engine {
 
   // MARK: Objects that died
 
-  /// The object of `node` is gone: its kind is not asked any more.
+  /// The object of `node` is gone: nobody asks it any more.
   ///
   /// May be called at any moment, also in the middle of another operation of this engine.
   package func end(_ node: NodeRef) {
-    node.pointee.isDead = true
+    node.die()
     dead.append(node)
-    if !isFlushing && immediateDepth == 0 { buryDead() }
+    if !isFlushing && immediates.depth == 0 { buryDead() }
   }
 
   /// Ends what hung on dead objects: watchers rooted there are over, and paths that passed through
@@ -106,37 +95,40 @@ extension Engine {
     if isBusy { return }
     busyDepth += 1
     defer { busyDepth -= 1 }
-    while let node = dead.popLast() {
-      while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
-      node.forEachSlot { slot in
-        while let link = slot.pointee.first {
-          let watcher = link.pointee.wire.pointee.watcher
-          if let parent = link.pointee.parent {
-            markStale(parent)
-            let isCertain = parent.pointee.effect.contains(.certain)
-            if watcher.pointee.flags.contains(.lazy) {
-              invalidate(watcher, isCertain: isCertain)
-            } else if !watcher.pointee.flags.contains(.certain) {
-              schedule(watcher, isCertain: isCertain)
-            }
-          }
-          detach(link)
+    records.hold {
+      while let node = dead.popLast() {
+        while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
+        node.forEachSlot { slot in
+          while let link = slot.pointee.first { bury(link) }
+          free(slot)
         }
-        free(slot)
+        hookCalls.forget(node)
+        if !invalidated.isEmpty { spread(nil) }
+        unlink(node)
+        node.pointee.isBuried = true
+        freeIfUnlisted(node)
       }
-      for index in hookCalls.indices where hookCalls[index].node == node {
-        hookCalls[index].node = nil
-      }
-      if !invalidated.isEmpty { spread(nil) }
-      unlink(node)
-      node.pointee.isBuried = true
-      freeIfUnlisted(node)
     }
+  }
+
+  /// What leads to an object that died leads to nil from now on.
+  private func bury(_ link: LinkRef) {
+    let watcher = link.pointee.wire.pointee.watcher
+    link.forEachParent { parent in
+      markStale(parent)
+      let isCertain = parent.pointee.effect.contains(.certain)
+      if watcher.pointee.flags.contains(.lazy) {
+        invalidate(watcher, isCertain: isCertain)
+      } else if !watcher.pointee.flags.contains(.certain) {
+        schedule(watcher, isCertain: isCertain)
+      }
+    }
+    detach(link)
   }
 
   /// Lists that still know a node free it when they are worked off.
   func freeIfUnlisted(_ node: NodeRef) {
-    if !node.pointee.isIdle, !node.pointee.isNoted { nodePool.free(node) }
+    if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
   }
 
   /// Takes back a slot that was just made: its kind could not register it.
@@ -162,7 +154,7 @@ extension Engine {
     if slot.pointee.isQuiet {
       slot.pointee.isDead = true
     } else {
-      slotPool.free(slot)
+      records.end(slot)
     }
   }
 
@@ -189,68 +181,44 @@ extension Engine {
   /// Not earlier than at the end of a turn: what stops being observed is often observed again at
   /// once.
   func settle() {
-    if idle.isEmpty || isBusy || isRunningHooks { return }
-    busyDepth += 1
-    defer {
-      busyDepth -= 1
-      if !dead.isEmpty { buryDead() }
-    }
-    let nodes = idle
-    idle.removeAll(keepingCapacity: nodes.count <= 1024)
-    for node in nodes {
-      node.pointee.isIdle = false
-      if node.isDead {
-        if node.pointee.isBuried { freeIfUnlisted(node) }
-        continue
-      }
-      if let every = node.pointee.every, every.pointee.first == nil {
-        node.kind.forget(every)
-        node.pointee.every = nil
-        free(every)
-      }
-      var link: UnsafeMutablePointer<SlotRef?> = node.slotsField
-      while let slot = link.pointee {
-        if slot.pointee.first == nil, slot.pointee.lazy == nil {
-          node.kind.forget(slot)
-          link.pointee = slot.pointee.next
-          free(slot)
-        } else {
-          link = slot.nextField
+    if idle.isEmpty || isBusy || hookCalls.isRunning { return }
+    busy {
+      let nodes = idle
+      idle.removeAll(keepingCapacity: nodes.count <= 1024)
+      for node in nodes {
+        node.pointee.isIdle = false
+        if !node.isDead {
+          settle(node)
+        } else if node.pointee.isBuried {
+          freeIfUnlisted(node)
         }
       }
-      if node.pointee.slots == nil, node.pointee.every == nil, node.pointee.firstWatcher == nil,
-        !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
-      {
-        unlink(node)
-        node.pointee.isDead = true
-        node.pointee.isBuried = true
-        freeIfUnlisted(node)
+    }
+  }
+
+  private func settle(_ node: NodeRef) {
+    if let every = node.pointee.every, every.pointee.first == nil {
+      node.kind.forget(every)
+      node.pointee.every = nil
+      free(every)
+    }
+    var link: UnsafeMutablePointer<SlotRef?> = node.slotsField
+    while let slot = link.pointee {
+      if slot.pointee.first == nil, slot.pointee.lazy == nil {
+        node.kind.forget(slot)
+        link.pointee = slot.pointee.next
+        free(slot)
+      } else {
+        link = slot.nextField
       }
     }
-  }
-
-  // MARK: Hooks
-
-  func noteObserved(_ slot: SlotRef, _ name: String, _ isObserved: Bool) {
-    let node = slot.pointee.node
-    if node.isDead { return }
-    hookCalls.append(
-      HookCall(
-        node: node, slot: slot, name: name, isObserved: isObserved))
-  }
-
-  /// Tells the hooks what the operation that is done now observed or stopped (W1).
-  package func runHooks() {
-    if hookCalls.isEmpty || isRunningHooks { return }
-    isRunningHooks = true
-    defer { isRunningHooks = false }
-    var position = 0
-    while position < hookCalls.count {
-      let call = hookCalls[position]
-      position += 1
-      guard let node = call.node, !node.isDead else { continue }
-      node.kind.observedChanged(call.slot, name: call.name, isObserved: call.isObserved)
+    if node.pointee.slots == nil, node.pointee.every == nil, node.pointee.firstWatcher == nil,
+      !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
+    {
+      unlink(node)
+      node.die()
+      node.pointee.isBuried = true
+      freeIfUnlisted(node)
     }
-    hookCalls = []
   }
 }

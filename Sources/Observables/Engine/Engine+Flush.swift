@@ -71,11 +71,9 @@ extension Engine {
     guard settleDependencies(of: watcher), rewire(watcher) else { return false }
     if watcher.pointee.flags.contains(.anchoring) { return callAnchoring(watcher, on: root) }
     let isCertain = watcher.pointee.flags.contains(.certain)
-    guard let hasChanged = refresh(watcher) else { return false }
-    if hasChanged || isCertain {
-      watcher.pointee.flags.subtract([.pending, .certain])
-    } else {
-      watcher.pointee.flags.subtract([.pending, .certain])
+    guard let refreshed = refresh(watcher) else { return false }
+    watcher.pointee.flags.subtract([.pending, .certain])
+    guard refreshed.path != nil || isCertain else {
       if isRecording { recorder?.unchanged(watcher) }
       releaseAnchor(of: watcher, on: root)
       return false
@@ -89,14 +87,12 @@ extension Engine {
   private func callAnchoring(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
     let departure = takeDepartures(of: watcher)
     let isCertain = watcher.pointee.flags.contains(.certain)
-    guard let hasChanged = refresh(watcher) else { return false }
+    guard let refreshed = refresh(watcher) else { return false }
     let isImmediate = watcher.pointee.flags.contains(.immediate)
-    watcher.pointee.flags.subtract([.certain, .judging])
-    // An immediate one is also pending while it waits for a batch to end.
-    if !isImmediate || isCertain { watcher.pointee.flags.remove(.pending) }
-    guard departure != nil || isCertain || hasChanged && !isImmediate else {
+    watcher.pointee.flags.subtract([.pending, .certain, .judging])
+    guard departure != nil || isCertain || refreshed.path != nil && !isImmediate else {
       if isRecording, !isImmediate { recorder?.unchanged(watcher) }
-      releaseAnchor(of: watcher, on: root)
+      releaseAnchorIfIdle(of: watcher)
       return false
     }
     watcher.pointee.lastFlush = flushNumber
@@ -111,7 +107,7 @@ extension Engine {
     watcher.pointee.flags.insert(.running)
     if let departure, watcher.pointee.flags.contains(.immediate) {
       watcher.pointee.receiver._withUnsafeGuaranteedRef {
-        $0.deliver(watcher, departure.change, path: departure.path)
+        $0.deliver(watcher, .saved(departure.change), path: departure.path)
       }
     } else {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
@@ -121,37 +117,42 @@ extension Engine {
       freeIfUnused(watcher)
       return
     }
-    if watcher.pointee.flags.contains(.immediate), !reruns.isEmpty {
-      runAgain(watcher)
-    } else if watcher.pointee.flags.contains(.once) || watcher.pointee.wires == nil {
+    if watcher.pointee.flags.contains(.once) || watcher.pointee.wires == nil {
       stop(watcher)
-    } else if !watcher.pointee.flags.contains(.pending) {
-      releaseAnchor(of: watcher, on: root)
+      return
     }
+    if watcher.pointee.flags.contains(.immediate) {
+      let name = watcher.identity
+      immediates.makeReruns(of: watcher)
+      guard self.watcher(name) != nil else { return }
+    }
+    releaseAnchorIfIdle(of: watcher)
   }
 
-  /// `Watcher.run`: calls now, whatever has changed.
+  /// Calls a watcher now, whatever has changed (`Watcher.run`).
   ///
-  /// False when it is running already.
+  /// Harmless where observed or observer are gone. False when its own callback asks for it.
   @discardableResult
   package func runNow(_ watcher: WatcherRef) -> Bool {
-    guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.running) else {
-      return false
+    if watcher.pointee.flags.contains(.running) { return false }
+    records.hold {
+      guard let root = watcher.pointee.root else { return }
+      if watcher.pointee.flags.contains(.observing),
+        !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+      {
+        stop(watcher)
+        return
+      }
+      guard anchor(watcher, on: root), settleDependencies(of: watcher), rewire(watcher) else {
+        return
+      }
+      statistics.calls += 1
+      runDepth += 1
+      suspendTracking()
+      invoke(watcher, on: root)
+      runDepth -= 1
+      resumeTracking()
     }
-    if watcher.pointee.flags.contains(.observing),
-      !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
-    {
-      stop(watcher)
-      return false
-    }
-    anchor(watcher, on: root)
-    guard settleDependencies(of: watcher), rewire(watcher) else { return false }
-    statistics.calls += 1
-    runDepth += 1
-    suspendTracking()
-    invoke(watcher, on: root)
-    runDepth -= 1
-    resumeTracking()
     return true
   }
 

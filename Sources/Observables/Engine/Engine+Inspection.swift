@@ -57,7 +57,7 @@ extension Engine {
     while let current = wire {
       wire = current.pointee.next
       guard var link = current.pointee.top else { continue }
-      while let child = link.pointee.child { link = child }
+      while let next = link.onward { link = next }
       if !link.pointee.isTerminal {
         let path = current.pointee.path.takeUnretainedValue()
         return path.steps[Int(link.pointee.step)].description
@@ -138,7 +138,7 @@ extension SlotRef {
 extension LinkRef {
   /// What a link in the slot of a whole object observes of it.
   var wholeName: String {
-    if pointee.wire.pointee.isTracking { return isOfCount ? "@count" : "*" }
+    if pointee.wire.pointee.use == .tracking { return isOfCount ? "@count" : "*" }
     switch kind {
     case .element: return component.description
     case .operation:

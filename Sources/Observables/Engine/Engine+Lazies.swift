@@ -1,11 +1,3 @@
-/// A watcher that is to be told in a write, of a lazy property that became invalid in it.
-struct DoubtingWatcher {
-  let index: Int
-  let id: UInt64
-  let path: Path
-  let lazy: (index: Int, id: UInt64)
-}
-
 /// Why what a getter computes is no good.
 enum Disturbance {
   /// It wrote to this key, which its property depends on.
@@ -56,14 +48,13 @@ extension Engine {
   /// What counts or goes through the elements of an object has lost one to a lazy property.
   private func doubtElements(of node: NodeRef, _ lazy: WatcherRef) {
     if node.pointee.journalReaders > 0 { noteJournal(of: node) }
-    let known = (lazy.pointee.index, lazy.pointee.id)
     var next = node.pointee.every?.pointee.first
     while let link = next {
       next = link.pointee.next
       // As a property it is there as before.
       if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
       if link.pointee.effect.contains(.stale) { markStale(link) }
-      doubt(link, known, nil)
+      doubt(link, lazy, nil)
     }
   }
 
@@ -148,46 +139,56 @@ extension Engine {
         // Nothing stops at them but a round trip.
         if announced == nil { announced = [] }
         guard announced!.insert(lazy.pointee.id).inserted else { continue }
-        announce(slot, (lazy.pointee.index, lazy.pointee.id), change)
+        announce(slot, lazy, change)
         continue
       }
-      let known = (lazy.pointee.index, lazy.pointee.id)
       var next = slot.pointee.first
       while let link = next {
         next = link.pointee.next
-        doubt(link, known, change)
+        doubt(link, lazy, change)
       }
       next = slot.pointee.node.pointee.every?.pointee.first
       while let link = next {
         next = link.pointee.next
-        if link.isWhole { doubt(link, known, change) }
+        if link.isWhole { doubt(link, lazy, change) }
       }
     }
   }
 
   /// What a link leads to may have another value.
-  private func doubt(
-    _ link: LinkRef, _ lazy: (index: Int, id: UInt64), _ change: Change?
-  ) {
+  private func doubt(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
     markDirty(link)
     if flags.contains(.lazy) {
       invalidate(watcher, isCertain: false, by: change)
     } else if flags.contains(.immediate) {
-      doubting.append(
-        DoubtingWatcher(
-          index: watcher.pointee.index, id: watcher.pointee.id,
-          path: link.pointee.wire.pointee.path.takeUnretainedValue(), lazy: lazy))
+      noteDoubting(watcher, lazy)
     } else if !flags.contains(.certain) {
       mark(watcher, isCertain: false, by: change)
     }
   }
 
+  /// An immediate watcher is told when all that depends on the write is invalid (T9).
+  private func noteDoubting(_ watcher: WatcherRef, _ lazy: WatcherRef) {
+    let isFirst = !doubting.contains {
+      $0.watcher == watcher.identity && $0.lazy == lazy.identity
+    }
+    guard isFirst else { return }
+    let old = assigning?.lazy == lazy.identity ? assigning?.old : lastValue(of: lazy)
+    doubting.append(
+      DoubtingWatcher(
+        watcher: watcher.identity, lazy: lazy.identity, old: old,
+        time: immediates.batchDepth > 0 ? immediates.nextTime() : 0))
+  }
+
+  private func lastValue(of lazy: WatcherRef) -> AnyObject? {
+    guard lazy.pointee.flags.contains(.known) else { return nil }
+    return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
+  }
+
   /// A property without a value of its own: what it depends on changed, so it did.
-  private func announce(
-    _ slot: SlotRef, _ lazy: (index: Int, id: UInt64), _ change: Change?
-  ) {
+  private func announce(_ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?) {
     let node = slot.pointee.node
     for slot in [slot, node.pointee.every].compactMap({ $0 }) {
       var next = slot.pointee.first
@@ -197,17 +198,14 @@ extension Engine {
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags
         // What its getter does while the path is followed is looked at in the next turn.
-        if !flags.contains(.wiring) {
+        if !flags.contains(.wiring) || flags.contains(.immediate) {
           if link.pointee.effect.contains(.stale) { markStale(link) }
           markDirty(link)
         }
         if flags.contains(.lazy) {
           invalidate(watcher, isCertain: true, by: change)
         } else if flags.contains(.immediate) {
-          doubting.append(
-            DoubtingWatcher(
-              index: watcher.pointee.index, id: watcher.pointee.id,
-              path: link.pointee.wire.pointee.path.takeUnretainedValue(), lazy: lazy))
+          noteDoubting(watcher, lazy)
         } else if !flags.contains(.certain) {
           mark(watcher, isCertain: true, by: change)
         }
@@ -240,6 +238,15 @@ extension Engine {
     callDoubting()
   }
 
+  /// A program is about to assign its value; `overridden` comes next.
+  package func willAssign(_ lazy: WatcherRef) {
+    willReplaceValue(of: lazy)
+    guard let slot = lazy.pointee.slot,
+      slot.pointee.eager + (slot.pointee.node.pointee.every?.pointee.eager ?? 0) > 0
+    else { return }
+    assigning = (lazy.identity, lastValue(of: lazy))
+  }
+
   /// A program assigned its value, which is `computation` against the one before (Z5).
   package func overridden(
     _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil
@@ -252,42 +259,44 @@ extension Engine {
         recorder?.wrote(change)
       }
     }
-    let flags = lazy.pointee.flags
-    let (index, id) = (lazy.pointee.index, lazy.pointee.id)
-    if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
-    guard watcher(at: index, id: id) != nil, let slot = lazy.pointee.slot else { return }
-    keep(computation, of: lazy)
-    forgetDoubts(of: lazy)
-    guard watcher(at: index, id: id) != nil else { return }
-    expectNews(of: lazy)
-    guard watcher(at: index, id: id) != nil else { return }
-    rearmQuietSlots()
-    if case .same = computation { return }
-    // Where it was invalid, what depends on it knows.
-    if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
-    invalidated.append(slot)
-    lazy.pointee.flags.insert(.announcing)
-    spread(change)
-    lazy.pointee.flags.remove(.announcing)
-    forgetDoubts(of: lazy)
-    callDoubting()
+    defer { assigning = nil }
+    records.hold {
+      let flags = lazy.pointee.flags
+      keep(computation, of: lazy)
+      forgetDoubts(of: lazy)
+      // What its dependencies lead to now is what it has to hear from, though nothing is computed.
+      if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
+      guard rewire(lazy) else { return }
+      expectNews(of: lazy)
+      guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
+      rearmQuietSlots()
+      if case .same = computation { return }
+      // Where it was invalid, what depends on it knows.
+      if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
+      invalidated.append(slot)
+      lazy.pointee.flags.insert(.announcing)
+      spread(change)
+      lazy.pointee.flags.remove(.announcing)
+      forgetDoubts(of: lazy)
+      callDoubting()
+    }
   }
 
   /// `lazy` is valid though something that it depends on is not: it has to hear when that changes.
   private func expectNews(of lazy: WatcherRef) {
-    var work = [(index: lazy.pointee.index, id: lazy.pointee.id)]
-    while let (index, id) = work.popLast() {
-      guard let next = watcher(at: index, id: id) else { continue }
+    var work = [lazy.identity]
+    while let name = work.popLast() {
+      guard let next = watcher(name) else { continue }
       // One that was never computed hears of nothing yet.
       if !next.pointee.flags.contains(.tracking) { _ = makeWires(of: next) }
-      guard let next = watcher(at: index, id: id) else { continue }
+      guard let next = watcher(name) else { continue }
       forEachWire(of: next) { wire in
         forEachLink(of: wire) { link in
           guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
           let flags = other.pointee.flags
           if flags.contains(.untold), !flags.isDisjoint(with: [.wired, .tracking]) { return }
           other.pointee.flags.insert(.untold)
-          work.append((other.pointee.index, other.pointee.id))
+          work.append(other.identity)
         }
       }
     }
@@ -300,13 +309,53 @@ extension Engine {
     lazy.pointee.slot?.pointee.isValid = true
     switch computation {
     case .changed:
-      lastVersion += 1
-      lazy.pointee.version = lastVersion
+      lazy.pointee.version = (hasDelivered ? deliveredVersion(of: lazy) : nil) ?? nextVersion()
     case .restored:
       lazy.pointee.version = lazy.pointee.baseVersion
     case .same, .failed, .waiting, .finished:
       break
     }
+  }
+
+  private func nextVersion() -> Int {
+    lastVersion += 1
+    return lastVersion
+  }
+
+  // MARK: Values that were delivered
+
+  /// Another value is about to take the place of the one that `lazy` has.
+  ///
+  /// Whoever began to watch since the last flush knows that one, and not the one of before the flush,
+  /// which alone the receiver keeps.
+  @inline(__always)
+  func willReplaceValue(of lazy: WatcherRef) {
+    if lazy.pointee.flags.contains(.based) { keepDelivered(lazy) }
+  }
+
+  private func keepDelivered(_ lazy: WatcherRef) {
+    guard let slot = lazy.pointee.slot else { return }
+    let version = lazy.pointee.version
+    if version == lazy.pointee.baseVersion { return }
+    var next = slot.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      guard link.pointee.derived == version, !link.isAnchored,
+        link.pointee.wire.pointee.watcher.pointee.flags.isDisjoint(with: [.immediate, .lazy])
+      else { continue }
+      if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
+        delivered[lazy.identity, default: []].append((version, value))
+        hasDelivered = true
+      }
+      return
+    }
+  }
+
+  /// The version under which the value that `lazy` has now was delivered to somebody in this flush.
+  private func deliveredVersion(of lazy: WatcherRef) -> Int? {
+    guard let values = delivered[lazy.identity] else { return nil }
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    return values.first { receiver.has($0.value, as: lazy) }?.version
   }
 
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
@@ -328,34 +377,46 @@ extension Engine {
   /// Tells those who are told in a write of the properties that became invalid in it, if they have
   /// other values now.
   func callDoubting() {
-    if doubting.isEmpty || batchDepth > 0 { return }
-    callImmediately(takeDoubting())
+    if doubting.isEmpty || immediates.batchDepth > 0 { return }
+    immediates.make(takeDoubting().map(\.call))
   }
 
-  func takeDoubting() -> [DeferredCall] {
-    var calls: [DeferredCall] = []
-    while !doubting.isEmpty {
-      let waiting = doubting
-      doubting = []
-      for doubt in waiting {
-        guard let watcher = watcher(at: doubt.index, id: doubt.id) else { continue }
-        guard settleDependencies(of: watcher), rewire(watcher) else { continue }
-        guard let hasChanged = refresh(watcher) else { continue }
-        let lazy = self.watcher(at: doubt.lazy.index, id: doubt.lazy.id)
-        guard hasChanged || lazy?.pointee.flags.contains(.uncached) ?? false else {
-          if isRecording { recorder?.unchanged(watcher) }
-          continue
+  /// The calls of those that have other values now, each with the time of the change.
+  func takeDoubting() -> [(call: ImmediateCalls.Call, time: Int)] {
+    if doubting.isEmpty { return [] }
+    return records.hold {
+      var calls: [(call: ImmediateCalls.Call, time: Int)] = []
+      while !doubting.isEmpty {
+        let doubts = doubting
+        doubting = []
+        var seen: Set<WatcherID> = []
+        for doubt in doubts where seen.insert(doubt.watcher).inserted {
+          if let call = call(of: doubt.watcher, because: doubts) { calls.append(call) }
         }
-        guard let slot = lazy?.pointee.slot, !slot.pointee.node.isDead else { continue }
-        var change = Change(
-          node: slot.pointee.node, slot: slot, every: nil, isSame: false, values: nil)
-        change.saved = lazy!.pointee.receiver.takeUnretainedValue().change(of: lazy!)
-        lazy!.pointee.flags.remove(.based)
-        calls.append(
-          DeferredCall(index: doubt.index, id: doubt.id, change: change, path: doubt.path))
       }
+      return calls
     }
-    return calls
+  }
+
+  private func call(
+    of name: WatcherID, because doubts: [DoubtingWatcher]
+  ) -> (call: ImmediateCalls.Call, time: Int)? {
+    guard let watcher = watcher(name), let root = watcher.pointee.root, !root.isDead,
+      root.kind.isThere(root), settleDependencies(of: watcher), rewire(watcher),
+      let refreshed = refresh(watcher)
+    else { return nil }
+    guard let path = refreshed.path else {
+      if isRecording { recorder?.unchanged(watcher) }
+      return nil
+    }
+    let own = doubts.filter { $0.watcher == name }
+    let doubt = own.first { $0.lazy == refreshed.lazy } ?? own[0]
+    guard let lazy = self.watcher(doubt.lazy), lazy.pointee.slot?.pointee.node.isDead == false
+    else { return nil }
+    let change = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy, from: doubt.old)
+    return (
+      ImmediateCalls.Call(watcher: name, change: .saved(change), path: path), doubt.time
+    )
   }
 }
 
@@ -369,7 +430,7 @@ extension LinkRef {
   /// went through.
   var isWhole: Bool {
     guard pointee.isTerminal, state == nil else { return false }
-    if pointee.wire.pointee.isTracking { return pointee.effect.contains(.certain) }
+    if pointee.wire.pointee.use == .tracking { return pointee.effect.contains(.certain) }
     return kind == .every
   }
 }

@@ -11,7 +11,7 @@ extension Engine {
     let component = path.steps[step]
     if isSpread {
       link.adopt(LinkState(.spread))
-    } else if component.kind == .every, link.pointee.wire.pointee.isEditing {
+    } else if component.kind == .every, link.pointee.wire.pointee.use == .editing {
       link.adopt(LinkState(.edits))
       link.pointee.effect = .dirty
     } else if component.kind == .every, step >= path.components.count {
@@ -28,7 +28,7 @@ extension Engine {
       if step < path.aggregateStep {
         link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
       }
-    } else if link.pointee.isTerminal, let value = node.kind.derivedValue(component, of: node) {
+    } else if let value = node.kind.derivedValue(component, of: node) {
       link.pointee.derived = value
       if step < path.aggregateStep { link.pointee.effect = .dirty }
     } else if link.pointee.isTerminal, component.kind == .every {
@@ -84,8 +84,8 @@ extension Engine {
     for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
     if state.role == .aggregate {
       aggregateChanged(link)
-    } else if state.role == .feed, let operation = owner(of: link)?.link {
-      aggregateChanged(operation)
+    } else if state.role == .feed {
+      forEachOwner(of: link) { aggregateChanged($0.link) }
     }
   }
 
@@ -100,10 +100,8 @@ extension Engine {
     for link: LinkRef, _ state: LinkState, on node: NodeRef
   ) -> [(member: Member, count: Int)] {
     var changes: [(member: Member, count: Int)] = []
-    if let ordered = orderedUnion(of: link, state),
-      !node.isJournaledNow || node.kind.hasEdits(node, since: state.cursor)
-    {
-      ordered.aggregate?.noteOrder()
+    if !node.isJournaledNow || node.kind.hasEdits(node, since: state.cursor) {
+      forEachOrderedUnion(of: link, state) { $0.aggregate?.noteOrder() }
     }
     let end = node.isJournaledNow ? node.kind.journalEnd(of: node) : 0
     let isKnown =
@@ -144,7 +142,7 @@ extension Engine {
     }
     if known + count <= 0 {
       if let first = state.members[child]?.link {
-        detach(first)
+        detach(first, from: link)
       } else {
         withdraw(child, from: state)
       }

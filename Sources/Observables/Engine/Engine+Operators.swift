@@ -7,9 +7,9 @@ extension Engine {
     state.isComplete = true
     if state.role == .feed {
       // Behind a new operator, that one takes it when its turn comes.
-      guard let owner = owner(of: link), let operation = owner.link.state, operation.isComplete
-      else { return }
-      for (value, count) in state.values { operation.add(value, count * owner.member.count) }
+      forEachOwner(of: link) { owner in
+        for (value, count) in state.values { add(value, count, to: owner) }
+      }
       return
     }
     for (node, member) in state.members {
@@ -17,7 +17,7 @@ extension Engine {
       state.members[node]!.contribution = contribution
       apply(state.members[node]!, member.count, to: state)
     }
-    _ = state.aggregate!.takeChange()
+    state.aggregate!.begin()
     if isOutermost(link) {
       reportFailure(of: link)
       _ = isSameUnion(link, state)
@@ -45,31 +45,28 @@ extension Engine {
         if let size = node.kind.derivedValue(path.steps[step], of: node) { return .integer(size) }
         return node.kind.operand(node, at: step, of: path)
       }
-      next = link.pointee.child
+      next = link.onward
     }
     return .none
   }
 
   /// Something on the way from an operator to its values changed.
   func contributionChanged(at link: LinkRef) {
-    var below = link
-    while let owner = owner(of: below), let state = owner.link.state,
-      let node = owner.child.pointee.slot?.pointee.node
-    {
-      if state.operation!.isUnionOfCollections {
-        aggregateChanged(owner.link)
-        return
+    // Operators nest, and one object may be a member of several.
+    var changed = [link]
+    while let below = changed.popLast() {
+      forEachOwner(of: below) { owner in
+        guard let state = owner.link.state, let node = owner.child.pointee.slot?.pointee.node
+        else { return }
+        if state.operation!.isUnionOfCollections { return aggregateChanged(owner.link) }
+        let contribution = contribution(of: owner.child)
+        // Asking for it may have run code of the program.
+        guard let member = state.members[node], contribution != member.contribution else { return }
+        state.add(member.contribution, -member.count)
+        state.add(contribution, member.count)
+        state.members[node]!.contribution = contribution
+        if isOutermost(owner.link) { markDirty(owner.link) } else { changed.append(owner.link) }
       }
-      let contribution = contribution(of: owner.child)
-      if contribution == owner.member.contribution { return }
-      state.add(owner.member.contribution, -owner.member.count)
-      state.add(contribution, owner.member.count)
-      state.members[node]!.contribution = contribution
-      if isOutermost(owner.link) {
-        markDirty(owner.link)
-        return
-      }
-      below = owner.link
     }
   }
 
@@ -91,18 +88,36 @@ extension Engine {
     let member: FanMember
   }
 
-  /// The operator next above a link.
-  func owner(of link: LinkRef) -> Owner? {
-    var child = link
-    while let parent = child.pointee.parent {
-      if let state = parent.state, state.role == .aggregate {
-        guard let node = child.pointee.slot?.pointee.node, let member = state.members[node]
-        else { return nil }
-        return Owner(link: parent, child: child, member: member)
+  /// The operators next above a link: one, unless several objects lead to it.
+  func forEachOwner(of link: LinkRef, _ body: (Owner) -> Void) {
+    guard link.routes != nil else {
+      var child = link
+      while let parent = child.pointee.parent {
+        if let owner = owner(parent, of: child) { return body(owner) }
+        child = parent
       }
-      child = parent
+      return
     }
-    return nil
+    var (waiting, seen) = ([link], Set([link]))
+    var owners: [Owner] = []
+    while let child = waiting.popLast() {
+      child.forEachParent { parent in
+        if let owner = owner(parent, of: child) {
+          owners.append(owner)
+        } else if seen.insert(parent).inserted {
+          waiting.append(parent)
+        }
+      }
+    }
+    for owner in owners where !owner.link.pointee.isDead { body(owner) }
+  }
+
+  /// Where `parent` is an operator and `child` begins the chain of a member of it.
+  private func owner(_ parent: LinkRef, of child: LinkRef) -> Owner? {
+    guard let state = parent.state, state.role == .aggregate,
+      let node = child.pointee.slot?.pointee.node, let member = state.members[node]
+    else { return nil }
+    return Owner(link: parent, child: child, member: member)
   }
 
   // MARK: Members
@@ -120,9 +135,12 @@ extension Engine {
   /// The same, of a link that works for an operator already.
   func change(_ link: LinkRef, _ state: LinkState, by value: Operand, _ count: Int) {
     add(value, count, to: state)
-    guard state.role == .feed, let owner = owner(of: link), let operation = owner.link.state else {
-      return
-    }
+    if state.role == .feed { forEachOwner(of: link) { add(value, count, to: $0) } }
+  }
+
+  /// An operator gets a value of a collection that one of its members leads to, `count` times.
+  private func add(_ value: Operand, _ count: Int, to owner: Owner) {
+    guard let operation = owner.link.state, operation.isComplete else { return }
     operation.add(value, count * owner.member.count)
   }
 
@@ -141,7 +159,7 @@ extension Engine {
     var next = link
     while let link = next {
       if let state = link.state, state.role == .feed { return state }
-      next = link.pointee.child
+      next = link.onward
     }
     return nil
   }
@@ -152,34 +170,45 @@ extension Engine {
     if state.isComplete { apply(member, -member.count, to: state) }
   }
 
-  /// Takes back what `top` and all below it gave to an operator; before it is taken out.
+  /// Takes back what `top` and all below it gave to operators through `parent`; before they are parted.
   func withdraw(_ top: LinkRef, from parent: LinkRef) {
     if let state = parent.state, state.role != .end {
       if let node = top.pointee.slot?.pointee.node { withdraw(node, from: state) }
-      return
+    } else {
+      addFeed(below: top, through: parent, -1)
     }
+  }
+
+  /// `parent` leads to the object of `top`, which was there already.
+  func gainFeed(of top: LinkRef, through parent: LinkRef) {
+    addFeed(below: top, through: parent, 1)
+  }
+
+  private func addFeed(below top: LinkRef, through parent: LinkRef, _ count: Int) {
     let path = top.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
     guard path.steps.count > path.components.count, Int(top.pointee.step) > path.aggregateStep,
-      let feed = feed(below: top), let owner = owner(of: top), let state = owner.link.state,
-      state.isComplete
+      let feed = feed(below: top)
     else { return }
-    for (value, count) in feed.values { state.add(value, -count * owner.member.count) }
+    forEachOwner(of: parent) { owner in
+      for (value, times) in feed.values { add(value, times * count, to: owner) }
+    }
   }
 
   // MARK: Values
 
-  /// Takes the derived values anew; true if one differs from what was delivered.
+  /// Takes the derived values anew.
   @inline(__always)
-  func refreshDerived(_ watcher: WatcherRef) -> Bool {
-    var hasChanged = false
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      while let link = takeDirty(current) {
-        if refreshDerived(link) { hasChanged = true }
+  func refreshDerived(_ watcher: WatcherRef) -> Refreshed {
+    var refreshed = Refreshed()
+    forEachWireWithWork(of: watcher) { wire in
+      while let link = takeDirty(wire) {
+        if refreshDerived(link), refreshed.path == nil {
+          refreshed.path = wire.pointee.path.takeUnretainedValue()
+          refreshed.lazy = link.pointee.slot?.pointee.lazy?.identity
+        }
       }
-      wire = current.pointee.next
     }
-    return hasChanged
+    return refreshed
   }
 
   func refreshDerived(_ link: LinkRef) -> Bool {

@@ -104,7 +104,7 @@ extension Engine {
         fail(lazy, error)
         return .done
       }
-      guard rewire(lazy) else { return .done }
+      guard follow(lazy) else { return .done }
       switch firstInvalid(of: lazy) {
       case .none: break
       case .some(let other) where other == lazy || other.pointee.flags.contains(.awaiting):
@@ -122,15 +122,15 @@ extension Engine {
   @inline(__always)
   func push(_ lazy: WatcherRef) {
     lazy.pointee.flags.insert(.stacked)
-    lazy.pointee.nested += 1
+    lazy.pointee.stackedTimes += 1
     settling.append(lazy)
   }
 
   /// It is on the list no more, and what has waited for it goes on.
   @inline(__always)
   private func release(_ lazy: WatcherRef) {
-    lazy.pointee.nested -= 1
-    if lazy.pointee.nested > 0 { return }
+    lazy.pointee.stackedTimes -= 1
+    if lazy.pointee.stackedTimes > 0 { return }
     lazy.pointee.flags.remove(.stacked)
     freeIfUnused(lazy)
   }
@@ -156,13 +156,14 @@ extension Engine {
     // In the order in which they were declared, or read.
     var wire = lazy.pointee.wires
     while let current = wire {
-      if let found = current.pointee.isTracking ? examineReads(current) : examine(current) {
+      if let found = current.pointee.use == .tracking ? examineReads(current) : examine(current) {
         return found
       }
       wire = current.pointee.next
     }
     guard rewire(lazy) else { return .changed }
-    return refresh(lazy) == false ? .same : .changed
+    guard let refreshed = refresh(lazy) else { return .changed }
+    return refreshed.path == nil ? .same : .changed
   }
 
   /// What a tracked computation has read; nil where nothing has changed.
@@ -179,6 +180,30 @@ extension Engine {
       if refreshDerived(current) { return .changed }
     }
     return nil
+  }
+
+  /// Makes the declared paths of a property lead through all that is up to date.
+  ///
+  /// What is not is left to be computed first. False when the property ended meanwhile.
+  private func follow(_ lazy: WatcherRef) -> Bool {
+    while lazy.hasWork {
+      guard rewire(lazy) else { return false }
+      var isReplaced = false
+      forEachWireWithWork(of: lazy) { wire in
+        var next = wire.pointee.isShort ? nil : wire.pointee.dirty
+        while let link = next {
+          next = link.pointee.nextDirty
+          if !link.pointee.isDead, !link.pointee.isTerminal, !link.isBelowOperator,
+            let other = link.pointee.slot?.pointee.lazy, !other.isOutdated,
+            useValue(of: other, at: link)
+          {
+            isReplaced = true
+          }
+        }
+      }
+      if !isReplaced { break }
+    }
+    return true
   }
 
   /// What one declared path leads to.
@@ -235,13 +260,16 @@ extension Engine {
 }
 
 extension WatcherRef {
-  /// Some of its links have to look again, or compare.
+  /// Some of its links may have to look again, or compare.
   @inline(__always)
-  var hasWork: Bool {
-    var wire = pointee.wires
+  var hasWork: Bool { pointee.wiresWithWork != nil }
+  /// Some of its links have to compare.
+  @inline(__always)
+  var hasDoubts: Bool {
+    var wire = pointee.wiresWithWork
     while let current = wire {
-      if current.pointee.dirty != nil || current.pointee.stale != nil { return true }
-      wire = current.pointee.next
+      if current.pointee.dirty != nil { return true }
+      wire = current.pointee.nextWithWork
     }
     return false
   }

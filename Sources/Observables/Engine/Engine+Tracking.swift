@@ -37,9 +37,10 @@ extension Engine {
       if isCount { _ = refreshDerived(next) }
       return
     }
-    let link = linkPool.make(
+    let link = records.make(
       Link(
-        wire: wire, step: 0, isTerminal: true, effect: isCount ? .dirty : .certain, parent: nil))
+        wire: wire, step: 0, isTerminal: true, isFanned: false,
+        effect: isCount ? .dirty : .certain))
     link.pointee.sibling = next
     next?.pointee.previousSibling = link
     if let cursor = wire.pointee.cursor {
@@ -73,9 +74,11 @@ extension Engine {
       trackers.append(lazy.pointee.receiver)
     }
     if lazy.pointee.wires == nil {
-      lazy.pointee.wires = wirePool.make(
-        Wire(watcher: lazy, path: .passRetained(Engine.counting), isEditing: false))
-      lazy.pointee.wires!.pointee.isTracking = true
+      lazy.append(
+        records.make(
+          Wire(
+            watcher: lazy, path: .passRetained(Engine.counting), use: .tracking, isShort: true,
+            phase: .attached, index: 0)))
     }
     let wire = lazy.pointee.wires!
     lastStamp &+= 1
@@ -130,7 +133,7 @@ extension Engine {
 
   private func endRun(of lazy: WatcherRef, hasFailed: Bool) {
     // A run that an error has cut short may recover with what the one before has read.
-    if let wire = lazy.pointee.wires, wire.pointee.isTracking, !hasFailed {
+    if let wire = lazy.pointee.wires, wire.pointee.use == .tracking, !hasFailed {
       var rest =
         wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
       while let link = rest {

@@ -1,20 +1,18 @@
 /// Unions that keep the order of their members: `@unionOfObjects` and `@unionOfArrays`.
 extension Engine {
-  /// The operator whose value is a list in the order of these members.
-  func orderedUnion(of link: LinkRef, _ state: LinkState) -> LinkState? {
-    let operation = state.role == .feed ? owner(of: link)?.link.state : state
-    switch operation?.operation {
-    case .unionOfObjects, .unionOfArrays: return operation
-    default: return nil
+  /// The operators whose value is a list in the order of these members.
+  func forEachOrderedUnion(of link: LinkRef, _ state: LinkState, _ body: (LinkState) -> Void) {
+    func visit(_ state: LinkState?) {
+      guard let state, let operation = state.operation, operation.keepsOrder else { return }
+      body(state)
     }
+    if state.role == .feed { forEachOwner(of: link) { visit($0.link.state) } } else { visit(state) }
   }
 
   /// A union in order whose parts moved may still be the same list, which is looked at where it is
   /// short.
   func isSameUnion(_ link: LinkRef, _ state: LinkState) -> Bool {
-    guard state.operation == .unionOfObjects || state.operation == .unionOfArrays else {
-      return false
-    }
+    guard state.operation?.keepsOrder == true else { return false }
     let values = shortUnion(of: link, state)
     defer { state.deliveredUnion = values }
     return values != nil && values == state.deliveredUnion
@@ -55,7 +53,7 @@ extension Engine {
         node.kind.forEachMember(node, in: state.scope) { visit($0.value) }
         return
       }
-      next = link.pointee.child
+      next = link.onward
     }
   }
 }

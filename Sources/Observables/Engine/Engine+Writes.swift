@@ -5,7 +5,7 @@ extension Engine {
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func written(_ change: Change) {
     if !dead.isEmpty { buryDead() }
-    note(change)
+    records.hold { note(change) }
     if isEager(change) || !doubting.isEmpty { callEagerly([change]) }
   }
 
@@ -14,7 +14,7 @@ extension Engine {
   /// Immediate watchers are called once for all of it; `every` is given by one of the changes at most.
   package func written(_ changes: [Change]) {
     if !dead.isEmpty { buryDead() }
-    for change in changes { note(change) }
+    records.hold { for change in changes { note(change) } }
     if changes.contains(where: isEager) || !doubting.isEmpty { callEagerly(changes) }
   }
 
@@ -66,23 +66,47 @@ extension Engine {
 
   /// Makes a watcher pending: it is called in the flush of this turn.
   package func schedule(_ watcher: WatcherRef, isCertain: Bool = true) {
-    guard let root = watcher.pointee.root else { return }
+    if !watcher.pointee.isActive { return }
     watcher.pointee.flags.formUnion(isCertain ? [.pending, .certain] : .pending)
-    // A paused one is not about to be called: it keeps nothing alive.
-    if watcher.pointee.flags.contains(.paused) { return }
-    anchor(watcher, on: root)
+    makeReady(watcher)
+  }
+
+  /// Queues a watcher that the flush has something to do with.
+  ///
+  /// A paused one waits for `resume`, one whose object the collector has given up for that to come back
+  /// (`revive`): neither keeps anything alive.
+  @inline(__always)
+  func makeReady(_ watcher: WatcherRef) {
+    guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.paused),
+      anchor(watcher, on: root)
+    else { return }
     enqueue(watcher)
   }
 
-  /// L2: the observed object lives until the watcher was called.
-  @inline(__always)
-  func anchor(_ watcher: WatcherRef, on root: NodeRef) {
-    guard !watcher.pointee.flags.contains(.anchored) else { return }
-    watcher.pointee.flags.insert(.anchored)
-    if root.pointee.anchors == 0, !root.isDead {
-      root.pointee.kind._withUnsafeGuaranteedRef { $0.anchor(root) }
+  /// An object that the collector had given up is back (L8): what was to be told meanwhile is.
+  package func revive(_ node: NodeRef) {
+    var next = node.pointee.firstWatcher
+    while let watcher = next {
+      next = watcher.pointee.next
+      let flags = watcher.pointee.flags
+      if !flags.contains(.lazy), !flags.isDisjoint(with: [.pending, .judging]) {
+        makeReady(watcher)
+      }
     }
+  }
+
+  /// L2: the observed object lives until the watcher was called; false where it is gone.
+  @inline(__always)
+  func anchor(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
+    if watcher.pointee.flags.contains(.anchored) { return true }
+    if root.pointee.anchors == 0 {
+      if root.isDead || !root.pointee.kind._withUnsafeGuaranteedRef({ $0.anchor(root) }) {
+        return false
+      }
+    }
+    watcher.pointee.flags.insert(.anchored)
     root.pointee.anchors += 1
+    return true
   }
 
   func releaseAnchor(of watcher: WatcherRef, on root: NodeRef) {
@@ -94,7 +118,15 @@ extension Engine {
     }
   }
 
-  func enqueue(_ watcher: WatcherRef) {
+  /// Nothing waits for a call of the watcher any more: it keeps its object alive no longer.
+  func releaseAnchorIfIdle(of watcher: WatcherRef) {
+    guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.queued),
+      !immediates.isWaiting(watcher)
+    else { return }
+    releaseAnchor(of: watcher, on: root)
+  }
+
+  private func enqueue(_ watcher: WatcherRef) {
     if watcher.pointee.flags.contains(.queued) { return }
     watcher.pointee.flags.insert(.queued)
     if isFlushing {
@@ -141,7 +173,7 @@ extension Engine {
   private func rearm() {
     while let slot = quiet.popLast() {
       slot.pointee.isQuiet = false
-      if slot.pointee.isDead { slotPool.free(slot) } else { arm(slot) }
+      if slot.pointee.isDead { records.end(slot) } else { arm(slot) }
     }
   }
 

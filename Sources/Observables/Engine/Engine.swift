@@ -12,14 +12,8 @@ public final class Engine {
   @exclusivity(unchecked) package var retriggerLimit = 1000
   /// How often an immediate watcher may set itself off (T9).
   @exclusivity(unchecked) package var immediateLimit = 100
-  /// Immediate calls nested deeper than this wait until the outermost returned (T9).
-  let nestingLimit = 50
 
-  @exclusivity(unchecked) var slotPool = Pool<Slot>()
-  @exclusivity(unchecked) var linkPool = Pool<Link>()
-  @exclusivity(unchecked) var wirePool = Pool<Wire>()
-  @exclusivity(unchecked) var nodePool = Pool<Node>()
-  @exclusivity(unchecked) var watcherPool = Pool<WatcherRecord>()
+  let records = Records()
 
   /// Watchers by index; `nil` where one ended.
   @exclusivity(unchecked) private var table: [WatcherRef?] = []
@@ -44,29 +38,18 @@ public final class Engine {
   /// Nodes whose object died while something else was going on.
   @exclusivity(unchecked) var dead: [NodeRef] = []
   /// What hooks are to be told when the operation under way is done.
-  @exclusivity(unchecked) var hookCalls: [HookCall] = []
-  @exclusivity(unchecked) var isRunningHooks = false
+  @exclusivity(unchecked) var hookCalls = HookCalls()
   /// Nodes whose journals may have become longer, to be trimmed when the turn ends.
   @exclusivity(unchecked) var noted: [NodeRef] = []
 
-  // Immediate watchers.
-  @exclusivity(unchecked) package internal(set) var batchDepth = 0
-  @exclusivity(unchecked) var batched: [DeferredCall] = []
-  @exclusivity(unchecked) package internal(set) var immediateDepth = 0
+  let immediates = ImmediateCalls()
   /// Calls of watchers by `runNow` that are under way.
   @exclusivity(unchecked) var runDepth = 0
-  @exclusivity(unchecked) var deferred: [DeferredCall] = []
-  @exclusivity(unchecked) var reruns: [DeferredCall] = []
-  /// Immediate watchers whose count of nested calls is to be reset.
-  @exclusivity(unchecked) var nestedWatchers: [(index: Int, id: UInt64)] = []
   /// An operation is under way in which nodes must not go.
   var isBusy: Bool { busyDepth + wiringDepth > 0 }
   @exclusivity(unchecked) var busyDepth = 0
-  /// Links are being made; wires that end meanwhile are `doomed` to be freed when that is done.
+  /// Operations under way that make links, or take values along them.
   @exclusivity(unchecked) var wiringDepth = 0
-  @exclusivity(unchecked) var doomed: [WireRef] = []
-  @exclusivity(unchecked) var doomedLinks: [LinkRef] = []
-  @exclusivity(unchecked) var doomedWatchers: [WatcherRef] = []
 
   /// Models that other threads may let go of, and that are kept until the turn is over.
   @exclusivity(unchecked) var held: [GuardedModel] = []
@@ -101,6 +84,12 @@ public final class Engine {
   @exclusivity(unchecked) var nativeDepth = 0
   @exclusivity(unchecked) var stack = ThreadStack()
   @exclusivity(unchecked) var lastVersion = 0
+  /// The lazy property that a program assigns, and the value that it had, where immediate watchers are to be
+  /// told that.
+  @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
+  /// Values of lazy properties that were delivered since the last flush, besides those of before it.
+  @exclusivity(unchecked) var delivered: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+  @exclusivity(unchecked) var hasDelivered = false
   /// Properties whose values of before the flush are kept.
   @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
   @exclusivity(unchecked) var operation: UInt64 = 0
@@ -136,6 +125,7 @@ public final class Engine {
     armings.initialize(to: 1)
     trackingStamp = .allocate(capacity: 1)
     trackingStamp.initialize(to: 0)
+    immediates.engine = self
   }
 
   deinit {
@@ -144,25 +134,20 @@ public final class Engine {
     while let watcher = triggered.pop() { queue.append(watcher) }
     while let watcher = later.popLast() { queue.append(watcher) }
     while let watcher = queue.popLast() {
-      if !watcher.pointee.isActive { watcherPool.free(watcher) }
+      if !watcher.pointee.isActive { records.end(watcher) }
     }
-    while let slot = quiet.popLast() { if slot.pointee.isDead { slotPool.free(slot) } }
+    while let slot = quiet.popLast() { if slot.pointee.isDead { records.end(slot) } }
     queue.free()
     current.free()
     later.free()
     quiet.free()
     triggered.free()
-    for node in idle where node.pointee.isBuried { nodePool.free(node) }
-    for node in noted where node.pointee.isBuried && !node.pointee.isIdle { nodePool.free(node) }
+    for node in idle where node.pointee.isBuried { records.end(node) }
+    for node in noted where node.pointee.isBuried && !node.pointee.isIdle { records.end(node) }
     forEachNode { node in
-      node.forEachSlot { slotPool.free($0) }
-      nodePool.free(node)
+      node.forEachSlot { records.end($0) }
+      records.end(node)
     }
-    slotPool.drain()
-    linkPool.drain()
-    wirePool.drain()
-    nodePool.drain()
-    watcherPool.drain()
     nextIndex.deallocate()
     armings.deallocate()
     trackingStamp.deallocate()
@@ -175,7 +160,7 @@ public final class Engine {
   /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
   package func close() {
     for watcher in table { if let watcher { stop(watcher) } }
-    hookCalls = []
+    hookCalls.removeAll()
     // The objects may be observed by another loop now.
     rearmQuietSlots()
     settle()
@@ -187,9 +172,14 @@ public final class Engine {
   package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
 
   /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
-  package var isOccupied: Bool {
-    isFlushing || isRunningHooks || !computing.isEmpty
-      || immediateDepth + runDepth + batchDepth + wiringDepth > 0
+  package var isOccupied: Bool { occupation != nil }
+
+  /// What code of the program is in the middle of, where no flush can begin.
+  package var occupation: String? {
+    if !computing.isEmpty || wiringDepth > 0 { return "a getter" }
+    if hookCalls.isRunning { return "a hook" }
+    if isFlushing || immediates.depth + runDepth > 0 { return "a watcher" }
+    return immediates.batchDepth > 0 ? "a batch" : nil
   }
 
   // MARK: Recorders
@@ -206,7 +196,7 @@ public final class Engine {
   // MARK: Nodes and slots
 
   package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
-    let node = nodePool.make(
+    let node = records.make(
       Node(
         kind: .passUnretained(kind), engine: .passUnretained(self), object: object))
     node.pointee.next = firstNode
@@ -218,7 +208,7 @@ public final class Engine {
 
   /// A new slot of `node`, in its list; `key` is the kind's to use.
   package func makeSlot(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
-    let slot = slotPool.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
+    let slot = records.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
     if isEvery {
       node.pointee.every = slot
     } else {
@@ -246,7 +236,7 @@ public final class Engine {
     recordCount += 1
     let index = freeIndices.popLast() ?? table.count
     defer { noteNextIndex() }
-    let watcher = watcherPool.make(
+    let watcher = records.make(
       WatcherRecord(
         id: lastID, flags: flags, root: root, receiver: .passRetained(receiver), context: context,
         index: index))
@@ -299,12 +289,8 @@ public final class Engine {
   /// Frees what a watcher holds when the engine itself goes.
   private func discard(_ watcher: WatcherRef) {
     watcher.pointee.root?.pointee.isHooked = false
-    while let wire = watcher.pointee.wires {
-      watcher.pointee.wires = wire.pointee.next
-      free(wire)
-    }
-    watcher.pointee.receiver.release()
-    watcherPool.free(watcher)
+    while let wire = watcher.pointee.wires { end(wire, of: watcher) }
+    records.end(watcher)
   }
 }
 
@@ -322,6 +308,8 @@ package enum EngineError: Error {
   /// These watchers only kept re-triggering themselves for the given number of turns; the calls
   /// were dropped (T4).
   case retriggered(watchers: [String], turns: Int)
+  /// Hooks of `object` observed and stopped what made them be called again, too often (T12).
+  case hookLoop(object: String, key: String, times: Int)
   /// An immediate watcher set itself off too often; the call was dropped (T9).
   case immediateLoop(watcher: String, times: Int)
   /// An operator met a value that it cannot take (C9); its watcher stays.
@@ -352,6 +340,11 @@ extension EngineError: CustomStringConvertible {
       "\(property): \(message)"
     case .registration(let message):
       message
+    case .hookLoop(let object, let key, let times):
+      """
+      the hooks of \(object) set each other off \(times) times by observing and stopping, the last time \
+      '\(key)'; the call was dropped
+      """
     case .immediateLoop(let watcher, let times):
       "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
     case .operand(let watcher, let path, let operation, let element, let value):

@@ -3,10 +3,10 @@
 /// The object owns it and says when it dies (`Engine.end`).
 @_documentation(visibility: internal)
 public struct Node {
-  /// How this object answers.
+  /// How this object answers; `GoneKind` once it is gone.
   ///
   /// Kinds are kept alive by whoever makes nodes of them.
-  package let kind: Unmanaged<NodeKind>
+  package private(set) var kind: Unmanaged<NodeKind>
   package let engine: Unmanaged<Engine>
   /// The object itself, in the kind's terms; not retained.
   package let object: UnsafeMutableRawPointer
@@ -32,12 +32,18 @@ public struct Node {
   /// It is among the nodes whose journal may be trimmed when the turn ends.
   var isNoted = false
   /// The object is gone.
-  var isDead = false
+  private(set) var isDead = false
   /// … and what hung on it has been told.
   var isBuried = false
   /// The next one of the engine's nodes.
   var next: NodeRef?
   var previous: NodeRef?
+
+  /// The object is gone: nobody asks it any more.
+  mutating func die() {
+    isDead = true
+    kind = .passUnretained(GoneKind.shared)
+  }
 }
 
 /// A node, wherever the engine keeps it.
@@ -47,6 +53,7 @@ public typealias NodeRef = UnsafeMutablePointer<Node>
 extension NodeRef {
   package var kind: NodeKind { pointee.kind._withUnsafeGuaranteedRef { $0 } }
   package var isDead: Bool { pointee.isDead }
+  func die() { pointee.die() }
   package var engine: Engine { pointee.engine._withUnsafeGuaranteedRef { $0 } }
 
   /// Where the list of slots begins, for walks that take slots out.
@@ -199,7 +206,11 @@ open class NodeKind {
   ) {}
 
   /// Keeps the object alive until `release`: between a write and its flush (L2).
-  open func anchor(_ node: NodeRef) {}
+  ///
+  /// False where it is gone, though nobody has said so yet.
+  open func anchor(_ node: NodeRef) -> Bool { true }
+  /// Whether the object is there: a collector may have given it up before it says so (L8).
+  open func isThere(_ node: NodeRef) -> Bool { true }
   open func release(_ node: NodeRef) {}
 
   /// The name of a slot's key, as `observedKeys` tells it.
@@ -235,4 +246,19 @@ open class NodeKind {
 
   /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
   open func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
+}
+
+/// What stands for the kind of an object that is gone: there is nothing to be asked any more.
+private final class GoneKind: NodeKind {
+  // Without state.
+  nonisolated(unsafe) static let shared = GoneKind()
+
+  override func slot(
+    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+  ) throws -> SlotRef {
+    throw PathError(
+      .unsupported, path: path.description, component: step + 1, detail: "the object is gone")
+  }
+
+  override func title(of node: NodeRef) -> String { "an object that is gone" }
 }

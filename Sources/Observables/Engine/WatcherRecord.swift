@@ -11,19 +11,23 @@ public struct WatcherRecord {
   var lastFlush: UInt64 = 0
   /// The observed object; nil when the watcher has ended.
   package var root: NodeRef?
+  /// Its paths, in the order in which they were added.
   var wires: WireRef?
+  var lastWire: WireRef?
+  /// Those that have stale or dirty links.
+  var wiresWithWork: WireRef?
   /// Neighbours among the watchers of the same root.
   package var next: WatcherRef?
   var previous: WatcherRef?
-  /// Who is called; retained until the watcher ended.
+  /// Who is called; retained until the watcher ended, and until its own call is over.
   package let receiver: Unmanaged<Receiver>
+  var holdsReceiver = true
   /// The receiver's to use.
   package var context: Int
   /// Its place in the engine's table of watchers.
   package let index: Int
-  /// Changes that an immediate watcher set off while it was running (T9); of a lazy property, how often it
-  /// is on the list of those that are being brought up to date.
-  var nested: Int32 = 0
+  /// Of a lazy property: how often it is on the list of those that are being brought up to date.
+  var stackedTimes: Int32 = 0
   /// Of a lazy property: the slot of its own key.
   package internal(set) var slot: SlotRef?
   /// Of a lazy property: which of its values it has; grows with each that differs from the last.
@@ -49,7 +53,7 @@ public struct WatcherRecord {
     @inlinable package static var pending: Flags { Flags(rawValue: 1) }
     /// Certain to be called: not only because a derived value may have changed.
     @inlinable package static var certain: Flags { Flags(rawValue: 2) }
-    /// Some queue holds the record; it is freed when it comes out.
+    /// Some queue holds the record.
     static let queued = Flags(rawValue: 4)
     @inlinable package static var paused: Flags { Flags(rawValue: 8) }
     @inlinable package static var immediate: Flags { Flags(rawValue: 16) }
@@ -65,8 +69,6 @@ public struct WatcherRecord {
     @inlinable package static var observing: Flags { Flags(rawValue: 1024) }
     /// Its links are being made, which may run code of the program.
     static let wiring = Flags(rawValue: 2048)
-    /// It ended in its own call, and its receiver is still to be released.
-    static let unreleased = Flags(rawValue: 4096)
     /// Some path of it follows an object in a list (C4).
     static let anchoring = Flags(rawValue: 8192)
     /// An immediate watcher: whether such an object left is judged in the flush.
@@ -111,6 +113,8 @@ public struct WatcherRecord {
   /// Has to hear of each write.
   var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
   package var isActive: Bool { root != nil }
+  /// A queue or a call that is under way holds the record.
+  var isInUse: Bool { !flags.isDisjoint(with: [.queued, .running, .computing, .stacked]) }
   /// Not counted among the observers (W1).
   var isUncounted: Bool { !flags.isDisjoint(with: [.probing, .lazy]) }
 }
@@ -119,9 +123,9 @@ public struct WatcherRecord {
 @_documentation(visibility: internal)
 public typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
 
-/// A change as an immediate watcher is told it.
+/// A write of one key, while it is under way.
 ///
-/// `old` and `new` are the writer's; what they are is known to its kind.
+/// Old and new value are the writer's; what they are is known to its kind.
 @_documentation(visibility: internal)
 public struct Change {
   package let node: NodeRef
@@ -130,16 +134,13 @@ public struct Change {
   package let every: SlotRef?
   /// T5: nothing changed.
   package let isSame: Bool
-  /// Where old and new are while the write lasts; nil for a change without values.
+  /// Where the values are; nil for a change without values.
   package let values: UnsafeRawPointer?
-  /// The same, kept for later.
-  package var saved: AnyObject?
-
   package init(
     node: NodeRef, slot: SlotRef?, every: SlotRef?, isSame: Bool, values: UnsafeRawPointer?
   ) {
     (self.node, self.slot, self.every) = (node, slot, every)
-    (self.isSame, self.values, self.saved) = (isSame, values, nil)
+    (self.isSame, self.values) = (isSame, values)
   }
 
   /// A change that has no values.
@@ -164,10 +165,12 @@ open class Receiver {
   /// Errors are the receiver's to report (T10).
   open func deliver(_ watcher: WatcherRef) {}
   /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
-  open func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {}
-  /// The receiver's own comparison: true when this write is no change to it.
-  open func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool { change.isSame }
-  /// What `change` holds, in a form that outlives the write.
+  open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
+  /// The receiver's own comparison: the change that the watcher is told, nil when it is none to it.
+  open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
+    change.isSame ? nil : change
+  }
+  /// What `change` holds, in a form that outlives the write and all that it concerns.
   open func save(_ change: Change) -> AnyObject? { nil }
   /// False when the observer of the watcher is gone (L3).
   open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
@@ -216,8 +219,13 @@ open class Receiver {
   open func forgetBase(of lazy: WatcherRef) {}
   /// No computation is running any more; some of those that were are tracked and this one's.
   open func settled() {}
-  /// The change from the value that was delivered last, for an immediate watcher.
-  open func change(of lazy: WatcherRef) -> AnyObject? { nil }
+  /// The value that a lazy property has, or had last; `isBase`: the one that was delivered last, which it
+  /// keeps.
+  open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
+  /// Whether such a value is the one that the lazy property has now (T5).
+  open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }
+  /// The change of a lazy property from such a value, as an immediate watcher is told it.
+  open func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? { nil }
 }
 
 /// A path that a lazy property declares.

@@ -117,7 +117,7 @@ extension Engine {
   }
 
   func forEachTrackedLink(of lazy: WatcherRef, _ body: (LinkRef) -> Void) {
-    guard let wire = lazy.pointee.wires, wire.pointee.isTracking else { return }
+    guard let wire = lazy.pointee.wires, wire.pointee.use == .tracking else { return }
     var link = wire.pointee.top
     while let current = link {
       link = current.pointee.sibling

@@ -105,7 +105,7 @@ struct GraphBuilder {
       held.append((object, key, child))
     }
     slot.forEachLinkOfAny { link in
-      if link.pointee.wire.pointee.isTracking { return }
+      if link.pointee.wire.pointee.use == .tracking { return }
       if slot.pointee.isEvery, link.wholeName != key { return }
       link.forEachChild { below in
         guard let node = below.pointee.slot?.pointee.node,
@@ -224,7 +224,7 @@ struct GraphBuilder {
     var wire = watcher.pointee.wires
     while let current = wire {
       wire = current.pointee.next
-      if current.pointee.isTracking { continue }
+      if current.pointee.use == .tracking { continue }
       let path = current.pointee.path.takeUnretainedValue()
       guard let top = current.pointee.top else {
         let root = watcher.pointee.root.flatMap { indices[$0] }
@@ -251,7 +251,7 @@ struct GraphBuilder {
     var waiting = [top]
     while let link = waiting.popLast() {
       let isOperator = Int(link.pointee.step) == path.aggregateStep
-      if isOperator || link.pointee.child == nil {
+      if isOperator || link.isLast {
         leaves.append((link, isOperator || link.pointee.isTerminal || link.state != nil))
       } else {
         link.forEachChild { waiting.append($0) }

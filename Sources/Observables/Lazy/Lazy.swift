@@ -136,6 +136,7 @@ public final class Lazy<Value>: LazyStorage {
       invalidate()
     } else {
       attachIfHeard()
+      willAssign()
       overridden(keep(value))
     }
   }
@@ -170,10 +171,27 @@ public final class Lazy<Value>: LazyStorage {
   public override func forgetBase(of lazy: WatcherRef) { base = nil }
 
   @_documentation(visibility: internal)
-  public override func change(of lazy: WatcherRef) -> AnyObject? {
-    SavedValues(
-      ObservedValues(
-        key: declaration.key, old: base.flatMap { flattened($0) },
-        new: stored.flatMap { flattened($0) }))
+  public override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
+    (isBase ? base : stored).map(LastValue.init)
+  }
+
+  @_documentation(visibility: internal)
+  public override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
+    guard let value = value as? LastValue, let stored else { return false }
+    return isEqual(value.value, stored)
+  }
+
+  @_documentation(visibility: internal)
+  public override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
+    SavedWrite(
+      ModelWrite(
+        ObservedValues(
+          key: declaration.key, old: (old as? LastValue).flatMap { flattened($0.value) },
+          new: stored.flatMap { flattened($0) }), key: declaration.name))
+  }
+
+  private final class LastValue {
+    let value: Value
+    init(_ value: Value) { self.value = value }
   }
 }

@@ -146,6 +146,7 @@ public class LazyStorage: Receiver {
     if !record.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
       return (true, false, false)
     }
+    engine.willReplaceValue(of: record)
     if record.pointee.flags.contains(.based) { return (false, true, false) }
     return (false, false, engine.shouldKeepBase(of: record))
   }
@@ -204,6 +205,10 @@ public class LazyStorage: Receiver {
     loadedResult = result
   }
   final func takeLoaded() -> Computation? { loadedResult }
+
+  final func willAssign() {
+    if let record, let engine { engine.willAssign(record) }
+  }
 
   final func overridden(_ computation: Computation) {
     if let record, let engine {

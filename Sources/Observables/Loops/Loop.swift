@@ -102,8 +102,7 @@ public final class Loop {
   ///
   /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
-    precondition(
-      !engine.isOccupied, "A turn cannot end inside a watcher, a hook, a getter or a batch")
+    precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
     guard engine.hasPending else {
       engine.endTurn()
       drainLog()
@@ -123,8 +122,7 @@ public final class Loop {
   /// - Returns: the number of calls.
   @discardableResult
   public func flush() -> Int {
-    precondition(
-      !engine.isOccupied, "flush() was called inside a watcher, a hook, a getter or a batch")
+    precondition(!engine.isOccupied, "flush() was called inside \(engine.occupation ?? "")")
     return engine.flush()
   }
 

@@ -112,7 +112,9 @@ final class ModelKind: NodeKind {
     ModelObservation.of(node).observedHook = hook
   }
 
-  override func anchor(_ node: NodeRef) { ModelObservation.with(node) { $0.retainModel() } }
+  override func anchor(_ node: NodeRef) -> Bool {
+    ModelObservation.with(node) { $0.retainModel() }
+  }
 
   override func release(_ node: NodeRef) { ModelObservation.with(node) { $0.releaseModel() } }
 

@@ -230,11 +230,13 @@ public final class ModelObservation {
     return model.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
   }
 
-  func retainModel() {
+  /// False where another thread has let go of the model.
+  func retainModel() -> Bool {
     if let guarded { return guarded.anchor(in: engine) }
     // What a model writes in its `deinit` must not keep it.
     isDying = DyingObjects.contain(model.unsafelyUnwrapped)
     if !isDying { _ = model.unsafelyUnwrapped.retain() }
+    return true
   }
 
   func releaseModel() {

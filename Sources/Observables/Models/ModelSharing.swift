@@ -132,7 +132,11 @@ final class GuardedModel {
 
   func letGo() { held = nil }
 
-  func anchor(in engine: Engine?) { if hold(in: engine) { anchored = held } }
+  func anchor(in engine: Engine?) -> Bool {
+    guard hold(in: engine) else { return false }
+    anchored = held
+    return true
+  }
   func releaseAnchor() { anchored = nil }
 }
 

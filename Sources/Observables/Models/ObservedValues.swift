@@ -27,21 +27,14 @@ struct ObservedValues {
   }
 }
 
-/// The same, on the heap.
-final class SavedValues {
-  let values: ObservedValues?
-  init(_ values: ObservedValues?) { self.values = values }
-}
-
 extension Change {
   /// What was written, where a Swift object reported it with values.
   var observedValues: ObservedValues? {
-    if let saved = saved as? SavedValues { return saved.values }
-    return values?.assumingMemoryBound(to: ObservedValues.self).pointee
+    values?.assumingMemoryBound(to: ObservedValues.self).pointee
   }
 }
 
-/// The write of a Swift object, for a bridge that hands it on.
+/// The write of a Swift object, in a form that needs nothing of it.
 package struct ModelWrite {
   /// The key as text.
   package let key: String
@@ -52,24 +45,29 @@ package struct ModelWrite {
   package let old: Any?
   package let new: Any?
 
-  package init(_ values: UnsafeRawPointer, of node: NodeRef) {
-    self.init(values.assumingMemoryBound(to: ObservedValues.self).pointee, of: node)
+  /// A write that is under way; without values its key alone is known.
+  package init(_ change: Change) {
+    let kind = change.node.kind
+    let values = change.observedValues
+    self.init(
+      values ?? ObservedValues(key: .everything, old: nil, new: nil),
+      key: values?.name(in: kind) ?? change.slot.map { kind.name(of: $0) } ?? "*")
   }
 
-  /// What `NodeKind.departure` saved; nil where another kind did.
-  package init?(saved: AnyObject?, of node: NodeRef) {
-    guard let values = (saved as? SavedValues)?.values else { return nil }
-    self.init(values, of: node)
-  }
-
-  private init(_ values: ObservedValues, of node: NodeRef) {
-    (key, old, new) = (values.name(in: node.kind), values.old, values.new)
+  init(_ values: ObservedValues, key: String) {
+    (self.key, old, new) = (key, values.old, values.new)
     switch values.key {
     case .index(let index): (self.index, value) = (index, nil)
     case .value(let key): (index, value) = (nil, key)
     case .property, .everything: (index, value) = (nil, nil)
     }
   }
+}
+
+/// The same, kept for later.
+package final class SavedWrite {
+  package let write: ModelWrite
+  package init(_ write: ModelWrite) { self.write = write }
 }
 
 extension NodeRef {

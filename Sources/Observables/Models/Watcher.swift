@@ -91,8 +91,12 @@ public final class Watcher: Receiver {
   }
 
   /// Calls the callback now, if observed and observer are alive.
+  ///
+  /// - Precondition: the callback is not running.
   public func run() {
-    if let record { engine.runNow(record) }
+    guard let record else { return }
+    let hasRun = engine.runNow(record)
+    precondition(hasRun, "A watcher is run inside its own callback")
   }
 
   /// Has it called in this turn's flush, as if something had changed.
@@ -140,27 +144,38 @@ public final class Watcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef, _ change: Change, path: Path) {
+  public override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     guard let changeBody else {
       call()
       return
     }
-    let values = change.observedValues
-    let kind = change.node.kind
-    let key = values?.name(in: kind) ?? change.slot.map { kind.name(of: $0) } ?? "*"
-    changeBody(self, ModelChange(path: path, key: key, old: values?.old, new: values?.new))
+    let write =
+      switch change {
+      case .written(let change): Optional(ModelWrite(change))
+      case .saved(let saved): (saved as? SavedWrite)?.write
+      }
+    changeBody(
+      self, ModelChange(path: path, key: write?.key ?? "*", old: write?.old, new: write?.new))
   }
 
   @_documentation(visibility: internal)
-  public override func isEqual(_ watcher: WatcherRef, _ change: Change) -> Bool {
-    guard let equals, let values = change.observedValues else { return change.isSame }
-    return equals(values.old, values.new)
+  public override func accept(
+    _ change: ImmediateChange, for watcher: WatcherRef
+  ) -> ImmediateChange? {
+    guard let equals else { return super.accept(change, for: watcher) }
+    switch change {
+    case .written(let written):
+      guard let values = written.observedValues else { break }
+      return equals(values.old, values.new) ? nil : change
+    case .saved(let saved):
+      guard let write = (saved as? SavedWrite)?.write else { break }
+      return equals(write.old, write.new) ? nil : change
+    }
+    return super.accept(change, for: watcher)
   }
 
   @_documentation(visibility: internal)
-  public override func save(_ change: Change) -> AnyObject? {
-    SavedValues(change.observedValues)
-  }
+  public override func save(_ change: Change) -> AnyObject? { SavedWrite(ModelWrite(change)) }
 
   @_documentation(visibility: internal)
   public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }

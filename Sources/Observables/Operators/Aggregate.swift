@@ -116,6 +116,17 @@ package struct Aggregate {
     }
   }
 
+  /// What there is now is what is known to begin with; a failure is no value, and any value differs from
+  /// it.
+  package mutating func begin() {
+    if case .union = state {
+      _ = takeChange()
+      return
+    }
+    delivered = value
+    if case .failure = delivered { failure = delivered }
+  }
+
   /// Whether the value is another one than when this was asked last, or to begin with.
   package mutating func takeChange() -> Bool {
     if case .union(var union) = state {

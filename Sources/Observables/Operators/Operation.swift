@@ -19,6 +19,9 @@ package enum Operation: String, CaseIterable, Sendable {
   /// Gives a list.
   package var isUnion: Bool { isDistinct || self == .unionOfObjects || self == .unionOfArrays }
 
+  /// Gives the values in the order in which they are there.
+  var keepsOrder: Bool { self == .unionOfObjects || self == .unionOfArrays }
+
   /// Gives each value once.
   package var isDistinct: Bool {
     switch self {

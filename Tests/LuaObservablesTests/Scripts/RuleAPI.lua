@@ -283,14 +283,22 @@ check("Watcher: run of an immediate one", function()
   w:run()
   eq(calls, 1)
 end)
-check("Watcher: run inside itself doesn't recurse", function()
-  local t, calls = { a = 1 }, 0
-  local w
-  w = obs.observe(t, "a", function() calls = calls + 1; w:run() end)
-  w:run()
-  t.a = 2
-  obs.flush()
-  eq(calls, 2)
+check("T12: run inside its own callback is an error that says so", function()
+  local t, calls, messages = { a = 1 }, 0, {}
+  for _, immediate in ipairs { false, true } do
+    local w
+    w = obs.observe(t, "a", function()
+      calls = calls + 1
+      local _, message = pcall(w.run, w)
+      messages[#messages + 1] = message:gsub("^.-:%d+: ", "")
+    end, { immediate = immediate })
+    w:run()
+    t.a = t.a + 1
+    obs.flush()
+    w:stop()
+  end
+  eq(calls, 4)
+  eq(table.concat(messages, ";"), ("Watcher:run was called inside the watcher's own callback;"):rep(4):sub(1, -2))
 end)
 check("Watcher: run after the observer died calls nobody", function()
   local t, calls = {}, 0

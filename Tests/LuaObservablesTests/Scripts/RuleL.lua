@@ -377,4 +377,153 @@ check("L3: an observer that died first ends its watcher silently, on_end is not 
     eq(told, false)
   end)
 end)
+-- L8
+
+-- Drops what `make` returns, and stops the collector between the moment in which it gives that up and the
+-- run of its finalizers, which wait behind those of many objects.
+local function condemn(make)
+  local probe = setmetatable({}, { __mode = "v" })
+  collectgarbage()
+  collectgarbage("stop")
+  collectgarbage("incremental", 1000, 40, 5)
+  probe[1] = make()
+  local waste = {}
+  for i = 1, 5000 do waste[i] = setmetatable({}, { __gc = nothing }) end
+  waste = nil
+  repeat collectgarbage("step") until probe[1] == nil
+end
+local function restart()
+  collectgarbage("incremental", 200, 100, 13)
+  collectgarbage("restart")
+  collectgarbage()
+  collectgarbage()
+end
+
+check("L8: what the collector has given up is not called, coalesced or immediate", function()
+  reporting(function()
+    local item, calls = { price = 1 }, 0
+    local function count() calls = calls + 1 end
+    condemn(function()
+      local view = { item = item }
+      obs.observe(view, "item.price", count)
+      obs.observe(view, "item.price", count, { immediate = true })
+      obs.observe(view, "*.price", count)
+      obs.observe(view, "item.price", count, { equals = function() return false end })
+      obs.computed(view, "twice", { "item.price" }, function(v) return v.item.price * 2 end)
+      obs.observe(view, "twice", count)
+      obs.observe(view, "twice", count, { immediate = true })
+      return view
+    end)
+    item.price = 2
+    eq(obs.flush(), 0)
+    obs.batch(function() item.price = 3 end)
+    eq(obs.flush(), 0)
+    restart()
+    item.price = 4
+    eq(obs.flush(), 0)
+    eq(calls, 0)
+    eq(#checking.reports, 0)
+  end)
+end)
+check("L8: nor is what held it weakly called with an error", function()
+  reporting(function()
+    local item, holder, calls = { price = 1 }, setmetatable({}, { __mode = "v" }), 0
+    condemn(function()
+      local view = { item = item }
+      obs.computed(view, "twice", { "item.price" }, function(v) return v.item.price * 2 end)
+      holder.view = view
+      obs.observe(holder, "view.twice", function() calls = calls + 1 end)
+      return view
+    end)
+    item.price = 2
+    obs.flush()
+    restart()
+    obs.flush()
+    eq(#checking.reports, 0)
+  end)
+end)
+check("L8: tools don't stumble over it", function()
+  local item = { price = 1 }
+  condemn(function()
+    local view = { item = item }
+    obs.observe(view, "item.price", nothing, { name = "gone" })
+    obs.computed(view, "twice", { "item.price" }, function(v) return v.item.price * 2 end)
+    return view, view.twice
+  end)
+  obs.describe(item)
+  obs.graph(item)
+  obs.observed_keys(item)
+  obs.observer_count(item, "price")
+  obs.log(nothing)
+  item.price = 2
+  obs.flush()
+  obs.log(nil)
+  obs.stats()
+  restart()
+  eq(obs.observer_count(item, "price"), 0)
+end)
+check("L8: one that its own finalizer brings back hears what it has missed", function()
+  local item, saved, log = { price = 1 }, nil, {}
+  condemn(function()
+    local view = setmetatable({ item = item }, { __gc = function(view) saved = view end })
+    obs.observe(view, "item.price", function(view) log[#log + 1] = view.item.price end)
+    return view
+  end)
+  item.price = 2
+  eq(obs.flush(), 0)
+  restart()
+  eq(obs.flush(), 1)
+  saved.item.price = 3
+  eq(obs.flush(), 1)
+  saved.item = { price = 4 }
+  eq(obs.flush(), 1)
+  item.price = 5
+  eq(obs.flush(), 0)
+  eq(table.concat(log, ","), "2,3,4")
+end)
+turns("L8: views that are dropped while what they watch goes on changing", function()
+  local failure
+  obs.on_error(function(e) failure = failure or tostring(e) end)
+  for _, mode in ipairs { "incremental", "generational" } do
+    collectgarbage(mode)
+    local items, calls = {}, 0
+    for i = 1, 100 do items[i] = { price = i } end
+    local function count(view) calls = calls + view.item.price * 0 + 1 end
+    for _ = 1, 150 do
+      for i = 1, 20 do
+        local view = { item = items[i * 5] }
+        obs.observe(view, "item.price", count, { immediate = i % 5 == 0 })
+      end
+      for i = 1, 50 do
+        local item = items[i * 2]
+        item.price = item.price + 1
+      end
+      turn()
+    end
+    eq(failure, nil)
+    assert(calls > 0)
+  end
+  obs.on_error(nil)
+  collectgarbage("incremental")
+end)
+check("L8: an object with a hook and a watcher dies while another watcher is called", function()
+  local t, dead = { n = 0 }, 0
+  obs.observe(t, "n", function()
+    for _ = 1, 20 do
+      local view = { a = { b = 1 } }
+      obs.on_observed(view, nothing)
+      obs.observe(view, "a.b", nothing, { on_end = function() dead = dead + 1 end })
+    end
+    collectgarbage()
+    collectgarbage()
+  end)
+  for i = 1, 5 do
+    t.n = i
+    obs.flush()
+  end
+  turns("L8: … and all of them are told of", function()
+    turn()
+    eq(dead, 100)
+  end)
+end)
 checking.finish()

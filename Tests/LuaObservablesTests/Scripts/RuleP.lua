@@ -3,6 +3,7 @@ local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
 local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+local reports, reporting = checking.reports, checking.reporting
 local nothing = checking.nothing
 
 -- P1
@@ -207,6 +208,134 @@ check("P2: obs.path of nil, NaN or nothing is an error", function()
   fails("#2", obs.path, "a", nil)
 end)
 
+-- P3: one object at one step is one state, however many routes lead there.
+check("P3: twenty stars over three tables that contain each other", function()
+  local a, b, c = { n = 0 }, { n = 0 }, { n = 0 }
+  for _, x in ipairs { a, b, c } do x.a, x.b, x.c = a, b, c end
+  local n, w = counter(a, ("*."):rep(20) .. "n")
+  b.n = 1
+  eq(n(), 1)
+  eq(obs.observer_count(b, "n"), 1)
+  -- Cutting routes leaves the others whole, and what has none is silent.
+  a.b, c.b = nil, nil
+  eq(n(), 1)
+  b.n = 2
+  eq(n(), 0)
+  c.n = 2
+  eq(n(), 1)
+  a.b = b
+  eq(n(), 1)
+  b.n = 3
+  eq(n(), 1)
+  w:stop()
+  for _, x in ipairs { a, b, c } do eq(#obs.observed_keys(x), 0) end
+end)
+check("P3: routes of different lengths through lists that contain each other", function()
+  local x, y = obs.array {}, obs.array {}
+  local leaf, other = { price = 1 }, { price = 1 }
+  local holder = { list = x }
+  x:append(y, leaf)
+  y:append(x, other)
+  local n = counter(holder, "list.price")
+  other.price = 2
+  eq(n(), 1)
+  holder.list = y
+  eq(n(), 1)
+  leaf.price = 2
+  eq(n(), 1)
+  y:remove_value(x)
+  eq(n(), 1)
+  leaf.price = 3
+  eq(n(), 0)
+  other.price = 3
+  eq(n(), 1)
+end)
+check("P3: a shared object is heard until the last route to it is cut", function()
+  local shared = { price = 1 }
+  local t = { a = { x = shared }, b = { x = shared }, c = { x = { price = 1 } } }
+  local n = counter(t, "*.x.price")
+  eq(obs.observer_count(shared, "price"), 1)
+  t.a = nil
+  eq(n(), 1)
+  shared.price = 2
+  eq(n(), 1)
+  t.c.x = shared
+  eq(n(), 1)
+  t.b.x = nil
+  eq(n(), 1)
+  shared.price = 3
+  eq(n(), 1)
+  t.c = nil
+  eq(n(), 1)
+  shared.price = 4
+  eq(n(), 0)
+  eq(obs.observer_count(shared, "price"), 0)
+end)
+check("C9: a sum over objects that share what is added up", function()
+  local shared = { v = 5 }
+  local t = { list = { { x = shared }, { x = shared }, { x = { v = 1 } } } }
+  local calls = 0
+  obs.observe(t, "list.@sum.x.v", function() calls = calls + 1 end)
+  local function sum()
+    obs.flush()
+    return obs.get(t, "list.@sum.x.v")
+  end
+  eq(sum(), 11)
+  shared.v = 6
+  eq(sum(), 13)
+  t.list[1].x = nil
+  eq(sum(), 7)
+  table.remove(t.list, 2)
+  eq(sum(), 1)
+  t.list[1].x = shared
+  eq(sum(), 7)
+  eq(calls, 4)
+  local one, two = obs.array { 1, 2 }, obs.array { 3 }
+  local u = { list = { { x = one }, { x = one }, { x = two } } }
+  obs.observe(u, "list.@unionOfArrays.x", nothing)
+  local function union()
+    obs.flush()
+    return table.concat(obs.get(u, "list.@unionOfArrays.x"), " ")
+  end
+  eq(union(), "1 2 1 2 3")
+  one:append(9)
+  eq(union(), "1 2 9 1 2 9 3")
+  u.list[1].x = two
+  eq(union(), "3 1 2 9 3")
+  table.remove(u.list, 2)
+  eq(union(), "3 3")
+  two:append(4)
+  eq(union(), "3 4 3 4")
+end)
+check("P6: a path of 10,000 equal steps on a ring, whose object is replaced", function()
+  local holder, ring = {}, {}
+  ring.next = ring
+  holder.next = ring
+  local n = counter(holder, ("next."):rep(9999) .. "next")
+  local other = {}
+  other.next = other
+  holder.next = other
+  eq(n(), 1)
+  ring.next = nil
+  eq(n(), 0)
+  other.next = nil
+  eq(n(), 1)
+end)
+check("8,000 paths in one watcher", function()
+  local paths, t = {}, {}
+  for i = 1, 8000 do paths[i] = "k" .. i .. ".x" end
+  local n, w = counter(t, paths)
+  for i = 1, 8000 do t["k" .. i] = { x = i } end
+  eq(n(), 1)
+  t.k4000.x = 0
+  eq(n(), 1)
+  eq(obs.stop(t, "k4000.x"), 1)
+  t.k4000.x = 1
+  eq(n(), 0)
+  eq(obs.stop(t), 7999)
+  eq(w.active, false)
+end)
+
 -- P3
 check("P3: a star may stand in the middle", function()
   local t = { a = { x = 1 }, b = { x = 1 } }
@@ -302,6 +431,38 @@ check("P6: the old branch is silent and the new one heard", function()
   eq(n(), 1)
   t.a.b.c = 3
   eq(n(), 1)
+end)
+check("P6: what looks at the paths of a pending watcher leaves them heard", function()
+  -- Each brings the links up to date between the write that made it pending and the flush.
+  local look = {
+    run = function(w) w:run() end,
+    observed_keys = function(_, t) obs.observed_keys(t) end,
+    whynot = function(w) obs.whynot(w) end,
+    describe = function(_, t) obs.describe(t) end,
+  }
+  for name, ask in pairs(look) do
+    local x, y, z = { b = 1 }, { b = 2 }, { b = 3 }
+    local t = { a = x }
+    local n, w = counter(t, "a.b")
+    t.a = y
+    ask(w, t)
+    t.a = z
+    assert(n() >= 1, name)
+    y.b = 5
+    eq(n(), 0)
+    z.b = 5
+    eq(n(), 1)
+  end
+end)
+check("C9: asking for an observed value within a turn does not freeze it", function()
+  local list, log = obs.array { 3 }, {}
+  obs.observe(list, "@sum", function() log[#log + 1] = "called " .. obs.get(list, "@sum") end)
+  for _, value in ipairs { 4, 3, 5 } do
+    list[1] = value
+    log[#log + 1] = obs.get(list, "@sum")
+  end
+  obs.flush()
+  eq(table.concat(log, ","), "4,3,5,called 5")
 end)
 check("P6: equality never decides the wiring", function()
   local meta = { __eq = function() return true end }
@@ -428,6 +589,39 @@ check("P9: any name of a plain table is fine", function()
 end)
 
 -- P11
+check("P9: what a getter stops while its path is registered is stopped, and nothing else", function()
+  reporting(function()
+    for _ = 1, 20 do
+      local t, calls = { b = 1 }, 0
+      obs.lazy(t, "g", function()
+        obs.stop(t, "b")
+        error("x", 0)
+      end)
+      local w = obs.observe(t, { "b", "g.a" }, function() calls = calls + 1 end)
+      collectgarbage()
+      eq(w.active, true)
+      t.b = 2
+      eq(obs.flush(), 0)
+      t.g = { a = 1 }
+      eq(obs.flush(), 1)
+      t.g.a = 2
+      eq(obs.flush(), 1)
+      eq(calls, 2)
+    end
+  end)
+  eq(#reports, 20)
+end)
+check("P9: a getter that stops the watcher that is being registered", function()
+  local t = { b = 1 }
+  obs.lazy(t, "g", function()
+    obs.stop(t)
+    return { a = 1 }
+  end)
+  local w = obs.observe(t, { "b", "g.a", "c" }, function() error("called") end)
+  eq(w.active, false)
+  t.b, t.c = 2, 2
+  eq(obs.flush(), 0)
+end)
 check("P11: observing a metamethod by name is an error that says so", function()
   for _, name in ipairs { "__index", "__gc", "__anything", "a.__mode" } do
     local message = fails("__", obs.observe, { a = {} }, name, nothing)

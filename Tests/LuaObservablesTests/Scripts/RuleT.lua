@@ -303,6 +303,143 @@ check("T9: a batch that raises delivers, and the error goes on as it was", funct
   t.a = 2
   eq(calls, 2)
 end)
+check("T9: in a batch, each is called once after it, also where the flush has to call it", function()
+  local t, log = { a = 1, b = 1 }, {}
+  local function note(name)
+    return function(_, _, change)
+      log[#log + 1] = name .. (change and ":" .. change.old .. change.new or "")
+    end
+  end
+  local first = obs.observe(t, { "a", "b" }, note "first", { immediate = true, initial = true })
+  local second = obs.observe(t, "a", note "second", { immediate = true })
+  second:schedule()
+  obs.batch(function()
+    t.a = 2
+    t.b = 2
+    t.a = 3
+  end)
+  eq(table.concat(log, ","), "first:12,second:12")
+  obs.flush()
+  eq(table.concat(log, ","), "first:12,second:12,first,second")
+  first:stop()
+end)
+check("T9: a batch that leaves an operator, a size or a property as it was", function()
+  local t, calls = { items = obs.array { 1, 2 }, n = 1 }, 0
+  obs.computed(t, "odd", { "n" }, function(self) return self.n % 2 end)
+  for _, path in ipairs { "items.@sum", "items.count", "items.@first", "items.@max", "odd" } do
+    obs.observe(t, path, function() calls = calls + 1 end, { immediate = true })
+  end
+  obs.batch(function()
+    t.items:append(3)
+    t.items[1] = 7
+    t.n = 2
+    t.items:remove()
+    t.items[1] = 1
+    t.n = 3
+  end)
+  eq(calls, 0)
+  obs.batch(function() t.items:append(3) end)
+  eq(calls, 3)
+end)
+check("T9: of several changes in a batch the first is told, whatever kind it is of", function()
+  local t, log = { n = 1, m = 1 }, {}
+  obs.computed(t, "twice", { "n" }, function(self) return self.n * 2 end)
+  obs.observe(t, { "m", "twice" }, function(_, _, change)
+    log[#log + 1] = ("%s %s %s %s"):format(change.path, change.key, change.old, change.new)
+  end, { immediate = true })
+  obs.batch(function()
+    t.n = 2
+    t.m = 2
+    local _ = t.twice
+    t.n = 3
+  end)
+  obs.batch(function()
+    t.m = 3
+    t.n = 4
+  end)
+  eq(table.concat(log, ";"), "twice twice 2 6;m m 2 3")
+end)
+check("T9: inside of an immediate callback", function()
+  -- What concerns other watchers there is not lost.
+  reporting(function()
+    local t, u, log = { a = 1 }, { b = 1 }, {}
+    local function note(name) return function() log[#log + 1] = name end end
+    local other = obs.observe(u, "b", note "scheduled")
+    local run = obs.observe(u, "b", note "run")
+    local paused = obs.observe(u, "b", note "resumed")
+    paused:pause()
+    u.b = 2
+    obs.flush()
+    log = {}
+    obs.observe(t, "a", function()
+      other:schedule()
+      run:run()
+      paused:resume()
+      obs.observe(t, "a", note "initial", { initial = true })
+      obs.observe(u, "b", note "initial elsewhere", { initial = true })
+    end, { immediate = true, once = true })
+    t.a = 2
+    eq(table.concat(log, ","), "run")
+    obs.flush()
+    eq(table.concat(log, ","), "run,scheduled,resumed,initial,initial elsewhere")
+  end)
+  eq(#reports, 0)
+end)
+check("T9: a watcher that pauses itself is not called again before it goes on", function()
+  local t, log = { a = 1 }, {}
+  local w
+  w = obs.observe(t, "a", function(_, _, change)
+    log[#log + 1] = change.new
+    w:pause()
+    if t.a < 4 then
+      t.a = t.a + 1
+      t.a = t.a + 1
+    end
+  end, { immediate = true })
+  t.a = 2
+  eq(table.concat(log, ","), "2")
+  t.a = 10
+  w:resume()
+  eq(table.concat(log, ","), "2,3")
+end)
+check("T9: one that waits behind deep calls is not called when it is paused meanwhile", function()
+  local chain, log = {}, {}
+  for i = 1, 60 do chain[i] = { n = 0 } end
+  local last
+  for i = 1, 59 do
+    obs.observe(chain[i], "n", function(t)
+      chain[i + 1].n = t.n
+      if i == 1 then last:pause() end
+    end, { immediate = true })
+  end
+  last = obs.observe(chain[60], "n", function(t) log[#log + 1] = t.n end, { immediate = true })
+  chain[1].n = 5
+  eq(#log, 0)
+  last:resume()
+  eq(table.concat(log, ","), "5")
+end)
+check("T9: a comparison that stops its own watcher, and raises", function()
+  reporting(function()
+    for i = 1, 20 do
+      local o, w = { a = 1 }, nil
+      w = obs.observe(o, "a", function() error("called") end, {
+        name = "comparing", immediate = i % 2 == 0,
+        equals = function()
+          w:stop()
+          error("x", 0)
+        end,
+      })
+      o.a = 2
+      obs.flush()
+      collectgarbage()
+    end
+  end)
+  eq(#reports, 20)
+  for _, report in ipairs(reports) do
+    eq(report.error, "x")
+    eq(report.where.name, "comparing")
+  end
+end)
 check("T9: an immediate watcher stopped inside a batch is not called", function()
   local t, calls = {}, 0
   local w = obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
@@ -424,6 +561,22 @@ check("T10: also of a watcher that stopped itself, with the write that caused th
   assert(where.site:find("RuleT.lua:" .. registered, 1, true), where.site)
   assert(where.cause:find("RuleT.lua:" .. registered + 1, 1, true), where.cause)
   assert(where.traceback:find("last words") or where.traceback:find("traceback"), where.traceback)
+end)
+check("T10: a watcher that stops itself and then raises is reported with its name", function()
+  reporting(function()
+    for _, immediate in ipairs { true, false } do
+      local t, w = { a = 1 }, nil
+      w = obs.observe(t, "a", function()
+        w:stop()
+        collectgarbage()
+        error("x", 0)
+      end, { name = "stopping", immediate = immediate })
+      t.a = 2
+      obs.flush()
+    end
+  end)
+  eq(#reports, 2)
+  for _, report in ipairs(reports) do eq(report.where.name, "stopping") end
 end)
 check("T10: the error value comes as it was raised", function()
   local t, e = {}, {}
@@ -551,6 +704,30 @@ check("T12: flush inside a watcher, an immediate one, a hook or a batch is an er
   for _, where in ipairs { "watcher", "immediate", "hook", "batch", "equals" } do
     assert(caught[where] and caught[where]:find("flush"), where .. ": " .. tostring(caught[where]))
   end
+end)
+check("T12: hooks that observe and stop end like watchers that trigger themselves", function()
+  reporting(function()
+    local t, f, calls = { k = 1 }, nothing, 0
+    obs.on_observed(t, function(t, _, on)
+      calls = calls + 1
+      if on then obs.stop(t) else obs.observe(t, "k", f) end
+    end)
+    obs.observe(t, "k", f)
+    eq(calls, 100)
+  end)
+  eq(#reports, 1)
+  assert(tostring(reports[1].error):find("hooks of .* set each other off 100 times.*'k'"), reports[1].error)
+end)
+check("T12: a failed registration tells the hooks nothing", function()
+  local User = obs.model("User", { name = "", friend = obs.none })
+  local t, log = { a = { b = User {} } }, {}
+  for _, object in ipairs { t, t.a } do
+    obs.on_observed(object, function(_, key, on) log[#log + 1] = key .. tostring(on) end)
+  end
+  fails("nam", obs.observe, t, "a.b.nam", nothing)
+  eq(#log, 0)
+  obs.observe(t, "a.b.name", nothing):stop()
+  eq(table.concat(log, ","), "atrue,btrue,afalse,bfalse")
 end)
 check("T12: a watcher cannot yield, and the error says so", function()
   local t = {}

@@ -289,5 +289,145 @@ check("Z4: a watcher that knows what another one assigned is not told it again",
   obs.flush()
   eq(table.concat(log, " "), "1=3 2=3")
 end)
+check("Z5: an override that comes after an object was replaced lasts until the new branch changes", function()
+  local declared = {
+    ["a.c"] = {"a.c"}, ["a.*"] = {"a.*"}, ["*.c"] = {"*.c"}, ["count"] = {"a.c", "@count"},
+  }
+  for name, deps in pairs(declared) do
+    for _, is_watched in ipairs {false, true} do
+      local x, y = {c = 1}, {c = 2}
+      local t = {a = x}
+      obs.computed(t, "q", deps, function(s) return s.a.c end)
+      local n = is_watched and counter(t, "q") or function() return 0 end
+      local _ = t.q
+      t.a = y
+      t.q = 9
+      eq(t.q, 9, name)
+      n()
+      y.c = 5
+      eq(t.q, 5, name)
+      n()
+      t.q = 8
+      x.c = 7
+      eq(t.q, 8, name)
+      eq(n(), is_watched and 1 or 0, name)
+    end
+  end
+end)
+check("Z5: the same with a dependency of another object, and in a model", function()
+  local x, y = {c = 1}, {c = 2}
+  local source, t = {a = x}, {}
+  obs.computed(t, "q", {{source, "a.c"}}, function() return source.a.c end)
+  local M = obs.model("M", {a = obs.none, q = obs.computed({"a.c"}, function(s) return s.a.c end)})
+  local m = M {a = x}
+  local _ = t.q + m.q
+  source.a, m.a = y, y
+  t.q, m.q = 9, 9
+  y.c = 5
+  eq(t.q, 5)
+  eq(m.q, 5)
+  t.q, m.q = 8, 8
+  x.c = 7
+  eq(t.q, 8)
+  eq(m.q, 8)
+end)
+check("Z2: a lazy property in the middle of a dependency gives another object", function()
+  local t = {}
+  obs.lazy(t, "p", function() return {} end)
+  obs.computed(t, "q", {"p.c"}, function(s) return s.p.c end)
+  local n = counter(t, "p.c")
+  local _ = t.q
+  for i = 1, 3 do
+    obs.invalidate(t)
+    _ = t.q
+    n()
+    t.p.c = i
+    eq(t.q, i)
+    eq(n(), 1)
+  end
+  local old = t.p
+  obs.invalidate(t, "p")
+  _ = t.q
+  n()
+  old.c = 7
+  eq(t.q, nil)
+  eq(n(), 0)
+end)
+check("Z2: two lazy objects in a row", function()
+  local t, made = {}, 0
+  obs.lazy(t, "a", function()
+    made = made + 1
+    local a = {n = made}
+    obs.lazy(a, "b", function(self) return {c = self.n} end)
+    return a
+  end)
+  obs.computed(t, "q", {"a.b.c"}, function(s) return s.a.b.c end)
+  eq(t.q, 1)
+  obs.invalidate(t, "a")
+  eq(t.q, 2)
+  t.a.b.c = 10
+  eq(t.q, 10)
+  obs.invalidate(t.a, "b")
+  eq(t.q, 2)
+  t.a.b.c = 11
+  eq(t.q, 11)
+end)
+check("Z4: A to B to A is silent beside immediate watchers, and for those who came at B", function()
+  local t, log = {n = 1}, {}
+  obs.computed(t, "x", {"n"}, function(self) return self.n end)
+  local function note(name)
+    return function(_, _, change)
+      log[#log + 1] = name .. (change and " " .. change.old .. " " .. change.new or "")
+    end
+  end
+  local function told()
+    obs.flush()
+    local text = table.concat(log, ",")
+    log = {}
+    return text
+  end
+  obs.observe(t, "x", note "coalesced")
+  local immediate = obs.observe(t, "x", note "immediate", {immediate = true})
+  t.n = 2
+  t.n = 1
+  eq(told(), "immediate 1 2,immediate 2 1")
+  immediate:stop()
+  t.n = 2
+  local late = obs.observe(t, "x", note "late")
+  t.n = 1
+  eq(told(), "late")
+  t.n = 2
+  late:stop()
+  late = obs.observe(t, "x", note "late")
+  t.n = 3
+  t.n = 2
+  eq(told(), "coalesced")
+  t.n = 4
+  local later = obs.observe(t, "x", note "later")
+  t.n = 5
+  t.n = 4
+  eq(told(), "coalesced,late")
+  later:stop()
+end)
+check("C9: an operator that failed when it was registered is told when it has a value", function()
+  local function string_of(value) return {v = value} end
+  local t, calls = {list = {string_of "x", string_of(1)}}, {}
+  obs.on_error(function() end)
+  for _, path in ipairs {"list.@sum.v", "list.@min.v", "list.@avg.v"} do
+    calls[path] = 0
+    obs.observe(t, path, function() calls[path] = calls[path] + 1 end)
+  end
+  t.list[1].v = 0
+  t.list[2].v = 0
+  obs.flush()
+  eq(calls["list.@sum.v"], 1)
+  eq(calls["list.@min.v"], 1)
+  t.list[1].v = "x"
+  obs.flush()
+  t.list[1].v = 0
+  obs.flush()
+  obs.on_error(nil)
+  for path, count in pairs(calls) do eq(count, 1, path) end
+end)
 
 checking.finish()

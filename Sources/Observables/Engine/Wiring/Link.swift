@@ -6,6 +6,8 @@ struct Link {
   let step: Int32
   /// The last step of the path: what is stored there is not followed.
   let isTerminal: Bool
+  /// A step to many objects lies between it and the root.
+  let isFanned: Bool
   /// What a write of the slot does.
   var effect: Effect
   /// What is below has to be looked up again before the watcher runs.
@@ -25,9 +27,9 @@ struct Link {
   /// Neighbours in the slot.
   var next: LinkRef?
   var previous: LinkRef?
-  /// The link one step nearer to the root.
-  let parent: LinkRef?
-  /// The first link one step further.
+  /// The link one step nearer to the root that has found the object of this one.
+  var parent: LinkRef?
+  /// The first link one step further, of those whose objects this one has found.
   var child: LinkRef?
   /// Neighbours below the same parent.
   var sibling: LinkRef?
@@ -54,30 +56,3 @@ struct Link {
 }
 
 typealias LinkRef = UnsafeMutablePointer<Link>
-
-/// One path of one watcher.
-struct Wire {
-  let watcher: WatcherRef
-  /// Retained.
-  let path: Unmanaged<Path>
-  /// It reads the edits of a list instead of following a path.
-  let isEditing: Bool
-  /// The link at the root; nil where the root cannot take it (nothing is watched then).
-  var top: LinkRef?
-  /// The links that have to look again.
-  var stale: LinkRef?
-  /// The links whose derived value may have changed.
-  var dirty: LinkRef?
-  /// The next path of the same watcher.
-  var next: WireRef?
-  /// It holds what a tracked computation has read, in that order, instead of following a path.
-  var isTracking = false
-  /// The last link that this computation has kept.
-  var cursor: LinkRef?
-  /// The number of its run.
-  var stamp: UInt32 = 0
-  /// It was reported that a name of it is misspelt, or found that it is not.
-  var hasComplained = false
-}
-
-typealias WireRef = UnsafeMutablePointer<Wire>

@@ -1,0 +1,26 @@
+internal import CLua
+internal import Lua
+
+/// Going through tables: what runs meanwhile, finalizers included, may change them.
+extension LuaHost {
+  /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a script.
+  ///
+  /// They are those of the beginning, the list part first, in order. `body` leaves the stack as it was.
+  ///
+  /// - Throws: `LuaError` where there is no memory for that, and what `body` throws.
+  /// - Complexity: O(entries)
+  func forEachEntry(
+    at index: CInt, of L: OpaquePointer, _ body: () throws -> Void
+  ) throws {
+    let height = lua_gettop(L)
+    var count: lua_Integer = 0
+    try state.check(clua_try_entries(L, index, &count), L)
+    defer { lua_settop(L, height) }
+    for entry in stride(from: 0, to: count, by: 1) {
+      lua_rawgeti(L, height + 1, 2 * entry + 1)
+      lua_rawgeti(L, height + 1, 2 * entry + 2)
+      try body()
+      lua_settop(L, height + 1)
+    }
+  }
+}

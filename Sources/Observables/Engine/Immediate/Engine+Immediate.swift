@@ -1,0 +1,105 @@
+/// A watcher that is to be told in a write, of a lazy property that became invalid in it.
+struct DoubtingWatcher {
+  let watcher: WatcherID
+  let lazy: WatcherID
+  /// The value that the property had, as its receiver keeps it.
+  let old: AnyObject?
+  let time: Int
+}
+
+/// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
+extension Engine {
+  /// Tells the watchers that hear of each write of some changes, which are one operation.
+  func callEagerly(_ changes: [Change]) {
+    records.hold {
+      var calls: [ImmediateCalls.Call] = []
+      // Those whose paths lead to other objects now, or whose derived values may be others.
+      var changed: [ImmediateCalls.Call] = []
+      for change in changes {
+        for slot in [change.slot, change.every] {
+          var next = slot?.pointee.first
+          while let link = next {
+            next = link.pointee.next
+            note(change, at: link, &calls, &changed)
+          }
+        }
+      }
+      // Their paths follow replaced objects at once: what is written next may lie on the new branch.
+      for call in changed {
+        guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
+          rewire(watcher), watcher.pointee.flags.contains(.immediate)
+        else { continue }
+        if immediates.batchDepth > 0 {
+          // What it is worth in the end is known when the batch ends.
+          immediates.noteDerived(call, watcher)
+        } else if let path = refresh(watcher)?.path {
+          calls.append(call.on(path))
+        }
+      }
+      if !doubting.isEmpty, immediates.batchDepth == 0 { calls += takeDoubting().map(\.call) }
+      immediates.make(calls)
+    }
+  }
+
+  private func note(
+    _ change: Change, at link: LinkRef, _ calls: inout [ImmediateCalls.Call],
+    _ changed: inout [ImmediateCalls.Call]
+  ) {
+    let watcher = link.pointee.wire.pointee.watcher
+    guard watcher.pointee.isEager else { return }
+    if change.isSame, !watcher.pointee.flags.contains(.comparing) { return }
+    let call = ImmediateCalls.Call(
+      watcher: watcher.identity, change: .written(change),
+      path: link.pointee.wire.pointee.path.takeUnretainedValue())
+    let effect = link.pointee.effect
+    if !change.isSame {
+      if effect.contains(.stale) { markStale(link) }
+      if effect.contains(.dirty) { markDirty(link) }
+      if !effect.isDisjoint(with: [.stale, .dirty]) { changed.append(call) }
+    }
+    if effect.contains(.certain) {
+      calls.append(call)
+    } else if link.isAnchored {
+      if !change.isSame, link.pointee.derived > 0 { judge(watcher) }
+    } else if !change.isSame, !watcher.pointee.flags.contains(.immediate) {
+      // With a comparison of its own: a derived value has no old one to compare.
+      mark(watcher, isCertain: false, by: change)
+    }
+  }
+
+  /// Has an immediate watcher, or one that compares, looked at in the flush: whether an object that
+  /// digits follow has left (C4).
+  private func judge(_ watcher: WatcherRef) {
+    guard watcher.pointee.flags.isDisjoint(with: .judging), let root = watcher.pointee.root else {
+      return
+    }
+    watcher.pointee.flags.insert(.judging)
+    root.kind.noteCause(of: watcher)
+    makeReady(watcher)
+  }
+
+  // MARK: Batches
+
+  /// Immediate watchers triggered until the matching `endBatch` run once each, at its end.
+  package func beginBatch() { immediates.beginBatch() }
+  package func endBatch() { immediates.endBatch() }
+  /// How many batches are open.
+  package var batchDepth: Int { immediates.batchDepth }
+
+  // MARK: Pausing
+
+  package func pause(_ watcher: WatcherRef) {
+    guard let root = watcher.pointee.root else { return }
+    watcher.pointee.flags.insert(.paused)
+    if !watcher.pointee.flags.contains(.running) { releaseAnchor(of: watcher, on: root) }
+  }
+
+  /// Changes while it was paused were remembered as one, which is delivered now: by an immediate
+  /// watcher at once, by others in the flush.
+  package func resume(_ watcher: WatcherRef) {
+    guard watcher.pointee.isActive, watcher.pointee.flags.contains(.paused) else { return }
+    watcher.pointee.flags.remove(.paused)
+    if !watcher.pointee.flags.isDisjoint(with: [.pending, .judging]) { makeReady(watcher) }
+    immediates.resume(watcher)
+  }
+}

@@ -1,0 +1,293 @@
+/// Calls of watchers inside of writes (T9): which run now, and which wait for what.
+///
+/// A call that cannot be made at once is kept here with its change saved:
+/// - while a batch is open, or its watcher is paused: the first one of each watcher (`waiting`);
+/// - while its watcher is running: each (`reruns`), made after that has returned;
+/// - while calls are nested too deep: each (`deferred`), made when the outermost has returned.
+///
+/// A watcher that sets itself off, or several that set each other off, are counted until the outermost
+/// call has returned; beyond the limit their calls are dropped with an error.
+final class ImmediateCalls {
+  struct Call {
+    let watcher: WatcherID
+    let change: ImmediateChange
+    let path: Path
+
+    func on(_ path: Path) -> Call { Call(watcher: watcher, change: change, path: path) }
+  }
+
+  private struct WaitingCall {
+    let call: Call
+    /// Tells which of two changes came first.
+    let time: Int
+  }
+
+  /// Owns this.
+  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
+  /// How many calls are nested.
+  @exclusivity(unchecked) private(set) var depth = 0
+  /// How many batches are open.
+  @exclusivity(unchecked) private(set) var batchDepth = 0
+  @exclusivity(unchecked) private var waiting: [WatcherID: WaitingCall] = [:]
+  /// Of watchers of derived values, which are compared when the batch ends: the first change of what they
+  /// are derived from.
+  @exclusivity(unchecked) private var derived: [WatcherID: WaitingCall] = [:]
+  @exclusivity(unchecked) private var reruns: [Call] = []
+  @exclusivity(unchecked) private var deferred: [Call] = []
+  /// How often watchers were set off by calls under way.
+  @exclusivity(unchecked) private var nested: [WatcherID: Int] = [:]
+  @exclusivity(unchecked) private var time = 0
+  /// Calls nested deeper than this wait until the outermost returned (T9).
+  private let nestingLimit = 50
+
+  // MARK: Calling
+
+  /// Calls those watchers, in order of registration, and once per change, by however many of its paths a
+  /// watcher hears of it; those that compare by themselves are asked first.
+  func make(_ calls: [Call]) {
+    if calls.isEmpty { return }
+    engine.records.hold {
+      var calls = calls
+      if calls.count > 1 { calls.sort { $0.watcher.number < $1.watcher.number } }
+      var last: WatcherID?
+      for call in calls where call.watcher != last {
+        guard let watcher = engine.watcher(call.watcher), let change = accept(call, watcher) else {
+          continue
+        }
+        last = call.watcher
+        if watcher.pointee.flags.contains(.immediate) {
+          make(Call(watcher: call.watcher, change: change, path: call.path), watcher)
+        } else if !watcher.pointee.flags.contains(.certain) {
+          if case .written(let change) = call.change {
+            engine.mark(watcher, isCertain: true, by: change)
+          }
+        }
+      }
+    }
+  }
+
+  /// The change as its watcher is to be told it; nil where it is none to the watcher.
+  private func accept(_ call: Call, _ watcher: WatcherRef) -> ImmediateChange? {
+    guard watcher.pointee.flags.contains(.comparing) else { return call.change }
+    guard let root = watcher.pointee.root, root.kind.isThere(root) else { return nil }
+    // What a comparison writes itself is not compared again: it would never end.
+    if watcher.pointee.flags.contains(.comparingNow) {
+      return call.change.isSame ? nil : call.change
+    }
+    watcher.pointee.flags.insert(.comparingNow)
+    defer { watcher.pointee.flags.remove(.comparingNow) }
+    let change = watcher.pointee.receiver.takeUnretainedValue().accept(call.change, for: watcher)
+    return watcher.pointee.isActive ? change : nil
+  }
+
+  private func make(_ call: Call, _ watcher: WatcherRef) {
+    if engine.isRecording, case .written(let change) = call.change {
+      engine.recorder?.marked(watcher, by: change)
+    }
+    if watcher.pointee.flags.contains(.paused) || batchDepth > 0 {
+      wait(call, watcher)
+    } else if watcher.pointee.flags.contains(.running) {
+      if count(watcher) { reruns.append(saved(call, watcher)) }
+    } else if depth > 0, nested[call.watcher, default: 0] > engine.immediateLimit {
+      // Of what was reported as endless nothing more is called: several that set each other off would
+      // multiply their limits.
+    } else if depth >= nestingLimit {
+      if count(watcher) { deferred.append(saved(call, watcher)) }
+    } else {
+      run(watcher, call)
+      if depth == 0 { makeDeferred() }
+    }
+  }
+
+  private func makeDeferred() {
+    while !deferred.isEmpty {
+      let calls = deferred
+      deferred = []
+      for call in calls {
+        guard let watcher = engine.watcher(call.watcher) else { continue }
+        if watcher.pointee.flags.contains(.paused) {
+          wait(call, watcher)
+        } else {
+          run(watcher, call)
+        }
+      }
+    }
+    if !nested.isEmpty { nested = [:] }
+  }
+
+  /// Calls the watcher now, and again for each change that it made itself meanwhile.
+  private func run(_ watcher: WatcherRef, _ first: Call) {
+    var call = first
+    engine.records.hold {
+      while isCallable(watcher) {
+        deliver(call, to: watcher)
+        guard watcher.pointee.isActive else {
+          engine.freeIfUnused(watcher)
+          break
+        }
+        if watcher.pointee.flags.contains(.once) {
+          engine.stop(watcher)
+          break
+        }
+        guard let next = takeRerun(of: call.watcher) else { return }
+        if watcher.pointee.flags.contains(.paused) {
+          wait(next, watcher)
+          break
+        }
+        call = next
+      }
+      reruns.removeAll { $0.watcher == call.watcher }
+    }
+  }
+
+  /// Its paths follow replaced objects, and observed and observer are there.
+  private func isCallable(_ watcher: WatcherRef) -> Bool {
+    // The observed object may have died in the callback: the watcher ends when that is done.
+    guard engine.rewire(watcher), let root = watcher.pointee.root, !root.isDead,
+      root.kind.isThere(root)
+    else { return false }
+    if watcher.pointee.flags.contains(.observing),
+      !watcher.pointee.receiver.takeUnretainedValue().isObserverAlive(watcher)
+    {
+      engine.stop(watcher)
+      return false
+    }
+    return true
+  }
+
+  private func deliver(_ call: Call, to watcher: WatcherRef) {
+    watcher.pointee.flags.insert(.running)
+    depth += 1
+    engine.suspendTracking()
+    if !watcher.pointee.flags.contains(.probing) { engine.statistics.calls += 1 }
+    if engine.isRecording { engine.recorder?.called(watcher) }
+    watcher.pointee.receiver.takeUnretainedValue().deliver(watcher, call.change, path: call.path)
+    depth -= 1
+    engine.resumeTracking()
+    watcher.pointee.flags.remove(.running)
+  }
+
+  /// A watcher that was called for another reason than a write has returned: makes the calls that it set
+  /// off itself meanwhile.
+  func makeReruns(of watcher: WatcherRef) {
+    guard let call = takeRerun(of: watcher.identity) else { return }
+    if watcher.pointee.flags.contains(.paused) {
+      wait(call, watcher)
+      reruns.removeAll { $0.watcher == call.watcher }
+    } else {
+      run(watcher, call)
+      if depth == 0 { makeDeferred() }
+    }
+  }
+
+  private func takeRerun(of watcher: WatcherID) -> Call? {
+    if reruns.isEmpty { return nil }
+    return reruns.firstIndex { $0.watcher == watcher }.map { reruns.remove(at: $0) }
+  }
+
+  /// False, and an error, when a watcher was set off too often.
+  private func count(_ watcher: WatcherRef) -> Bool {
+    let times = nested[watcher.identity, default: 0] + 1
+    nested[watcher.identity] = times
+    if times == engine.immediateLimit + 1 {
+      engine.report(
+        .immediateLoop(watcher: engine.title(watcher), times: engine.immediateLimit))
+    }
+    return times <= engine.immediateLimit
+  }
+
+  private func saved(_ call: Call, _ watcher: WatcherRef) -> Call {
+    guard case .written(let change) = call.change else { return call }
+    let saved = watcher.pointee.receiver.takeUnretainedValue().save(change)
+    return Call(watcher: call.watcher, change: .saved(saved), path: call.path)
+  }
+
+  // MARK: Waiting
+
+  /// What is told later is the first change (T9).
+  private func wait(_ call: Call, _ watcher: WatcherRef) {
+    if waiting[call.watcher] != nil { return }
+    if !watcher.pointee.flags.contains(.paused), let root = watcher.pointee.root {
+      // L2; what the collector has given up is not called.
+      guard engine.anchor(watcher, on: root) else { return }
+    }
+    waiting[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
+  }
+
+  /// While a batch is open something was written that derived values on the paths of a watcher depend on.
+  func noteDerived(_ call: Call, _ watcher: WatcherRef) {
+    if derived[call.watcher] != nil { return }
+    derived[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
+  }
+
+  /// Grows with each change that is noted while a batch is open.
+  func nextTime() -> Int {
+    time += 1
+    return time
+  }
+
+  /// A call of the watcher waits for the end of a batch, or for it to go on.
+  func isWaiting(_ watcher: WatcherRef) -> Bool {
+    !waiting.isEmpty && waiting[watcher.identity] != nil
+  }
+
+  /// The watcher ended: nothing waits for it any more.
+  func forget(_ watcher: WatcherRef) {
+    if !waiting.isEmpty { waiting[watcher.identity] = nil }
+    if !derived.isEmpty { derived[watcher.identity] = nil }
+  }
+
+  /// A watcher was paused, and goes on: what it missed is told at once, or when the batch ends.
+  func resume(_ watcher: WatcherRef) {
+    guard let call = waiting[watcher.identity]?.call, let root = watcher.pointee.root else {
+      return
+    }
+    if batchDepth > 0 {
+      _ = engine.anchor(watcher, on: root)
+    } else {
+      waiting[call.watcher] = nil
+      make(call, watcher)
+    }
+  }
+
+  // MARK: Batches
+
+  /// Calls that are due until the matching `endBatch` are made once each, at its end.
+  func beginBatch() { batchDepth += 1 }
+
+  func endBatch() {
+    batchDepth -= 1
+    if batchDepth == 0 { makeWaiting() }
+  }
+
+  private func makeWaiting() {
+    var calls = waiting.filter { name, _ in
+      engine.watcher(name).map { !$0.pointee.flags.contains(.paused) } ?? true
+    }
+    for name in calls.keys { waiting[name] = nil }
+    // Told the first change, where one of its other paths has changed too.
+    for call in takeDerived() + engine.takeDoubting().map(WaitingCall.init) {
+      let name = call.call.watcher
+      if let known = calls[name], known.time < call.time { continue }
+      calls[name] = call
+    }
+    for call in calls.values.map(\.call).sorted(by: { $0.watcher.number < $1.watcher.number }) {
+      guard let watcher = engine.watcher(call.watcher) else { continue }
+      make(call, watcher)
+      if let watcher = engine.watcher(call.watcher) { engine.releaseAnchorIfIdle(of: watcher) }
+    }
+  }
+
+  /// Those whose derived values are others than before the batch.
+  private func takeDerived() -> [WaitingCall] {
+    if derived.isEmpty { return [] }
+    let calls = derived.values.sorted { $0.call.watcher.number < $1.call.watcher.number }
+    derived = [:]
+    return calls.compactMap { waiting in
+      guard let watcher = engine.watcher(waiting.call.watcher),
+        let path = engine.refresh(watcher)?.path
+      else { return nil }
+      return WaitingCall(call: waiting.call.on(path), time: waiting.time)
+    }
+  }
+}

@@ -1,0 +1,276 @@
+/// Making the links of a path: at registration, and for objects that come to lie on it.
+///
+/// Everything here is iterative: a path may have 10,000 components. Code of the program may run between
+/// any two links (getters, error callbacks, finalizers) and may do anything: whatever was found before
+/// is looked at again afterwards (`Wire.phase`, `Link.isDead`, `Node.isDead`).
+extension Engine {
+  /// Adds a path to a watcher, from its observed object or from another one.
+  ///
+  /// If it throws, the watcher is as it was before.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
+  /// - Complexity: O(length of the path), and the number of objects below each `*`.
+  package func add(_ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil) throws {
+    if path.hasOperators { try path.checkOperators() }
+    try add(path, to: watcher, from: root, use: .following)
+  }
+
+  func add(
+    _ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil, use: Wire.Use
+  ) throws {
+    guard let root = root ?? watcher.pointee.root else { return }
+    let hookCount = hookCalls.count
+    try records.hold {
+      // A path of the watcher from now on: what stops it while its links are made finds it.
+      let wire = records.make(
+        Wire(
+          watcher: watcher, path: .passRetained(path), use: use, isShort: path.kinds.count == 1,
+          index: (watcher.pointee.lastWire?.pointee.index ?? -1) + 1))
+      watcher.append(wire)
+      do {
+        try wiring(watcher) {
+          try attach(wire, path, step: 0, to: root, below: nil, isStrict: true)
+        }
+      } catch {
+        if !wire.hasEnded { end(wire, of: watcher) }
+        // Nothing was observed: the hooks need not know.
+        hookCalls.cancel(from: hookCount)
+        throw error
+      }
+      if wire.hasEnded { return }
+      wire.pointee.phase = .attached
+      if isRecording { recorder?.registered(watcher, path) }
+    }
+  }
+
+  /// Runs what makes links of a watcher, or takes values along them; false when the watcher ended
+  /// meanwhile.
+  @discardableResult
+  func wiring<Failure: Error>(
+    _ watcher: WatcherRef, _ body: () throws(Failure) -> Void
+  ) throws(Failure) -> Bool {
+    try records.hold { () throws(Failure) in
+      let isOutermost = !watcher.pointee.flags.contains(.wiring)
+      watcher.pointee.flags.insert(.wiring)
+      wiringDepth += 1
+      defer {
+        wiringDepth -= 1
+        if isOutermost { watcher.pointee.flags.remove(.wiring) }
+      }
+      try body()
+      return watcher.pointee.isActive
+    }
+  }
+
+  /// Makes the links of `wire` from `step` on, which applies to `node`.
+  private func attach(
+    _ wire: WireRef, _ path: Path, step: Int, to node: NodeRef, below parent: LinkRef?,
+    isStrict: Bool
+  ) throws {
+    var (step, node, parent) = (step, node, parent)
+    var waiting: [(step: Int, node: NodeRef, parent: LinkRef)] = []
+    // What puts values together does so when all below is there.
+    var incomplete: [LinkRef] = []
+    // Below a wildcard some objects may lack the component, but not all of them.
+    var isFanned = false
+    var unknown: (any Error)?
+    var isKnown = false
+    while true {
+      if wire.hasEnded { return }
+      if let parent, parent.pointee.isDead {
+        // Code of the program took it out.
+      } else if let parent, let link = wire.routes?.link(at: step, of: node) {
+        isKnown = isFanned
+        join(parent, to: link)
+      } else {
+        var place = Place()
+        do {
+          place = try self.place(step, of: path, on: node)
+        } catch {
+          if isStrict, !isFanned { throw error }
+          unknown = unknown ?? error
+          // An object that cannot have this component turned up later: silent beyond it (P7).
+          if !isFanned { complain(error, about: wire, below: parent) }
+        }
+        if let link = makeLink(at: place, step, of: wire, path, below: parent) {
+          isKnown = isFanned
+          if let state = link.state, state.role != .end, state.role != .edits {
+            isFanned = true
+            let next = state.role == .spread ? step : step + 1
+            for child in open(link, on: node) { waiting.append((next, child, link)) }
+            if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
+          } else if !isUpToDate(link, wire) {
+            // It was brought up to date by code of the program, which ended the watcher.
+          } else if !link.pointee.isTerminal,
+            case .node(let child) = child(of: link, on: node, step, path), !child.isDead
+          {
+            (step, node, parent) = (step + 1, child, link)
+            continue
+          }
+        }
+        if let error = takeForeign(step, of: path) {
+          if isStrict { throw error }
+          complain(error, about: wire, below: nil)
+        }
+      }
+      guard let next = waiting.popLast() else { break }
+      (step, node, parent) = (next.step, next.node, next.parent)
+    }
+    // The deepest first: the others are put together of them.
+    incomplete.sort { $0.pointee.step > $1.pointee.step }
+    for link in incomplete { complete(link) }
+    if isFanned, !isKnown, let unknown {
+      if isStrict { throw unknown }
+      complain(unknown, about: wire, below: parent)
+    }
+  }
+
+  func attachLeniently(_ wire: WireRef, step: Int, to node: NodeRef, below link: LinkRef) {
+    do {
+      try wire.pointee.path._withUnsafeGuaranteedRef {
+        try attach(wire, $0, step: step, to: node, below: link, isStrict: false)
+      }
+    } catch {
+      fatalError("Lenient wiring cannot fail: \(error) (this is a bug in Observables)")
+    }
+  }
+
+  /// A name that was written while nobody could know its object turns out to be misspelt (P9).
+  ///
+  /// Told once. One that is like no other is a name of other objects, which may lie there by turns; and
+  /// of many objects some may lack it.
+  func complain(_ error: any Error, about wire: WireRef, below parent: LinkRef?) {
+    guard let error = error as? PathError, error.suggestion != nil || error.code == .otherLoop,
+      !wire.pointee.hasComplained
+    else { return }
+    let watcher = wire.pointee.watcher
+    guard watcher.pointee.isActive else { return }
+    wire.pointee.hasComplained = true
+    if let state = parent?.state, state.members.values.contains(where: { $0.link != nil }) {
+      return
+    }
+    watcher.pointee.receiver.takeUnretainedValue().reportUnknown(error, of: watcher, in: self)
+  }
+
+  // MARK: One link
+
+  /// Where the link of a component goes on one object.
+  private struct Place {
+    var slot: SlotRef?
+    /// By what the kind of the object knows an object that digits follow.
+    var anchor = Link.notDerived
+    /// The component is asked of each element (C8).
+    var isSpread = false
+  }
+
+  @inline(__always)
+  private func place(_ step: Int, of path: Path, on node: NodeRef) throws -> Place {
+    var place = Place()
+    place.slot = node.pointee.kind._withUnsafeGuaranteedRef {
+      $0.knownSlot(at: step, of: path, on: node)
+    }
+    if place.slot != nil { return place }
+    let kind = node.kind
+    if path.kinds[step] == .element {
+      switch try kind.element(path.steps[step], at: step, of: path, on: node) {
+      case .key(let key): place.slot = key
+      case .object(let list, let object): (place.slot, place.anchor) = (list, object)
+      }
+      return place
+    }
+    place.isSpread = path.kinds[step] == .name && kind.spreads(path.steps[step], over: node)
+    place.slot = try kind.slot(path.steps[step], at: step, of: path, on: node)
+    return place
+  }
+
+  /// The link at a place, in its slot and below its parent; nil where there is nothing to watch.
+  private func makeLink(
+    at place: Place, _ step: Int, of wire: WireRef, _ path: Path, below parent: LinkRef?
+  ) -> LinkRef? {
+    guard let slot = place.slot else { return nil }
+    let node = slot.pointee.node
+    if wire.hasEnded || node.isDead || parent?.pointee.isDead == true {
+      if place.anchor > 0 { node.kind.releaseElement(place.anchor, of: node) }
+      makeIdle(node)
+      return nil
+    }
+    let isTerminal = step == path.kinds.count - 1 && !place.isSpread
+    let link = records.make(
+      Link(
+        wire: wire, step: Int32(truncatingIfNeeded: step), isTerminal: isTerminal,
+        isFanned: parent.map { $0.pointee.isFanned || $0.pointee.state != nil } ?? false,
+        effect: isTerminal ? .certain : [.certain, .stale]))
+    if let parent {
+      link.hang(below: parent)
+      if let state = parent.state { state.members[node]?.link = link }
+    } else {
+      wire.pointee.top = link
+    }
+    if path.kinds[step] == .element {
+      if place.anchor != Link.notDerived {
+        link.pointee.derived = place.anchor
+        link.pointee.effect = []
+        wire.pointee.watcher.pointee.flags.insert(.anchoring)
+      }
+    } else if slot.pointee.isEvery || step >= path.aggregateStep {
+      prepare(link, of: path, isSpread: place.isSpread, in: slot)
+    }
+    append(link, to: slot)
+    if parent?.pointee.isFanned == true || place.isSpread { addRoute(to: link, of: wire) }
+    if slot.pointee.lazy != nil {
+      adapt(link, to: slot)
+    } else if slot.pointee.isEvery, link.isWhole {
+      // From here on it hears of lazy properties.
+      link.pointee.derived = lastVersion
+    }
+    return link
+  }
+
+  func append(_ link: LinkRef, to slot: SlotRef) {
+    slot.append(link)
+    if link.pointee.wire.pointee.watcher.pointee.isUncounted {
+      slot.pointee.count -= 1
+    }
+    arm(slot)
+    if slot.pointee.node.pointee.isHooked, let name = hookName(of: link, in: slot) {
+      noteObserved(slot, name, true)
+    }
+  }
+
+  /// What lies at the component of a link, for the next one.
+  func child(of link: LinkRef, on node: NodeRef, _ step: Int, _ path: Path) -> Child {
+    if link.isAnchored { return node.kind.child(of: link.pointee.derived, in: node) }
+    if let state = link.state {
+      return node.kind.element(atEnd: state.operation == .last, of: node)?.node.map(Child.node)
+        ?? .none
+    }
+    return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
+  }
+
+  /// The error where an object that another loop observes was met at a component.
+  @inline(__always)
+  func takeForeign(_ step: Int, of path: Path) -> PathError? {
+    hasMetForeign ? makeForeign(step, of: path) : nil
+  }
+
+  private func makeForeign(_ step: Int, of path: Path) -> PathError {
+    hasMetForeign = false
+    return PathError(
+      .otherLoop, path: String(decoding: path.text, as: UTF8.self), component: step + 1)
+  }
+
+  // MARK: Routes
+
+  /// Further routes to the object of a link join it.
+  private func addRoute(to link: LinkRef, of wire: WireRef) {
+    if wire.pointee.routes == nil { wire.pointee.routes = .passRetained(Routes()) }
+    wire.routes!.add(link)
+  }
+
+  /// `parent` leads to an object that has a link at this step already.
+  private func join(_ parent: LinkRef, to link: LinkRef) {
+    link.routes!.join(parent, to: link)
+    // What puts values together has those of this object once more.
+    if parent.state?.role != .aggregate { gainFeed(of: link, through: parent) }
+  }
+}

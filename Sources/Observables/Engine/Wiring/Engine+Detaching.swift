@@ -1,0 +1,129 @@
+/// Taking links out: of a path that ends, of an object that left it, and of one that died.
+extension Engine {
+  /// Takes a path away again; the watcher ends with its last one (L5).
+  ///
+  /// True if it had that path.
+  package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
+    var next = watcher.pointee.wires
+    while let wire = next {
+      next = wire.pointee.next
+      if wire.pointee.path._withUnsafeGuaranteedRef({ $0 == path }) {
+        end(wire, of: watcher)
+        if watcher.pointee.wires == nil { stop(watcher) }
+        return true
+      }
+    }
+    return false
+  }
+
+  /// The watcher lets go of a path, whose links are taken out.
+  func end(_ wire: WireRef, of watcher: WatcherRef) {
+    // The computation that is running was taken back.
+    if wire == trackingWire { suspendTracking() }
+    watcher.remove(wire)
+    wire.pointee.phase = .ended
+    // What a tracked computation has read are siblings without a parent.
+    while let top = wire.pointee.top { takeOutTree(top) }
+    // All of them are dead: this frees them.
+    _ = takeStale(wire)
+    _ = takeDirty(wire)
+    records.end(wire)
+  }
+
+  /// Cuts the way from a link to the object one step further that `link` stands for.
+  ///
+  /// - Complexity: O(links that no other route leads to).
+  func detach(_ link: LinkRef, from parent: LinkRef) {
+    withdraw(link, from: parent)
+    guard let routes = link.routes else { return takeOutTree(link) }
+    if routes.leave(parent, from: link) { return }
+    takeOut(below: link, routes)
+  }
+
+  /// Takes out a link, whatever leads there, and all that nothing else leads to.
+  func detach(_ link: LinkRef) {
+    if let routes = link.routes {
+      var parents: [LinkRef] = []
+      link.forEachParent { parents.append($0) }
+      for parent in parents where parent != link {
+        withdraw(link, from: parent)
+        _ = routes.leave(parent, from: link)
+      }
+      takeOut(below: link, routes)
+    } else {
+      if let parent = link.pointee.parent { withdraw(link, from: parent) }
+      takeOutTree(link)
+    }
+  }
+
+  /// Cuts all ways from a link to objects one step further.
+  func detachAll(below link: LinkRef) {
+    while let child = link.pointee.child { detach(child, from: link) }
+    if let joined = link.onward { detach(joined, from: link) }
+  }
+
+  /// Takes out what hangs below a cut and has no other route.
+  private func takeOut(below top: LinkRef, _ routes: Routes) {
+    var links = [top]
+    var position = 0
+    while position < links.count {
+      links[position].forEachChild { links.append($0) }
+      position += 1
+    }
+    // All of them hang below the cut; where the topmost one stays, all do.
+    let leaving = routes.rescue(links)
+    if leaving.isEmpty { return }
+    for link in leaving {
+      if let node = link.pointee.slot?.pointee.node { routes.forget(link, of: node) }
+    }
+    takeOutTree(top)
+  }
+
+  /// Takes out a link and all that hangs below it.
+  private func takeOutTree(_ top: LinkRef) {
+    top.unhang()
+    var work: [LinkRef] = []
+    var link = top
+    while true {
+      var next = link.pointee.child
+      if var child = next, child.pointee.sibling != nil {
+        // More than one below: the rest waits.
+        while let sibling = child.pointee.sibling {
+          work.append(sibling)
+          child = sibling
+        }
+      }
+      takeOut(link)
+      if next == nil { next = work.popLast() }
+      guard let next else { return }
+      link = next
+    }
+  }
+
+  private func takeOut(_ link: LinkRef) {
+    if let slot = link.pointee.slot {
+      if link.isAnchored { release(link) }
+      slot.remove(link)
+      if link.pointee.wire.pointee.watcher.pointee.isUncounted {
+        slot.pointee.count += 1
+      }
+      let node = slot.pointee.node
+      if node.pointee.isHooked, !node.isDead, let name = hookName(of: link, in: slot) {
+        noteObserved(slot, name, false)
+      }
+      if slot.pointee.first == nil {
+        slot.pointee.wants = 0
+        makeIdle(node)
+      } else {
+        arm(slot)
+      }
+      if let state = link.state { endReading(state, of: node) }
+    }
+    if let state = link.pointee.state {
+      link.pointee.state = nil
+      state.release()
+    }
+    link.pointee.isDead = true
+    if !link.pointee.isStale, !link.pointee.isDirty { records.end(link) }
+  }
+}

@@ -1,0 +1,193 @@
+/// Bringing the links of a watcher up to date with the objects (P6): by identity, never by equality.
+///
+/// A write marks the links behind which something was replaced as *stale*, and those whose derived
+/// value may be another one as *dirty*. Both stay in lists of their path until the watcher runs.
+///
+/// A slot may be quiet only while its links are marked: nobody hears of further writes. Whoever takes a
+/// mark off therefore arms the slot again.
+extension Engine {
+  // MARK: Marks
+
+  func markStale(_ link: LinkRef) {
+    guard !link.pointee.isStale else { return }
+    link.pointee.isStale = true
+    link.pointee.nextStale = link.pointee.wire.pointee.stale
+    link.pointee.wire.pointee.stale = link
+    noteWork(of: link.pointee.wire)
+  }
+
+  func markDirty(_ link: LinkRef) {
+    guard !link.pointee.isDirty else { return }
+    link.pointee.isDirty = true
+    link.pointee.nextDirty = link.pointee.wire.pointee.dirty
+    link.pointee.wire.pointee.dirty = link
+    noteWork(of: link.pointee.wire)
+  }
+
+  @inline(__always)
+  private func noteWork(of wire: WireRef) {
+    if wire.pointee.hasWork || wire.hasEnded { return }
+    wire.pointee.hasWork = true
+    let watcher = wire.pointee.watcher
+    wire.pointee.nextWithWork = watcher.pointee.wiresWithWork
+    watcher.pointee.wiresWithWork = wire
+  }
+
+  /// The next link that has to look again, if it is still there.
+  func takeStale(_ wire: WireRef) -> LinkRef? {
+    while let link = wire.pointee.stale {
+      wire.pointee.stale = link.pointee.nextStale
+      link.pointee.nextStale = nil
+      link.pointee.isStale = false
+      if !link.pointee.isDead {
+        wake(link)
+        return link
+      }
+      if !link.pointee.isDirty { records.end(link) }
+    }
+    return nil
+  }
+
+  /// The next link whose derived value may have changed, if it is still there.
+  func takeDirty(_ wire: WireRef) -> LinkRef? {
+    while let link = wire.pointee.dirty {
+      wire.pointee.dirty = link.pointee.nextDirty
+      link.pointee.nextDirty = nil
+      link.pointee.isDirty = false
+      if !link.pointee.isDead {
+        wake(link)
+        return link
+      }
+      if !link.pointee.isStale { records.end(link) }
+    }
+    return nil
+  }
+
+  /// The same, which stays in the list.
+  func firstDirty(of wire: WireRef) -> LinkRef? {
+    while let link = wire.pointee.dirty, link.pointee.isDead {
+      wire.pointee.dirty = link.pointee.nextDirty
+      link.pointee.nextDirty = nil
+      link.pointee.isDirty = false
+      if !link.pointee.isStale { records.end(link) }
+    }
+    return wire.pointee.dirty
+  }
+
+  /// A link that was marked hears of writes again.
+  @inline(__always)
+  private func wake(_ link: LinkRef) {
+    if let slot = link.pointee.slot, slot.pointee.isQuiet { arm(slot) }
+  }
+
+  /// Calls `body` with the paths of a watcher that have stale or dirty links, in the order in which
+  /// they were added; those that have none any more are known to have none.
+  @inline(__always)
+  func forEachWireWithWork(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
+    guard let first = watcher.pointee.wiresWithWork else { return }
+    if first.pointee.nextWithWork == nil { body(first) } else { goThrough(first, body) }
+    forgetIdleWires(of: watcher)
+  }
+
+  @inline(never)
+  private func goThrough(_ first: WireRef, _ body: (WireRef) -> Void) {
+    var wires = [first]
+    while let next = wires.last!.pointee.nextWithWork { wires.append(next) }
+    wires.sort { $0.pointee.index < $1.pointee.index }
+    for wire in wires where !wire.hasEnded { body(wire) }
+  }
+
+  @inline(__always)
+  private func forgetIdleWires(of watcher: WatcherRef) {
+    var next = watcher.pointee.wiresWithWork
+    watcher.pointee.wiresWithWork = nil
+    while let wire = next {
+      next = wire.pointee.nextWithWork
+      if wire.pointee.stale == nil, wire.pointee.dirty == nil {
+        wire.pointee.nextWithWork = nil
+        wire.pointee.hasWork = false
+      } else {
+        wire.pointee.nextWithWork = watcher.pointee.wiresWithWork
+        watcher.pointee.wiresWithWork = wire
+      }
+    }
+  }
+
+  // MARK: Replaced objects
+
+  /// Makes the links of a watcher follow the objects that lie on its paths now.
+  ///
+  /// False when the watcher ended meanwhile.
+  @discardableResult
+  func rewire(_ watcher: WatcherRef) -> Bool {
+    var wire = watcher.pointee.wiresWithWork
+    while let current = wire {
+      if current.pointee.stale != nil { return rewireStale(watcher) }
+      wire = current.pointee.nextWithWork
+    }
+    return true
+  }
+
+  private func rewireStale(_ watcher: WatcherRef) -> Bool {
+    wiring(watcher) {
+      forEachWireWithWork(of: watcher) { wire in
+        while let first = takeStale(wire) {
+          if wire.pointee.stale == nil { rewire(first) } else { rewire(first, andOthersOf: wire) }
+        }
+      }
+    }
+  }
+
+  /// The nearest to the root first: what is below a replaced object goes, and need not look again.
+  private func rewire(_ first: LinkRef, andOthersOf wire: WireRef) {
+    var links = [first]
+    while let link = takeStale(wire) { links.append(link) }
+    // Those of one step in the order of their marks.
+    links.reverse()
+    links.sort { $0.pointee.step < $1.pointee.step }
+    for link in links where !link.pointee.isDead { rewire(link) }
+  }
+
+  private func rewire(_ link: LinkRef) {
+    let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+    if let node = link.pointee.slot?.pointee.node, !node.isDead {
+      if let state = link.state, state.role != .end {
+        update(link, state, on: node)
+        return
+      }
+      // The object that it follows is another matter than what lies there now.
+      if link.isAnchored { return }
+      if !link.pointee.isTerminal { follow(link, on: node, path) }
+    } else {
+      detachAll(below: link)
+    }
+    if Int(link.pointee.step) > path.aggregateStep { contributionChanged(at: link) }
+  }
+
+  /// Moves what is below a link to the object that lies there now.
+  private func follow(_ link: LinkRef, on node: NodeRef, _ path: Path) {
+    let step = Int(link.pointee.step)
+    let child = child(of: link, on: node, step, path)
+    if let error = takeForeign(step, of: path) {
+      complain(error, about: link.pointee.wire, below: nil)
+    }
+    // Code of the program may have taken it out.
+    if link.pointee.isDead { return }
+    if let existing = link.onward {
+      if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }
+      detach(existing, from: link)
+    }
+    if case .node(let child) = child, !child.isDead {
+      attachLeniently(link.pointee.wire, step: step + 1, to: child, below: link)
+    }
+  }
+
+  /// Brings all links up to date: somebody asks which keys are observed (W1).
+  package func settleWiring() {
+    buryDead()
+    forEachWatcher { watcher in
+      let flags = watcher.pointee.flags
+      if flags.contains(.pending), !flags.contains(.lazy) { rewire(watcher) }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/// The routes of a path that goes over many objects.
+///
+/// One object at one step of a path is one link, however many routes lead there. The links are a tree:
+/// each hangs below the link that has found its object (`Link.parent`). Other links that come to the
+/// same object at the same step *join* the link that is there, and that is noted here. Where the tree
+/// is cut above a link, it moves to one of those that have joined it and are not below the cut; so a
+/// link lives exactly as long as a route leads to it, lists that contain each other included. A path
+/// costs O(steps × objects) that way, a cut O(links and joins below it).
+///
+/// A path without wildcards has no routes, and the objects right below its first wildcard, which
+/// nothing else can lead to, are not noted.
+final class Routes {
+  private struct Place: Hashable {
+    let step: Int32
+    let node: NodeRef
+  }
+
+  private var links: [Place: LinkRef] = [:]
+  /// The links that have joined a link, besides the one that has found its object.
+  private var joined: [LinkRef: Set<LinkRef>] = [:]
+  /// The link that one has joined which leads to one object only.
+  private var onward: [LinkRef: LinkRef] = [:]
+  /// Links that lose their place in the tree, while it is being cut.
+  private var leaving: Set<LinkRef> = []
+
+  /// The link of an object at a step.
+  func link(at step: Int, of node: NodeRef) -> LinkRef? {
+    links[Place(step: Int32(truncatingIfNeeded: step), node: node)]
+  }
+
+  func add(_ link: LinkRef) {
+    guard let node = link.pointee.slot?.pointee.node else { return }
+    links[Place(step: link.pointee.step, node: node)] = link
+  }
+
+  /// The link that `link`, which leads to one object, has joined.
+  func onward(of link: LinkRef) -> LinkRef? { onward[link] }
+
+  /// `parent` leads to the object of `link`, too.
+  func join(_ parent: LinkRef, to link: LinkRef) {
+    joined[link, default: []].insert(parent)
+    if let state = parent.state, state.role != .end, let node = link.pointee.slot?.pointee.node {
+      state.members[node]?.link = link
+    } else {
+      onward[parent] = link
+    }
+  }
+
+  /// `parent` leads to the object of `link` no more; false where it has found it.
+  func leave(_ parent: LinkRef, from link: LinkRef) -> Bool {
+    if link.pointee.parent == parent { return false }
+    joined[link]?.remove(parent)
+    if joined[link]?.isEmpty == true { joined[link] = nil }
+    if onward[parent] == link { onward[parent] = nil }
+    return true
+  }
+
+  func forEachJoined(to link: LinkRef, _ body: (LinkRef) -> Void) {
+    joined[link]?.forEach(body)
+  }
+
+  /// A link is gone.
+  func forget(_ link: LinkRef, of node: NodeRef) {
+    let place = Place(step: link.pointee.step, node: node)
+    if links[place] == link { links[place] = nil }
+    forEachJoin(of: link) { _ = leave(link, from: $0) }
+    joined[link] = nil
+  }
+
+  /// The links that `link` has joined.
+  private func forEachJoin(of link: LinkRef, _ body: (LinkRef) -> Void) {
+    if let next = onward[link] { body(next) }
+    guard let state = link.state else { return }
+    for member in state.members.values {
+      if let child = member.link, child.pointee.parent != link { body(child) }
+    }
+  }
+
+  // MARK: Cutting
+
+  /// Of links that lose their place in the tree, moves those that another route leads to, with all below
+  /// them.
+  ///
+  /// - Returns: the others.
+  func rescue(_ links: [LinkRef]) -> [LinkRef] {
+    if joined.isEmpty { return links }
+    leaving = Set(links)
+    for link in links where leaving.contains(link) {
+      // By address: whichever it is, a second run of a program takes the same one.
+      let parents = joined[link]?.filter { !leaving.contains($0) }
+      if let parent = parents?.min() { move(link, below: parent) }
+    }
+    let rest = links.filter(leaving.contains)
+    leaving = []
+    return rest
+  }
+
+  private func move(_ link: LinkRef, below parent: LinkRef) {
+    var moves = [(link, parent)]
+    while let (link, parent) = moves.popLast() {
+      guard leaving.contains(link) else { continue }
+      _ = leave(parent, from: link)
+      link.unhang()
+      link.hang(below: parent)
+      // All that hangs below it stays, and so does what joins lead to from there.
+      var staying = [link]
+      while let link = staying.popLast() {
+        leaving.remove(link)
+        link.forEachChild { staying.append($0) }
+        forEachJoin(of: link) { if leaving.contains($0) { moves.append(($0, link)) } }
+      }
+    }
+  }
+}
+
+extension LinkRef {
+  /// The routes of its path, where that goes over many objects.
+  var routes: Routes? { pointee.wire.routes }
+
+  /// The link one step further, of a link that leads to one object.
+  @inline(__always)
+  var onward: LinkRef? {
+    if let child = pointee.child { return child }
+    return pointee.wire.pointee.routes?._withUnsafeGuaranteedRef { $0.onward(of: self) }
+  }
+
+  /// It leads to no link.
+  var isLast: Bool {
+    onward == nil && state?.members.values.contains { $0.link != nil } != true
+  }
+
+  /// The links that lead to the object of this one.
+  func forEachParent(_ body: (LinkRef) -> Void) {
+    if let parent = pointee.parent { body(parent) }
+    routes?.forEachJoined(to: self, body)
+  }
+
+  /// Takes its place in the tree, as the first below `parent`.
+  func hang(below parent: LinkRef) {
+    pointee.parent = parent
+    pointee.sibling = parent.pointee.child
+    pointee.previousSibling = nil
+    parent.pointee.child?.pointee.previousSibling = self
+    parent.pointee.child = self
+  }
+
+  /// Leaves its place in the tree; what hangs below it stays there.
+  func unhang() {
+    if let previous = pointee.previousSibling {
+      previous.pointee.sibling = pointee.sibling
+    } else if let parent = pointee.parent {
+      parent.pointee.child = pointee.sibling
+    } else {
+      pointee.wire.pointee.top = pointee.sibling
+    }
+    pointee.sibling?.pointee.previousSibling = pointee.previousSibling
+    pointee.sibling = nil
+    pointee.previousSibling = nil
+  }
+}

@@ -1,0 +1,92 @@
+/// One path of one watcher, or what a tracked computation has read.
+struct Wire {
+  let watcher: WatcherRef
+  let path: Unmanaged<Path>
+  let use: Use
+  /// The path has one step: nothing lies behind it.
+  let isShort: Bool
+  var phase = Phase.attaching
+  /// Its place among the paths of its watcher: grows with each that is added.
+  let index: Int
+  /// The link at the root; nil where the root cannot take it (nothing is watched then).
+  ///
+  /// Of what was read: the first of the links, which are siblings.
+  var top: LinkRef?
+  /// The links that have to look again.
+  var stale: LinkRef?
+  /// The links whose derived value may have changed.
+  var dirty: LinkRef?
+  /// Neighbours among the paths of the watcher.
+  var next: WireRef?
+  var previous: WireRef?
+  /// The next of those that have stale or dirty links.
+  var nextWithWork: WireRef?
+  var hasWork = false
+  /// Where the path goes over many objects: which links they have; retained.
+  var routes: Unmanaged<Routes>?
+  /// The last link that the computation under way has kept.
+  var cursor: LinkRef?
+  /// The number of its run.
+  var stamp: UInt32 = 0
+  /// It was reported that a name of it is misspelt, or found that it is not.
+  var hasComplained = false
+
+  enum Use: UInt8 {
+    /// It follows its path.
+    case following
+    /// It reads the edits of a list instead.
+    case editing
+    /// It holds what a tracked computation has read, in that order.
+    case tracking
+  }
+
+  enum Phase: UInt8 {
+    /// Its links are being made for the first time.
+    case attaching
+    case attached
+    /// Its watcher has let go of it: it has no links, and gets none any more.
+    case ended
+  }
+}
+
+typealias WireRef = UnsafeMutablePointer<Wire>
+
+extension WireRef {
+  var hasEnded: Bool { pointee.phase == .ended }
+  @inline(__always)
+  var routes: Routes? { pointee.routes?._withUnsafeGuaranteedRef { $0 } }
+}
+
+extension WatcherRef {
+  /// Adds a path at the end.
+  func append(_ wire: WireRef) {
+    wire.pointee.previous = pointee.lastWire
+    if let last = pointee.lastWire {
+      last.pointee.next = wire
+    } else {
+      pointee.wires = wire
+    }
+    pointee.lastWire = wire
+  }
+
+  /// Takes a path out, which keeps its neighbours for walks that are under way.
+  func remove(_ wire: WireRef) {
+    let (previous, next) = (wire.pointee.previous, wire.pointee.next)
+    if let previous { previous.pointee.next = next } else { pointee.wires = next }
+    if let next { next.pointee.previous = previous } else { pointee.lastWire = previous }
+    if !wire.pointee.hasWork { return }
+    wire.pointee.hasWork = false
+    if pointee.wiresWithWork == wire {
+      pointee.wiresWithWork = wire.pointee.nextWithWork
+      return
+    }
+    var other = pointee.wiresWithWork
+    while let current = other {
+      if current.pointee.nextWithWork == wire {
+        current.pointee.nextWithWork = wire.pointee.nextWithWork
+        return
+      }
+      other = current.pointee.nextWithWork
+    }
+  }
+}
