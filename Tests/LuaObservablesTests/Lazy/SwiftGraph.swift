@@ -172,7 +172,10 @@ final class SwiftGraph {
   }
 
   private func boxedNode(_ value: LuaValue) throws -> BoxedNode {
-    for case let node? in boxed.map(\.node) where try host.value(for: node) == value { return node }
+    // The newest come first: of many programs, one after the other, only the last asks.
+    for entry in boxed.reversed() {
+      if let node = entry.node, try host.value(for: node) == value { return node }
+    }
     throw CaseError("\(value) is no node")
   }
 
