@@ -1,4 +1,3 @@
-internal import Foundation
 public import LuaObservables
 public import Testing
 
@@ -18,29 +17,25 @@ extension ScriptFixture {
     timeLimit: Double = 3600, sourceLocation: SourceLocation = #_sourceLocation,
     prepare: (LuaHost) throws -> Void = { _ in }
   ) {
-    if let problem {
-      Issue.record(Comment(rawValue: problem), sourceLocation: sourceLocation)
-      return
+    for issue in issues(timeLimit: timeLimit, sourceLocation: sourceLocation, prepare: prepare) {
+      issue.record()
     }
+  }
+
+  /// Runs the script as `run` does, and returns what that records.
+  package func issues(
+    timeLimit: Double = 3600, sourceLocation: SourceLocation = #_sourceLocation,
+    prepare: (LuaHost) throws -> Void = { _ in }
+  ) -> [FixtureIssue] {
+    if let problem { return [FixtureIssue(problem, at: sourceLocation)] }
     do {
       let run = try FixtureRun(path)
       defer { run.close() }
       try prepare(run.host)
       run.perform(timeLimit: timeLimit)
-      for failure in run.failures {
-        Issue.record(Comment(rawValue: failure.text), sourceLocation: location(of: failure))
-      }
+      return run.failures.map { FixtureIssue($0) }
     } catch {
-      Issue.record(error, "\(path) was not run", sourceLocation: sourceLocation)
+      return [FixtureIssue("\(path) was not run", error: error, at: sourceLocation)]
     }
-  }
-
-  private func location(of failure: FixtureFailure) -> SourceLocation {
-    let current = FileManager.default.currentDirectoryPath
-    let path = failure.file.hasPrefix("/") ? failure.file : "\(current)/\(failure.file)"
-    // The part before the last slash is never shown, but has to be there.
-    let parts = path.split(separator: "/").suffix(2)
-    return SourceLocation(
-      fileID: parts.joined(separator: "/"), filePath: path, line: max(1, failure.line), column: 1)
   }
 }

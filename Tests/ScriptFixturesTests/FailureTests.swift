@@ -1,6 +1,5 @@
 import Foundation
 import ScriptFixtures
-import Synchronization
 import Testing
 
 /// Each kind of failure is reported, and where it happened.
@@ -102,30 +101,47 @@ struct FailureTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "long.lua")
     try "expect(true)\nerror('no tea')".write(to: file, atomically: true, encoding: .utf8)
-    withKnownIssue {
-      for fixture in ScriptFixture.all(in: folder.path()) { fixture.run() }
-    } matching: { issue in
-      issue.sourceLocation?.line == 2
-        && issue.comments.map(\.rawValue).joined().hasPrefix("\(file.path()):2: ")
-    }
+    let issues = ScriptFixture.all(in: folder.path(), matching: "").flatMap { $0.issues() }
+    #expect(issues.map(\.sourceLocation.line) == [2])
+    #expect(issues.allSatisfy { $0.text.hasPrefix("\(file.path()):2: ") })
   }
 
-  @Test func `an error of prepare is reported where run was called`() {
+  @Test func `an error of prepare is reported where run was called`() throws {
+    let fixture = ScriptFixture.all(in: "Fixtures", matching: "")[0]
     let here = #_sourceLocation
-    withKnownIssue {
-      ScriptFixture.all()[0].run { _ in throw Refusal() }
-    } matching: { issue in
-      issue.error is Refusal && issue.sourceLocation?.line == here.line + 2
-        && issue.sourceLocation?.fileID == here.fileID
-    }
+    let issues = fixture.issues { _ in throw Refusal() }
+    let issue = try #require(issues.first)
+    #expect(issues.count == 1 && issue.error is Refusal)
+    #expect(issue.sourceLocation.line == here.line + 1)
+    #expect(issue.sourceLocation.fileID == here.fileID)
   }
 
   @Test(arguments: ["Nowhere", "."]) func `a folder without fixtures fails`(name: String) {
-    withKnownIssue {
-      for fixture in ScriptFixture.all(in: name) { fixture.run() }
-    } matching: { issue in
-      issue.comments.map(\.rawValue).joined().contains("there is no ")
-    }
+    let issues = ScriptFixture.all(in: name, matching: "").flatMap { $0.issues() }
+    #expect(issues.map { $0.text.prefix(12) } == ["there is no "])
+  }
+
+  @Test func `what is found is recorded as issues of the test that runs the fixture`() throws {
+    let (output, child) = (Pipe(), Process())
+    child.executableURL = URL(filePath: CommandLine.arguments[0])
+    child.arguments = [
+      "--testing-library", "swift-testing", "--quiet", "--filter",
+      "ScriptFixturesTests.Fixtures/pass",
+    ]
+    child.environment = ProcessInfo.processInfo.environment.merging(
+      ["FIXTURE_FOLDER": "Failing", "FIXTURE": "differences"]
+    ) { $1 }
+    (child.standardOutput, child.standardError) = (output, output)
+    try child.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    child.waitUntilExit()
+    #expect(child.terminationStatus == 1)
+    let issue = """
+      recorded an issue with 1 argument fixture → differences.lua at differences.lua:1:1: Issue recorded
+      ↳ Tests/ScriptFixturesTests/Failing/differences.lua:1: 3 differences
+          b[1]: "x", expected nil
+      """
+    #expect(String(decoding: text, as: UTF8.self).contains(issue))
   }
 
   private struct Refusal: Error {}
@@ -135,23 +151,17 @@ struct FailureTests {
 
   /// What is recorded of a fixture in the folder: "file:line: text", paths from the folder on.
   private func failures(of name: String) -> [String] {
-    let found = Mutex<[String]>([])
-    withKnownIssue {
-      for fixture in ScriptFixture.all(in: "Failing") where fixture.name == name { fixture.run() }
-    } matching: { issue in
-      let place = issue.sourceLocation.map { "\($0.fileName):\($0.line)" } ?? "?"
-      var text = issue.comments.map(\.rawValue).joined()
+    let fixtures = ScriptFixture.all(in: "Failing", matching: "").filter { $0.name == name }
+    return fixtures.flatMap { $0.issues() }.map { issue in
+      let place = "\(issue.sourceLocation.fileName):\(issue.sourceLocation.line)"
+      var text = issue.text
       for prefix in [folder.path() + "/", "Tests/ScriptFixturesTests/Failing/"] {
         text = text.replacing(prefix, with: "Failing/")
       }
       // Lua shortens long paths.
       text = text.replacing(/\.\.\.[^ :]*\/Failing\//, with: "Failing/")
-      found.withLock {
-        $0.append(text.replacing("Failing/\(place):", with: "\(place):", maxReplacements: 1))
-      }
-      return true
+      return text.replacing("Failing/\(place):", with: "\(place):", maxReplacements: 1)
     }
-    return found.withLock { $0 }
   }
 
   private func places(_ name: String) -> [String] {
