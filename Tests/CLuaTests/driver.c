@@ -5,8 +5,7 @@
      driver --fuzz generate.lua first last   random programs, plain and observed, outputs compared
      driver --plain|--observed program       one of those
 
-   gcc -O1 -g -fsanitize=address,undefined -D_GNU_SOURCE -I CLua/include CLua/*.c
-       Tests/CLuaTests/driver.c -llua5.4 -o driver */
+   Tests/CLuaTests/run builds it, also with sanitizers, and runs all of it. */
 #include "clua.h"
 #include "clua_collections.h"
 #include "clua_observed.h"
@@ -27,7 +26,14 @@ typedef struct slot {
 struct owner { slot *slots; slot *every; };
 
 static int live_owners, ended_owners;
+/* Errors raised where a write is told of, which is outside of what the script runs in. */
+static int faults;
 static uint64_t armings = 1;
+
+static void note_fault(lua_State *L, const char *where) {
+  fprintf(stderr, "%s: %s\n", where, lua_tostring(L, -1));
+  faults++;
+}
 
 static int call_written(lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "driver.written");
@@ -48,7 +54,7 @@ static void call(lua_State *L, const clua_write *write, int key) {
   else lua_pushnil(L);
   lua_pushboolean(L, write->slot != NULL);
   lua_pushboolean(L, write->every != NULL);
-  if (lua_pcall(L, 6, 0, 0) != LUA_OK) fprintf(stderr, "written: %s\n", lua_tostring(L, -1));
+  if (lua_pcall(L, 6, 0, 0) != LUA_OK) note_fault(L, "written");
   lua_settop(L, top);
 }
 
@@ -98,7 +104,7 @@ static void written(void *context, lua_State *L, const clua_write *write) {
       if (values[i]) lua_pushvalue(L, values[i]);
       else lua_pushnil(L);
     }
-    if (lua_pcall(L, 7, 0, 0) != LUA_OK) fprintf(stderr, "edit: %s\n", lua_tostring(L, -1));
+    if (lua_pcall(L, 7, 0, 0) != LUA_OK) note_fault(L, "edit");
   }
   lua_settop(L, top);
   if (write->slot || write->every) call(L, write, write->key);
@@ -471,6 +477,7 @@ static int fuzz(const char *generator, long first, long last) {
       if (++failures >= 10) break;
     }
   }
+  if (faults) failures++;
   printf("%ld programs, %d failures\n", last - first + 1, failures);
   lua_close(L);
   free(plain.text);
@@ -518,5 +525,6 @@ int main(int argc, char **argv) {
   if (status == LUA_OK) status = lua_pcall(L, argc - 2, 0, 1);
   if (status != LUA_OK) fprintf(stderr, "%s\n", lua_tostring(L, -1));
   lua_close(L);
-  return status != LUA_OK;
+  if (live_owners) fprintf(stderr, "%d owners never ended\n", live_owners);
+  return status != LUA_OK || faults || live_owners;
 }

@@ -107,7 +107,6 @@ local function run(seed)
     for key in pairs(watched) do keys[key] = { rawget(list, key) } end
     told = {}
     local op = random(#operations)
-    if arg[3] then print(step, op, #list, table.concat((function() local l = {} for i = 1, 12 do l[i] = tostring(rawget(list, i)) end return l end)(), " ")) end
     operations[op]()
     assert(size == #list, ("seed %d step %d: %d elements, not %d"):format(seed, step, size, #list))
     for i = 1, size do
