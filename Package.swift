@@ -66,16 +66,6 @@ let package = Package(
     .testTarget(
       name: "ObservableModelsTests", dependencies: ["ObservableModels", "Observables"],
       swiftSettings: strict),
-    .testTarget(
-      name: "ObservableModelsMacrosTests",
-      dependencies: [
-        "ObservableModelsMacros",
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
-      ], swiftSettings: strict),
     .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
     .testTarget(
       name: "LuaObservablesTests",

@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import ObservableModelsMacros
+@testable import TestedMacros
 
 private let roots: [String: MacroSpec] = specs(conformances: ["ObservableModel"])
 private let heirs: [String: MacroSpec] = specs(conformances: [])

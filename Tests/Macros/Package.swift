@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+
+import CompilerPluginSupport
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+// A test of a macro makes SwiftPM build everything in the package a second time, as a tool. Here that is
+// nothing else. The folder of the macros is a link, as a target cannot lie outside of its package; their
+// module has a name of its own, so that this package can be built where the other one is.
+let package = Package(
+  name: "macro-tests",
+  dependencies: [
+    .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.0"..<"604.0.0")
+  ],
+  targets: [
+    .macro(
+      name: "TestedMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ],
+      path: "Sources/ObservableModelsMacros", swiftSettings: strict),
+    .testTarget(
+      name: "ObservableModelsMacrosTests",
+      dependencies: [
+        "TestedMacros",
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ], swiftSettings: strict),
+  ]
+)
