@@ -63,6 +63,7 @@ let package = Package(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       swiftSettings: strict),
     .testTarget(name: "ObservablesTests", dependencies: ["Observables"], swiftSettings: strict),
+    // The tests of the macros are a package of their own, Tests/Macros.
     .testTarget(
       name: "ObservableModelsTests", dependencies: ["ObservableModels", "Observables"],
       swiftSettings: strict),
