@@ -13,7 +13,7 @@ struct ElementTraits<Element> {
       same = { ($0 as AnyObject) === ($1 as AnyObject) }
       mayBeObservable = true
     } else if let type = Element.self as? any Equatable.Type,
-      !(Element.self is any AnyOptional.Type)
+      !(Element.self is any AnyOptional.Type), !(Element.self is any CollectionValue.Type)
     {
       same = ElementTraits.comparison(of: type)
       mayBeObservable = Element.self is any ObservableReference.Type
@@ -42,25 +42,6 @@ struct ElementTraits<Element> {
   func member(_ element: Element, in engine: Engine) -> Member {
     Member(value: Operand(element), node: node(of: element, in: engine))
   }
-}
-
-/// T5 for values whose type is not known.
-func isSameValue(_ a: Any, _ b: Any) -> Bool {
-  switch (flattened(a), flattened(b)) {
-  case (nil, nil): return true
-  case (let a?, let b?):
-    if type(of: a) is AnyClass, type(of: b) is AnyClass {
-      return (a as AnyObject) === (b as AnyObject)
-    }
-    guard let first = a as? any Equatable else { return false }
-    return isEqual(first, b)
-  default: return false
-  }
-}
-
-private func isEqual<Value: Equatable>(_ a: Value, _ b: Any) -> Bool {
-  guard let b = b as? Value else { return false }
-  return a == b || (a != a && b != b)
 }
 
 /// Lets a type be asked whether it is an optional.

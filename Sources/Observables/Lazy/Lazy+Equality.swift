@@ -1,8 +1,8 @@
 extension Lazy where Value: Equatable {
   /// A property for which equal values are no change; NaN equals NaN (T5).
-  public convenience init() { self.init(standIn: nil, same) }
+  public convenience init() { self.init(standIn: nil, isSame) }
   /// A property for which equal values are no change (T5); the value stands in for errors.
-  public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue, same) }
+  public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue, isSame) }
 }
 
 extension Lazy where Value: AnyObject {
@@ -21,13 +21,13 @@ extension Lazy where Value: AnyObject & Equatable {
 }
 
 extension Lazy where Value: ExpressibleByNilLiteral {
-  /// A property for which each computation is a change; nil stands in for errors.
-  public convenience init() { self.init(standIn: .some(nil)) { _, _ in false } }
+  /// A property whose values are compared as what they are; nil stands in for errors.
+  public convenience init() { self.init(standIn: .some(nil)) { isSameValue($0 as Any, $1 as Any) } }
 }
 
 extension Lazy where Value: ExpressibleByNilLiteral & Equatable {
   /// A property for which equal values are no change; nil stands in for errors.
-  public convenience init() { self.init(standIn: .some(nil), same) }
+  public convenience init() { self.init(standIn: .some(nil), isSame) }
 }
 
 extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral {
@@ -53,6 +53,3 @@ extension Optional: OptionalReference where Wrapped: AnyObject {
   @_documentation(visibility: internal)
   public var reference: AnyObject? { self }
 }
-
-/// T5: NaN equals NaN.
-private func same<Value: Equatable>(_ a: Value, _ b: Value) -> Bool { a == b || (a != a && b != b) }

@@ -26,11 +26,14 @@ public final class Lazy<Value>: LazyStorage {
     super.init(unbound: ())
   }
 
-  /// A property whose values cannot be compared: each computation changes it.
-  public convenience init() { self.init(standIn: nil) { _, _ in false } }
-  /// A property whose values cannot be compared; the value stands in for errors.
+  /// A property whose values are compared as what they are: objects by identity, others by their
+  /// `==`.
+  ///
+  /// Of what cannot be compared each computation is a change.
+  public convenience init() { self.init(standIn: nil) { isSameValue($0 as Any, $1 as Any) } }
+  /// A property whose values are compared as what they are; the value stands in for errors.
   public convenience init(wrappedValue: Value) {
-    self.init(standIn: wrappedValue) { _, _ in false }
+    self.init(standIn: wrappedValue) { isSameValue($0 as Any, $1 as Any) }
   }
 
   /// Only a property of a model can be lazy.

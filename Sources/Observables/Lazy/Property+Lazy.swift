@@ -87,6 +87,7 @@ extension Property {
   init<Value>(
     _ declaration: LazyDeclaration, _ storage: @escaping (Model) -> Lazy<Value>
   ) {
+    let property = PropertyIdentity()
     self.init(
       declaration.name, type: Value.self, lazy: declaration,
       read: { try storage($0).anyValue() },
@@ -105,8 +106,10 @@ extension Property {
           return true
         },
       child: { object, engine in
-        let value = try? storage(unsafeDowncast(object, to: Model.self)).anyValue()
-        return (value as? any ObservableReference)?.observationToken(in: engine)?.node
+        let model = unsafeDowncast(object, to: Model.self)
+        let value = try? storage(model).anyValue()
+        return model.observation.node(
+          ofAny: value as Any, heldAs: ObjectIdentifier(property), in: engine)
       })
   }
 }

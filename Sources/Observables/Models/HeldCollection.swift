@@ -7,29 +7,65 @@ protocol CollectionValue {
   var observable: (any KeyPathObservable)? { get }
   /// Where the elements are stored: two that live at the same time and have the same storage are equal.
   var storageAddress: UInt { get }
+  /// Elements may be objects, which are told apart by identity, or be unable to be compared.
+  static var mayHoldObjects: Bool { get }
+  /// The other one is of the same type, and its elements are the same (T5).
+  func holdsSame(as other: Any) -> Bool
 }
 
 extension Array: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableArray(self) }
   // One pointer, to a buffer that is copied before it changes while somebody else holds it.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
+  static var mayHoldObjects: Bool { Observables.mayHoldObjects(Element.self) }
+
+  func holdsSame(as other: Any) -> Bool {
+    guard let other = other as? Self, count == other.count else { return false }
+    if storageAddress == other.storageAddress { return true }
+    if Element.self is AnyClass {
+      // References are compared as what they are: addresses.
+      return withUnsafeBytes { own in other.withUnsafeBytes { own.elementsEqual($0) } }
+    }
+    let same = ElementTraits<Element>().same
+    return zip(self, other).allSatisfy { same($0, $1) }
+  }
 }
 
 extension Dictionary: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableDictionary(self) }
-  // As above.
+  // One pointer, as of an array.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
+  static var mayHoldObjects: Bool { Observables.mayHoldObjects(Value.self) }
+
+  func holdsSame(as other: Any) -> Bool {
+    guard let other = other as? Self, count == other.count else { return false }
+    if storageAddress == other.storageAddress { return true }
+    let same = ElementTraits<Value>().same
+    return allSatisfy { key, value in other[key].map { same(value, $0) } ?? false }
+  }
 }
 
 extension Set: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableSet(self) }
-  // As above.
+  // One pointer, as of an array.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
+  static var mayHoldObjects: Bool { Observables.mayHoldObjects(Element.self) }
+
+  func holdsSame(as other: Any) -> Bool {
+    guard let other = other as? Self, count == other.count else { return false }
+    if storageAddress == other.storageAddress { return true }
+    let same = ElementTraits<Element>().same
+    return allSatisfy { member in
+      other.firstIndex(of: member).map { same(member, other[$0]) } ?? false
+    }
+  }
 }
 
 extension Optional: CollectionValue where Wrapped: CollectionValue {
   var observable: (any KeyPathObservable)? { self?.observable }
   var storageAddress: UInt { self?.storageAddress ?? 0 }
+  static var mayHoldObjects: Bool { Wrapped.mayHoldObjects }
+  func holdsSame(as other: Any) -> Bool { isSameValue(self as Any, other) }
 }
 
 /// The observable collection for a value that a property holds.
@@ -63,5 +99,18 @@ extension ModelObservation {
       withExtendedLifetime(old) {}
     }
     return part.heldCollections[property]?.node(in: engine)
+  }
+
+  /// Where the value of a property is observed that may be anything: an object, a collection,
+  /// nothing that can be observed.
+  func node(
+    ofAny value: Any, heldAs property: ObjectIdentifier, in engine: Engine
+  ) -> NodeRef? {
+    let value = flattened(value)
+    if let collection = value as? any CollectionValue {
+      return node(of: collection, heldAs: property, in: engine)
+    }
+    part(in: engine)?.heldCollections[property] = nil
+    return (value as? any ObservableReference)?.observationToken(in: engine)?.node
   }
 }

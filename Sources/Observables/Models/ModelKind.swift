@@ -161,7 +161,15 @@ extension ObservableModel {
   package func node(in engine: Engine) -> NodeRef {
     let observation = observation
     if let node = observation.node(in: engine) { return node }
-    return observation.node(of: self, Self.dynamicProperties(of: self).kind, in: engine)
+    let properties = Self.dynamicProperties(of: self)
+    // The node refers to it without holding it.
+    precondition(
+      properties === Self.dynamicProperties(of: self),
+      """
+      The properties of \(properties.typeName) are another list each time: a class stores them in \
+      a 'static let', a generic one has them by 'ModelProperties.shared(for:)'
+      """)
+    return observation.node(of: self, properties.kind, in: engine)
   }
 
   /// The properties of the instance's own class, not of the class it is seen as.

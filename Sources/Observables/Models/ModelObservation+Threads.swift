@@ -48,8 +48,7 @@ extension ModelObservation {
   public func didSet<Value: Equatable>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value, to new: Value
   ) {
-    // NaN equals NaN (T5).
-    report(slot, of: model, old, new, isSame: old == new || (old != old && new != new))
+    report(slot, of: model, old, new, isSame: isSame(old, new))
   }
 
   /// The property in `slot`, which holds an object, was written; the same object is no change.
@@ -67,12 +66,15 @@ extension ModelObservation {
     report(slot, of: model, old, new, isSame: old === new)
   }
 
-  /// The property in `slot` was written, and its values cannot be compared: each write is a change.
+  /// The property in `slot` was written, whose type does not tell how its values are compared.
+  ///
+  /// That of a generic class, or a protocol. They are compared as what they are: objects by
+  /// identity, others by their `==`; of what cannot be compared each write is a change.
   @_disfavoredOverload
   public func didSet<Value>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value, to new: Value
   ) {
-    report(slot, of: model, old, new, isSame: false)
+    report(slot, of: model, old, new, isSame: isSameUnknown(old, new))
   }
 
   private func report<Value>(

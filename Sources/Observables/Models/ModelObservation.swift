@@ -50,8 +50,7 @@ public final class ModelObservation {
     guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants == 0 { return }
-    // NaN equals NaN (T5): two values that don't equal themselves are the same.
-    report(slot, old, new, wants, isSame: old == new || (old != old && new != new))
+    report(slot, old, new, wants, isSame: isSame(old, new))
   }
 
   /// The property in `slot`, which holds an object, was written; the same object is no change.
@@ -75,15 +74,21 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
-  /// The property in `slot` was written, and its values cannot be compared: each write is a change.
+  /// The property in `slot` was written, whose type does not tell how its values are compared.
+  ///
+  /// That of a generic class, or a protocol. They are compared as what they are: objects by
+  /// identity, others by their `==`; of what cannot be compared each write is a change.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public func didSet<Value>(_ slot: Int, from old: Value, to new: Value) {
     guard let slotWants else { return assertConfined() }
     let wants = wants(slotWants, slot)
     if wants == 0 { return }
-    report(slot, old, new, wants, isSame: false)
+    report(slot, old, new, wants, isSame: isSameUnknown(old, new))
   }
+
+  @usableFromInline @inline(never)
+  func isSameUnknown<Value>(_ old: Value, _ new: Value) -> Bool { isSameValue(old, new) }
 
   /// The property in `slot` has changed: its watchers are told, without values.
   public func didChange(_ slot: Int) {

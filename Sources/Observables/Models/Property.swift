@@ -34,9 +34,10 @@ public struct Property<Model: ObservableModel> {
 
   /// A property that holds a value.
   ///
-  /// Paths lead into an array, a dictionary or a set as into an observable collection, which is another one
-  /// after each write (C12), and end at all other values (P7). An enumeration with raw values takes those by
-  /// name, too.
+  /// Paths lead into an array, a dictionary or a set as into an observable collection, which is
+  /// another one after each write (C12). They follow observable objects that the type does not tell
+  /// of: where it is a parameter of a generic class, a protocol, `Any`, or a superclass. They end
+  /// at all other values (P7). An enumeration with raw values takes those by name, too.
   @inlinable
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
@@ -50,6 +51,10 @@ public struct Property<Model: ObservableModel> {
     _ name: String, value get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)?,
     direct: DirectAccess
   ) {
+    if let property = Property(reference: name, get: get, set: set) {
+      self = property
+      return
+    }
     self.name = name
     self.type = Value.self
     self.direct = direct
@@ -63,16 +68,55 @@ public struct Property<Model: ObservableModel> {
         return true
       }
     }
-    guard Value.self is any CollectionValue.Type else {
-      child = nil
-      return
-    }
     let property = PropertyIdentity()
-    child = { object, engine in
-      let model = unsafeDowncast(object, to: Model.self)
-      guard let value = get(model) as? any CollectionValue else { return nil }
-      return model.observation.node(of: value, heldAs: ObjectIdentifier(property), in: engine)
+    if Value.self is any CollectionValue.Type {
+      child = { object, engine in
+        let model = unsafeDowncast(object, to: Model.self)
+        guard let value = get(model) as? any CollectionValue else { return nil }
+        return model.observation.node(of: value, heldAs: ObjectIdentifier(property), in: engine)
+      }
+    } else if mayHoldObjects(Value.self) {
+      child = { object, engine in
+        let model = unsafeDowncast(object, to: Model.self)
+        return model.observation.node(
+          ofAny: get(model), heldAs: ObjectIdentifier(property), in: engine)
+      }
+    } else {
+      child = nil
     }
+  }
+
+  /// A property whose type is a class, or another reference, as one learns where its class has got
+  /// its types; nil for all others.
+  private init?<Value>(
+    reference name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)?
+  ) {
+    guard let type = unwrapped(Value.self) as? any ObservableReference.Type,
+      let property = Property.reference(type, name, get, set)
+    else { return nil }
+    self = property
+  }
+
+  private static func reference<Reference: ObservableReference, Value>(
+    _ type: Reference.Type, _ name: String, _ get: @escaping (Model) -> Value,
+    _ set: ((Model, Value) -> Void)?
+  ) -> Property? {
+    // The types are the same, which the compiler can't know; a cast takes many times as long.
+    if Value.self == Reference.self {
+      let get: (Model) -> Reference = { unsafeBitCast(get($0), to: Reference.self) }
+      return Property(
+        name, get: get,
+        set: set.map { set in { model, value in set(model, unsafeBitCast(value, to: Value.self)) } }
+      )
+    }
+    if Value.self == Reference?.self {
+      let get: (Model) -> Reference? = { unsafeBitCast(get($0), to: Reference?.self) }
+      return Property(
+        name, get: get,
+        set: set.map { set in { model, value in set(model, unsafeBitCast(value, to: Value.self)) } }
+      )
+    }
+    return nil
   }
 
   /// A property that may hold an observable object, which paths follow: a model, a collection, a
@@ -124,4 +168,4 @@ public struct Property<Model: ObservableModel> {
 }
 
 /// Tells a property of a class from others.
-private final class PropertyIdentity {}
+final class PropertyIdentity {}

@@ -1,0 +1,59 @@
+/// T5 for values whose type is not known: identity for objects, `==` for the rest, NaN equals NaN.
+///
+/// Collections of objects are the same where they hold the same objects, whatever the `==` of those
+/// says (P6). What cannot be compared is never the same, but nil is nil.
+func isSameValue(_ a: Any, _ b: Any) -> Bool {
+  switch (flattened(a), flattened(b)) {
+  case (nil, nil): return true
+  case (let a?, let b?):
+    if type(of: a) is AnyClass, type(of: b) is AnyClass {
+      return (a as AnyObject) === (b as AnyObject)
+    }
+    if let collection = a as? any CollectionValue, type(of: collection).mayHoldObjects {
+      return collection.holdsSame(as: b)
+    }
+    guard let first = a as? any Equatable else { return false }
+    return isEqual(first, b)
+  default: return false
+  }
+}
+
+private func isEqual<Value: Equatable>(_ a: Value, _ b: Any) -> Bool {
+  guard let b = b as? Value else { return false }
+  return a == b || (a != a && b != b)
+}
+
+/// Whether values of the type may be objects, or collections of objects; optionals are looked into.
+///
+/// Only for what is certainly another value the answer is no.
+func mayHoldObjects(_ type: Any.Type) -> Bool {
+  let type = unwrapped(type)
+  if type is AnyClass { return true }
+  if let collection = type as? any CollectionValue.Type { return collection.mayHoldObjects }
+  // No `any P` conforms to it.
+  return !(type is any Equatable.Type)
+}
+
+/// Whether values of the type are told apart by `==` alone.
+///
+/// Where the type is known nothing of it is left.
+@inlinable @inline(__always)
+func isPlain<Value>(_ type: Value.Type) -> Bool {
+  type == Int.self || type == Double.self || type == Bool.self || type == String.self
+}
+
+/// Whether a value is the one of before (T5).
+///
+/// For values that have `==` where a property is declared: in a generic class they may be objects
+/// all the same, and collections may hold some.
+@inlinable @inline(__always)
+func isSame<Value: Equatable>(_ a: Value, _ b: Value) -> Bool {
+  // Two values that don't equal themselves are the same: NaN equals NaN.
+  (a == b || (a != a && b != b)) && (isPlain(Value.self) || holdsSameObjects(a, b))
+}
+
+/// Equal values hold the same objects, if they hold any (P6).
+@usableFromInline @inline(never)
+func holdsSameObjects<Value: Equatable>(_ a: Value, _ b: Value) -> Bool {
+  !mayHoldObjects(Value.self) || isSameValue(a, b)
+}
