@@ -13,15 +13,17 @@ import Observation
 /// }
 /// ```
 ///
-/// A stored `var` that is not private gets a slot, and accessors that report its writes and reads; a
-/// `let`, and what has a private setter, is read-only by name. The class gets `properties`,
-/// `observation` and the conformance, and `CodingKeys` where it says that it is `Codable`. A subclass of
-/// a model says `@ObservableModel` again for its own properties. Private properties, `lazy`, static and
-/// computed ones are left as they are. The model is confined to the thread of the loop that observes it.
+/// A stored `var` that is not private gets a slot, and accessors that report its writes and reads;
+/// a `let`, and what has a private setter, is read-only by name. The class gets `properties`,
+/// `observation` and the conformance, and `CodingKeys` where it says that it is `Codable`. A
+/// subclass of a model says `@ObservableModel` again for its own properties. Private properties,
+/// `lazy`, static and computed ones are left as they are. The model is confined to the thread of
+/// the loop that observes it; one of `@MainActor` belongs to the loops of the main thread, such as
+/// `Loop.main`.
 @attached(
   member, conformances: ObservableModel,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-  named(modelRegistrar), named(CodingKeys))
+  named(modelRegistrar), named(CodingKeys), named(deinit))
 @attached(memberAttribute)
 @attached(extension, conformances: ObservableModel)
 public macro ObservableModel() =
@@ -29,13 +31,14 @@ public macro ObservableModel() =
 
 /// Makes a class a model that several threads read and write (T8), and `Sendable`.
 ///
-/// As ``ObservableModel()`` otherwise. The observed properties are guarded by a lock, in which `willSet` and `didSet` run; others have to be
-/// constants, or guarded by the class. `count += 1` is one step for other threads. Watchers are called
-/// on the thread of their loop.
+/// As ``ObservableModel()`` otherwise. The observed properties are guarded by a lock, in which
+/// `willSet` and `didSet` run, and are `Sendable`, as constants are. Others are guarded by the
+/// class, which says so by `nonisolated(unsafe)`. `count += 1` is one step for other threads.
+/// Watchers are called on the thread of their loop.
 @attached(
-  member, conformances: ObservableModel,
+  member, conformances: ObservableModel, Sendable,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-  named(modelRegistrar), named(CodingKeys))
+  named(modelRegistrar), named(CodingKeys), named(deinit))
 @attached(memberAttribute)
 @attached(extension, conformances: ObservableModel, Sendable)
 public macro ObservableModel(_ use: ModelThreadSafety) =
@@ -43,11 +46,11 @@ public macro ObservableModel(_ use: ModelThreadSafety) =
 
 /// Makes a class a model that is `Observable` for the toolchain's Observation as well.
 ///
-/// As ``ObservableModel()`` otherwise. Both hear of each write, and neither minds the other. The file imports `Observation`.
+/// As ``ObservableModel()`` otherwise. Both hear of each write, and neither minds the other.
 @attached(
-  member, conformances: ObservableModel,
+  member, conformances: ObservableModel, Observation.Observable,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-  named(modelRegistrar), named(CodingKeys))
+  named(modelRegistrar), named(CodingKeys), named(deinit))
 @attached(memberAttribute)
 @attached(extension, conformances: ObservableModel, Observation.Observable)
 public macro ObservableModel(_ framework: ModelFramework) =
@@ -55,9 +58,9 @@ public macro ObservableModel(_ framework: ModelFramework) =
 
 /// Makes a class a model that several threads use, and that is `Observable` as well.
 @attached(
-  member, conformances: ObservableModel,
+  member, conformances: ObservableModel, Sendable, Observation.Observable,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-  named(modelRegistrar), named(CodingKeys))
+  named(modelRegistrar), named(CodingKeys), named(deinit))
 @attached(memberAttribute)
 @attached(extension, conformances: ObservableModel, Sendable, Observation.Observable)
 public macro ObservableModel(_ use: ModelThreadSafety, _ framework: ModelFramework) =

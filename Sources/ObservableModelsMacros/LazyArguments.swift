@@ -10,10 +10,13 @@ struct LazyArguments {
 
   init(_ attribute: AttributeSyntax) {
     isComputed = attribute.shortName == "Computed"
-    paths = attribute.list.filter { $0.label == nil }.map(\.expression)
-    let labeled = attribute.list.filter { $0.label != nil }
-    self.labeled = Dictionary(
-      labeled.map { ($0.label!.text, $0.expression) }, uniquingKeysWith: { $1 })
+    // Filtered as an array: a list of syntax gives another list, whose nodes have no place in the
+    // source.
+    let arguments = Array(attribute.list)
+    paths = arguments.filter { $0.label == nil }.map(\.expression)
+    labeled = Dictionary(
+      arguments.compactMap { argument in argument.label.map { ($0.text, argument.expression) } },
+      uniquingKeysWith: { $1 })
   }
 
   /// The literal that names the method which loads the property.

@@ -1,4 +1,5 @@
 import SwiftSyntax
+import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Finds what cannot work in a class with `@ObservableModel`.
@@ -13,9 +14,8 @@ struct ModelChecks {
   }
 
   func run() {
-    if let attribute = model.declaration.attributes.named("MainActor") {
-      context.diagnose(.actorOfModel(attribute, model.declaration))
-    }
+    checkThreads()
+    checkActor()
     for member in model.declaration.memberBlock.members {
       if let condition = member.decl.as(IfConfigDeclSyntax.self) { check(condition) }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
@@ -24,6 +24,15 @@ struct ModelChecks {
       } else if variable.isStoredInInstance, variable.attributes.named("Ignored") == nil {
         check(stored: variable)
       }
+    }
+  }
+
+  /// What a model of the main thread does at its end belongs there, too.
+  private func checkActor() {
+    if model.mainActor != nil, isRoot, let deinitializer = model.deinitializer,
+      !deinitializer.modifiers.contains(where: { $0.name.text == "isolated" })
+    {
+      context.diagnose(.nonisolatedDeinit(deinitializer))
     }
   }
 
@@ -113,30 +122,34 @@ struct ModelChecks {
     } else if binding.typeAnnotation == nil {
       context.diagnose(.missingType(of: binding, name))
     } else if let loader = arguments.loader {
-      check(method: loader, parameter: "String", what: "a loader is given the name of the property")
+      check(
+        method: loader, "String",
+        what: "a loader is given the name of the property")
     } else {
-      check(makerOf: variable, binding, name, attribute, arguments)
+      check(makerOf: variable, binding, attribute, arguments)
     }
   }
 
   private func check(
-    makerOf variable: VariableDeclSyntax, _ binding: PatternBindingSyntax, _ name: TokenSyntax,
+    makerOf variable: VariableDeclSyntax, _ binding: PatternBindingSyntax,
     _ attribute: AttributeSyntax, _ arguments: LazyArguments
   ) {
-    guard let member = model.members.first(where: { $0.name == plainName(name) }) else { return }
-    guard let maker = model.method(member.maker) else {
+    guard let member = model.member(of: variable), let type = binding.typeAnnotation?.type else {
+      return
+    }
+    guard let maker = model.maker(of: member, type) else {
       context.diagnose(.missingMaker(member.maker, variable, binding, attribute))
       return
     }
-    if !maker.signature.parameterClause.parameters.isEmpty
-      || maker.signature.effectSpecifiers?.asyncSpecifier != nil
-    {
+    if !maker.takesNothing {
       context.diagnose(
         PlacedDiagnostic(
           "maker", at: maker.name,
           "'\(member.maker)' computes '\(member.name)': it takes no arguments, and is not 'async'"))
-    } else if maker.isOfType, binding.typeAnnotation?.type.isOptional == false {
-      context.diagnose(.createdNotOptional(binding.typeAnnotation!.type, member.maker))
+    } else if maker.isOfType, !type.isOptional {
+      context.diagnose(.createdNotOptional(type, member.maker))
+    } else if maker.result.isOther(than: type) {
+      context.diagnose(.otherResult(of: maker, type, member.name))
     }
     if let configure = arguments.configure {
       if !maker.isOfType {
@@ -145,18 +158,20 @@ struct ModelChecks {
             "configure", at: configure,
             "what is configured once is created by a 'static func \(member.maker)()'"))
       }
-      check(method: configure, parameter: "the value", what: "it is given what was created")
+      check(
+        method: configure, type.wrappedType,
+        what: "it is given what was created")
     }
   }
 
   /// The method that a literal names has to be there.
-  private func check(method literal: ExprSyntax, parameter: String, what: String) {
+  private func check(method literal: ExprSyntax, _ type: TypeSyntax, what: String) {
     guard let name = literal.literalText else {
       context.diagnose(
         PlacedDiagnostic("literal", at: literal, "the name of a method has to be a plain literal"))
       return
     }
-    guard let method = model.method(name) else {
+    guard let method = model.method(name, fits: { $0.takes(type) }) else {
       let names = model.declaration.memberBlock.members
         .compactMap { $0.decl.as(FunctionDeclSyntax.self).map { plainName($0.name) } }
       context.diagnose(
@@ -165,12 +180,11 @@ struct ModelChecks {
           "\(model.name) has no method '\(name)'"))
       return
     }
-    let parameters = method.signature.parameterClause.parameters
-    if parameters.count != 1 || parameters.first?.firstName.tokenKind != .wildcard {
+    if !method.takes(type) {
       context.diagnose(
         PlacedDiagnostic(
           "parameters", at: method.signature.parameterClause,
-          "'\(name)' takes one argument without a label, '_: \(parameter)': \(what)"))
+          "'\(name)' takes one argument without a label, '_: \(type)': \(what)"))
     }
   }
 
@@ -237,22 +251,4 @@ func nearestName(to name: String, among candidates: [String]) -> String? {
   guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
   // A letter that was replaced counts twice, so does a pair that was swapped.
   return best.distance <= max(2, name.count * 2 / 3) && best.distance < name.count ? best.name : nil
-}
-
-extension TypeSyntax {
-  /// `some P`, by itself or optional.
-  var isOpaque: Bool {
-    if let type = self.as(SomeOrAnyTypeSyntax.self) {
-      return type.someOrAnySpecifier.tokenKind == .keyword(.some)
-    }
-    if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1 {
-      return tuple.elements.first!.type.isOpaque
-    }
-    return self.as(OptionalTypeSyntax.self)?.wrappedType.isOpaque ?? false
-  }
-
-  var isOptional: Bool {
-    self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
-      || self.as(IdentifierTypeSyntax.self)?.name.text == "Optional"
-  }
 }

@@ -6,45 +6,48 @@ extension ModelClass {
   /// behind those of that.
   func propertyMembers(inheriting parent: String?, isGeneric: Bool) -> [DeclSyntax] {
     var result: [DeclSyntax] = []
-    let access = self.access == "open " ? "public " : self.access
     if parent == nil {
       let options = options.isThreadSafe ? ".threadSafe" : ""
       result.append(
-        "\(raw: access)let observation = Observables.ModelObservation(\(raw: options))")
-    }
-    if options.isObservable, parent == nil {
-      result.append("\(raw: access)let modelRegistrar = Observation.ObservationRegistrar()")
+        "\(raw: closedAccess)let observation = Observables.ModelObservation(\(raw: options))")
     }
     result.append(firstSlot(behind: parent, isGeneric: isGeneric))
     let inheriting = parent.map { ", inheriting: \($0).properties" } ?? ""
-    let made = """
-      Observables.ModelProperties(for: \(name).self\(inheriting)) {
+    let list = """
+      (for: \(name).self\(inheriting)) {
       \(members.map { "  " + $0.entry(in: self) }.joined(separator: "\n"))
       }
       """
+    let type = "Observables.ModelProperties"
     if isGeneric {
       // A generic class has no place for it.
       result.append(
         """
-        \(raw: head(parent))var properties: Observables.ModelProperties {
-          ObservableModels.properties(of: \(raw: name).self) {
-            \(raw: indented(made, by: 4))
-          }
+        \(raw: head(parent))var properties: \(raw: type) {
+          \(raw: type).shared\(raw: indented(list, by: 2))
         }
         """)
     } else if isFinal, parent == nil {
-      result.append("\(raw: access)static let properties = \(raw: made)")
+      result.append("\(raw: access)static let properties: \(raw: type) = \(raw: type)\(raw: list)")
     } else {
       result.append(
         """
-        \(raw: head(parent))var properties: Observables.ModelProperties {
+        \(raw: head(parent))var properties: \(raw: type) {
           modelProperties
         }
         """)
-      result.append("private static let modelProperties = \(raw: made)")
+      result.append("private static let modelProperties: \(raw: type) = \(raw: type)\(raw: list)")
     }
     return result
   }
+
+  /// What tells the toolchain's Observation.
+  var registrar: DeclSyntax {
+    "\(raw: closedAccess)let modelRegistrar = ObservableModels.ModelRegistrar()"
+  }
+
+  /// For what others see and cannot override.
+  private var closedAccess: String { access == "open " ? "public " : access }
 
   /// Where the slots of this class begin.
   private func firstSlot(behind parent: String?, isGeneric: Bool) -> DeclSyntax {

@@ -1,40 +1,70 @@
 import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// A class with `@ObservableModel`, and what its members are to a model.
 struct ModelClass {
   let declaration: ClassDeclSyntax
+  /// What its members begin with, to be seen wherever the class is.
+  let access: String
   /// In the order of their slots, behind those of a superclass.
   let members: [ModelMember]
   let options: ModelOptions
 
-  init(_ declaration: ClassDeclSyntax, _ attribute: AttributeSyntax) {
+  init(
+    _ declaration: ClassDeclSyntax, _ attribute: AttributeSyntax,
+    in context: some MacroExpansionContext
+  ) {
     self.declaration = declaration
+    // An extension may say it for all that is in it.
+    let outer = context.lexicalContext.first?.as(ExtensionDeclSyntax.self)?.modifiers
+    access = (declaration.modifiers.hasAccess ? nil : outer?.access) ?? declaration.modifiers.access
     options = ModelOptions(attribute.list)
     members = declaration.memberBlock.members.compactMap { Self.member($0.decl) }
   }
 
   var name: String { declaration.name.trimmed.text }
-  var access: String { declaration.modifiers.access }
   var isFinal: Bool { declaration.modifiers.has(.final) }
 
-  /// Protocols and the superclass, as they are named.
-  var inherited: [String] {
-    declaration.inheritanceClause?.inheritedTypes.map { $0.type.trimmedDescription } ?? []
+  /// The superclass and protocols, each by itself.
+  var inherited: [TypeSyntax] {
+    declaration.inheritanceClause?.inheritedTypes.flatMap { $0.type.parts } ?? []
   }
 
   func inherits(_ names: String...) -> Bool {
-    inherited.contains { names.contains($0) || names.contains("\($0.split(separator: ".").last!)") }
+    inherited.contains { names.contains($0.shortName) }
   }
 
-  /// What a call of a method begins with: `try` where it throws.
-  func attempt(_ method: String) -> String {
-    self.method(method)?.isThrowing == true ? "try " : ""
+  /// The call of the method of `model` that a literal names, with one argument of a type; nothing
+  /// where there is none that takes it, which has been said.
+  func call(_ literal: ExprSyntax, with argument: String, _ type: TypeSyntax) -> String {
+    guard let name = literal.literalText, let method = method(name, fits: { $0.takes(type) }),
+      method.takes(type)
+    else { return "_ = \(argument)" }
+    return "\(method.attempt)model.\(name)(\(argument))"
   }
 
-  /// The method of that name, if it is declared in the class itself.
-  func method(_ name: String) -> FunctionDeclSyntax? {
-    declaration.memberBlock.members.lazy.compactMap { $0.decl.as(FunctionDeclSyntax.self) }
-      .first { plainName($0.name) == name }
+  /// The method of that name, if it is declared in the class itself; of several the one that fits.
+  func method(_ name: String, fits: (FunctionDeclSyntax) -> Bool) -> FunctionDeclSyntax? {
+    let methods = declaration.memberBlock.members
+      .compactMap { $0.decl.as(FunctionDeclSyntax.self) }
+      .filter { plainName($0.name) == name }
+    return methods.first(where: fits) ?? methods.first
+  }
+
+  /// The method that computes a property of a type.
+  func maker(of member: ModelMember, _ type: TypeSyntax) -> FunctionDeclSyntax? {
+    method(member.maker) { $0.takesNothing && !$0.result.isOther(than: type) }
+  }
+
+  var deinitializer: DeinitializerDeclSyntax? {
+    declaration.memberBlock.members.lazy.compactMap { $0.decl.as(DeinitializerDeclSyntax.self) }
+      .first
+  }
+
+  /// The property of the model that is declared so.
+  func member(of variable: VariableDeclSyntax) -> ModelMember? {
+    guard variable.isStoredInInstance, let name = variable.onlyBinding?.name else { return nil }
+    return members.first { $0.name == plainName(name) }
   }
 
   /// The stored property with observed accessors that is declared so, and its slot.
@@ -49,12 +79,18 @@ struct ModelClass {
   /// The property that `member` becomes, if it becomes one.
   private static func member(_ member: DeclSyntax) -> ModelMember? {
     guard let variable = member.as(VariableDeclSyntax.self), variable.isStoredInInstance,
-      variable.attributes.named("Ignored") == nil, let (_, name) = variable.onlyBinding
+      variable.attributes.named("Ignored") == nil, let (_, name) = variable.onlyBinding,
+      // Can be neither read nor written as a value.
+      !variable.isConstantOfSynchronization,
+      // Are refused.
+      variable.bindings.first?.typeAnnotation?.type.isOpaque != true,
+      !variable.isConstant || variable.attributes.making == nil
     else { return nil }
     let isReadOnly = variable.isConstant || variable.hasHiddenSetter
     let kind: ModelMember.Kind
     if let attribute = variable.attributes.making {
-      kind = .lazy(LazyArguments(attribute))
+      let type = variable.bindings.first?.typeAnnotation?.type.trimmed
+      kind = .lazy(LazyArguments(attribute), type)
     } else if variable.attributes.named("Observed") != nil
       || !variable.isHidden && variable.foreignWrapper == nil
     {
@@ -95,6 +131,15 @@ extension VariableDeclSyntax {
       && !bindings.contains(where: \.isComputed)
   }
 
+  /// A lock or an atomic value, which nobody can copy.
+  var isConstantOfSynchronization: Bool {
+    guard isConstant, let (binding, _) = onlyBinding else { return false }
+    let type =
+      binding.typeAnnotation?.type.plain.shortName
+      ?? binding.initializer?.value.as(FunctionCallExprSyntax.self)?.calledName
+    return type.map { ["Mutex", "Atomic", "AtomicLazyReference"].contains($0) } ?? false
+  }
+
   /// An attribute that may be a property wrapper, which leaves no place for other accessors.
   var foreignWrapper: AttributeSyntax? {
     attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { attribute in
@@ -102,5 +147,15 @@ extension VariableDeclSyntax {
       return !["Observed", "Ignored", "LazyProperty", "Computed", "ObservedProperty", "MainActor"]
         .contains(attribute.shortName)
     }
+  }
+}
+
+extension FunctionCallExprSyntax {
+  /// What is called, without module and what it is generic over: `Mutex` of `Mutex<[Int]>([])`.
+  fileprivate var calledName: String? {
+    let called =
+      calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? calledExpression
+    return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+      ?? called.as(DeclReferenceExprSyntax.self)?.baseName.text
   }
 }

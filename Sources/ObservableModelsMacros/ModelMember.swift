@@ -1,4 +1,5 @@
 import SwiftSyntax
+import SwiftSyntaxBuilder
 
 /// A member of a class that becomes a property of the model, with a slot of its own.
 struct ModelMember {
@@ -6,8 +7,8 @@ struct ModelMember {
   enum Kind {
     /// It is stored; a constant has no accessors to expand.
     case stored(isConstant: Bool)
-    /// `@Computed` or `@LazyProperty`: a method computes it.
-    case lazy(LazyArguments)
+    /// `@Computed` or `@LazyProperty`: a method computes it; the type is the one that is written.
+    case lazy(LazyArguments, TypeSyntax?)
   }
 
   let kind: Kind
@@ -24,24 +25,41 @@ struct ModelMember {
     case .stored:
       let setter = isReadOnly ? "" : ", set: { $0.\(spelling) = $1 }"
       return "Observables.Property(\(stringLiteral(name)), get: { $0.\(spelling) }\(setter))"
-    case .lazy(let arguments):
-      return computed(by: arguments, in: model) + (isReadOnly ? ".readOnlyByName" : "")
+    case .lazy(let arguments, let type):
+      return computed(by: arguments, type, in: model) + (isReadOnly ? ".readOnlyByName" : "")
     }
   }
 
-  private func computed(by arguments: LazyArguments, in model: ModelClass) -> String {
+  /// Closures and values have their types written, so that the compiler tells of a method with
+  /// another one.
+  private func computed(
+    by arguments: LazyArguments, _ type: TypeSyntax?, in model: ModelClass
+  ) -> String {
     let head = arguments.head(name, spelling)
-    if let loader = arguments.loader?.literalText {
-      return "\(head), loader: { \(model.attempt(loader))$0.\(loader)($1) })"
+    if let loader = arguments.loader {
+      let call = model.call(loader, with: "name", "String")
+      return "\(head), loader: { (model: \(model.name), name: String) in \(call) })"
     }
-    let call = "\(model.attempt(maker))"
-    guard model.method(maker)?.isOfType == true else {
-      return "\(head), get: { \(call)$0.\(maker)() })"
+    guard let type, let method = model.maker(of: self, type), method.takesNothing,
+      !method.result.isOther(than: type), type.isOptional || !method.isOfType
+    else {
+      // What is missing or wrong has been said.
+      return "\(head), get: { _ in fatalError() })"
     }
-    let configure = arguments.configure?.literalText.map { method in
-      ", configure: { \(model.attempt(method))$0.\(method)($1) }"
+    guard method.isOfType else {
+      let (result, call) = (type.optionalType, "\(method.attempt)model.\(maker)()")
+      return "\(head), get: { (model: \(model.name)) -> \(result) in \(body(result, call)) })"
     }
-    return "\(head), create: { \(call)\(model.name).\(maker)() }\(configure ?? ""))"
+    let (created, call) = (type.wrappedType, "\(method.attempt)\(model.name).\(maker)()")
+    let configure = arguments.configure.map { configure in
+      let call = model.call(configure, with: "value", created)
+      return ", configure: { (model: \(model.name), value: \(created)) in \(call) }"
+    }
+    return "\(head), create: { () -> \(created) in \(body(created, call)) }\(configure ?? ""))"
+  }
+
+  private func body(_ type: TypeSyntax, _ call: String) -> String {
+    "let value: \(type) = \(call)\nreturn value"
   }
 
   /// The method that computes the property, if it is lazy.
@@ -63,7 +81,23 @@ func plainName(_ token: TokenSyntax) -> String {
 
 extension FunctionDeclSyntax {
   var isOfType: Bool { modifiers.has(.static) || modifiers.has(.class) }
-  var isThrowing: Bool { signature.effectSpecifiers?.throwsClause != nil }
+  var result: TypeSyntax { signature.returnClause?.type ?? "Void" }
+
+  /// What a call begins with.
+  var attempt: String { signature.effectSpecifiers?.throwsClause == nil ? "" : "try " }
+
+  /// It can be called at any time, without arguments.
+  var takesNothing: Bool {
+    signature.parameterClause.parameters.isEmpty
+      && signature.effectSpecifiers?.asyncSpecifier == nil
+  }
+
+  /// It can be called with one argument of a type, as far as that is known here.
+  func takes(_ type: TypeSyntax) -> Bool {
+    let parameters = signature.parameterClause.parameters
+    guard parameters.count == 1, let parameter = parameters.first else { return false }
+    return parameter.firstName.tokenKind == .wildcard && !type.isOther(than: parameter.type)
+  }
 }
 
 extension VariableDeclSyntax {
@@ -87,7 +121,12 @@ extension VariableDeclSyntax {
   }
 
   /// `private(set)` and the like.
-  var hasHiddenSetter: Bool { modifiers.contains { $0.detail != nil && $0.name.text != "unowned" } }
+  var hasHiddenSetter: Bool { modifiers.contains { $0.detail?.detail.text == "set" } }
+
+  /// `nonisolated(unsafe)`: the class itself sees to it that one thread at a time uses it.
+  var isUnchecked: Bool {
+    modifiers.contains { $0.name.text == "nonisolated" && $0.detail?.detail.text == "unsafe" }
+  }
 }
 
 extension PatternBindingSyntax {
@@ -106,6 +145,13 @@ extension PatternBindingSyntax {
 
 extension DeclModifierListSyntax {
   func has(_ keyword: Keyword) -> Bool { contains { $0.name.tokenKind == .keyword(keyword) } }
+
+  var hasAccess: Bool {
+    contains {
+      ["open", "public", "package", "internal", "fileprivate", "private"].contains($0.name.text)
+        && $0.detail == nil
+    }
+  }
 
   /// The access level, if it is stated and reaches beyond the module's default.
   var access: String {

@@ -3,7 +3,19 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@ObservableModel`: the list of properties, the observation, the conformance.
-struct ObservableModelMacro {}
+struct ObservableModelMacro {
+  /// The class, where there is place for what the macro writes.
+  private static func model(
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax,
+    in context: some MacroExpansionContext
+  ) -> ModelClass? {
+    guard !context.isLocal, let declaration = declaration.as(ClassDeclSyntax.self) else {
+      return nil
+    }
+    let model = ModelClass(declaration, node, in: context)
+    return model.obstacles.isEmpty ? model : nil
+  }
+}
 
 extension ObservableModelMacro: MemberAttributeMacro {
   static func expansion(
@@ -11,15 +23,15 @@ extension ObservableModelMacro: MemberAttributeMacro {
     providingAttributesFor member: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [AttributeSyntax] {
-    guard let declaration = declaration.as(ClassDeclSyntax.self),
+    guard let model = model(declaration, node, in: context),
       let variable = member.as(VariableDeclSyntax.self)
     else { return [] }
-    let model = ModelClass(declaration, node)
     if let slot = model.slot(of: variable) {
       let arguments = (["\(slot)"] + model.options.text).joined(separator: ", ")
       return ["@ObservedProperty(\(raw: arguments))"]
     }
-    let isLazy = variable.attributes.making != nil && variable.isStoredInInstance
+    let isLazy =
+      variable.attributes.making != nil && variable.isStoredInInstance && !variable.isConstant
     return isLazy && variable.attributes.named("Lazy") == nil ? ["@Observables.Lazy"] : []
   }
 }
@@ -30,17 +42,16 @@ extension ObservableModelMacro: ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard let declaration = declaration.as(ClassDeclSyntax.self) else { return [] }
-    let model = ModelClass(declaration, node)
+    guard let model = model(declaration, node, in: context) else { return [] }
     var conformances: [String] = []
-    for text in protocols.map(\.trimmedDescription) {
-      if text.hasSuffix("ObservableModel") { conformances.append("Observables.ObservableModel") }
-      if text.hasSuffix("Observable"), model.options.isObservable {
-        conformances.append("Observation.Observable")
-      }
+    if protocols.contains(named: "ObservableModel") {
+      conformances.append((model.actor ?? model.noActor) + "Observables.ObservableModel")
+    }
+    if protocols.contains(named: "Observable"), model.options.isObservable {
+      conformances.append(model.noActor + "ObservableModels.FrameworkObservable")
     }
     // A subclass has to say so again.
-    if model.options.isThreadSafe, !model.inherits("@unchecked Sendable") {
+    if model.options.isThreadSafe, !model.inherits("Sendable") {
       conformances.append("@unchecked Sendable")
     }
     if conformances.isEmpty { return [] }
@@ -58,19 +69,35 @@ extension ObservableModelMacro: MemberMacro {
       context.diagnose(.notAClass(declaration, node))
       return []
     }
-    let model = ModelClass(declaration, node)
+    if context.isLocal { return [] }
+    let model = ModelClass(declaration, node, in: context)
+    if !model.obstacles.isEmpty {
+      for obstacle in model.obstacles { context.diagnose(obstacle) }
+      return []
+    }
     // Only a class whose superclass is a model conforms already without saying so.
     let isRoot =
       model.inherited.isEmpty || model.inherits("ObservableModel")
-      || protocols.contains { $0.trimmedDescription.hasSuffix("ObservableModel") }
+      || protocols.contains(named: "ObservableModel")
     ModelChecks(model, isRoot: isRoot, in: context).run()
     let isGeneric =
       declaration.genericParameterClause != nil
       || context.lexicalContext.contains { $0.isGeneric }
-    let parent = isRoot ? nil : model.inherited.first
-    return model.propertyMembers(inheriting: parent, isGeneric: isGeneric)
+    let parent = isRoot ? nil : model.inherited.first?.trimmedDescription
+    if let parent, model.options.isThreadSafe, protocols.contains(named: "Sendable") {
+      context.diagnose(.threadsOfParent(parent, node))
+    }
+    var members = model.propertyMembers(inheriting: parent, isGeneric: isGeneric)
+    if protocols.contains(named: "Observable"), model.options.isObservable {
+      members.append(model.registrar)
+    }
+    return members + model.isolatedMembers(isRoot: isRoot) + model.sharedMembers(in: context)
       + model.codingMembers(isRoot: isRoot)
   }
+}
+
+extension [TypeSyntax] {
+  fileprivate func contains(named name: String) -> Bool { contains { $0.shortName == name } }
 }
 
 extension Syntax {

@@ -8,6 +8,8 @@ struct ObservedAccessors {
   /// An expression.
   let slot: String
   let options: ModelOptions
+  /// It has been said that several threads cannot use it.
+  let isConfined: Bool
 
   var all: [AccessorDeclSyntax] {
     options.isThreadSafe
@@ -16,12 +18,13 @@ struct ObservedAccessors {
   }
 
   private var initializer: AccessorDeclSyntax {
-    """
-    @storageRestrictions(initializes: \(raw: storage))
-    init(initialValue) {
-      \(raw: storage) = initialValue
-    }
-    """
+    let check = options.isThreadSafe && !isConfined ? sendableCheck(of: "initialValue") + "\n" : ""
+    return """
+      @storageRestrictions(initializes: \(raw: storage))
+      init(initialValue) {
+        \(raw: indented(check, by: 2))\(raw: storage) = initialValue
+      }
+      """
   }
 
   // MARK: Of one thread

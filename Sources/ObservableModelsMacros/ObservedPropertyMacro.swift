@@ -16,7 +16,11 @@ extension ObservedPropertyMacro: PeerMacro {
     let kept = variable.modifiers.filter {
       ["weak", "unowned", "nonisolated"].contains($0.name.text)
     }
-    let modifiers = kept.map { $0.trimmedDescription + " " }.joined()
+    // The lock guards it, which the compiler cannot see.
+    let guarded =
+      ModelOptions(node.list).isThreadSafe && !kept.contains { $0.name.text == "nonisolated" }
+      ? "nonisolated(unsafe) " : ""
+    let modifiers = guarded + kept.map { $0.trimmedDescription + " " }.joined()
     var stored = binding.trimmed
     stored.pattern = PatternSyntax(
       IdentifierPatternSyntax(
@@ -39,7 +43,7 @@ extension ObservedPropertyMacro: AccessorMacro {
     else { return [] }
     let accessors = ObservedAccessors(
       name: name.text, storage: storageName(of: name), slot: "Self.firstModelSlot + \(slot)",
-      options: ModelOptions(node.list))
+      options: ModelOptions(node.list), isConfined: variable.isConfinedFunction)
     return accessors.all
   }
 }

@@ -21,7 +21,16 @@ struct PathMacro: ExpressionMacro {
           "'#path' reads a key path as it is written: a literal such as '\\.address?.zip'"))
       return none
     }
-    let type = root.hasSuffix(".self") ? String(root.dropLast(5)) : root
+    guard let base = arguments[0].expression.as(MemberAccessExprSyntax.self)?.base,
+      root.hasSuffix(".self")
+    else {
+      context.diagnose(
+        PlacedDiagnostic(
+          "root", at: arguments[0].expression,
+          "'#path' reads the type as it is written, such as 'User.self'"))
+      return none
+    }
+    let type = base.trimmedDescription
     var text: [String] = []
     var prefix = "\\\(type)"
     var prefixes: [String] = []

@@ -117,6 +117,23 @@ extension PlacedDiagnostic {
       fix: Replacement("make it optional", type, by: optional))
   }
 
+  /// A method that computes a value of another type than that of its property.
+  static func otherResult(
+    of maker: FunctionDeclSyntax, _ type: TypeSyntax, _ property: String
+  ) -> Self {
+    let message = """
+      '\(maker.name.text)()' computes '\(property)', which is '\(type.trimmed)', \
+      not '\(maker.result.trimmed)'
+      """
+    guard let result = maker.signature.returnClause?.type else {
+      return Self("result", at: maker.name, message)
+    }
+    let right = type.optionalType.with(\.trailingTrivia, result.trailingTrivia)
+    return Self(
+      "result", at: result, message,
+      fix: Replacement("replace '\(result.trimmed)' by '\(right.trimmed)'", result, by: right))
+  }
+
   /// A name in a literal that the class does not have.
   static func unknownName(
     _ name: String, in literal: ExprSyntax, nearest: String?, replacing text: String,

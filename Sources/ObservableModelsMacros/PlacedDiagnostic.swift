@@ -55,19 +55,6 @@ struct PlacedDiagnostic {
     }
   }
 
-  /// `@MainActor @ObservableModel class`.
-  static func actorOfModel(_ attribute: AttributeSyntax, _ declaration: ClassDeclSyntax) -> Self {
-    var changed = declaration
-    changed.attributes = declaration.attributes.filter {
-      $0.as(AttributeSyntax.self)?.shortName != attribute.shortName
-    }
-    changed.leadingTrivia = declaration.leadingTrivia
-    return Self(
-      "main-actor", at: attribute,
-      "a model is confined to the thread of its loop, which may be the main one, and to no actor",
-      fix: Replacement("remove '@\(attribute.shortName)'", declaration, by: changed))
-  }
-
   private static func article(_ word: String) -> String {
     "aeiou".contains(word.first ?? "x") ? "an" : "a"
   }

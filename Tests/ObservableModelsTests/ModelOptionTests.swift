@@ -4,14 +4,6 @@ import ObservableModels
 import Synchronization
 import Testing
 
-@ObservableModel(.observable) private class Thermostat {
-  var current = 20.0
-}
-
-@ObservableModel(.observable) private final class Heater: Thermostat {
-  var power = 0
-}
-
 @ObservableModel(.threadSafe) private final class Counter {
   var count = 0
   var names: [String] = []
@@ -76,6 +68,36 @@ struct ModelOptionTests {
     #expect(heard.value == 2 && log == ["21.0"])
   }
 
+  @Test func `a subclass may begin with the toolchain's Observation`() throws {
+    let address = ObservedAddress("1")
+    let heard = Count()
+    var calls = 0
+    for path: Path in ["zip", "isChecked"] {
+      try address.observe(path, in: loop) { _ in calls += 1 }
+    }
+    withObservationTracking {
+      _ = (address.isChecked, address.zip)
+    } onChange: {
+      heard.add()
+    }
+    loop.turn { address.zip = "2" }
+    #expect(heard.value == 0 && calls == 1)
+    loop.turn { address.isChecked = true }
+    #expect(heard.value == 1 && calls == 2)
+  }
+
+  // T8
+  @Test func `what a model for several threads guards itself is no property, nor is a lock`() throws
+  {
+    let guarded = Guarded()
+    #expect(Guarded.properties.names == ["count", "parent", "limit"])
+    var counts: [Int] = []
+    try guarded.observe("count", in: loop) { counts.append($0.count) }
+    try guarded.observe("parent.count", in: loop) { counts.append($0.parent?.count ?? -1) }
+    loop.turn { guarded.add(2) }
+    #expect(counts == [2, -1])
+  }
+
   // T8
   @Test func `threads write a model that is made for them, and none of them loses a write`() throws
   {
@@ -116,5 +138,25 @@ struct ModelOptionTests {
 }
 
 @ObservableModel(.threadSafe) class Careful { var count = 0 }
+
+/// Says itself that it is `Sendable`, so that the compiler checks all of it.
+@ObservableModel(.threadSafe) private final class Guarded: Sendable {
+  var count = 0
+  weak var parent: Guarded?
+  let limit = 10
+  let low = 1, (mean, high) = (2, 3)
+  let lock = Mutex<[Int]>([])
+  let number: Atomic<Int> = Atomic(1)
+  private let call: (@Sendable () -> Void)? = nil
+  @Ignored nonisolated(unsafe) var cache = 1
+  private nonisolated(unsafe) weak var owner: Guarded?
+
+  func add(_ count: Int) {
+    lock.withLock { $0.append(count) }
+    let parent = Guarded()
+    self.count += count
+    self.parent = parent
+  }
+}
 
 @ObservableModel final class Forgetful: Careful, @unchecked Sendable { var own = 1 }

@@ -38,7 +38,7 @@ import ObservableModels
   var team: Address?
 }
 
-@ObservableModel final class Address {
+@ObservableModel class Address {
   var zip: String
   init(_ zip: String) { self.zip = zip }
 }
@@ -86,4 +86,18 @@ struct NoName: Error {}
     calls.append("serial")
     return calls.count
   }
+}
+
+/// The toolchain's Observation hears of them, which this file does not import.
+@ObservableModel(.observable) class Thermostat {
+  var current = 20.0
+}
+
+@ObservableModel(.observable) final class Heater: Thermostat {
+  var power = 0
+}
+
+/// Only what it adds is heard by Observation.
+@ObservableModel(.observable) final class ObservedAddress: Address {
+  var isChecked = false
 }

@@ -184,6 +184,7 @@ struct AccessorExpansionTests {
           var `default` {
             @storageRestrictions(initializes: _default)
             init(initialValue) {
+              ObservableModels.requireSendable(initialValue)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
               _default = initialValue
             }
             get {
@@ -221,7 +222,7 @@ struct AccessorExpansionTests {
             }
           }
 
-          private var _default = 1
+          private nonisolated(unsafe) var _default = 1
         }
         """#)
   }

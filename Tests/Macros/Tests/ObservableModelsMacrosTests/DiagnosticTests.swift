@@ -43,22 +43,224 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a class of an actor`() {
+  @Test func `a class of the main actor that any thread may use`() {
     expectDiagnostic(
       """
-      @ObservableModel @MainActor final class User {
+      @ObservableModel(.threadSafe) @MainActor final class User {
         var first = ""
       }
       """,
-      1, 18,
+      1, 31,
       """
-      a model is confined to the thread of its loop, which may be the main one, and to no actor
+      '.threadSafe' is for models that any thread may use, '@MainActor' for those of one thread: \
+      User is one or the other
+      """)
+  }
+
+  @Test func `a property of the main actor in a class that is not`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        @Ignored @MainActor var note = ""
+        @MainActor var first = ""
+      }
       """,
-      fix: "remove '@MainActor'",
+      3, 3,
+      """
+      an observed property belongs where its model does: '@MainActor' is for the whole class, or \
+      for a property with '@Ignored'
+      """)
+  }
+
+  @Test func `a deinit of a class of the main actor`() {
+    expectDiagnostic(
+      """
+      @MainActor @ObservableModel final class User {
+        var first = ""
+
+        /// Says goodbye.
+        deinit { print("over") }
+      }
+      """,
+      5, 3,
+      """
+      the last reference to a model of '@MainActor' may go on any thread, its end belongs to the \
+      main one: it is an 'isolated deinit'
+      """,
+      fix: "add 'isolated'",
+      """
+      @MainActor @ObservableModel final class User {
+        var first = ""
+
+        /// Says goodbye.
+        isolated deinit { print("over") }
+      }
+      """)
+  }
+
+  @Test func `a closure that several threads would call`() {
+    expectDiagnostic(
+      """
+      @ObservableModel(.threadSafe) final class User {
+        var onFirst: (@Sendable () -> Void)?
+        var onMain: @MainActor () -> Void
+        var onChange: (() -> Void)? = nil
+      }
+      """,
+      4, 17, "what several threads may call is '@Sendable'", fix: "add '@Sendable'",
+      """
+      @ObservableModel(.threadSafe) final class User {
+        var onFirst: (@Sendable () -> Void)?
+        var onMain: @MainActor () -> Void
+        var onChange: (@Sendable () -> Void)? = nil
+      }
+      """)
+  }
+
+  @Test(arguments: [
+    "@Ignored var cache = 0", "private var cache = 0", "@Ignored weak var cache: A?",
+  ])
+  func `a variable that nothing guards from several threads`(variable: String) {
+    let isHidden = variable.hasPrefix("private")
+    expectDiagnostic(
+      """
+      @ObservableModel(.threadSafe) final class User {
+        private nonisolated(unsafe) var guarded = 0
+        @Observed private var observed = 0
+        #if DEBUG
+          private let constant = 0
+        #endif
+        \(variable)
+      }
+      """,
+      7, variable.contains("weak") ? 21 : isHidden ? 15 : 16,
+      """
+      several threads may use 'cache' at once: observe it, make it a 'let' such as a 'Mutex', or \
+      guard it and say 'nonisolated(unsafe)'
+      """,
+      fix: "say that the class guards it",
+      """
+      @ObservableModel(.threadSafe) final class User {
+        private nonisolated(unsafe) var guarded = 0
+        @Observed private var observed = 0
+        #if DEBUG
+          private let constant = 0
+        #endif
+        \(variable.replacing("var", with: "nonisolated(unsafe) var"))
+      }
+      """)
+  }
+
+  @Test func `a lazy variable that several threads would be the first to read`() {
+    expectDiagnostic(
+      """
+      @ObservableModel(.threadSafe) final class User {
+        private lazy var cache = 0
+      }
+      """,
+      2, 11,
+      """
+      several threads may be the first to read a 'lazy' property: compute it in 'init', or keep it \
+      in a 'Mutex'
+      """)
+  }
+
+  @Test(arguments: [
+    ("var", "observation", "= 0"), ("static let", "properties", "= 0"),
+    ("private class var", "modelProperties", ": Int { 0 }"),
+    ("static var", "firstModelSlot", "= 0"), ("func", "observation", "() {}"),
+  ])
+  func `names that the macro takes`(before: String, name: String, after: String) {
+    expectDiagnostic(
+      """
+      @ObservableModel(.threadSafe) final class User {
+        var first = ""
+        \(before) \(name) \(after)
+      }
+      """,
+      3, 4 + before.count,
+      "'\(name)' is declared by '@ObservableModel' in each model: it needs another name")
+  }
+
+  @Test func `a variable that is called as the storage of a property`() {
+    expectDiagnostic(
       """
       @ObservableModel final class User {
         var first = ""
+        private var _first = 1
       }
+      """,
+      3, 15, "'_first' is where '@ObservableModel' stores 'first': it needs another name")
+  }
+
+  @Test func `a method that computes another type`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        var first = ""
+        @Computed("first") var size: Optional<Int>
+        private func makeSize() -> [Swift.Int?] { [] }
+        @Computed("first") var number: Int?
+        private func makeNumber() -> Int { 1 }
+        @Computed("first") var named: Name
+        private func makeNamed() -> String { "" }
+      }
+      """,
+      4, 30, "'makeSize()' computes 'size', which is 'Optional<Int>', not '[Swift.Int?]'",
+      fix: "replace '[Swift.Int?]' by 'Optional<Int>'",
+      """
+      @ObservableModel final class User {
+        var first = ""
+        @Computed("first") var size: Optional<Int>
+        private func makeSize() -> Optional<Int> { [] }
+        @Computed("first") var number: Int?
+        private func makeNumber() -> Int { 1 }
+        @Computed("first") var named: Name
+        private func makeNamed() -> String { "" }
+      }
+      """)
+  }
+
+  @Test func `a method that computes nothing`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        @Computed var size: Int
+        private func makeSize() {}
+        @LazyProperty(configure: "fill") var card: Card?
+        private static func makeCard() -> Card { Card() }
+        private func fill(_ size: Int) {}
+        private func fill(_ card: Card) {}
+      }
+      """,
+      3, 16, "'makeSize()' computes 'size', which is 'Int', not 'Void'")
+  }
+
+  @Test func `a loader that is given something else than it takes`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        @LazyProperty(loader: "load") var size: Int
+        private func load(_ number: Int) {}
+      }
+      """,
+      3, 20,
+      """
+      'load' takes one argument without a label, '_: String': a loader is given the name of the \
+      property
+      """)
+  }
+
+  @Test func `a subclass for several threads, of a class of one`() {
+    expectDiagnostic(
+      """
+      @ObservableModel(.threadSafe) final class Employee: User {
+        var salary = 0
+      }
+      """, isHeir: true,
+      1, 1,
+      """
+      '.threadSafe' begins at the class that the others inherit from: 'User' belongs to one thread
       """)
   }
 

@@ -7,8 +7,10 @@ import Testing
 
 @testable import TestedMacros
 
-private let roots: [String: MacroSpec] = specs(conformances: ["ObservableModel"])
+private let roots: [String: MacroSpec] = specs(
+  conformances: ["ObservableModel", "Sendable", "Observable"])
 private let heirs: [String: MacroSpec] = specs(conformances: [])
+private let heirsOfOneThread: [String: MacroSpec] = specs(conformances: ["Sendable"])
 
 private func specs(conformances: [String]) -> [String: MacroSpec] {
   [
@@ -31,13 +33,15 @@ func expectExpansion(
 
 /// Expects what is said about `source`, and what the offered change makes of it.
 func expectDiagnostic(
-  _ source: String, _ line: Int, _ column: Int, _ message: String, fix: String? = nil,
+  _ source: String, isHeir: Bool = false, _ line: Int, _ column: Int, _ message: String,
+  fix: String? = nil,
   _ fixed: String? = nil, location: Testing.SourceLocation = #_sourceLocation
 ) {
   let diagnostic = DiagnosticSpec(
     message: message, line: line, column: column,
     fixIts: fix.map { [FixItSpec(message: $0)] } ?? [])
-  expect(source, roots, to: nil, [diagnostic], fixed: fixed, at: location)
+  expect(
+    source, isHeir ? heirsOfOneThread : roots, to: nil, [diagnostic], fixed: fixed, at: location)
 }
 
 /// Expects what the accessors of a property expand to.

@@ -35,7 +35,7 @@ struct ModelExpansionTests {
             0
           }
 
-          public static let properties = Observables.ModelProperties(for: User.self) {
+          public static let properties: Observables.ModelProperties = Observables.ModelProperties(for: User.self) {
             Observables.Property("name", get: {
                 $0.name
               }, set: {
@@ -77,7 +77,7 @@ struct ModelExpansionTests {
             modelProperties
           }
 
-          private static let modelProperties = Observables.ModelProperties(for: User.self) {
+          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: User.self) {
             Observables.Property("name", get: {
                 $0.name
               }, set: {
@@ -109,7 +109,7 @@ struct ModelExpansionTests {
             modelProperties
           }
 
-          private static let modelProperties = Observables.ModelProperties(for: Employee.self, inheriting: User.properties) {
+          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: Employee.self, inheriting: User.properties) {
             Observables.Property("salary", get: {
                 $0.salary
               }, set: {
@@ -139,14 +139,12 @@ struct ModelExpansionTests {
           }
 
           static var properties: Observables.ModelProperties {
-            ObservableModels.properties(of: Box.self) {
-              Observables.ModelProperties(for: Box.self) {
-                Observables.Property("value", get: {
-                    $0.value
-                  }, set: {
-                    $0.value = $1
-                  })
-              }
+            Observables.ModelProperties.shared(for: Box.self) {
+              Observables.Property("value", get: {
+                  $0.value
+                }, set: {
+                  $0.value = $1
+                })
             }
           }
         }
@@ -192,7 +190,7 @@ struct ModelExpansionTests {
             0
           }
 
-          static let properties = Observables.ModelProperties(for: Card.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Card.self) {
             Observables.Property("first", get: {
                 $0.first
               }, set: {
@@ -200,25 +198,28 @@ struct ModelExpansionTests {
               })
             Observables.Property("full", lazy: {
                 $0.$full
-              }, from: ["first"], isCached: false, get: {
-                try $0.makeFull()
+              }, from: ["first"], isCached: false, get: { (model: Card) -> String in
+                let value: String = try model.makeFull()
+                return value
               })
             Observables.Property("line", tracked: {
                 $0.$line
-              }, get: {
-                $0.makeLine()
+              }, get: { (model: Card) -> String in
+                let value: String = model.makeLine()
+                return value
               }).readOnlyByName
             Observables.Property("view", lazy: {
                 $0.$view
-              }, create: {
-                Card.makeView()
-              }, configure: {
-                try $0.prepare($1)
+              }, create: { () -> View in
+                let value: View = Card.makeView()
+                return value
+              }, configure: { (model: Card, value: View) in
+                try model.prepare(value)
               })
             Observables.Property("size", lazy: {
                 $0.$size
-              }, loader: {
-                $0.load($1)
+              }, loader: { (model: Card, name: String) in
+                model.load(name)
               })
           }
         }
@@ -254,7 +255,7 @@ struct ModelExpansionTests {
             0
           }
 
-          static let properties = Observables.ModelProperties(for: Record.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Record.self) {
             Observables.Property("name", get: {
                 $0.name
               }, set: {
@@ -265,8 +266,9 @@ struct ModelExpansionTests {
               })
             Observables.Property("line", tracked: {
                 $0.$line
-              }, get: {
-                $0.makeLine()
+              }, get: { (model: Record) -> String in
+                let value: String = model.makeLine()
+                return value
               })
           }
 
@@ -278,6 +280,175 @@ struct ModelExpansionTests {
         }
 
         extension Record: Observables.ObservableModel {
+        }
+        """#)
+  }
+
+  @Test func `a class of the main actor`() {
+    expectExpansion(
+      """
+      @MainActor @ObservableModel class Panel: @MainActor Codable {
+        var text = ""
+      }
+      """,
+      to: #"""
+        @MainActor class Panel: @MainActor Codable {
+          @ObservedProperty(0)
+          var text = ""
+
+          let observation = Observables.ModelObservation()
+
+          private static var firstModelSlot: Int {
+            0
+          }
+
+          class var properties: Observables.ModelProperties {
+            modelProperties
+          }
+
+          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: Panel.self) {
+            Observables.Property("text", get: {
+                $0.text
+              }, set: {
+                $0.text = $1
+              })
+          }
+
+          isolated deinit {
+          }
+
+          private enum CodingKeys: String, CodingKey {
+            case _text = "text"
+          }
+        }
+
+        extension Panel: @MainActor Observables.ObservableModel {
+        }
+        """#)
+  }
+
+  @Test func `a class that others may inherit from, in an extension that says who sees it`() {
+    expectExpansion(
+      """
+      public extension Space {
+        @ObservableModel nonisolated final class Planet {
+          public unowned(unsafe) var sun: Star
+          public nonisolated(unsafe) var name = ""
+        }
+      }
+      @ObservableModel open class Star: Body & Codable {
+        private enum CodingKeys: CodingKey {}
+      }
+      """, isHeir: true,
+      to: #"""
+        public extension Space {
+          nonisolated final class Planet {
+            @ObservedProperty(0)
+            public unowned(unsafe) var sun: Star
+            @ObservedProperty(1)
+            public nonisolated(unsafe) var name = ""
+
+            public let observation = Observables.ModelObservation()
+
+            private static var firstModelSlot: Int {
+              0
+            }
+
+            public static var properties: Observables.ModelProperties {
+              Observables.ModelProperties.shared(for: Planet.self) {
+                Observables.Property("sun", get: {
+                    $0.sun
+                  }, set: {
+                    $0.sun = $1
+                  })
+                Observables.Property("name", get: {
+                    $0.name
+                  }, set: {
+                    $0.name = $1
+                  })
+              }
+            }
+          }
+        }
+        open class Star: Body & Codable {
+          private enum CodingKeys: CodingKey {}
+
+          private static let firstModelSlot = Body.properties.names.count
+
+          override open class var properties: Observables.ModelProperties {
+            modelProperties
+          }
+
+          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: Star.self, inheriting: Body.properties) {
+
+          }
+        }
+        """#)
+  }
+
+  @Test func `a class inside of a function, which the compiler refuses`() {
+    expectExpansion(
+      """
+      func run() {
+        @ObservableModel final class User {
+          var name = ""
+        }
+      }
+      """,
+      to: """
+        func run() {
+          final class User {
+            var name = ""
+          }
+        }
+        """)
+  }
+
+  @Test func `what several threads may use`() {
+    expectExpansion(
+      """
+      @ObservableModel(.threadSafe) final class Counter: Sendable {
+        let id: Int, (low, high) = (1, 2)
+        private let state = Mutex<[Int]>([])
+        let number: Atomic<Int>
+        nonisolated(unsafe) let unchecked = Unchecked()
+        #if DEBUG
+          let debug = 1
+        #endif
+      }
+      """,
+      to: #"""
+        final class Counter: Sendable {
+          let id: Int, (low, high) = (1, 2)
+          private let state = Mutex<[Int]>([])
+          let number: Atomic<Int>
+          nonisolated(unsafe) let unchecked = Unchecked()
+          #if DEBUG
+            let debug = 1
+          #endif
+
+          let observation = Observables.ModelObservation(.threadSafe)
+
+          private static var firstModelSlot: Int {
+            0
+          }
+
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Counter.self) {
+            Observables.Property("unchecked", get: {
+                $0.unchecked
+              })
+          }
+
+          private func __macro_local_9constantsfMu_() {
+            ObservableModels.requireSendable(id)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(low)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(high)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(state)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(number)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+          }
+        }
+
+        extension Counter: nonisolated Observables.ObservableModel {
         }
         """#)
   }
@@ -296,22 +467,22 @@ struct ModelExpansionTests {
 
           let observation = Observables.ModelObservation(.threadSafe)
 
-          let modelRegistrar = Observation.ObservationRegistrar()
-
           private static var firstModelSlot: Int {
             0
           }
 
-          static let properties = Observables.ModelProperties(for: Counter.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Counter.self) {
             Observables.Property("count", get: {
                 $0.count
               }, set: {
                 $0.count = $1
               })
           }
+
+          let modelRegistrar = ObservableModels.ModelRegistrar()
         }
 
-        extension Counter: Observables.ObservableModel, @unchecked Sendable {
+        extension Counter: nonisolated Observables.ObservableModel, nonisolated ObservableModels.FrameworkObservable, @unchecked Sendable {
         }
         """#)
   }

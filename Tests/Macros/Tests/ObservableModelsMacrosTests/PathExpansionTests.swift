@@ -27,6 +27,12 @@ struct PathExpansionTests {
       """)
   }
 
+  @Test func `a type that is not known`() {
+    expectDiagnostic(
+      #"let path = #path(type(of: user), \.name)"#, 1, 18,
+      "'#path' reads the type as it is written, such as 'User.self'")
+  }
+
   @Test func `a key path that is no literal`() {
     expectDiagnostic(
       "let path = #path(User.self, other)", 1, 29,

@@ -1,0 +1,30 @@
+public import Observation
+
+/// What a model by `@ObservableModel(.observable)` tells the toolchain's Observation with, in files
+/// that do not import that.
+@_documentation(visibility: internal)
+public struct ModelRegistrar: Sendable {
+  private let registrar = ObservationRegistrar()
+
+  /// The registrar of a new model.
+  public init() {}
+
+  /// The property is being read.
+  public func access<Model: Observation.Observable, Value>(
+    _ model: Model, keyPath: KeyPath<Model, Value>
+  ) { registrar.access(model, keyPath: keyPath) }
+
+  /// The property is about to be written.
+  public func willSet<Model: Observation.Observable, Value>(
+    _ model: Model, keyPath: KeyPath<Model, Value>
+  ) { registrar.willSet(model, keyPath: keyPath) }
+
+  /// The property was written.
+  public func didSet<Model: Observation.Observable, Value>(
+    _ model: Model, keyPath: KeyPath<Model, Value>
+  ) { registrar.didSet(model, keyPath: keyPath) }
+}
+
+/// What such a model conforms to.
+@_documentation(visibility: internal)
+public typealias FrameworkObservable = Observation.Observable

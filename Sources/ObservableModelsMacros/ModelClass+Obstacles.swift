@@ -1,0 +1,81 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+extension ModelClass {
+  /// What leaves no place for the code of the macro: where there is any, it writes none, so that
+  /// nothing else is wrong.
+  var obstacles: [PlacedDiagnostic] { takenNames + contradictions }
+
+  /// Members that have the names of what the macro writes.
+  private var takenNames: [PlacedDiagnostic] {
+    let stored = members.filter {
+      if case .stored(isConstant: true) = $0.kind { false } else { true }
+    }
+    let storage = Dictionary(
+      stored.map { ("_" + $0.name, $0.name) }, uniquingKeysWith: { $1 })
+    return declaredNames.compactMap { token, isOfType in
+      let name = plainName(token)
+      if !isOfType, let property = storage[name] {
+        return PlacedDiagnostic(
+          "taken", at: token,
+          "'\(name)' is where '@ObservableModel' stores '\(property)': it needs another name")
+      }
+      guard (isOfType ? namesOfType : namesOfInstance).contains(name) else { return nil }
+      return PlacedDiagnostic(
+        "taken", at: token,
+        "'\(name)' is declared by '@ObservableModel' in each model: it needs another name")
+    }
+  }
+
+  /// Variables, and functions that are called as if they were some.
+  private var declaredNames: [(name: TokenSyntax, isOfType: Bool)] {
+    declaration.memberBlock.members.flatMap { member -> [(name: TokenSyntax, isOfType: Bool)] in
+      if let function = member.decl.as(FunctionDeclSyntax.self) {
+        let isPlain = function.signature.parameterClause.parameters.isEmpty
+        return isPlain ? [(function.name, function.isOfType)] : []
+      }
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { return [] }
+      return variable.bindings.compactMap { binding in
+        let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier
+        return name.map { ($0, variable.isOfType) }
+      }
+    }
+  }
+
+  private var namesOfType: [String] { ["properties", "modelProperties", "firstModelSlot"] }
+
+  private var namesOfInstance: [String] {
+    options.isObservable ? ["observation", "modelRegistrar"] : ["observation"]
+  }
+
+  private var contradictions: [PlacedDiagnostic] {
+    if let attribute = mainActor {
+      if !options.isThreadSafe { return [] }
+      return [
+        PlacedDiagnostic(
+          "threads", at: attribute,
+          "'.threadSafe' is for models that any thread may use, '@MainActor' for those of one "
+            + "thread: \(name) is one or the other")
+      ]
+    }
+    return declaration.memberBlock.variables.compactMap { variable in
+      guard let attribute = variable.attributes.named("MainActor"), member(of: variable) != nil
+      else {
+        return nil
+      }
+      return .propertyOfActor(attribute)
+    }
+  }
+}
+
+extension MacroExpansionContext {
+  /// Inside of a function, where the compiler refuses models: they cannot be extended there.
+  var isLocal: Bool {
+    lexicalContext.contains {
+      $0.is(FunctionDeclSyntax.self) || $0.is(InitializerDeclSyntax.self)
+        || $0.is(DeinitializerDeclSyntax.self) || $0.is(SubscriptDeclSyntax.self)
+        || $0.is(AccessorDeclSyntax.self) || $0.is(ClosureExprSyntax.self)
+        || $0.is(PatternBindingSyntax.self)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+extension PlacedDiagnostic {
+  /// `@Ignored var cache = 0` where several threads use the model.
+  static func unguarded(_ variable: VariableDeclSyntax) -> Self {
+    let name = variable.bindings.first!.pattern
+    var guarded = variable
+    guarded.modifiers.append(
+      DeclModifierSyntax(
+        name: .keyword(.nonisolated),
+        detail: DeclModifierDetailSyntax(detail: .identifier("unsafe")), trailingTrivia: .space))
+    // Property wrappers store in a variable of their own.
+    let isWrapped = variable.foreignWrapper != nil
+    return Self(
+      "unguarded", at: name,
+      "several threads may use '\(name.trimmedDescription)' at once: observe it, make it a 'let' "
+        + "such as a 'Mutex'" + (isWrapped ? "" : ", or guard it and say 'nonisolated(unsafe)'"),
+      fix: isWrapped
+        ? nil : Replacement("say that the class guards it", variable, by: guarded))
+  }
+
+  /// `var onChange: () -> Void` where several threads use the model.
+  static func confinedFunction(_ type: TypeSyntax) -> Self {
+    Self(
+      "function", at: type,
+      "what several threads may call is '@Sendable'",
+      fix: Replacement("add '@Sendable'", type, by: type.sendable))
+  }
+
+  /// `@MainActor var x = 1` in a class of no actor.
+  static func propertyOfActor(_ attribute: AttributeSyntax) -> Self {
+    Self(
+      "property-of-actor", at: attribute,
+      "an observed property belongs where its model does: '@\(attribute.shortName)' is for the "
+        + "whole class, or for a property with '@Ignored'")
+  }
+
+  /// `deinit` of a class of the main actor.
+  static func nonisolatedDeinit(_ deinitializer: DeinitializerDeclSyntax) -> Self {
+    var isolated = deinitializer
+    isolated.modifiers.append(
+      DeclModifierSyntax(
+        leadingTrivia: deinitializer.leadingTrivia, name: .identifier("isolated"),
+        trailingTrivia: .space))
+    isolated.deinitKeyword.leadingTrivia = []
+    return Self(
+      "deinit", at: deinitializer.deinitKeyword,
+      "the last reference to a model of '@MainActor' may go on any thread, its end belongs to the "
+        + "main one: it is an 'isolated deinit'",
+      fix: Replacement("add 'isolated'", deinitializer, by: isolated))
+  }
+
+  /// A subclass that several threads may use, of a class that only one may.
+  static func threadsOfParent(_ parent: String, _ attribute: AttributeSyntax) -> Self {
+    Self(
+      "threads-of-parent", at: attribute,
+      "'.threadSafe' begins at the class that the others inherit from: '\(parent)' belongs to one "
+        + "thread"
+    )
+  }
+}
+
+extension TypeSyntax {
+  /// The function itself is marked, not what is around it.
+  fileprivate var sendable: TypeSyntax {
+    if let type = self.as(FunctionTypeSyntax.self) {
+      return TypeSyntax("@Sendable \(type.trimmed)").with(\.trailingTrivia, type.trailingTrivia)
+    }
+    if let type = self.as(AttributedTypeSyntax.self) {
+      return TypeSyntax("@Sendable \(type.trimmed)").with(\.trailingTrivia, type.trailingTrivia)
+    }
+    if let type = self.as(OptionalTypeSyntax.self) {
+      return TypeSyntax(type.with(\.wrappedType, type.wrappedType.sendable))
+    }
+    if let type = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+      return TypeSyntax(type.with(\.wrappedType, type.wrappedType.sendable))
+    }
+    if var tuple = self.as(TupleTypeSyntax.self), var element = tuple.elements.first {
+      element.type = element.type.sendable
+      tuple.elements = [element]
+      return TypeSyntax(tuple)
+    }
+    return self
+  }
+}
