@@ -2,13 +2,18 @@
 
 import PackageDescription
 
+/// A program that uses models by macro.
+func program(_ name: String, _ settings: SwiftSetting...) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: [.product(name: "ObservableModels", package: "obs-lua")],
+    swiftSettings: [.swiftLanguageMode(.v6)] + settings)
+}
+
 let package = Package(
   name: "models",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
-  targets: ["chores", "models"].map { name in
-    .executableTarget(
-      name: name,
-      dependencies: [.product(name: "ObservableModels", package: "obs-lua")],
-      swiftSettings: [.swiftLanguageMode(.v6)])
-  }
+  targets: [
+    program("chores"), program("models"), program("jukebox", .defaultIsolation(MainActor.self)),
+  ]
 )
