@@ -107,10 +107,13 @@ extension ModelObservation {
     ofAny value: Any, heldAs property: ObjectIdentifier, in engine: Engine
   ) -> NodeRef? {
     let value = flattened(value)
-    if let collection = value as? any CollectionValue {
+    let object = value as? any ObservableReference
+    if object == nil, let collection = value as? any CollectionValue {
       return node(of: collection, heldAs: property, in: engine)
     }
-    part(in: engine)?.heldCollections[property] = nil
-    return (value as? any ObservableReference)?.observationToken(in: engine)?.node
+    if let part = part(in: engine), !part.heldCollections.isEmpty {
+      part.heldCollections[property] = nil
+    }
+    return object?.observationToken(in: engine)?.node
   }
 }
