@@ -161,9 +161,14 @@ public final class Engine {
   package func close() {
     for watcher in table { if let watcher { stop(watcher) } }
     hookCalls.removeAll()
+    forEachNode { node in
+      node.pointee.isHooked = false
+      makeIdle(node)
+    }
     // The objects may be observed by another loop now.
     rearmQuietSlots()
     settle()
+    letGoOfModels()
   }
 
   /// The calling code is where the loop lives.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a lazy property of a model is, whatever its type: where it is declared, and its record in the
 /// engine, which it has once it is observed or depends on something.
 public class LazyStorage: Receiver {
@@ -7,6 +9,8 @@ public class LazyStorage: Receiver {
   /// The same, for where counting references would be felt.
   @exclusivity(unchecked) private final var knownReference: Unmanaged<LazyDeclaration>?
   @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
+  /// Where the engine is that computes it, or 0: loops of several threads may observe its model.
+  private final let claim = Atomic<UInt>(0)
   /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
   @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
   /// Not 0 where somebody may have to know that it is read: the number of the tracked computation that
@@ -97,9 +101,25 @@ public class LazyStorage: Receiver {
     engineReference.map { $0._withUnsafeGuaranteedRef { $0 } }
   }
 
-  /// Its key is observed, or read by a tracked computation.
+  /// Its key is observed, or read by a tracked computation; nothing where another loop computes it.
+  final func attach(
+    to slot: SlotRef, of object: AnyObject, _ declaration: LazyDeclaration, in engine: Engine
+  ) {
+    if !isClaimed(by: engine) { return }
+    bind(to: object, declaration)
+    attach(to: slot, in: engine)
+  }
+
+  private final func isClaimed(by engine: Engine) -> Bool {
+    let address = address(of: engine)
+    let claimed = claim.compareExchange(
+      expected: 0, desired: address, ordering: .acquiringAndReleasing)
+    return claimed.exchanged || claimed.original == address
+  }
+
+  /// The same for one that is bound to the only object that has it.
   final func attach(to slot: SlotRef, in engine: Engine) {
-    guard record == nil else { return }
+    guard record == nil, isClaimed(by: engine) else { return }
     let hasValue = validity.pointee
     var flags = declaration.flags
     // Valid or not, it has a value to compare the next one with.
@@ -114,7 +134,12 @@ public class LazyStorage: Receiver {
 
   /// Another loop computes it.
   final func isAttached(elsewhereThan engine: Engine) -> Bool {
-    self.engine.map { $0 !== engine } ?? false
+    let claim = claim.load(ordering: .relaxed)
+    return claim != 0 && claim != address(of: engine)
+  }
+
+  private final func address(of engine: Engine) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(engine).toOpaque())
   }
 
   /// What depends on something needs a record to hear of it, and so does what somebody watches with all
@@ -294,6 +319,7 @@ public class LazyStorage: Receiver {
     engineReference = nil
     validity = LazyStorage.invalid
     trackingStamp = LazyStorage.unknownStamp
+    claim.store(0, ordering: .releasing)
   }
 }
 

@@ -16,7 +16,8 @@ final class ModelKind: NodeKind {
   }
 
   override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
-    guard let key = path.answer(at: step, of: number) else { return nil }
+    // Whether a lazy property is another loop's is asked each time.
+    guard let key = path.answer(at: step, of: number), entries[key].lazy == nil else { return nil }
     return slot(key, of: node)
   }
 
@@ -40,12 +41,16 @@ final class ModelKind: NodeKind {
           .unknownName, path: path.description, component: step + 1, detail: error.description,
           suggestion: error.suggestion)
       }
+      path.remember(key, at: step, of: number)
+      let slot = slot(key, of: node)
       // What one loop computes cannot tell another one.
-      if let lazy = entries[key].lazy, isAttached(lazy, elsewhereThan: node) {
+      if slot.pointee.lazy == nil, let lazy = entries[key].lazy,
+        isAttached(lazy, elsewhereThan: node)
+      {
+        node.engine.settleWhenIdle(node)
         throw PathError(.otherLoop, path: path.description, component: step + 1)
       }
-      path.remember(key, at: step, of: number)
-      return slot(key, of: node)
+      return slot
     case .slot, .element, .member, .operation:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
@@ -55,14 +60,12 @@ final class ModelKind: NodeKind {
 
   func slot(_ key: Int, of node: NodeRef) -> SlotRef {
     ModelObservation.with(node) { observation in
-      if let slot = observation.slot(key) { return slot }
-      let slot = node.engine.makeSlot(on: node, key: key)
-      observation.setSlot(key, slot)
-      if let declaration = entries[key].lazy {
+      let known = observation.slot(key)
+      let slot = known ?? node.engine.makeSlot(on: node, key: key)
+      if known == nil { observation.setSlot(key, slot) }
+      if let declaration = entries[key].lazy, slot.pointee.lazy == nil {
         observation.withModel(or: ()) { model in
-          let storage = declaration.storage(model)
-          storage.bind(to: model, declaration)
-          storage.attach(to: slot, in: node.engine)
+          declaration.storage(model).attach(to: slot, of: model, declaration, in: node.engine)
         }
       }
       return slot
@@ -116,6 +119,10 @@ final class ModelKind: NodeKind {
     ModelObservation.with(node) { $0.retainModel() }
   }
 
+  override func isThere(_ node: NodeRef) -> Bool {
+    ModelObservation.with(node) { $0.reference != nil }
+  }
+
   override func release(_ node: NodeRef) { ModelObservation.with(node) { $0.releaseModel() } }
 
   override func name(of slot: SlotRef) -> String {
@@ -128,7 +135,9 @@ final class ModelKind: NodeKind {
     ModelObservation.with(node) { observation in
       observation.withModel(or: []) { model in
         entries.enumerated().compactMap { slot, entry in
-          guard let declaration = entry.lazy, observation.slot(slot) == nil else { return nil }
+          guard let declaration = entry.lazy, observation.slot(slot) == nil,
+            !declaration.storage(model).isAttached(elsewhereThan: node.engine)
+          else { return nil }
           return (declaration.name, declaration.storage(model).isValid)
         }
       }

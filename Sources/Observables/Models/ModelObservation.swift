@@ -23,6 +23,8 @@ public final class ModelObservation {
   @usableFromInline let sharing: ModelSharing?
   /// This is what one loop knows of such a model.
   @exclusivity(unchecked) private var guarded: GuardedModel?
+  /// Keeps what one loop knows of such a model for its node, as the model may go on another thread.
+  @exclusivity(unchecked) private var heldByNode: ModelObservation?
 
   /// An observation for a new model, which is confined to the thread of the loops that observe it.
   public init() { sharing = nil }
@@ -293,6 +295,7 @@ public final class ModelObservation {
     if let sharing {
       let part = ModelObservation(partOf: sharing)
       part.guarded = GuardedModel(object)
+      part.heldByNode = part
       sharing.add(part, engine)
       return part.begin(object, kind, engine)
     }
@@ -319,12 +322,21 @@ public final class ModelObservation {
     return node
   }
 
+  /// Of what one of several loops knows: the model is gone.
+  func end() {
+    guard let currentNode, let engine else { return }
+    detach()
+    engine.end(currentNode)
+  }
+
   /// Nothing is observed any longer in the loop of this node.
   func detach() {
     currentNode = nil
     engine = nil
     model = nil
     heldCollections = [:]
+    // The last reference may be this one: whoever calls has another.
+    heldByNode = nil
     if let whole {
       whole.others.removeAll { $0 === self }
       whole.forgetWants()

@@ -61,9 +61,7 @@ final class ModelSharing: Sendable {
     }
 
     /// The model is gone.
-    func end() {
-      if let node = observation.currentNode, let engine = observation.engine { engine.end(node) }
-    }
+    func end() { observation.end() }
   }
 
   /// Writes that the loop has not been told yet, in order.
