@@ -79,6 +79,13 @@ int clua_try_node_settle(lua_State *L, clua_node *node) {
   return protect_operation(L, settle, 0, &data);
 }
 
+int clua_try_heal(lua_State *L, int index) {
+  index = lua_absindex(L, index);
+  lua_pushcfunction(L, clua_healtable);
+  lua_pushvalue(L, index);
+  return lua_pcall(L, 1, 0, 0);
+}
+
 typedef struct lazy_operation {
   clua_node *node;
   int flags;
@@ -585,6 +592,27 @@ int clua_try_watchyields(lua_State *L) { return clua_protect(L, watchyields, 0, 
 int clua_callplainly(lua_State *L) {
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
   return lua_gettop(L);
+}
+
+static int return_all(lua_State *L, int status, lua_KContext context) {
+  (void)status, (void)context;
+  return lua_gettop(L);
+}
+
+static int call_outer(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, return_all);
+  return lua_gettop(L);
+}
+
+bool clua_isouter(lua_CFunction function) { return function == call_outer; }
+
+int clua_outer(lua_State *L) {
+  lua_settop(L, 1);
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  if (!lua_iscfunction(L, 1)) lua_pushcclosure(L, call_outer, 1);
+  return 1;
 }
 
 int clua_watchercall(lua_State *L, int nargs, int nresults) {

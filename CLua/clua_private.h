@@ -27,6 +27,8 @@ int clua_box_collect(lua_State *L);
 
 /// What a function that owns its context does; the box is its first upvalue. [-any, +any, e]
 int clua_call_box(lua_State *L);
+/// Whether a function is one that clua_outer made.
+bool clua_isouter(lua_CFunction function);
 /// Whether a function is one that clua_try_accelerate made.
 bool clua_isaccelerated(lua_CFunction function);
 

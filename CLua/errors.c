@@ -184,8 +184,10 @@ static void pushpositioned(lua_State *L, const error_source *source) {
   // What the module obs does in Lua, it does for its caller.
   lua_Debug caller;
   int level = 2;
-  while (lua_getstack(L, level, &caller) && lua_getinfo(L, "S", &caller) &&
-         strcmp(caller.source, "=obs") == 0) {
+  while (lua_getstack(L, level, &caller) && lua_getinfo(L, "Sf", &caller)) {
+    bool own = strcmp(caller.source, "=obs") == 0 || clua_isouter(lua_tocfunction(L, -1));
+    lua_pop(L, 1);
+    if (!own) break;
     level++;
   }
   luaL_where(L, level);

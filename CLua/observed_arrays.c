@@ -18,10 +18,6 @@ static clua_node *check_array(lua_State *L, int *store) {
   return node;
 }
 
-static void check_unsorted(lua_State *L, const clua_node *node) {
-  if (node->sorting) luaL_error(L, "the array is being sorted");
-}
-
 static const char *plural(lua_Integer count) { return count == 1 ? "" : "s"; }
 
 static int raise_range(lua_State *L, lua_Integer index, lua_Integer count, bool append) {
@@ -47,13 +43,13 @@ static void check_value(lua_State *L, int argument) {
 }
 
 void clua_checkelement(lua_State *L, clua_node *node, int value) {
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   if (value && lua_isnil(L, value)) luaL_error(L, "an array has no place for nil");
 }
 
 void clua_checkelements(lua_State *L, clua_node *node, int store, lua_Integer position, int source,
                         lua_Integer first, lua_Integer count) {
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   if (position < 1 || position > length + 1) raise_range(L, position, length, true);
   for (lua_Integer i = first; i - first < count; i++) {
@@ -66,7 +62,7 @@ void clua_checkelements(lua_State *L, clua_node *node, int store, lua_Integer po
 /* ---- Assignment ----------------------------------------------------------------------------- */
 
 void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value) {
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   int exact = 0;
   lua_Integer index = 0;
   if (lua_type(L, key) == LUA_TNUMBER) index = lua_tointegerx(L, key, &exact);
@@ -101,7 +97,7 @@ int clua_arraynewindex(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   lua_settop(L, 3);
   // Most replace an element that nobody watches.
-  if (lua_isinteger(L, 2) && !lua_isnil(L, 3) && !node->sorting) {
+  if (lua_isinteger(L, 2) && !lua_isnil(L, 3) && node->access == CLUA_ACCESS_OPEN) {
     clua_record *record = clua_record_of(L, node, userdata, 2);
     bool present = lua_rawgeti(L, lua_upvalueindex(2), lua_tointeger(L, 2)) != LUA_TNIL;
     lua_pop(L, 1);
@@ -120,7 +116,7 @@ int clua_arraynewindex(lua_State *L) {
 static int array_append(lua_State *L) {
   int count = lua_gettop(L) - 1, store;
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   for (int i = 0; i < count; i++) check_value(L, i + 2);
   if (count <= 0) return 0;
   lua_Integer length = clua_listlength(L, node, store);
@@ -143,7 +139,7 @@ static int array_insert(lua_State *L) {
   int store;
   lua_settop(L, 3);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   lua_Integer position = check_position(L, 2, length, true);
   check_value(L, 3);
@@ -155,7 +151,7 @@ static int array_remove(lua_State *L) {
   int store;
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store), position = length;
   if (!lua_isnil(L, 2)) position = check_position(L, 2, length, false);
   if (position == 0) return 0;
@@ -189,7 +185,7 @@ static int array_remove_value(lua_State *L) {
   luaL_checkany(L, 2);
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   lua_Integer position = find(L, store, length, 2);
   if (position) clua_listremove(L, node, 1, store, length, position);
@@ -215,7 +211,7 @@ static int array_move(lua_State *L) {
   int store;
   lua_settop(L, 3);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   lua_Integer from = check_position(L, 2, length, false), to = check_position(L, 3, length, false);
   if (from == to) return 0;
@@ -242,7 +238,7 @@ static int array_swap(lua_State *L) {
   int store;
   lua_settop(L, 3);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   lua_Integer a = check_position(L, 2, length, false), b = check_position(L, 3, length, false);
   if (a == b) return 0;
@@ -264,7 +260,7 @@ static int array_clear(lua_State *L) {
   int store;
   lua_settop(L, 1);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   bool heard = clua_islistheard(node);
   if (heard) clua_copyrange(L, store, 1, clua_listlength(L, node, store));
   lua_Integer length = clua_listlength(L, node, store);
@@ -317,7 +313,7 @@ static int array_reverse(lua_State *L) {
   int store;
   lua_settop(L, 1);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
   length = clua_listlength(L, node, store);
@@ -343,7 +339,7 @@ static int array_set(lua_State *L) {
     }
     lua_rawseti(L, store + 1, i);
   }
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   become(L, node, store, store + 1, count < 0 ? 0 : count, false);
   return 0;
 }
@@ -352,11 +348,11 @@ int clua_arraysort(lua_State *L) {
   int store;
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
-  check_unsorted(L, node);
+  clua_checkaccess(L, node);
   if (!lua_isnil(L, 2)) luaL_checktype(L, 2, LUA_TFUNCTION);
   int guard = store + 1, list = store + 2;
   clua_pushsortguard(L, node);
-  node->sorting = true;
+  node->access = CLUA_ACCESS_SORTING;
   lua_toclose(L, guard);
   lua_Integer length = clua_listlength(L, node, store);
   luaL_argcheck(L, length < INT32_MAX, 1, "array too big");

@@ -95,7 +95,10 @@ static int base_next(lua_State *L) {
   int found;
   clua_node *node = shared->active ? clua_pushnodeat(L, 1) : NULL;
   if (node) {
-    if (lua_isnil(L, 2)) clua_noteread(L, node, CLUA_READ_EVERY);
+    if (lua_isnil(L, 2)) {
+      clua_noteread(L, node, CLUA_READ_EVERY);
+      clua_heal(L, node, 1, 4);
+    }
     lua_pushvalue(L, 2);
     found = clua_nodenext(L, node, 1, 4);
     if (found && node->opened && clua_istracking(L)) clua_track(L, lua_gettop(L));

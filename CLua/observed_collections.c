@@ -93,6 +93,13 @@ void clua_collection_make(lua_State *L) {
 
 /* ---- Size ----------------------------------------------------------------------------------- */
 
+bool clua_node_islist(lua_State *L, clua_node *node) {
+  if (node->kind != CLUA_KIND_PLAIN || !clua_pushnode(L, node)) return false;
+  bool list = clua_rawlen(L, -3) > 0;
+  lua_pop(L, 3);
+  return list;
+}
+
 clua_kind clua_node_kind(const clua_node *node) { return (clua_kind)node->kind; }
 
 /* How many values of lazy keys are in the store at `store`. [-0, +0, -] */
@@ -248,6 +255,10 @@ static int dictionary_new(lua_State *L) {
   return 1;
 }
 
+static bool is_nan(lua_State *L, int index) {
+  return lua_type(L, index) == LUA_TNUMBER && lua_tonumber(L, index) != lua_tonumber(L, index);
+}
+
 /* Upvalue 2: `add` of sets. */
 static int set_new(lua_State *L) {
   lua_settop(L, 1);
@@ -269,7 +280,11 @@ static int set_new(lua_State *L) {
   for (lua_Integer i = 1; i <= length; i++) {
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_pushvalue(L, 2);
-    lua_geti(L, 1, i);
+    bool missing = lua_geti(L, 1, i) == LUA_TNIL;
+    if (missing || is_nan(L, -1)) {
+      return luaL_error(L, "bad argument #1 to 'set_of' (a set has no place for %s)",
+                        missing ? "nil" : "NaN");
+    }
     lua_call(L, 2, 0);
   }
   return 1;

@@ -104,10 +104,11 @@ static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer
   lua_rawgeti(L, store, key);
 }
 
-/* The first key of an operation whose value changed, or 0; pushes key, old and new value.
+/* The first key from `low` on whose value an operation changed, or, for `any`, that it wrote; or 0; pushes key, old and new value.
    [-0, +(3|0), -] */
-static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, bool any) {
-  for (lua_Integer key = edit->low; key <= edit->high; key++) {
+static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, lua_Integer low,
+                                bool any) {
+  for (lua_Integer key = low; key <= edit->high; key++) {
     lua_pushinteger(L, key);
     push_old(L, edit, store, key);
     lua_rawgeti(L, store, key);
@@ -115,6 +116,15 @@ static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, 
     lua_pop(L, 3);
   }
   return 0;
+}
+
+bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key) {
+  if (!write->details || write->same || *key == LUA_MAXINTEGER) return false;
+  lua_Integer low = *key < write->details->low ? write->details->low : *key + 1;
+  lua_Integer found = first_change(L, write->details, write->store, low, false);
+  if (!found) return false;
+  *key = found;
+  return true;
 }
 
 /* ---- Telling -------------------------------------------------------------------------------- */
@@ -161,11 +171,12 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     .node = node, .table = table, .edit = edit->kind, .at = edit->at, .from = edit->from,
     .count = edit->count, .element = edit->element, .list = edit->list,
     .permutation = edit->permutation, .unsettled = node->busy > 0, .length = node->size,
+    .details = edit, .store = store,
   };
-  if (first_change(L, edit, store, false)) {
+  if (first_change(L, edit, store, edit->low, false)) {
     if (wants) write.every = node->every;
   } else if (edit->low <= edit->high && (wants & CLUA_WANTS_WRITES)) {
-    first_change(L, edit, store, true);
+    first_change(L, edit, store, edit->low, true);
     write.every = node->every;
     write.same = true;
   } else {

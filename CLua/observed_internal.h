@@ -89,6 +89,13 @@ typedef struct clua_record {
 
 enum { CLUA_RECORDS_INLINE = 2, CLUA_RECORDS_LINEAR = 8, CLUA_SHORT_STRING = 40 };
 
+/// What keeps a table from being changed.
+typedef enum clua_access {
+  CLUA_ACCESS_OPEN,
+  CLUA_ACCESS_SORTING,   // of an array: its elements are being compared
+  CLUA_ACCESS_READONLY,  // a copy that was given away; all of it is in the store, for good
+} clua_access;
+
 struct clua_node {
   clua_shared *shared;
   void *owner;
@@ -101,7 +108,7 @@ struct clua_node {
   int busy;                // a `table.sort` is at work in the store
   bool disturbed;          // … and something else wrote meanwhile
   bool journaling;         // every write is told
-  bool sorting;            // of an array: nothing may change it
+  uint8_t access;          // clua_access
   bool counting;           // of a dictionary: `size` is kept up to date
   uint8_t kind;            // clua_kind
   lua_Integer size;        // of a set; of a dictionary while counting; of a list while journaling: #t
@@ -203,6 +210,16 @@ static inline bool clua_iswanted(const clua_node *node, const clua_record *recor
 /// whose home is the store. [-0, +0, m]
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value);
+/// Raises where the table must not be changed now. [-0, +0, v]
+int clua_raiseaccess(lua_State *L, const clua_node *node);
+static inline void clua_checkaccess(lua_State *L, const clua_node *node) {
+  if (node->access != CLUA_ACCESS_OPEN) clua_raiseaccess(L, node);
+}
+/// `__newindex` of a table that is read-only.
+int clua_refusenewindex(lua_State *L);
+/// Takes home what C code wrote raw into the table, beside the store: each key is written as by a script,
+/// but for what must not be written. [-0, +0, e]
+void clua_heal(lua_State *L, clua_node *node, int table, int userdata);
 /// `__newindex` of a table whose own metatable has none. [-0, +0, e]
 int clua_storenewindex(lua_State *L);
 /// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]

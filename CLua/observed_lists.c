@@ -111,6 +111,7 @@ int clua_tableinsert(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->insert(L);
+  clua_checkaccess(L, node);
   int arguments = lua_gettop(L) - 1, store = arguments + 1;
   lua_Integer length = clua_listlength(L, node, store), position = length + 1;
   if (arguments == 3) {
@@ -128,6 +129,7 @@ int clua_tableremove(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->remove(L);
+  clua_checkaccess(L, node);
   int arguments = lua_gettop(L) - 1, store = arguments + 1;
   lua_Integer length = clua_listlength(L, node, store), position = length;
   if (arguments >= 2) position = luaL_optinteger(L, 2, length);
@@ -176,6 +178,7 @@ int clua_tablemove(lua_State *L) {
   }
   int store = top + 1;
   lua_settop(L, store);
+  clua_checkaccess(L, node);
   if (node->kind == CLUA_KIND_ARRAY) {
     clua_checkelements(L, node, store, to, other ? 1 : store, from, end - from + 1);
   }

@@ -44,6 +44,20 @@ static int raise_outside(lua_State *L, const char *message) {
   return lua_error(L);
 }
 
+/* As `tostring` for a table without a function for it, by the name that its metatable has now. */
+static int describe(lua_State *L) {
+  const char *type = luaL_typename(L, 1);
+  bool named = push_metamethod(L, 1, "__name") == LUA_TSTRING;
+  // The one that the VM uses in messages was copied when it was set.
+  lua_getmetatable(L, 1);
+  lua_pushstring(L, clua_events[CLUA_EVENT_NAME]);
+  lua_pushvalue(L, -3);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+  lua_pushfstring(L, "%s: %p", named ? lua_tostring(L, -1) : type, lua_topointer(L, 1));
+  return 1;
+}
+
 /* What stands in for a metamethod that was taken away since; its caller, one level up, is a
    forwarder. Upvalue: the event. */
 static int missing(lua_State *L) {
@@ -56,12 +70,19 @@ static int missing(lua_State *L) {
     lua_pushboolean(L, lua_rawequal(L, 1, 2));
     return 1;
   case CLUA_EVENT_TOSTRING:
-    lua_pushfstring(L, "%s: %p", luaL_typename(L, 1), lua_topointer(L, 1));
-    return 1;
+    return describe(L);
   case CLUA_EVENT_GC: case CLUA_EVENT_CLOSE:
     return 0;
-  case CLUA_EVENT_CALL:
-    return raise_outside(L, "attempt to call a table value");
+  case CLUA_EVENT_CALL: {
+    // A tail call leaves nothing of the code that made it.
+    lua_Debug caller;
+    const char *type = luaL_typename(L, 1);
+    if (!lua_getstack(L, 1, &caller) || !lua_getinfo(L, "n", &caller) || !caller.name) {
+      return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value", type));
+    }
+    return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value (%s '%s')", type,
+                                            caller.namewhat, caller.name));
+  }
   case CLUA_EVENT_LT: case CLUA_EVENT_LE: {
     const char *a = luaL_typename(L, 1), *b = luaL_typename(L, 2);
     if (lua_type(L, 1) == lua_type(L, 2)) {
@@ -150,7 +171,69 @@ static int find_index(lua_State *L) {
   return raise_outside(L, "'__index' chain too long; possibly a loop");
 }
 
-/* (t, k, v) -> nothing if the value was stored | function, table to call it with */
+/* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes: what was
+   there before, and is there now, nobody knows. */
+static int tell_handled(lua_State *L) {
+  lua_settop(L, 3);
+  clua_node *node = clua_pushnodeat(L, 1);
+  if (!node || !node->owner) return 0;
+  clua_record *record = clua_record_of(L, node, 5, 2);
+  clua_observation *observation = &node->shared->observation;
+  lua_pushnil(L);
+  clua_write write = {
+    .node = node, .slot = record ? record->slot : NULL, .every = node->every, .table = 1, .key = 2,
+    .old = 6, .new_ = 3, .uncompared = true, .length = node->size,
+  };
+  if (observation->written) observation->written(observation->context, L, &write);
+  return 0;
+}
+
+/* Whether somebody wants to know of a write of the key at 2 of the table at 1. [-0, +0, -] */
+static bool is_heard(lua_State *L) {
+  int top = lua_gettop(L);
+  clua_node *node = clua_pushnodeat(L, 1);
+  bool heard = false;
+  if (node && node->owner) {
+    clua_record *record = clua_record_of(L, node, top + 2, 2);
+    heard = (record && !record->lazy && record->slot && record->slot->wants) ||
+            (node->every && node->every->wants);
+  }
+  lua_settop(L, top);
+  return heard;
+}
+
+/* Raises the message on top; where it names the place of `call`, that of the assignment is meant. */
+static int raise_handled(lua_State *L) {
+  static const char own[] = "(observed):";
+  size_t length = 0;
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &length) : NULL;
+  if (text && length > sizeof own && memcmp(text, own, sizeof own - 1) == 0) {
+    const char *message = strstr(text + sizeof own - 1, ": ");
+    if (message) {
+      luaL_where(L, 2);
+      lua_pushlstring(L, message + 2, length - (size_t)(message + 2 - text));
+      lua_concat(L, 2);
+    }
+  }
+  return lua_error(L);
+}
+
+static int handled(lua_State *L, int status, lua_KContext context) {
+  (void)context;
+  return status == LUA_OK || status == LUA_YIELD ? tell_handled(L) : raise_handled(L);
+}
+
+/* (t, k, v, call, f, h): an assignment to an observed key that the user's `__newindex` handles; `call` calls
+   it. */
+static int handle(lua_State *L) {
+  lua_settop(L, 6);
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, 3);
+  return handled(L, lua_pcallk(L, 4, 0, 0, 0, handled), 0);
+}
+
+/* (t, k, v) -> nothing if the value was stored | function, table to call it with, whether somebody wants to
+   know */
 static int find_newindex(lua_State *L) {
   lua_settop(L, 3);
   lua_pushvalue(L, 1);
@@ -173,11 +256,13 @@ static int find_newindex(lua_State *L) {
         return raise_outside(L, "table index is NaN");
       }
       clua_scriptrawset(L, 4, 2, 3, true);
+      if (step > 0 && is_heard(L)) tell_handled(L);
       return 0;
     }
     if (type == LUA_TFUNCTION) {
       lua_pushvalue(L, 4);
-      return 2;
+      lua_pushboolean(L, is_heard(L));
+      return 3;
     }
     lua_replace(L, 4);
     lua_settop(L, 4);
@@ -199,8 +284,11 @@ static const char index_source[] =
     "  return v\n"
     "end";
 static const char newindex_source[] =
-    "local find = ... return function(t, k, v)\n"
-    "  local f, h = find(t, k, v)\n"
+    "local find, handle = ...\n"
+    "local function call(f, h, k, v) f(h, k, v) end\n"
+    "return function(t, k, v)\n"
+    "  local f, h, heard = find(t, k, v)\n"
+    "  if heard then return handle(t, k, v, call, f, h) end\n"
     "  if f then return f(h, k, v) end\n"
     "end";
 
@@ -223,7 +311,8 @@ void clua_install_metatables(lua_State *L, int shared) {
   lua_setiuservalue(L, shared, CLUA_SHARED_INDEX);
   compile(L, newindex_source);
   lua_pushcfunction(L, find_newindex);
-  lua_call(L, 1, 1);
+  lua_pushcfunction(L, handle);
+  lua_call(L, 2, 1);
   lua_setiuservalue(L, shared, CLUA_SHARED_NEWINDEX);
   compile(L, one);
   compile(L, two);
@@ -244,13 +333,24 @@ void clua_install_metatables(lua_State *L, int shared) {
 
 /* ---- Filling a private metatable ------------------------------------------------------------ */
 
+/* Whether the user's metatable has the field of an event. [-0, +0, -] */
+static bool has_field(lua_State *L, int user, int shared, int event) {
+  if (lua_type(L, user) != LUA_TTABLE) return false;
+  lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
+  bool has = lua_rawget(L, user) != LUA_TNIL;
+  lua_pop(L, 1);
+  return has;
+}
+
 /* Sets metatable[event] to what it shall be for a user's metatable that has the event, or to nil.
    `user` is the user's metatable, `shared` the state's userdata. [-0, +0, m] */
 static void fill_event(lua_State *L, int metatable, int user, int shared, int event, bool present) {
   lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
-  if (!present) {
+  // A name that is taken out of the metatable later is noticed by `tostring` only.
+  bool named = event == CLUA_EVENT_TOSTRING && has_field(L, user, shared, CLUA_EVENT_NAME);
+  if (!present && !named) {
     lua_pushnil(L);
-  } else if (event == CLUA_EVENT_GC) {
+  } else if (event == CLUA_EVENT_GC || !present) {
     lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
   } else {
     // C functions find the place of their caller one level up, where a forwarder would be; and what
@@ -262,6 +362,10 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
     }
   }
   lua_rawset(L, metatable);
+  if (event == CLUA_EVENT_NAME) {
+    bool described = has_field(L, user, shared, CLUA_EVENT_TOSTRING);
+    if (!described) fill_event(L, metatable, user, shared, CLUA_EVENT_TOSTRING, false);
+  }
 }
 
 void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) {
@@ -272,19 +376,13 @@ void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) 
   lua_rawset(L, metatable);
 }
 
-/* [-0, +0, m] */
-static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int shared) {
+/* `__index`; how instances of models and user functions are asked is found out. [-0, +0, m] */
+static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata) {
   if (clua_isstorefixed(node)) {
     // An array shows its elements first, a set never its members.
-    bool array = node->kind == CLUA_KIND_ARRAY;
     lua_pushliteral(L, "__index");
-    if (array) lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+    if (node->kind == CLUA_KIND_ARRAY) lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
     else clua_pushfield(L, userdata, "__index");
-    lua_rawset(L, metatable);
-    lua_pushliteral(L, "__newindex");
-    lua_pushvalue(L, userdata);
-    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-    lua_pushcclosure(L, array ? clua_arraynewindex : clua_setnewindex, 2);
     lua_rawset(L, metatable);
     node->userindex = false;
     return;
@@ -298,18 +396,33 @@ static void fill_access(lua_State *L, clua_node *node, int metatable, int userda
   // A script that later replaces a table in `__index` by a function through a plain assignment can't
   // be seen: until something else fills this metatable, the function is called with the store.
   if (!node->opened) clua_fillindex(L, node, metatable, userdata);
-  lua_pushliteral(L, "__newindex");
-  bool newindex = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
-  node->modelled = clua_ismodelnewindex(L, -1);
-  if (node->modelled) newindex = false;
-  lua_pop(L, 1);
-  if (newindex) {
-    lua_getiuservalue(L, shared, CLUA_SHARED_NEWINDEX);
-  } else {
-    lua_pushvalue(L, userdata);
-    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-    lua_pushcclosure(L, clua_storenewindex, 2);
+}
+
+/* Pushes the function that a table of this kind has as `__newindex`. [-0, +1, m] */
+static void push_newindex(lua_State *L, clua_node *node, int userdata, int shared) {
+  if (!clua_isstorefixed(node) && node->access == CLUA_ACCESS_OPEN) {
+    bool present = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
+    node->modelled = clua_ismodelnewindex(L, -1);
+    lua_pop(L, 1);
+    if (present && !node->modelled) {
+      lua_getiuservalue(L, shared, CLUA_SHARED_NEWINDEX);
+      return;
+    }
   }
+  lua_CFunction function = clua_storenewindex;
+  if (node->access == CLUA_ACCESS_READONLY) function = clua_refusenewindex;
+  else if (node->kind == CLUA_KIND_ARRAY) function = clua_arraynewindex;
+  else if (node->kind == CLUA_KIND_SET) function = clua_setnewindex;
+  lua_pushvalue(L, userdata);
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_pushcclosure(L, function, 2);
+}
+
+/* [-0, +0, m] */
+static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int shared) {
+  fill_reading(L, node, metatable, userdata);
+  lua_pushliteral(L, "__newindex");
+  push_newindex(L, node, userdata, shared);
   lua_rawset(L, metatable);
 }
 

@@ -287,7 +287,8 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   if (node->all) {
     // What a tracked getter has read it will read again.
     if (node->tracked) node->tracked = has_slots(node);
-    if (!node->every && node->positives == 0 && !clua_isstorefixed(node) && !node->tracked) {
+    bool fixed = clua_isstorefixed(node) || node->access == CLUA_ACCESS_READONLY;
+    if (!node->every && node->positives == 0 && !fixed && !node->tracked) {
       clua_forgetplaces(L, node, userdata);
       move_all_back(L, node, table, metatable, userdata, store);
     }

@@ -24,6 +24,13 @@ static set check_set(lua_State *L, int index) {
   return set;
 }
 
+/* The same, which shall be changed. */
+static set check_open_set(lua_State *L, int index) {
+  set set = check_set(L, index);
+  clua_checkaccess(L, set.node);
+  return set;
+}
+
 /* What can be a member. [-0, +0, v] */
 static void check_member(lua_State *L, int argument) {
   luaL_checkany(L, argument);
@@ -79,7 +86,7 @@ int clua_setnewindex(lua_State *L) {
 
 static int set_add(lua_State *L) {
   lua_settop(L, 2);
-  set set = check_set(L, 1);
+  set set = check_open_set(L, 1);
   check_member(L, 2);
   lua_pushvalue(L, 2);
   lua_pushboolean(L, put(L, &set, true));
@@ -88,7 +95,7 @@ static int set_add(lua_State *L) {
 
 static int set_remove(lua_State *L) {
   lua_settop(L, 2);
-  set set = check_set(L, 1);
+  set set = check_open_set(L, 1);
   lua_pushvalue(L, 2);
   lua_pushboolean(L, !lua_isnil(L, 2) && put(L, &set, false));
   return 1;
@@ -152,19 +159,19 @@ static int put_all(lua_State *L, const set *set, lua_Integer count, bool in) {
 
 static int set_union(lua_State *L) {
   lua_settop(L, 2);
-  set set = check_set(L, 1);
+  set set = check_open_set(L, 1);
   return put_all(L, &set, push_argument(L), true);
 }
 
 static int set_subtract(lua_State *L) {
   lua_settop(L, 2);
-  set set = check_set(L, 1);
+  set set = check_open_set(L, 1);
   return put_all(L, &set, push_argument(L), false);
 }
 
 static int set_intersect(lua_State *L) {
   lua_settop(L, 2);
-  set set = check_set(L, 1);
+  set set = check_open_set(L, 1);
   lua_Integer others = push_argument(L);
   int list = lua_gettop(L), kept = list + 1;
   lua_newtable(L);
@@ -185,7 +192,7 @@ static int set_intersect(lua_State *L) {
 
 static int set_clear(lua_State *L) {
   lua_settop(L, 1);
-  set set = check_set(L, 1);
+  set set = check_open_set(L, 1);
   return put_all(L, &set, push_members(L, set.store), false);
 }
 

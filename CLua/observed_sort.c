@@ -108,7 +108,7 @@ static int end_sort(lua_State *L) {
   if (!node) return 0;
   state->node = NULL;
   if (state->copied) {
-    node->sorting = false;
+    node->access = CLUA_ACCESS_OPEN;
     return 0;
   }
   node->busy--;
@@ -143,6 +143,7 @@ int clua_tablesort(lua_State *L) {
     lua_pop(L, 1);
     return clua_arraysort(L);
   }
+  clua_checkaccess(L, node);
   int store = lua_gettop(L);
   lua_Unsigned length = (lua_Unsigned)clua_listlength(L, node, store);
   if (length < 2) return 0;

@@ -3,6 +3,28 @@
 
 #include <string.h>
 
+/* ---- Who may write -------------------------------------------------------------------------- */
+
+int clua_raiseaccess(lua_State *L, const clua_node *node) {
+  if (node->access == CLUA_ACCESS_SORTING) return luaL_error(L, "the array is being sorted");
+  return luaL_error(L, "a copy made by obs.copy_of is read-only; change what it is a copy of");
+}
+
+int clua_refusenewindex(lua_State *L) {
+  return clua_raiseaccess(L, (clua_node *)lua_touserdata(L, lua_upvalueindex(1)));
+}
+
+int clua_freeze(lua_State *L) {
+  lua_settop(L, 1);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  clua_node *node = clua_node_make(L, 1);
+  if (!clua_isstorefixed(node)) clua_moveall(L, node);
+  node->access = CLUA_ACCESS_READONLY;
+  if (clua_pushnodeat(L, 1)) clua_fill(L, node, 1, 2, 3, false);
+  lua_settop(L, 1);
+  return 1;
+}
+
 /* ---- Writes --------------------------------------------------------------------------------- */
 
 bool clua_same(lua_State *L, int a, int b) {
@@ -156,6 +178,78 @@ int clua_storenewindex(lua_State *L) {
   return 0;
 }
 
+/* ---- Raw writes of others ------------------------------------------------------------------- */
+
+/* Whether the table itself has a value under the key on top whose home is the store; replaces the key by
+   both. [-1, +(2|0), -] */
+static bool push_shadow(lua_State *L, int table) {
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, table) != LUA_TNIL) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
+/* Pushes a key that is in the table, though its home is the store, and its value. [-0, +(2|0), -] */
+static bool find_shadow(lua_State *L, clua_node *node, int table, int userdata) {
+  if (node->all) {
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+      if (!clua_ismetakey(L, lua_gettop(L) - 1)) return true;
+      lua_pop(L, 1);
+    }
+    return false;
+  }
+  if (node->count == 0) return false;
+  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+  int keys = lua_gettop(L);
+  for (int i = 1; i <= node->count; i++) {
+    lua_rawgeti(L, keys, i);
+    if (lua_isnil(L, -1)) lua_pop(L, 1);
+    else if (push_shadow(L, table)) {
+      lua_remove(L, keys);
+      return true;
+    }
+  }
+  lua_pop(L, 1);
+  return false;
+}
+
+/* Whether a script could write the key at `key`. */
+static bool is_writable(lua_State *L, clua_node *node, clua_record *record, int userdata, int key) {
+  if (record && record->lazy) return !(record->flags & CLUA_LAZY_READONLY) && !record->loading;
+  if (node->access != CLUA_ACCESS_OPEN || node->kind == CLUA_KIND_SET) return false;
+  if (node->kind != CLUA_KIND_ARRAY) return true;
+  if (!lua_isinteger(L, key)) return false;
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_Integer length = clua_listlength(L, node, lua_gettop(L)), index = lua_tointeger(L, key);
+  lua_pop(L, 1);
+  return index >= 1 && index <= length + 1;
+}
+
+void clua_heal(lua_State *L, clua_node *node, int table, int userdata) {
+  int top = lua_gettop(L), key = top + 1, value = top + 2;
+  luaL_checkstack(L, 24, NULL);
+  while (find_shadow(L, node, table, userdata)) {
+    lua_pushvalue(L, key);
+    lua_pushnil(L);
+    lua_rawset(L, table);
+    clua_record *record = clua_record_of(L, node, userdata, key);
+    if (is_writable(L, node, record, userdata, key)) {
+      clua_store(L, node, record, table, userdata, key, value);
+    }
+    lua_settop(L, top);
+  }
+}
+
+int clua_healtable(lua_State *L) {
+  lua_settop(L, 1);
+  clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
+  if (node) clua_heal(L, node, 1, 3);
+  return 0;
+}
+
+/* ---- Reading and raw access ----------------------------------------------------------------- */
+
 /* `__len` of a table that moved as a whole. Upvalues: the store, the node's userdata. */
 int clua_storelength(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, lua_upvalueindex(2));
@@ -169,6 +263,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
     int userdata = top + 2;
+    if (report && node->access == CLUA_ACCESS_READONLY) clua_raiseaccess(L, node);
     if (node->kind == CLUA_KIND_ARRAY) {
       clua_arrayassign(L, node, table, userdata, key, value);
       lua_settop(L, top);
@@ -203,18 +298,17 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
 int clua_rawget(lua_State *L, int index) {
   int table = lua_absindex(L, index), key = lua_gettop(L);
   clua_node *node = clua_pushnodeat(L, table);
-  if (node) {
-    // A key is in one place only, and absent keys are in none.
+  if (!node) return lua_rawget(L, table);
+  // A key is in one place only, and absent keys are in none; what others wrote raw hides the store.
+  lua_pushvalue(L, key);
+  if (lua_rawget(L, table) == LUA_TNIL) {
     lua_getiuservalue(L, key + 2, CLUA_NODE_STORE);
     lua_pushvalue(L, key);
-    if (lua_rawget(L, -2) != LUA_TNIL) {
-      lua_replace(L, key);
-      lua_settop(L, key);
-      return lua_type(L, key);
-    }
-    lua_settop(L, key);
+    lua_rawget(L, -2);
   }
-  return lua_rawget(L, table);
+  lua_replace(L, key);
+  lua_settop(L, key);
+  return lua_type(L, key);
 }
 
 void clua_rawset(lua_State *L, int index) {

@@ -18,6 +18,8 @@ int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_settle. [-0, +(0|1), -]
 int clua_try_node_settle(lua_State *L, clua_node *node);
+/// As clua_healtable for the table at `index`. [-0, +(0|1), -]
+int clua_try_heal(lua_State *L, int index);
 /// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
 /// [-1, +(0|1), -]
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);
@@ -115,6 +117,9 @@ int clua_watchercall(lua_State *L, int nargs, int nresults);
 int clua_gettercall(lua_State *L, int nargs, int nresults, int handler);
 /// A function for scripts: calls its first argument with the others, without letting it yield.
 int clua_callplainly(lua_State *L);
+/// (function) -> a C function, which calls it if it is none itself. A tail call of that keeps the frame of the code that makes it,
+/// whose line errors name.
+int clua_outer(lua_State *L);
 /// Replaces `coroutine.yield` by one that knows watchers. [-0, +(0|1), -]
 int clua_try_watchyields(lua_State *L);
 /// Calls what the node of the table in `slot` of the table of anchors keeps under `key` with that

@@ -52,6 +52,8 @@ typedef struct clua_write {
   int table, key;
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
+  bool uncompared;   // a change, though nobody knows the value of before
+  bool told;         // by the program, of what is there already: the table holds what it held
   bool was, is;      // the key had a value of its own before, and has one now
   /// Of an edit: the key and the values above are those of the first element that changed.
   clua_edit_kind edit;
@@ -64,6 +66,9 @@ typedef struct clua_write {
   /// Other observed elements that changed: `slot`, and key and values where somebody asks for them.
   const struct clua_write *others;
   int othercount;
+  /// Of an edit: all that it did, and where the list is; see clua_write_nextchange.
+  const struct clua_edit *details;
+  int store;
 } clua_write;
 
 struct clua_shared;
@@ -147,6 +152,15 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// (owner must be NULL then; a metatable of observed tables keeps its node, since new metamethods
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
+
+/// Of an edit: pushes the first key behind `key` (or of all, if that is below) whose value it changed, with
+/// the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
+bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key);
+/// (table): takes home what C code wrote raw into it, though it is observed; such keys hide what scripts
+/// write later. Each counts as a write. [-0, +0, e]
+int clua_healtable(lua_State *L);
+/// (table) -> the same, which nobody can change any more. [-0, +1, e]
+int clua_freeze(lua_State *L);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
 int clua_rawget(lua_State *L, int index);

@@ -109,6 +109,7 @@ extension LuaHost {
     guard let root = try existingNode(at: 1, of: L, "forget"), isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
+    let isKnownAsNil = engine.everybodyKnows(lazy, { isNil(lazy, isBase: $0, L) })
     if lazy.pointee.flags.contains(.pending) {
       lua_pushnil(L)
     } else {
@@ -126,10 +127,17 @@ extension LuaHost {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
     (write.table, write.key, write.old, write.new_) = (1, 2, 3, 4)
+    write.same = isKnownAsNil
     write.length = clua_node_length(table)
     withUnsafePointer(to: write) { written(L, $0) }
     engine.runHooks()
     return 0
+  }
+
+  private func isNil(_ lazy: WatcherRef, isBase: Bool, _ L: OpaquePointer) -> Bool {
+    clua_lazy_pushvalue(L, lazy.number, isBase)
+    defer { clua_pop(L, 1) }
+    return lua_type(L, -1) == LUA_TNIL
   }
 
   /// invalidate(object, key) → whether that is a lazy property.

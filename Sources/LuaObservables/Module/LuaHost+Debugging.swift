@@ -118,6 +118,7 @@ extension LuaHost {
     var silence = engine.silence(
       of: watcher, history, isRecording: isRecording,
       cause: cause.flatMap { $0.line > 0 ? sources.text($0) : nil })
+    for hint in watcher.map(listHints) ?? [] { silence.detail += "; \(hint)" }
     if !isRecording { silence.detail += "; recording is off, obs.record(true) keeps more" }
     try state.check(clua_try_createtable(L, 0, 2), L)
     for (field, value) in [("reason", silence.reason.rawValue), ("detail", silence.detail)] {

@@ -132,7 +132,9 @@ extension LuaHost {
     }
     let (name, site) = title(of: watcher)
     let suffix = watcher.script.pointee.hasEdits ? watcher.notes("edits") : watcher.notes()
+    let hint = watcher.pointee.root.flatMap { listHint(for: path, from: $0) }
     return (name == site ? "" : "\(name) ") + "on '\(path)', registered at \(site)" + suffix
+      + (hint.map { " (\($0))" } ?? "")
   }
 
   /// What `tostring` gives, without calling metamethods.

@@ -47,7 +47,7 @@ extension LuaHost {
     for slice in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
-      PackageResources.graph_lua,
+      PackageResources.graph_lua, PackageResources.finish_lua,
     ] {
       let status = slice.withUnsafeBytes { text in
         clua_try_load(
@@ -78,8 +78,13 @@ extension LuaHost {
     try state.check(clua_try_setfield(L, -2, "flush", 5), L)
     try setConstructors(L)
     try setModelFunctions(L)
-    lua_pushcclosure(L, clua_callplainly, 0)
-    try state.check(clua_try_setfield(L, -2, "call_plainly", 12), L)
+    let callers: [(String, lua_CFunction)] = [
+      ("call_plainly", clua_callplainly), ("outer", clua_outer),
+    ]
+    for (name, function) in callers {
+      lua_pushcclosure(L, function, 0)
+      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+    }
     for functions in [
       observingFunctions, operatorFunctions, collectionFunctions, lazyFunctions, modelFunctions,
       objectFunctions, watcherFunctions, inspectionFunctions, loopFunctions, debuggingFunctions,

@@ -159,8 +159,10 @@ extension LuaHost {
 
   // MARK: Writes
 
-  /// trigger(observed, key, previous): like one assignment from `previous` to the current value.
+  /// trigger(observed, key, previous): like one assignment from `previous` to the current value; without one
+  /// a change all the same.
   private func trigger(_ L: OpaquePointer) throws -> CInt {
+    let isCompared = lua_gettop(L) >= 3
     lua_settop(L, 3)
     let isNaN = lua_type(L, 2) == LUA_TNUMBER && lua_tonumberx(L, 2, nil).isNaN
     if lua_type(L, 2) == LUA_TNIL || isNaN {
@@ -169,6 +171,7 @@ extension LuaHost {
     guard let root = try existingNode(at: 1, of: L, "trigger") else { return 0 }
     if !isTable(root) { return try triggerModel(root, L) }
     let table = TableKind.table(root)
+    try state.check(clua_try_heal(L, 1), L)
     lua_pushvalue(L, 2)
     clua_inheritedget(L, 1)
     var write = clua_write()
@@ -178,10 +181,10 @@ extension LuaHost {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
     (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L))
-    // Without a previous value it is a change, whatever is there now.
-    write.same = lua_type(L, 3) != LUA_TNIL && clua_same(L, 3, write.new_)
+    (write.told, write.uncompared) = (true, !isCompared)
+    write.same = isCompared && clua_same(L, 3, write.new_)
     write.is = lua_type(L, write.new_) != LUA_TNIL
-    write.was = lua_type(L, 3) != LUA_TNIL || write.is
+    write.was = write.is
     write.length = clua_node_length(table)
     if write.slot != nil || write.every != nil {
       withUnsafePointer(to: write) { written(L, $0) }

@@ -94,6 +94,7 @@ extension LuaHost {
       flags: made.node == nil ? flags(options, root) : options.flags,
       context: Int(bitPattern: data))
     let name = watcher.identity
+    tables.hasMetLists = false
     do {
       if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
@@ -107,6 +108,7 @@ extension LuaHost {
       }
       throw error
     }
+    if tables.hasMetLists, let watcher = engine.watcher(name) { warnOfLists(watcher, L) }
     // Getters that its paths go through may have ended it.
     if options.isInitial, engine.watcher(name) != nil {
       data.pointee.tellsAll = manner.isEditing

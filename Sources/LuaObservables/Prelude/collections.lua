@@ -5,6 +5,7 @@ local next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
   next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
 local bad_argument, check_function, check_observed, kind_of =
   core.bad_argument, core.check_function, core.check_observed, core.kind
+local element_count, freeze = core.element_count, core.freeze
 local sort = table.sort
 
 obs.array = core.array
@@ -18,7 +19,7 @@ end
 
 -- Whole collections ------------------------------------------------------------------------------
 
--- What `other` holds, by key; a set's members as a list.
+-- What `other` holds, by key; a set's members as a list. Lazy keys are none of it (C13).
 local function entries(other, number, name)
   check_observed(other, number, name)
   local kind, copy = kind_of(other), {}
@@ -32,7 +33,10 @@ local function entries(other, number, name)
   elseif type(other) == "userdata" and kind == "array" then
     for i = 1, #other do copy[i] = other[i] end
   else
-    for key, value in iterate, state do copy[key] = value end
+    local derived = core.derived_keys(other)
+    for key, value in iterate, state do
+      if not derived[key] then copy[key] = value end
+    end
   end
   return copy
 end
@@ -44,16 +48,21 @@ local function values_of(other, number, name)
   return list
 end
 
+local function clear_table(collection)
+  local derived = core.derived_keys(collection)
+  for i = element_count(collection), 1, -1 do collection[i] = nil end
+  for key in next, collection do
+    if not derived[key] then collection[key] = nil end
+  end
+end
+
 function obs.clear(collection)
   check_observed(collection, 1, "clear")
   local kind = kind_of(collection)
-  if kind == "array" or kind == "set" then return collection:clear() end
-  if type(collection) == "userdata" then
-    if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
-    return core.assign(collection, {})
-  end
-  for i = rawlen(collection), 1, -1 do collection[i] = nil end
-  for key in next, collection do collection[key] = nil end
+  if kind == "array" or kind == "set" then return core.written(pcall(collection.clear, collection)) end
+  if type(collection) == "table" then return core.written(pcall(clear_table, collection)) end
+  if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
+  return core.assign(collection, {})
 end
 
 local function assign_to_set(set, wanted)
@@ -67,16 +76,16 @@ local function assign_to_set(set, wanted)
 end
 
 local function assign_to_table(to, wanted)
-  local length = rawlen(wanted)
-  for i = rawlen(to), length + 1, -1 do to[i] = nil end
+  local length, derived = rawlen(wanted), core.derived_keys(to)
+  for i = element_count(to), length + 1, -1 do to[i] = nil end
   for i = 1, length do
-    if not same(rawget(to, i), wanted[i]) then to[i] = wanted[i] end
+    if not derived[i] and not same(rawget(to, i), wanted[i]) then to[i] = wanted[i] end
   end
   for key in next, to do
-    if wanted[key] == nil then to[key] = nil end
+    if wanted[key] == nil and not derived[key] then to[key] = nil end
   end
   for key, value in next, wanted do
-    if not same(rawget(to, key), value) then to[key] = value end
+    if not derived[key] and not same(rawget(to, key), value) then to[key] = value end
   end
 end
 
@@ -84,7 +93,7 @@ function obs.assign(collection, other)
   check_observed(collection, 1, "assign")
   local kind, wanted = kind_of(collection), entries(other, 2, "assign")
   if rawequal(collection, other) then return end
-  if kind == "array" then return collection:set(wanted) end
+  if kind == "array" then return core.written(pcall(collection.set, collection, wanted)) end
   if kind == "set" then return core.written(pcall(assign_to_set, collection, wanted)) end
   if type(collection) == "table" then
     return core.written(pcall(assign_to_table, collection, wanted))
@@ -95,13 +104,13 @@ end
 
 -- Copies -------------------------------------------------------------------------------------------
 
--- A collection of the same kind that nobody observes; what is no collection as it is.
+-- A collection of the same kind that nobody can change; what is no collection as it is.
 local function copied(value)
   local kind = kind_of(value)
-  if kind == "array" then return obs.array(value) end
-  if kind == "set" then return obs.set_of(value) end
-  if kind == "dictionary" then return obs.dictionary(value) end
-  return type(value) == "table" and entries(value, 1, "copy_of") or value
+  if kind == "array" then return freeze(obs.array(value)) end
+  if kind == "set" then return freeze(obs.set_of(value)) end
+  if kind == "dictionary" then return freeze(obs.dictionary(entries(value, 1, "copy_of"))) end
+  return type(value) == "table" and freeze(entries(value, 1, "copy_of")) or value
 end
 
 function obs.copy_of(target, name, source)
@@ -119,6 +128,48 @@ function obs.copy_of(target, name, source)
   core.declare(target, name, core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, nil, "copy_of", 3))
+end
+
+function obs.raw(observed, options)
+  if type(observed) ~= "table" then
+    bad_argument(1, "raw", "table expected, got " .. (observed == nil and "no value" or type(observed)))
+  end
+  if options ~= nil and type(options) ~= "table" then
+    bad_argument(2, "raw", "table of options expected, got " .. type(options))
+  end
+  for key, value in next, options or {} do
+    if key ~= "computed" then
+      bad_argument(2, "raw", ("unknown option '%s' (there is 'computed')"):format(tostring(key)))
+    end
+    if type(value) ~= "boolean" then
+      bad_argument(2, "raw", "option 'computed' takes a boolean, not a " .. type(value))
+    end
+  end
+  local is_computing = options ~= nil and options.computed
+  local copies, work = { [observed] = {} }, { observed }
+  local function copied_value(value)
+    if type(value) ~= "table" then return value end
+    local known = copies[value]
+    if not known then
+      known = {}
+      copies[value] = known
+      work[#work + 1] = value
+    end
+    return known
+  end
+  -- Iterative: tables may be nested deeper than Lua calls can.
+  while #work > 0 do
+    local from = work[#work]
+    work[#work] = nil
+    local to, derived = copies[from], core.derived_keys(from)
+    for key, value in next, from do
+      if not derived[key] then to[copied_value(key)] = copied_value(value) end
+    end
+    if is_computing then
+      for key in next, derived do to[key] = copied_value(from[key]) end
+    end
+  end
+  return copies[observed]
 end
 
 -- Collections of the host program -----------------------------------------------------------------

@@ -139,6 +139,20 @@ function core.instantiate(object)
   end
 end
 
+local none = {}
+
+-- C13: the keys of an object that are lazy or computed, whether anybody has read them or not.
+function core.derived_keys(object)
+  local keys, record = core.lazy_keys(object), model_of(object)
+  if not record or not record.instantiate then return keys or none end
+  keys = keys or {}
+  local names = forgotten[object]
+  for _, name in ipairs(record.lazy_names) do
+    if not (names and names[name]) then keys[name] = true end
+  end
+  return keys
+end
+
 -- Says that a declaration was taken back: on this instance the model declares it no more.
 function core.forgotten(object, name)
   local record = model_of(object)

@@ -201,34 +201,6 @@ obs.record = core.record
 obs.limits = core.limits
 obs.stats = core.stats
 
-function obs.raw(observed)
-  if type(observed) ~= "table" then
-    bad_argument(1, "raw", "table expected, got " .. type(observed))
-  end
-  local copies = {}
-  local copy = {}
-  copies[observed] = copy
-  -- Iterative: tables may be nested deeper than Lua calls can.
-  local work = { observed }
-  local function copied(value)
-    if type(value) ~= "table" then return value end
-    local known = copies[value]
-    if not known then
-      known = {}
-      copies[value] = known
-      work[#work + 1] = value
-    end
-    return known
-  end
-  while #work > 0 do
-    local from = work[#work]
-    work[#work] = nil
-    local to = copies[from]
-    for key, value in next, from do to[copied(key)] = copied(value) end
-  end
-  return copy
-end
-
 -- The loop ---------------------------------------------------------------------------------------
 
 obs.after = core.after
@@ -290,13 +262,13 @@ end
 local function running_task(name)
   local task = tasks[coroutine_running()]
   if (not task or not coroutine_isyieldable()) and core.is_computing() then
-    error(("%s was called inside a getter, which cannot yield: its value is needed at once"):format(name), 3)
+    core.raise(("%s was called inside a getter, which cannot yield: its value is needed at once"):format(name))
   end
   if not task then
-    error(("%s was called outside of a task: it waits, and works only inside obs.task"):format(name), 3)
+    core.raise(("%s was called outside of a task: it waits, and works only inside obs.task"):format(name))
   end
   if not coroutine_isyieldable() then
-    error(("%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)"):format(name), 3)
+    core.raise(("%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)"):format(name))
   end
   return task
 end
@@ -326,12 +298,12 @@ end
 --- wakes the task, with true and the results or with false and an error, and the arguments; it returns
 --- what gives the waiting up.
 function core.awaiting(name, start)
-  return function(...)
+  return core.outer(function(...)
     local task, arguments = running_task(name), pack(...)
     return awaited(wait(task, function(wake)
       return start(wake, unpack(arguments, 1, arguments.n))
     end))
-  end
+  end)
 end
 
 function obs.task(body, ...)
@@ -349,7 +321,7 @@ function Task:await(timeout)
   check_self(self, Task, "await")
   local task = not self.done and running_task("obs.Task:await") or nil
   if not self.done then
-    if task == self then error("a task cannot wait for itself", 2) end
+    if task == self then core.raise("a task cannot wait for itself") end
     local done = wait(task, function(wake)
       self.waiters = self.waiters or {}
       local waiters = self.waiters
@@ -376,7 +348,7 @@ function Task:cancel()
   self.disarm = nil
   if disarm then disarm() end
   if coroutine_status(thread) ~= "suspended" then
-    error("a task cannot cancel itself; let it return", 2)
+    core.raise("a task cannot cancel itself; let it return")
   end
   local ok, message = coroutine_close(thread)
   finish(self, false, "the task was cancelled")
@@ -384,6 +356,7 @@ function Task:cancel()
 end
 
 Task.stop = Task.cancel
+core.classes = { Scope, Task }
 
 function obs.sleep(seconds)
   local task = running_task("obs.sleep")

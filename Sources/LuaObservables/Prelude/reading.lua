@@ -1,9 +1,9 @@
 -- Reading and writing through key paths: a slice of the module `obs`.
 local core, obs = ...
 
-local error, next, pairs, pcall, rawget, tostring, type = error, next, pairs, pcall, rawget, tostring, type
+local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local element_count, kind_of, lazy_keys = core.element_count, core.kind, core.lazy_keys
+local element_count, heal, kind_of, lazy_keys = core.element_count, core.heal, core.kind, core.lazy_keys
 
 local none = {}
 
@@ -150,6 +150,7 @@ function follow(path, value, step, inside)
   local keys, kinds = path.keys, path.kinds
   for i = step, #keys do
     if not is_object(value) then return nil end
+    heal(value)
     local key, kind = keys[i], kinds[i]
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
@@ -185,14 +186,14 @@ function obs.set(observed, path, value)
   local object = observed
   for i = 1, #kinds do
     if kinds[i] ~= "key" and kinds[i] ~= "name" then
-      error(("key path '%s' ends in no single place that can be assigned"):format(text), 2)
+      raise(("key path '%s' ends in no single place that can be assigned"):format(text))
     end
   end
   for i = 1, #keys - 1 do
     object = object[keys[i]]
     if not is_object(object) then
-      error(("key path '%s' cannot be assigned: component %d, '%s', is %s"):format(
-        text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)), 2)
+      raise(("key path '%s' cannot be assigned: component %d, '%s', is %s"):format(
+        text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)))
     end
   end
   core.written(pcall(write, object, keys[#keys], value))

@@ -43,7 +43,7 @@ final class PathCache {
 
   private func parse(at index: CInt, of L: OpaquePointer) throws -> Path {
     guard let state else { throw LuaError.closed }
-    let components = try Path(parsing: state.bytes(at: index, of: L)).components
+    let components = try Path.components(ofScript: state.bytes(at: index, of: L))
     try state.check(clua_try_createtable(L, CInt(components.count), 0), L)
     for (step, component) in components.enumerated() {
       switch component.kind {

@@ -68,14 +68,12 @@ extension TableJournal {
   // MARK: Keys
 
   private func recordKey(_ write: clua_write, _ L: OpaquePointer) {
-    let old = write.was ? keep(oldIndex(write, L), L) : nil
+    let old = write.was ? keep(oldIndex(write), L) : nil
     record(keepKey(write.key, L), from: old, to: write.is ? keep(write.new_, L) : nil)
   }
 
-  /// Where a script told of a change without saying from what, the value left and came again.
-  private func oldIndex(_ write: clua_write, _ L: OpaquePointer) -> CInt {
-    lua_type(L, write.old) == LUA_TNIL ? write.new_ : write.old
-  }
+  /// Where a script told of a change, the value left and came again, whatever it says was there.
+  private func oldIndex(_ write: clua_write) -> CInt { write.told ? write.new_ : write.old }
 
   private func recordSingle(_ write: clua_write, _ L: OpaquePointer) {
     var isInteger: CInt = 0
@@ -89,13 +87,13 @@ extension TableJournal {
     if position <= length, position <= now {
       record(
         .replace(
-          write.was ? keep(oldIndex(write, L), L) : .nothing,
+          write.was ? keep(oldIndex(write), L) : .nothing,
           with: write.is ? keep(write.new_, L) : .nothing, at: position - 1))
     } else if position > length, position > now {
       recordKey(write, L)
     }
     settle(write, L) { key in
-      key == position ? .some(write.was ? keep(oldIndex(write, L), L) : .nothing) : nil
+      key == position ? .some(write.was ? keep(oldIndex(write), L) : .nothing) : nil
     }
   }
 

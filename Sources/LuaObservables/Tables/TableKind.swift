@@ -17,6 +17,8 @@ final class TableKind: NodeKind {
   /// Where the objects that digits follow were seen last.
   private var positions: [Int: lua_Integer] = [:]
   private var lastElement = 0
+  /// A name was applied to a plain list, which may be a mistake.
+  var hasMetLists = false
 
   /// The node of the table on top of the stack, made when it isn't there. [-1, +0, -]
   func node(_ L: OpaquePointer) throws(LuaError) -> NodeRef {
@@ -110,6 +112,7 @@ final class TableKind: NodeKind {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
     try checkName(of: table, step, path, L)
+    if path.components[step].kind == .name, clua_node_islist(L, table) { hasMetLists = true }
     return try slot(forKeyAt: -1, of: node, L)
   }
 
@@ -178,7 +181,9 @@ final class TableKind: NodeKind {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "\(kind.definiteNoun) has nothing at \(component) "
-          + "(write '#\(component)' to watch the slot)")
+          + (try hasName(component, L)
+            ? "(its key \"\(component)\" is a string: obs.path(\"\(component)\"))"
+            : "(write '#\(component)' to watch the slot)"))
     }
     if position < 1 || UInt64(position) > clua_rawlen(L, height + 1) {
       return .key(try keySlot(of: node, step, path))
@@ -190,6 +195,15 @@ final class TableKind: NodeKind {
     try host.keep(TableKind.elementKey(anchor), of: node, L)
     positions[anchor] = position
     return .object(list, anchor: anchor)
+  }
+
+  /// Whether the table below the value on top of the stack has the digits as a string.
+  private func hasName(
+    _ component: Path.Component, _ L: OpaquePointer
+  ) throws(LuaError) -> Bool {
+    guard lua_type(L, -2) == LUA_TTABLE else { return false }
+    try host.state.push(bytes: component.bytes, to: L)
+    return clua_rawget(L, -3) != LUA_TNIL
   }
 
   /// Under which key a list keeps an object that is followed.

@@ -190,6 +190,12 @@ extension LuaHost {
     guard hasValues, let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else {
       return change.isSame ? nil : change
     }
+    if let write = write(of: change) {
+      if write.pointee.uncompared { return change }
+      if write.pointee.details != nil, !write.pointee.same {
+        return acceptEdit(change, write, for: watcher, of: root, L)
+      }
+    }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     let identity = pushIdentity(of: watcher, L)
@@ -209,6 +215,38 @@ extension LuaHost {
       return change
     }
     return lua_toboolean(L, -1) != 0 ? nil : change
+  }
+
+  /// The write of a script that is under way.
+  private func write(of change: ImmediateChange) -> UnsafePointer<clua_write>? {
+    guard case .written(let change) = change, isTable(change.node) else { return nil }
+    return change.values?.assumingMemoryBound(to: clua_write.self)
+  }
+
+  /// The same for an operation on a list: each element that it changed is asked for, until one counts,
+  /// which is what the watcher is told.
+  private func acceptEdit(
+    _ change: ImmediateChange, _ write: UnsafePointer<clua_write>, for watcher: WatcherRef,
+    of root: NodeRef, _ L: OpaquePointer
+  ) -> ImmediateChange? {
+    guard case .written(let whole) = change else { return change }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    var element = write.pointee
+    element.details = nil
+    var key = lua_Integer.min
+    while watcher.pointee.isActive, clua_write_nextchange(L, write, &key) {
+      (element.key, element.old, element.new_) = (height + 1, height + 2, height + 3)
+      let accepted = withUnsafePointer(to: element) { element -> ImmediateChange? in
+        let part = Change(
+          node: whole.node, slot: whole.slot, every: whole.every, isSame: false,
+          values: UnsafeRawPointer(element))
+        return accept(.written(part), for: watcher).map { _ in .saved(saved(.written(part))) }
+      }
+      if let accepted { return accepted }
+      lua_settop(L, height)
+    }
+    return nil
   }
 
   // MARK: What belongs to a watcher

@@ -1,8 +1,13 @@
 /// Calling getters, and what comes of that.
 extension Engine {
   /// Makes the links to what a property depends on; the error where they cannot be.
+  @inline(__always)
   func makeWires(of lazy: WatcherRef) -> (any Error)? {
-    if !lazy.pointee.flags.isDisjoint(with: [.wired, .tracking]) { return nil }
+    lazy.pointee.flags.isDisjoint(with: [.wired, .tracking]) ? makeFirstWires(of: lazy) : nil
+  }
+
+  @inline(never)
+  private func makeFirstWires(of lazy: WatcherRef) -> (any Error)? {
     // Those without a value of their own are wired one in another.
     if wiringDepth > 16, !stack.hasRoom() {
       let name = name(of: lazy)

@@ -372,6 +372,23 @@ extension Engine {
     return true
   }
 
+  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of the one
+  /// that it has, or of its base.
+  package func everybodyKnows(
+    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
+  ) -> Bool {
+    let flags = lazy.pointee.flags
+    guard flags.contains(.known) else { return false }
+    var next = lazy.pointee.slot?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      let isLast = link.pointee.derived == lazy.pointee.version
+      let isBase = flags.contains(.based) && link.pointee.derived == lazy.pointee.baseVersion
+      guard isLast || isBase, isThat(!isLast) else { return false }
+    }
+    return true
+  }
+
   // MARK: Immediate watchers
 
   /// Tells those who are told in a write of the properties that became invalid in it, if they have

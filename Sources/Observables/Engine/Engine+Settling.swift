@@ -185,7 +185,13 @@ extension Engine {
   /// Makes the declared paths of a property lead through all that is up to date.
   ///
   /// What is not is left to be computed first. False when the property ended meanwhile.
+  @inline(__always)
   private func follow(_ lazy: WatcherRef) -> Bool {
+    lazy.hasLongWork ? followAll(lazy) : true
+  }
+
+  @inline(never)
+  private func followAll(_ lazy: WatcherRef) -> Bool {
     while lazy.hasWork {
       guard rewire(lazy) else { return false }
       var isReplaced = false
@@ -263,6 +269,16 @@ extension WatcherRef {
   /// Some of its links may have to look again, or compare.
   @inline(__always)
   var hasWork: Bool { pointee.wiresWithWork != nil }
+  /// The same of a path with more than one component.
+  @inline(__always)
+  var hasLongWork: Bool {
+    var wire = pointee.wiresWithWork
+    while let current = wire {
+      if !current.pointee.isShort { return true }
+      wire = current.pointee.nextWithWork
+    }
+    return false
+  }
   /// Some of its links have to compare.
   @inline(__always)
   var hasDoubts: Bool {

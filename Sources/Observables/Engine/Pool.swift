@@ -1,21 +1,39 @@
 /// Raw records of one type, given out again in constant time; beyond `limit` spare ones the memory
 /// goes back.
 struct Pool<Record> {
-  private var spare: [UnsafeMutablePointer<Record>] = []
+  /// The first of the spare records, each of which begins with the address of the next one.
+  private var spare: UnsafeMutableRawPointer?
+  private var count = 0
   private let limit = 4096
 
+  @inline(__always)
   mutating func make(_ record: consuming Record) -> UnsafeMutablePointer<Record> {
-    let pointer = spare.popLast() ?? .allocate(capacity: 1)
+    let pointer: UnsafeMutablePointer<Record>
+    if let first = spare {
+      spare = first.load(as: UnsafeMutableRawPointer?.self)
+      count -= 1
+      pointer = first.assumingMemoryBound(to: Record.self)
+    } else {
+      pointer = .allocate(capacity: 1)
+    }
     pointer.initialize(to: record)
     return pointer
   }
 
+  @inline(__always)
   mutating func free(_ pointer: UnsafeMutablePointer<Record>) {
-    if spare.count < limit { spare.append(pointer) } else { pointer.deallocate() }
+    if count == limit { return pointer.deallocate() }
+    let record = UnsafeMutableRawPointer(pointer)
+    record.storeBytes(of: spare, as: UnsafeMutableRawPointer?.self)
+    spare = record
+    count += 1
   }
 
   mutating func drain() {
-    for pointer in spare { pointer.deallocate() }
-    spare = []
+    while let first = spare {
+      spare = first.load(as: UnsafeMutableRawPointer?.self)
+      first.deallocate()
+    }
+    count = 0
   }
 }

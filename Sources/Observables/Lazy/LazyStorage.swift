@@ -11,6 +11,10 @@ public class LazyStorage: Receiver {
   @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
   /// Where the engine is that computes it, or 0: loops of several threads may observe its model.
   private final let claim = Atomic<UInt>(0)
+  /// `owner` and the declaration are set, for good.
+  private final let isBound = Atomic(false)
+  /// Held while any of them are, which leads to this one again.
+  private static let bindingLock = RecursiveLock()
   /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
   @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
   /// Not 0 where somebody may have to know that it is read: the number of the tracked computation that
@@ -72,6 +76,9 @@ public class LazyStorage: Receiver {
   /// Finds out where it is declared.
   @usableFromInline
   final func bind(to object: some ObservableModel) {
+    if isBound.load(ordering: .acquiring) { return }
+    LazyStorage.bindingLock.lock()
+    defer { LazyStorage.bindingLock.unlock() }
     if owner != nil { return }
     owner = .passUnretained(object)
     let properties = type(of: object).properties
@@ -84,13 +91,17 @@ public class LazyStorage: Receiver {
 
   /// Binds it where the declaration is known already.
   final func bind(to object: AnyObject, _ declaration: LazyDeclaration) {
-    if owner != nil { return }
+    if isBound.load(ordering: .acquiring) { return }
+    LazyStorage.bindingLock.lock()
+    defer { LazyStorage.bindingLock.unlock() }
     owner = .passUnretained(object)
     know(declaration)
   }
 
   private final func know(_ declaration: LazyDeclaration) {
+    if isBound.load(ordering: .relaxed) { return }
     (known, knownReference) = (declaration, .passUnretained(declaration))
+    isBound.store(true, ordering: .releasing)
   }
 
   private final var model: AnyObject? { owner?.takeUnretainedValue() }

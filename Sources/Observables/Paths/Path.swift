@@ -43,11 +43,17 @@ public final class Path: Sendable {
   }
 
   /// Parses `bytes`, which need not be valid UTF-8.
-  package convenience init(
-    parsing bytes: [UInt8], attachment: (any AnyObject & Sendable)? = nil
-  ) throws(PathError) {
+  package convenience init(parsing bytes: [UInt8]) throws(PathError) {
     var parser = PathParser(bytes: bytes)
-    self.init(components: try parser.parse(), attachment: attachment)
+    self.init(components: try parser.parse())
+  }
+
+  /// The components of what a script wrote, which need not be valid UTF-8.
+  package static func components(
+    ofScript bytes: [UInt8]
+  ) throws(PathError) -> [Component] {
+    var parser = PathParser(bytes: bytes, language: .lua)
+    return try parser.parse()
   }
 
   /// A path with exactly these components, whatever their spelling.

@@ -10,6 +10,8 @@ public struct PathError: Error, Equatable, Sendable {
     case missingNumber
     /// The path ends within an escape.
     case danglingEscape
+    /// The text has a meaning in other notations, and none here; `detail` says what was meant.
+    case misspelling
     /// The type declares its properties, and this is none of them.
     case unknownName
     /// The component cannot be observed here; `detail` says why.
@@ -60,6 +62,8 @@ extension PathError: CustomStringConvertible {
       "the object is observed by another loop"
     case .otherLoop:
       "component \(component) of key path '\(path)': the object there is observed by another loop"
+    case .misspelling:
+      "component \(component) of key path '\(marked)': \(detail)"
     case .unknownName, .unsupported:
       "component \(component) of key path '\(path)': \(detail)"
     }

@@ -1,10 +1,16 @@
 /// Splits the text of a path into components (P1, P2).
 struct PathParser {
   private let bytes: [UInt8]
+  private let language: Language
   private var position = 0
   private var components: [Path.Component] = []
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  /// Whose errors are to tell how a path of exact keys is made.
+  enum Language { case swift, lua }
+
+  init(bytes: [UInt8], language: Language = .swift) {
+    (self.bytes, self.language) = (bytes, language)
+  }
 
   mutating func parse() throws(PathError) -> [Path.Component] {
     if bytes.isEmpty { throw PathError(.emptyPath, path: "", component: 1) }
@@ -23,6 +29,7 @@ struct PathParser {
         position += 1
       }
       if position == start { throw error(.emptyComponent, at: start) }
+      if !escaped { try checkSpelling(of: text, at: start) }
       components.append(try component(text, verbatim: escaped, at: start))
       if position == bytes.count { return components }
       position += 1
@@ -53,6 +60,27 @@ struct PathParser {
     }
   }
 
+  /// What is usual in other notations would be a name here that no object has.
+  private func checkSpelling(of text: [UInt8], at start: Int) throws(PathError) {
+    // Most names have nothing that could be wrong.
+    guard text.count > 1 || text != [UInt8(ascii: "*")],
+      text.contains(where: { $0 <= UInt8(ascii: " ") || $0 == UInt8(ascii: "*") || $0 == 0x5D })
+    else { return }
+    let spelling = PathSpelling(String(decoding: text, as: UTF8.self))
+    guard let complaint = spelling.complaint else { return }
+    var parts = String(decoding: bytes, as: UTF8.self).split(
+      separator: ".", omittingEmptySubsequences: false
+    ).map(String.init)
+    let exact = parts.map { "\"\($0)\"" }.joined(separator: ", ")
+    parts = parts.map { PathSpelling($0).correction ?? $0 }
+    let meant =
+      spelling.correction == nil ? "" : "; '\(parts.joined(separator: "."))' is probably meant"
+    let path = language == .lua ? "obs.path" : "Path"
+    throw error(
+      .misspelling, at: start,
+      detail: "\(complaint)\(meant) (keys with such names: \(path)(\(exact)))")
+  }
+
   private func number(_ digits: ArraySlice<UInt8>) -> Int? {
     if digits.isEmpty { return nil }
     var value = 0
@@ -66,9 +94,11 @@ struct PathParser {
     return value
   }
 
-  private func error(_ code: PathError.Code, at offset: Int) -> PathError {
+  private func error(
+    _ code: PathError.Code, at offset: Int, detail: String = ""
+  ) -> PathError {
     PathError(
       code, path: String(decoding: bytes, as: UTF8.self), component: components.count + 1,
-      offset: offset)
+      offset: offset, detail: detail)
   }
 }

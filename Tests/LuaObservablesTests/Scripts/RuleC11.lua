@@ -75,13 +75,11 @@ check("the copy is of the same kind and independent", function()
   obs.copy_of(t, "publicStock", "stock")
   eq(t.publicTags:contains "a", true)
   eq(t.publicStock.pen, 1)
-  t.publicTags:add "b"
-  t.publicStock.pen = 9
-  eq(t.tags.count, 1)
-  eq(t.stock.pen, 1)
+  local tags, stock = t.publicTags, t.publicStock
   t.tags:add "c"
   t.stock.pen = 3
-  eq(t.publicTags:contains "b", false)
+  eq(tags:contains "c", false)
+  eq(stock.pen, 1)
   eq(t.publicTags.count, 2)
   eq(t.publicStock.pen, 3)
 end)
@@ -144,6 +142,58 @@ check("L6: neither is kept alive by it", function()
   collectgarbage()
   collectgarbage()
   eq(weak[1], nil)
+end)
+check("a copy is read-only, whatever makes the attempt", function()
+  local t = { items = { 3, 1 } }
+  obs.copy_of(t, "public", "items")
+  local copy, message = t.public, "a copy made by obs.copy_of is read%-only; change what it is a copy of"
+  fails(message, function() copy[3] = 1 end)
+  fails(message, function() copy[1] = 2 end)
+  fails(message, function() copy.name = 1 end)
+  fails(message, rawset, copy, 1, 2)
+  fails(message, table.insert, copy, 1)
+  fails(message, table.remove, copy)
+  fails(message, table.sort, copy)
+  fails(message, table.move, copy, 1, 2, 2)
+  fails(message, obs.clear, copy)
+  fails(message, obs.assign, copy, { 1 })
+  eq(list(copy), "3 1")
+  eq(#copy, 2)
+  t.items = obs.array { 3, 1 }
+  copy = t.public
+  for _, method in ipairs { "append", "remove_value" } do fails(message, copy[method], copy, 3) end
+  for _, method in ipairs { "remove", "sort", "reverse", "clear" } do fails(message, copy[method], copy) end
+  for _, method in ipairs { "insert", "replace", "move", "swap" } do fails(message, copy[method], copy, 1, 2) end
+  fails(message, copy.set, copy, {})
+  fails(message, function() copy[1] = 2 end)
+  t.items = obs.set_of { 1 }
+  copy = t.public
+  for _, method in ipairs { "add", "remove" } do fails(message, copy[method], copy, 1) end
+  for _, method in ipairs { "union", "intersect", "subtract" } do fails(message, copy[method], copy, {}) end
+  fails(message, copy.clear, copy)
+  t.items = obs.dictionary { a = 1 }
+  copy = t.public
+  fails(message, function() copy.b = 1 end)
+  fails(message, obs.clear, copy)
+  eq(copy.a, 1)
+end)
+check("a copy stays read-only while watchers of it come and go", function()
+  local t = { items = { { n = 1 } } }
+  obs.copy_of(t, "public", "items")
+  local copy = t.public
+  local watcher = obs.observe(copy, "*.n", function() end)
+  watcher:stop()
+  obs.flush()
+  fails("read%-only", function() copy[2] = 1 end)
+  eq(copy[1].n, 1)
+end)
+check("C13: lazy keys are no part of the copy", function()
+  local t = { items = { a = 1 } }
+  obs.computed(t.items, "b", { "a" }, function(self) return self.a + 1 end)
+  eq(t.items.b, 2)
+  obs.copy_of(t, "public", "items")
+  eq(t.public.a, 1)
+  eq(t.public.b, nil)
 end)
 
 checking.finish()

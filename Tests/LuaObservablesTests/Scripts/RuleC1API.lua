@@ -180,5 +180,55 @@ check("what a write raises inside obs.set and obs.assign has the caller's place"
   local locked = setmetatable({}, { __newindex = function(_, key) error("no " .. key) end })
   fails("RuleC1API.lua:%d+: no x", function() obs.assign(locked, { x = 1 }) end)
 end)
+check("C13: assign and clear leave lazy keys alone, read or not", function()
+  for _, is_read in ipairs { true, false } do
+    local t = { a = 0 }
+    obs.computed(t, "double", { "a" }, function(self) return self.a * 2 end)
+    if is_read then eq(t.double, 0) end
+    obs.assign(t, { a = 1 })
+    eq(t.double, 2)
+    obs.assign(t, { a = 2, double = 7 })
+    eq(t.double, 4)
+    local plain = {}
+    obs.assign(plain, t)
+    eq(plain.a, 2)
+    eq(plain.double, nil)
+    obs.clear(t)
+    eq(t.a, nil)
+    t.a = 4
+    eq(t.double, 8)
+  end
+end)
+check("C13: raw has the stored properties, whoever has read what", function()
+  local Model = obs.model("Model", {
+    a = 1, double = obs.computed({ "a" }, function(self) return self.a * 2 end),
+  })
+  for _, is_read in ipairs { true, false } do
+    local t = { child = Model {}, b = 3 }
+    obs.lazy(t, "list", function(self) return { self.b } end)
+    if is_read then eq(t.child.double + #t.list, 3) end
+    local raw = obs.raw(t)
+    eq(raw.child.a, 1)
+    eq(raw.child.double, nil)
+    eq(raw.list, nil)
+    raw = obs.raw(t, { computed = true })
+    eq(raw.child.double, 2)
+    eq(raw.list[1], 3)
+    assert(raw.list ~= t.list)
+  end
+  fails("unknown option 'computd' %(there is 'computed'%)", obs.raw, {}, { computd = true })
+  fails("option 'computed' takes a boolean, not a number", obs.raw, {}, { computed = 1 })
+  fails("bad argument #2 to 'raw' %(table of options expected, got boolean%)", obs.raw, {}, true)
+end)
+check("errors of constructors and in tail calls have names and places", function()
+  local place = "^" .. debug.getinfo(1, "S").short_src:gsub("%p", "%%%0") .. ":%d+: bad argument #%d to "
+  fails(place .. "'set_of' %(a set has no place for NaN%)", function() return { obs.set_of { 0 / 0 } } end)
+  fails(place .. "'set_of' %(a set has no place for NaN%)", function() return obs.set_of { 0 / 0 } end)
+  fails(place .. "'array' %(list expected", function() return obs.array(5) end)
+  fails(place .. "'lazy' %(the list of names is empty", function() return { obs.lazy({}, {}, print) } end)
+  fails(place .. "'computed' %(", function() return obs.computed({}, "x", 5) end)
+  fails(place .. "'get' %(", function() return obs.get({}, 5) end)
+  fails(place .. "'assign' %(", function() return obs.assign(5) end)
+end)
 
 checking.finish()

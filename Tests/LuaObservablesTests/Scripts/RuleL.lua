@@ -526,4 +526,55 @@ check("L8: an object with a hook and a watcher dies while another watcher is cal
     eq(dead, 100)
   end)
 end)
+check("L7: a name that is taken out of the metatable later", function()
+  local class = { __name = "Account" }
+  local t = setmetatable({}, class)
+  obs.observe(t, "a", nothing)
+  assert(tostring(t):find "^Account: ")
+  class.__name = nil
+  assert(tostring(t):find "^table: ")
+  assert(select(2, pcall(function() return t + 1 end)):find "on a table value")
+  class.__name = "Other"
+  assert(tostring(t):find "^Other: ")
+  class.__tostring = function() return "text" end
+  eq(tostring(t), "text")
+end)
+check("L7: a __call that is taken away again", function()
+  local class = {}
+  local t = setmetatable({}, class)
+  obs.observe(t, "a", nothing)
+  class.__call = function() return 1 end
+  eq(t(), 1)
+  class.__call = nil
+  fails(":%d+: attempt to call a table value %(upvalue 't'%)$", function() t() end)
+end)
+check("L7: what a __newindex handles is a write, and not compared", function()
+  local log = {}
+  local t = setmetatable({}, { __newindex = function(self, key, value) rawset(self, "_" .. key, value) end })
+  local n = counter(t, "k")
+  t.k = 1
+  eq(t._k, 1)
+  eq(n(), 1)
+  obs.observe(t, "k", function(self, _, change)
+    log[#log + 1] = ("%s %s %s %s"):format(change.key, change.old, change.new, self._k)
+  end, { immediate = true, equals = function() return true end })
+  t.k = 1
+  eq(log[1], "k nil 1 1")
+  eq(n(), 1)
+  local other = {}
+  local u = setmetatable({}, { __newindex = other })
+  local m = counter(u, "k")
+  u.k = 1
+  eq(m(), 1)
+  u.k = 1
+  eq(m(), 1)
+  eq(other.k, 1)
+end)
+check("L7: an error of a __newindex has the place of the assignment", function()
+  local t = setmetatable({}, { __newindex = function() error("read-only", 2) end })
+  obs.observe(t, "k", nothing)
+  local line = debug.getinfo(1, "l").currentline + 1
+  fails("RuleL.lua:" .. line .. ": read%-only", function() t.k = 1 end)
+end)
+
 checking.finish()

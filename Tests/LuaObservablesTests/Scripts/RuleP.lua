@@ -585,7 +585,7 @@ check("P8: a cycle cut in the middle of the turn", function()
   eq(n(), 1)
 end)
 check("P9: any name of a plain table is fine", function()
-  obs.observe({}, "no such.name é ", nothing)
+  obs.observe({}, "no such.name é", nothing)
 end)
 
 -- P11
@@ -711,6 +711,49 @@ check("a path through 1,000 nested tables", function()
   eq(m(), 1)
   t.k1.k2.k3.k4 = nil
   eq(n(), 1)
+end)
+check("P2: what other notations mean is an error that says what is meant here", function()
+  local function misspelt(path, message)
+    fails(message, obs.observe, {}, path, print)
+    fails(message, obs.get, {}, path)
+  end
+  misspelt("a[1].b", "'a%.1%.b' is probably meant %(keys with such names: obs%.path%(\"a%[1%]\", \"b\"%)%)")
+  misspelt("a['x']", "'a%.x' is probably meant")
+  misspelt("a.*b", "component 2 of key path 'a%.⟨here⟩%*b': '%*' is a component of its own; 'a%.%*%.b' is probably")
+  misspelt("a*.b", "'a%.%*%.b' is probably meant")
+  misspelt(" a", "a name does not begin or end with a space; 'a' is probably meant")
+  misspelt("a .b", "'a%.b' is probably meant")
+  misspelt("**", "'%*%*' is reserved")
+  misspelt("a.**.b", "'%*%*' is reserved")
+  local t = { ["a[1]"] = { [" b"] = 1 }, ["**"] = 2 }
+  local n = counter(t, { obs.path("a[1]", " b"), "a\\[1]", obs.path "**" })
+  t["a[1]"][" b"] = 2
+  eq(n(), 1)
+  t["**"] = 3
+  eq(n(), 1)
+end)
+check("P2: digits that are a string in the table", function()
+  fails('its key "1" is a string: obs%.path%("1"%)', obs.observe, { ["1"] = 1 }, "1", print)
+end)
+check("P2: behind a wildcard no element has to have the position", function()
+  local t = { a = {}, b = { { x = 1 } } }
+  local n = counter(t, { "*.1.x", "*.7", "*.#7", "*.c.7" })
+  t.b[1].x = 2
+  eq(n(), 1)
+  counter({ a = {} }, "*.7")
+  counter({ a = {} }, "*.7.x")
+end)
+check("C8: a name over a plain list is hinted at", function()
+  local t = { items = { { lit = 1 } } }
+  local w = obs.observe(t, "items.lit", print)
+  local hint = "'items.lit' names a key of a plain list, not of its elements, which have it: "
+    .. "'items.*.lit' names theirs"
+  assert(obs.whynot(w).detail:find(hint, 1, true))
+  assert(obs.describe(t):find(hint, 1, true))
+  local other = obs.observe(t, "items.*.lit", print)
+  assert(not obs.whynot(other).detail:find("plain list", 1, true))
+  local named = obs.observe(t, "items.name", print)
+  assert(not obs.whynot(named).detail:find("plain list", 1, true))
 end)
 
 checking.finish()

@@ -816,6 +816,65 @@ check("100,000 watchers on one key", function()
   eq(obs.flush(), 0)
 end)
 
+check("T5: `equals` is asked of each element that an operation changed, until one counts", function()
+  local function near(old, new) return old and new and math.abs(new - old) < 10 end
+  local list, log = obs.array { 1, 2, 3 }, {}
+  obs.observe(list, "*", function(_, _, change)
+    log[#log + 1] = ("%s %s→%s"):format(change.key, change.old, change.new)
+  end, { immediate = true, equals = near })
+  local n = counter(list, "*", { equals = near })
+  list:set { 2, 3, 100 }
+  eq(table.concat(log, ", "), "3 3→100")
+  eq(n(), 1)
+  list:set { 3, 4, 101 }
+  eq(#log, 1)
+  eq(n(), 0)
+  list:insert(2, 5)
+  eq(log[2], "3 101→4")
+  eq(n(), 1)
+  list:sort(function(a, b) return a > b end)
+  eq(#log, 3)
+  eq(n(), 1)
+  list:clear()
+  eq(#log, 4)
+end)
+check("T5, Z4: forgetting a property whose value is nil is no change", function()
+  local t, value = {}, nil
+  local function declare() obs.lazy(t, "k", function() return value end) return t.k end
+  eq(declare(), nil)
+  local n = counter(t, "k")
+  obs.forget(t, "k")
+  eq(n(), 0)
+  value = 1
+  eq(declare(), 1)
+  eq(n(), 1)
+  obs.forget(t, "k")
+  eq(n(), 1)
+end)
+check("trigger: with a previous value one assignment, without one a change, and the wiring as it was", function()
+  local x = { v = 1 }
+  local t = { x = x }
+  local n = counter(t, "*.v")
+  obs.trigger(t, "y", x)
+  eq(n(), 1)
+  x.v = 2
+  eq(n(), 1)
+  obs.trigger(t, "x", {})
+  eq(n(), 1)
+  t.x = nil
+  eq(n(), 1)
+  x.v = 3
+  eq(n(), 0)
+  t.x = x
+  eq(n(), 1)
+  obs.trigger(t, "x", x)
+  eq(n(), 0)
+  obs.trigger(t, "x")
+  eq(n(), 1)
+  obs.trigger(t, "nothing", nil)
+  eq(n(), 0)
+end)
+
 -- T4's limit comes last: it needs the end of a turn.
 turns("T4: without end is an error that names the watchers and where they are declared", function()
   local t = { a = 0, b = 0, n = 0 }

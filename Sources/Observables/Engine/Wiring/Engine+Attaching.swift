@@ -88,7 +88,8 @@ extension Engine {
           place = try self.place(step, of: path, on: node)
         } catch {
           if isStrict, !isFanned { throw error }
-          unknown = unknown ?? error
+          // Positions are those of each list: one may be too short (P2).
+          if path.kinds[step] != .element, path.kinds[step] != .slot { unknown = unknown ?? error }
           // An object that cannot have this component turned up later: silent beyond it (P7).
           if !isFanned { complain(error, about: wire, below: parent) }
         }

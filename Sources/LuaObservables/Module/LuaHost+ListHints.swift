@@ -1,0 +1,69 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Names over plain lists: `items.lit` is a key of the list, which has none, and not that of its elements
+/// (C8), which is probably meant.
+extension LuaHost {
+  /// What a watcher that hears nothing is told of its path; nil where there is nothing to say.
+  ///
+  /// - Complexity: O(components of the path).
+  func listHint(for path: Path, from root: NodeRef) -> String? {
+    let L = state.pointer
+    guard isTable(root), lua_checkstack(L, 12) != 0 else { return nil }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    pushObject(of: root, to: L)
+    for (step, component) in path.components.enumerated() {
+      guard lua_type(L, -1) == LUA_TTABLE, clua_collection_kind(L, -1) == CLUA_KIND_PLAIN,
+        [.name, .key, .element, .slot].contains(component.kind),
+        (try? paths.pushKey(step, of: path, to: L)) != nil
+      else { return nil }
+      lua_pushvalue(L, -1)
+      clua_inheritedget(L, height + 1)
+      if component.kind == .name, lua_type(L, -1) == LUA_TNIL {
+        return isKeyOfElement(height + 2, in: height + 1, L) ? hint(path, step) : nil
+      }
+      lua_copy(L, -1, height + 1)
+      lua_settop(L, height + 1)
+    }
+    return nil
+  }
+
+  /// Whether the first element of the list at `list` has a value under the key at `key`, and the list is no
+  /// object with such a property. [-0, +0, -]
+  private func isKeyOfElement(_ key: CInt, in list: CInt, _ L: OpaquePointer) -> Bool {
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    if let node = clua_node_at(L, list), clua_node_islazy(L, node, key) { return false }
+    lua_pushinteger(L, 1)
+    clua_rawget(L, list)
+    guard lua_type(L, -1) == LUA_TTABLE else { return false }
+    lua_pushvalue(L, key)
+    return clua_inheritedget(L, -2) != LUA_TNIL
+  }
+
+  private func hint(_ path: Path, _ step: Int) -> String {
+    var components = path.components
+    components.insert(Path.Component(kind: .every, bytes: Array("*".utf8)), at: step)
+    return """
+      '\(path)' names a key of a plain list, not of its elements, which have it: \
+      '\(Path(components: components))' names theirs
+      """
+  }
+
+  /// Tells of paths that were just registered.
+  func warnOfLists(_ watcher: WatcherRef, _ L: OpaquePointer) {
+    guard let root = watcher.pointee.root else { return }
+    for path in engine.paths(of: watcher) {
+      guard let hint = listHint(for: path, from: root) else { continue }
+      lua_warning(L, "\(sources.text(watcher.script.pointee.site)): \(hint)", 0)
+    }
+  }
+
+  /// The hints for all paths of a watcher.
+  func listHints(for watcher: WatcherRef) -> [String] {
+    guard let root = watcher.pointee.root else { return [] }
+    return engine.paths(of: watcher).compactMap { listHint(for: $0, from: root) }
+  }
+}

@@ -1,0 +1,20 @@
+-- What scripts see of the module: the last slice.
+local core, obs = ...
+
+local next, type = next, type
+local outer = core.outer
+
+-- Calls from C cannot be nested as deep as these may be.
+local is_nested = { batch = true, scope = true, task = true }
+
+-- Functions in Lua lose the line of a caller that makes a tail call.
+local function outward(functions)
+  for name, value in next, functions do
+    if type(value) == "function" and not is_nested[name] then functions[name] = outer(value) end
+  end
+end
+
+outward(obs)
+for _, class in next, core.classes do outward(class) end
+
+return obs

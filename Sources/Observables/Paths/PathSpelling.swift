@@ -1,0 +1,57 @@
+/// What is wrong with the text of one component that other notations would have a meaning for, and what it
+/// would be here (P2).
+struct PathSpelling {
+  private let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// nil where nothing is wrong.
+  var complaint: String? {
+    if text == "**" { return "'**' is reserved" }
+    if trimmed.utf8.count < text.utf8.count { return "a name does not begin or end with a space" }
+    if brackets != nil { return "an element is a component of its own, without brackets" }
+    if text.contains("*"), text != "*" { return "'*' is a component of its own" }
+    return nil
+  }
+
+  /// The components that were probably meant; nil where that cannot be told.
+  var correction: String? {
+    if text == "**" { return nil }
+    if let brackets {
+      let key = brackets.key.trimmingQuotes
+      return key.isEmpty ? nil : brackets.name.isEmpty ? key : "\(brackets.name).\(key)"
+    }
+    if trimmed.contains("*"), trimmed != "*" {
+      let names = trimmed.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
+      guard names.count == 2 else { return nil }
+      return names[0].isEmpty ? "*.\(names[1])" : names[1].isEmpty ? "\(names[0]).*" : nil
+    }
+    return trimmed.isEmpty ? nil : trimmed
+  }
+
+  private var trimmed: String {
+    let isText = { (character: Character) in character != " " && character != "\t" }
+    guard let first = text.firstIndex(where: isText), let last = text.lastIndex(where: isText)
+    else {
+      return ""
+    }
+    return String(text[first...last])
+  }
+
+  /// The parts of `name[key]`.
+  private var brackets: (name: String, key: String)? {
+    let text = trimmed
+    guard text.hasSuffix("]"), let opening = text.firstIndex(of: "[") else { return nil }
+    return (
+      String(text[..<opening]), String(text[text.index(after: opening)...].dropLast())
+    )
+  }
+}
+
+extension String {
+  /// Without the quotation marks at both ends.
+  fileprivate var trimmingQuotes: String {
+    guard count >= 2, let first, first == last, first == "\"" || first == "'" else { return self }
+    return String(dropFirst().dropLast())
+  }
+}
