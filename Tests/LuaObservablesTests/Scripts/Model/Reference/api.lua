@@ -1,0 +1,134 @@
+-- One world of the reference: a fresh set of objects, watchers and turns, with the module `obs` and the
+-- functions of Lua as a program sees them.
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local parts = {}
+for i, name in ipairs {"objects", "paths", "lazies", "watchers", "collections"} do
+  parts[i] = dofile(folder .. name .. ".lua")
+end
+
+-- `report(error, kind, name)` hears of the errors of callbacks.
+return function(report)
+  local M = {report = report, scopes = {}}
+  for _, part in ipairs(parts) do part(M) end
+
+  local obs = {
+    observe = M.observe, stop = M.stop, path = M.exact_path, batch = M.batch, flush = M.flush,
+    lazy = M.lazy, computed = M.computed_property, invalidate = M.invalidate, forget = M.forget,
+    force = M.force, peek = M.peek, array = M.array, dictionary = M.dictionary, set_of = M.set_of,
+    clear = M.clear, assign = M.assign, on_observed = M.on_observed,
+    observe_edits = M.observe_edits, observe_keys = M.observe_keys,
+  }
+  function obs.get(object, path)
+    if M.tracer then table.insert(M.tracer.paths, {object, M.parse(path)}) end
+    local tracer = M.tracer
+    M.tracer = nil
+    local ok, value = pcall(M.get, object, path)
+    M.tracer = tracer
+    if not ok then error(value, 0) end
+    return value
+  end
+  function obs.set(object, path, value)
+    path = M.parse(path)
+    for i = 1, #path - 1 do
+      object = M.read(object, path[i].key)
+      if not M.data[object] then error("unreachable", 0) end
+    end
+    M.write(object, path[#path].key, value)
+  end
+  -- M2: always a change, or one assignment from `previous`.
+  function obs.trigger(object, key, ...)
+    local forced = select("#", ...) == 0 or (...) == nil
+    M.trigger(object, key, (...), forced)
+  end
+  function obs.is_valid(object, name)
+    local p = M.data[object].lazy[name]
+    return p ~= nil and M.is_valid(p)
+  end
+  function obs.valid_names(object) return M.names_of(object, true) end
+  function obs.invalid_names(object) return M.names_of(object, false) end
+
+  -- Keeps keys equal: those that changed in the source, once per turn (K4).
+  function obs.bind(destination, source, keys)
+    local last, paths = {}, {}
+    if #keys == 0 then error("no keys", 0) end
+    for i, key in ipairs(keys) do
+      paths[i] = M.exact_path(key)
+      last[key] = M.read(source, key)
+      M.write(destination, key, last[key])
+    end
+    return M.observe(source, paths, function(from, to)
+      for _, key in ipairs(keys) do
+        local value = M.read(from, key)
+        if not M.same(value, last[key]) then
+          last[key] = value
+          M.write(to, key, value)
+        end
+      end
+    end, {observer = destination, name = "bind"})
+  end
+
+  local Scope = {}
+  Scope.__index = Scope
+  function Scope:add(member)
+    if self.is_stopped then member:stop() else self.members[#self.members + 1] = member end
+  end
+  function Scope:stop()
+    local members = self.members
+    self.members, self.is_stopped = {}, true
+    for i = #members, 1, -1 do members[i]:stop() end
+  end
+  function obs.scope(body)
+    local scope = setmetatable({members = {}}, Scope)
+    table.insert(M.scopes, scope)
+    local ok, message = pcall(body, scope)
+    table.remove(M.scopes)
+    if not ok then
+      scope:stop()
+      error(message, 0)
+    end
+    if #M.scopes > 0 then M.scopes[#M.scopes]:add(scope) end
+    return scope
+  end
+
+  function obs.observed_keys(object)
+    local list = {}
+    for label in next, M.observed(object) do list[#list + 1] = label end
+    return list
+  end
+  function obs.observer_count(object, key) return M.observed(object)[key] or 0 end
+  function obs.stats() return {watchers = M.watcher_count()} end
+
+  -- Turns: each callback is one.
+  local turns = {}
+  function M.later(callback) turns[#turns + 1] = {callback = callback} end
+  function obs.next_turn(callback)
+    local timer = {callback = callback}
+    function timer:stop() self.is_stopped = true end
+    turns[#turns + 1] = timer
+    if #M.scopes > 0 then M.scopes[#M.scopes]:add(timer) end
+    return timer
+  end
+  function M.run_turns()
+    while turns[1] do
+      local turn = table.remove(turns, 1)
+      if not turn.is_stopped then
+        local ok, message = pcall(turn.callback)
+        if not ok then M.report(message, "timer", "next_turn") end
+        M.end_turn()
+      end
+    end
+  end
+
+  -- What is observed has to be an object.
+  for _, name in ipairs {"stop", "get", "set", "trigger", "lazy", "computed", "invalidate", "forget",
+    "force", "peek", "is_valid", "valid_names", "invalid_names", "clear", "assign", "bind"} do
+    local f = obs[name]
+    obs[name] = function(object, ...)
+      if not M.data[object] then error("an object is expected", 0) end
+      return f(object, ...)
+    end
+  end
+
+  M.obs = obs
+  return M
+end

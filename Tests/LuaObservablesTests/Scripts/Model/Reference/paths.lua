@@ -1,0 +1,289 @@
+-- Key paths of the reference: from text to components, and from an object along a path.
+--
+-- `walk` finds all that a path passes through. What is stored is heard when it is written (P5); what
+-- is computed, a size, an operator or a lazy property, is heard when its value is another one (Z4,
+-- C9). Nothing is kept between two walks but what digits are anchored on (C4).
+return function(M)
+  local data, same = M.data, M.same
+  -- In place of a key: all of an object, its size, and what stands for no value or an error.
+  M.EVERY, M.SIZE, M.NONE, M.FAILED = {"*"}, {"size"}, {"none"}, {"failed"}
+  local EVERY, NONE = M.EVERY, M.NONE
+
+  -- The value of a lazy property or of a function where nothing may be kept or told.
+  local function supposed(source)
+    local ok, value = M.supposing(source)
+    if ok then return value end
+    return M.FAILED
+  end
+  M.supposed = supposed
+
+  -- Parsing -------------------------------------------------------------------------------------
+
+  local function component(text)
+    if text == "*" then return {kind = "every", text = text} end
+    local slot, digits = text:match "^#(%d+)$", text:match "^%d+$"
+    if slot then return {kind = "slot", key = math.tointeger(slot), text = text} end
+    if digits then return {kind = "digits", key = math.tointeger(digits), text = text} end
+    if text:find "^@" then return {kind = "operator", key = text:sub(2), text = text} end
+    if text:find "^&" then return {kind = "member", key = text, text = text} end
+    if text:find "^__" then error("a metamethod cannot be observed", 0) end
+    return {kind = "name", key = text, text = text}
+  end
+
+  -- P1. A path is a list of components; its text is what `stop` knows it by.
+  function M.parse(path)
+    if type(path) == "table" then
+      local copy = {text = path.text, exact = path.exact}
+      for i, part in ipairs(path) do copy[i] = part end
+      return copy
+    end
+    local parsed, text = {text = path}, ""
+    for escape, plain in (path .. "."):gmatch "(\\?)(.)" do
+      if plain == "." and escape == "" then
+        parsed[#parsed + 1] = component(text)
+        text = ""
+      else
+        text = text .. plain
+      end
+    end
+    return parsed
+  end
+
+  -- `obs.path`: every argument is one key.
+  function M.exact_path(...)
+    local path, texts = {exact = true}, {}
+    for i, key in ipairs {...} do
+      path[i] = {kind = "key", key = key}
+      local is_name = type(key) == "string" and key:find "^[%a_][%w_]*$" and key ~= "count"
+      texts[i] = is_name and key or ("%s %s"):format(type(key), tostring(key))
+      path[i].text = texts[i]
+    end
+    path.text = table.concat(texts, ".")
+    return path
+  end
+
+  -- Elements and operators ----------------------------------------------------------------------
+
+  -- What operators go over, and how many there are: 1..#t, values, or members.
+  function M.elements(object)
+    local d, list = data[object], {}
+    if d.kind == "dictionary" or d.kind == "set" then
+      for i, key in ipairs(M.keys(object)) do list[i] = d.store[key] end
+    else
+      for i = 1, M.length(object) do list[i] = d.store[i] end
+    end
+    return list, #list
+  end
+
+  -- The values of all stored keys, which `*` before a rest of path goes over.
+  function M.values(object)
+    if data[object].kind then return (M.elements(object)) end
+    local list = {}
+    for i, key in ipairs(M.keys(object)) do list[i] = data[object].store[key] end
+    return list
+  end
+
+  -- All that a collection or plain table holds, to be compared.
+  function M.content(object)
+    local content = {keys = M.keys(object)}
+    for i, key in ipairs(content.keys) do content[i] = data[object].store[key] end
+    return content
+  end
+
+  local follow
+  local MANY = {"many"}
+
+  -- The value of the operator at `i` for one collection; an error where it has none.
+  local function operate(object, path, i)
+    local operator = path[i].key
+    local list, count = M.elements(object)
+    if operator == "count" then return count end
+    if operator == "first" or operator == "last" then
+      return follow(list[operator == "first" and 1 or count], path, i + 1, true)
+    end
+    local values, n = {}, 0
+    for k = 1, count do
+      local value = list[k]
+      if path[i + 1] then value = follow(value, path, i + 1, true) end
+      if value == MANY then error("many values", 0) end
+      if value ~= nil then
+        n = n + 1
+        values[n] = value
+      end
+    end
+    if operator == "any" or operator == "all" then
+      for k = 1, n do
+        if operator == "any" and values[k] then return true end
+        if operator == "all" and not values[k] then return false end
+      end
+      return operator == "all" and n == count
+    elseif operator == "sum" or operator == "avg" then
+      local sum = 0
+      for k = 1, n do
+        if not math.type(values[k]) then error("not a number under @" .. operator, 0) end
+        sum = sum + values[k]
+      end
+      if operator == "sum" then return sum end
+      if n == 0 then return nil end
+      return sum / n
+    elseif operator == "min" or operator == "max" then
+      local best
+      for k = 1, n do
+        local value = values[k]
+        if not math.type(value) and type(value) ~= "string" or best and type(value) ~= type(best) then
+          error("no order under @" .. operator, 0)
+        end
+        if value == value and (best == nil or operator == "min" and value < best
+            or operator == "max" and value > best) then
+          best = value
+        end
+      end
+      return best
+    end
+    if not operator:find "Objects$" then
+      local flat = {}
+      for k = 1, n do
+        local members, length = {}, 0
+        if data[values[k]] then members, length = M.elements(values[k]) end
+        table.move(members, 1, length, #flat + 1, flat)
+      end
+      values = flat
+    end
+    if operator:find "^unionOf[OA]" then return values end
+    -- Watched by what it holds, whatever the order.
+    local distinct, seen = {is_distinct = true}, {}
+    for _, value in ipairs(values) do
+      local key = value == value and value or seen
+      if not seen[key] then
+        seen[key] = true
+        distinct[#distinct + 1] = value
+      end
+    end
+    return distinct
+  end
+
+  M.operate = operate
+  function M.is_list(d) return d.kind == "array" or d.kind == "set" end
+
+  -- The one value of a path behind `value`; nil where it is not reachable, MANY inside of operators.
+  function follow(value, path, i, inside)
+    for k = i, #path do
+      local d, part = data[value], path[k]
+      if not d then return nil end
+      if part.kind == "operator" then return operate(value, path, k) end
+      if part.kind == "every" or part.kind == "name" and M.is_list(d) and part.key ~= "count" then
+        if inside then return MANY end
+        error("many values", 0)
+      end
+      if part.kind == "name" and part.key == "count" and d.kind then value = select(2, M.elements(value))
+      elseif part.kind == "member" then value = d.store[part.key]
+      else value = M.read(value, part.key) end
+    end
+    return value
+  end
+  function M.get(object, path) return follow(object, M.parse(path), 1, false) end
+
+  -- Whether two values that were computed are the same; unions are lists.
+  function M.same_result(a, b)
+    if type(a) ~= "table" or type(b) ~= "table" or data[a] or data[b] then return same(a, b) end
+    if #a ~= #b then return false end
+    if a.keys then
+      local values = {}
+      for i, key in ipairs(a.keys) do values[key] = a[i] end
+      for i, key in ipairs(b.keys) do if not same(values[key], b[i]) then return false end end
+      return true
+    end
+    for i = 1, #a do
+      local found = same(a[i], b[i])
+      for k = 1, a.is_distinct and #b or 0 do found = found or same(a[i], b[k]) end
+      if not found then return false end
+    end
+    return true
+  end
+
+  -- Walking -------------------------------------------------------------------------------------
+
+  -- What a path passes through, from an object on:
+  --   stored: list of {object, key}, heard when it is written;
+  --   derived: list of {object, step, value, path}, heard when the value is another one;
+  --   digits: list of {object, step}, where an object may leave its list (C4);
+  --   labels: list of {object, text}, as `obs.observed_keys` has them (W1).
+  --
+  -- `compute` gives the value of a lazy property or of a function, FAILED where it has none. P8: one
+  -- object at one step is one state, whatever the way there.
+  function M.walk(root, path, compute, out, first)
+    out = out or {stored = {}, derived = {}, digits = {}, labels = {}}
+    local stored, derived, labels, seen = out.stored, out.derived, out.labels, {}
+    local visit
+
+    local function value_of(object, step, source)
+      local value = compute(source)
+      derived[#derived + 1] = {object = object, step = step, value = value, path = path}
+      return value
+    end
+    local function end_of(object, operator)
+      return function()
+        local list, count = M.elements(object)
+        return list[operator == "first" and 1 or count]
+      end
+    end
+    local function visit_each(list, step)
+      for _, element in ipairs(list) do visit(element, step) end
+    end
+
+    -- What an operator reads is no place of its own, only observed.
+    local function visit_operator(object, i, operator)
+      local texts = {}
+      for k = i, #path do texts[#texts + 1] = path[k].text end
+      labels[#labels + 1] = {object, table.concat(texts, ".")}
+      if operator == "first" or operator == "last" then
+        return visit(value_of(object, i, end_of(object, operator)), i + 1)
+      end
+      value_of(object, i, function() return M.operate(object, path, i) end)
+      if not path[i + 1] then return end
+      local inner = {stored = {}, derived = {}, digits = {}, labels = labels}
+      for _, element in ipairs((M.elements(object))) do M.walk(element, path, supposed, inner, i + 1) end
+    end
+
+    function visit(object, i)
+      local d, part = data[object], path[i]
+      if not d or not part then return end
+      seen[i] = seen[i] or {}
+      if seen[i][object] then return end
+      seen[i][object] = true
+      local kind, key = part.kind, part.key
+      if kind == "operator" then return visit_operator(object, i, key) end
+      if kind == "edits" then
+        labels[#labels + 1] = {object, "*"}
+        value_of(object, i, function() return M.content(object) end)
+      elseif kind == "name" and key == "count" and d.kind then
+        labels[#labels + 1] = {object, "count"}
+        value_of(object, i, function() return (select(2, M.elements(object))) end)
+      elseif kind == "every" or kind == "name" and M.is_list(d) then
+        labels[#labels + 1] = {object, "*"}
+        stored[#stored + 1] = {object, EVERY}
+        if kind == "name" then return visit_each(M.elements(object), i) end
+        if path[i + 1] then return visit_each(M.values(object), i + 1) end
+        -- Z3: what was never computed is not computed for it.
+        for name, property in next, d.lazy do
+          if property.known then value_of(object, name, property) end
+        end
+      elseif kind == "digits" and path.anchors and path.anchors[i] then
+        labels[#labels + 1] = {object, tostring(key)}
+        out.digits[#out.digits + 1] = {object, i}
+        local anchor = path.anchors[i][object]
+        if anchor ~= NONE then visit(anchor, i + 1) end
+      elseif d.lazy[key] then
+        labels[#labels + 1] = {object, part.text}
+        visit(value_of(object, i, d.lazy[key]), i + 1)
+      else
+        labels[#labels + 1] = {object, part.text}
+        stored[#stored + 1] = {object, key}
+        -- What a function `__index` gives is nothing that a path goes through.
+        visit(M.value_at(object, key), i + 1)
+      end
+    end
+    visit(root, first or 1)
+    return out
+  end
+end

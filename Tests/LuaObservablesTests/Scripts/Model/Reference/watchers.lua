@@ -1,0 +1,510 @@
+-- Watchers of the reference, and what a change, a batch and a turn do with them.
+--
+-- There is no wiring: before each change all paths of all watchers are walked, to see who hears it;
+-- at the end of a turn they are walked again for what is computed.
+return function(M)
+  local data, same, supposed = M.data, M.same, M.supposed
+  local EVERY, NONE, FAILED = M.EVERY, M.NONE, M.FAILED
+
+  -- id → watcher; ids go up. A watcher belongs to what it observes (L1).
+  local watchers = setmetatable({}, {__mode = "v"})
+  local count, batch_depth, is_flushing = 0, 0, false
+  -- What is about to be called keeps its object alive (L2). What to tell when an object dies, by id.
+  local anchored, ends = {}, {}
+  -- How many callbacks and getters are running.
+  M.running = 0
+
+  local function in_order()
+    local list = {}
+    for id = 1, count do list[#list + 1] = watchers[id] end
+    return list
+  end
+
+  -- Calls a function of the script; its error is reported.
+  local function protected(kind, name, f, ...)
+    local tracer = M.tracer
+    M.running, M.tracer = M.running + 1, nil
+    local ok, result = pcall(f, ...)
+    M.running, M.tracer = M.running - 1, tracer
+    if not ok then M.report(result, kind, name) end
+    return ok, result
+  end
+  M.protected = protected
+
+  -- Routes: what the paths of a watcher pass through ------------------------------------------------
+
+  -- The value of a lazy property or an operator, FAILED for an error, which is reported.
+  local function computed(source)
+    local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
+    if ok then return value end
+    if type(source) == "table" then M.report(value, "getter", source.name) else M.report(value, "loop") end
+    return FAILED
+  end
+
+  local function derived_of(w, compute)
+    local all = {}
+    for _, path in ipairs(w.paths) do
+      for _, entry in ipairs(M.walk(w.root, path, compute).derived) do all[#all + 1] = entry end
+    end
+    return all
+  end
+
+  -- What was delivered last of a value; nil if it was not on the watcher's paths.
+  local function delivered(w, entry)
+    for _, other in ipairs(w.base) do
+      if other.object == entry.object and other.step == entry.step and other.path == entry.path then
+        return other
+      end
+    end
+  end
+
+  -- The values of a watcher that are others than those delivered last (Z4, Z8), as a change, and all
+  -- of them. One that failed counts as it did before.
+  local function difference(w, compute)
+    local now, change = derived_of(w, compute), nil
+    for _, entry in ipairs(now) do
+      local before = delivered(w, entry)
+      if entry.value == FAILED then
+        entry.value = before and before.value or FAILED
+      elseif before and not M.same_result(before.value, entry.value) then
+        local part = entry.path[entry.step]
+        change = change or {
+          path = entry.path, key = part and part.key or entry.step, new = entry.value, paths = {},
+          old = before.value ~= FAILED and before.value or nil,
+        }
+        table.insert(change.paths, entry.path.text)
+      end
+    end
+    return change, now
+  end
+
+  -- What came to be on a watcher's paths without a change of its own counts from now on.
+  local function remember(w, entries)
+    for _, entry in ipairs(entries) do
+      if not delivered(w, entry) then w.base[#w.base + 1] = entry end
+    end
+  end
+
+  -- Anchors (C4) ----------------------------------------------------------------------------------
+
+  -- Anchors a path on what is in its lists now, and forgets the lists that it left. Each anchor may
+  -- bring another list into reach.
+  local function anchor(w, path)
+    local known
+    repeat
+      known = true
+      local reached = M.walk(w.root, path, supposed).digits
+      for _, place in ipairs(reached) do
+        local list, anchors, n = place[1], path.anchors[place[2]], path[place[2]].key
+        if anchors[list] == nil then
+          local element = n <= M.length(list) and data[list].store[n] or nil
+          anchors[list], known = element == nil and NONE or element, false
+        end
+      end
+      local kept = {}
+      for _, place in ipairs(reached) do kept[place[1]] = true end
+      for _, anchors in next, path.anchors do
+        for list in next, anchors do if not kept[list] then anchors[list] = nil end end
+      end
+    until known
+  end
+
+  local function holds(list, element)
+    for _, other in ipairs((M.elements(list))) do if same(other, element) then return true end end
+    return false
+  end
+
+  -- Whether an object that a path is anchored on has left its list.
+  local function has_left(w, path)
+    for _, place in ipairs(M.walk(w.root, path, supposed).digits) do
+      local element = path.anchors[place[2]][place[1]]
+      if element ~= nil and element ~= NONE and not holds(place[1], element) then return true end
+    end
+    return false
+  end
+
+  -- Where digits are no position of a plain table they are a key, or an error (P2).
+  local function set_anchors(w, path)
+    local is_spread = false
+    for i, part in ipairs(path) do
+      is_spread = is_spread or part.kind == "every"
+      if part.kind == "digits" then
+        path.anchors = path.anchors or {}
+        path.anchors[i] = setmetatable({}, {__mode = "k"})
+      end
+    end
+    for _, place in ipairs(path.anchors and M.walk(w.root, path, supposed).digits or {}) do
+      local d, key = data[place[1]], path[place[2]].key
+      if key > M.length(place[1]) and not is_spread then
+        if d.kind or d.store[key] == nil then error("nothing at " .. key, 0) end
+        path.anchors[place[2]] = nil
+      end
+    end
+    if path.anchors and not next(path.anchors) then path.anchors = nil end
+    if path.anchors then anchor(w, path) end
+  end
+
+  -- Registration and end ----------------------------------------------------------------------------
+
+  local function finish(w)
+    watchers[w.id], anchored[w], ends[w.id] = nil, nil, nil
+    local owned = data[w.root].watchers
+    for i = #owned, 1, -1 do if owned[i] == w then table.remove(owned, i) end end
+  end
+
+  -- Whether a watcher is still one; it ends with its observer (L3).
+  local function is_active(w)
+    if watchers[w.id] ~= w then return false end
+    if not w.has_observer or w.observer[1] ~= nil then return true end
+    finish(w)
+    return false
+  end
+
+  local function add_path(w, path)
+    path = M.parse(path)
+    set_anchors(w, path)
+    w.paths[#w.paths + 1] = path
+    remember(w, M.walk(w.root, path, computed).derived)
+  end
+
+  function M.observe(root, paths, callback, options)
+    if not data[root] then error("an object is expected", 0) end
+    options = options or {}
+    if type(paths) == "string" or paths.text then paths = {paths} end
+    local w = {
+      id = count + 1, root = root, paths = {}, base = {}, again = {}, callback = callback,
+      immediate = options.immediate, once = options.once, equals = options.equals,
+      name = options.name, due = options.initial, has_observer = options.observer ~= nil,
+      observer = setmetatable({options.observer}, {__mode = "v"}),
+    }
+    for _, path in ipairs(paths) do add_path(w, path) end
+    count, watchers[w.id] = w.id, w
+    table.insert(data[root].watchers, w)
+    if w.due then anchored[w] = true end
+    if options.on_end then ends[w.id] = {options.on_end, w.paths[1].text} end
+    local handle = setmetatable({id = w.id}, M.Handle)
+    if #M.scopes > 0 then M.scopes[#M.scopes]:add(handle) end
+    return handle, w
+  end
+
+  -- Takes a path from a watcher; a pending call stays pending while there are others (L5).
+  local function remove_path(w, path)
+    if difference(w, supposed) then w.due = true end
+    for i = #w.paths, 1, -1 do if w.paths[i] == path then table.remove(w.paths, i) end end
+    if #w.paths == 0 then finish(w) end
+  end
+
+  -- L5: how many pairs of watcher and path were ended.
+  function M.stop(root, filter)
+    if type(filter) ~= "table" or filter.text or #filter > 0 then filter = {path = filter} end
+    local texts = filter.path
+    if type(texts) == "string" or texts and texts.text then texts = {texts} end
+    local function is_meant(path)
+      if not texts then return true end
+      for _, text in ipairs(texts) do
+        if path.text == (type(text) == "table" and text.text or text) then return true end
+      end
+    end
+    local stopped = 0
+    for _, w in ipairs(in_order()) do
+      if w.root == root and (not filter.callback or w.callback == filter.callback)
+          and (not filter.observer or w.has_observer and w.observer[1] == filter.observer) then
+        for i = #w.paths, 1, -1 do
+          if is_meant(w.paths[i]) then
+            stopped = stopped + 1
+            remove_path(w, w.paths[i])
+          end
+        end
+      end
+    end
+    return stopped
+  end
+
+  -- Calls -------------------------------------------------------------------------------------------
+
+  local function deliver(w, change)
+    anchored[w], w.is_running = nil, true
+    local told = change and {
+      path = change.path.text, key = change.key, old = change.old, new = change.new,
+      paths = change.paths,
+    }
+    protected(w.immediate and "immediate" or "watcher", w.name, w.callback, w.root, w.observer[1], told)
+    w.is_running = false
+    if w.once and watchers[w.id] == w then finish(w) end
+  end
+
+  -- T9: calls now; again, after it returned, for what it triggers of itself.
+  local function call(w, change)
+    repeat
+      if not is_active(w) then return end
+      if w.paused then
+        w.saved = w.saved or change
+        return
+      end
+      if w.is_running then
+        table.insert(w.again, change)
+        return
+      end
+      deliver(w, change)
+      change = table.remove(w.again, 1)
+    until not change
+  end
+
+  local function call_immediate(w, change)
+    if not w.paused and batch_depth == 0 then return call(w, change) end
+    w.saved = w.saved or change
+    if not w.paused then anchored[w] = true end
+  end
+
+  -- The changes of an object that lie on a watcher's paths: those of a key before those of all keys.
+  local function heard_by(w, object, changes)
+    local exact, every, derived = {}, {}, {}
+    for _, path in ipairs(w.paths) do
+      local route = M.walk(w.root, path, supposed)
+      for _, place in ipairs(route.stored) do
+        for _, change in ipairs(place[1] == object and changes or {}) do
+          if place[2] == EVERY then every[#every + 1] = {path = path, change = change}
+          elseif rawequal(place[2], change.key) then exact[#exact + 1] = {path = path, change = change} end
+        end
+      end
+      table.move(route.derived, 1, #route.derived, #derived + 1, derived)
+    end
+    remember(w, derived)
+    return table.move(every, 1, #every, #exact + 1, exact), #derived > 0
+  end
+
+  -- The first change of those that a watcher heard that is one to it (T5), as it is told.
+  local function told(w, heard)
+    for _, hit in ipairs(heard) do
+      local change = hit.change
+      local is_equal = change.same
+      -- What a comparison writes itself is not compared: that would never end.
+      if w.equals and not w.is_comparing then
+        w.is_comparing = true
+        local ok, result = protected("watcher", w.name, w.equals, change.old, change.new)
+        w.is_comparing, is_equal = false, ok and result
+      end
+      if not is_equal then
+        local paths = {}
+        for i, other in ipairs(heard) do paths[i] = other.path.text end
+        return {
+          path = hit.path, key = change.member or change.key, old = change.old, new = change.new,
+          paths = paths,
+        }
+      end
+    end
+  end
+
+  -- Stores changes of an object by `store`, and lets those know that hear them: coalesced watchers
+  -- are due, immediate ones are called (T9), in order of registration.
+  function M.hear(object, changes, store)
+    local tracer = M.tracer
+    M.tracer = nil
+    local all, heard, derives = in_order(), {}, {}
+    for _, w in ipairs(all) do heard[w], derives[w] = heard_by(w, object, changes) end
+    local spoil = M.dependents(object, changes)
+    store()
+    spoil()
+    local eager = {}
+    for _, w in ipairs(all) do
+      local change
+      if w.immediate and derives[w] and not w.paused and batch_depth == 0 then
+        change, w.base = difference(w, computed)
+      end
+      if w.immediate or w.equals then
+        if change or heard[w][1] then eager[#eager + 1] = {w, change} end
+      elseif told(w, heard[w]) then
+        w.due = true
+      end
+      if not w.paused and not w.immediate and (w.due or derives[w] and difference(w, supposed)) then
+        anchored[w] = true
+      end
+    end
+    for _, entry in ipairs(eager) do
+      local w, derived = entry[1], entry[2]
+      if watchers[w.id] == w then
+        local change = told(w, heard[w])
+        if change and derived then
+          table.move(derived.paths, 1, #derived.paths, #change.paths + 1, change.paths)
+        end
+        change = change or derived
+        if change and watchers[w.id] == w then
+          if w.immediate then call_immediate(w, change) else w.due, anchored[w] = true, not w.paused end
+        end
+      end
+    end
+    M.tracer = tracer
+  end
+
+  -- `obs.trigger`: a change in any case, or like an assignment from `previous`.
+  function M.trigger(object, key, previous, is_forced)
+    local value = M.value_at(object, key)
+    local is_same = not is_forced and same(previous, value)
+    M.hear(object, {{key = key, old = previous, new = value, same = is_same}}, function() end)
+  end
+
+  -- Batches, flushes, turns -------------------------------------------------------------------------
+
+  -- What an immediate watcher was not told yet.
+  local function take_saved(w)
+    local change
+    change, w.base = difference(w, computed)
+    change, w.saved = w.saved or change, nil
+    return change
+  end
+
+  function M.batch(body, ...)
+    batch_depth, M.running = batch_depth + 1, M.running + 1
+    local results = table.pack(pcall(body, ...))
+    batch_depth, M.running = batch_depth - 1, M.running - 1
+    if batch_depth == 0 then
+      local calls = {}
+      for _, w in ipairs(in_order()) do
+        local change = w.immediate and not w.paused and take_saved(w)
+        if change then calls[#calls + 1] = {w, change} end
+      end
+      for _, entry in ipairs(calls) do call(entry[1], entry[2]) end
+    end
+    if not results[1] then error(results[2], 0) end
+    return table.unpack(results, 2, results.n)
+  end
+
+  -- Calls a watcher in a flush if there is a reason to.
+  local function settle(w)
+    if w.paused or not is_active(w) then return false end
+    local departed, change = {}, nil
+    for _, path in ipairs(w.paths) do
+      if path.anchors then
+        if has_left(w, path) then departed[#departed + 1] = path end
+        anchor(w, path)
+      end
+    end
+    if not w.immediate then change, w.base = difference(w, computed) end
+    if not is_active(w) then return false end
+    if not (w.due or change or departed[1]) then
+      anchored[w] = nil
+      return false
+    end
+    w.due = false
+    for _, path in ipairs(departed) do
+      for i = #w.paths, 1, -1 do if w.paths[i] == path then table.remove(w.paths, i) end end
+    end
+    if not w.immediate then deliver(w)
+    else call(w, departed[1] and {path = departed[1], paths = {departed[1].text}}) end
+    if #w.paths == 0 and is_active(w) then finish(w) end
+    return true
+  end
+
+  -- T3, T4: the earliest registered of those that are due and did not run in this flush.
+  local function flush()
+    local ran, calls = {}, 0
+    local function next_one()
+      for _, w in ipairs(in_order()) do if not ran[w] and settle(w) then return w end end
+    end
+    is_flushing = true
+    for w in next_one do ran[w], calls = true, calls + 1 end
+    is_flushing = false
+    return calls
+  end
+
+  function M.flush()
+    if M.running > 0 or is_flushing then error("flush inside a callback", 0) end
+    return flush()
+  end
+
+  -- T4: what ran and is due again has further turns.
+  function M.end_turn()
+    repeat until flush() == 0
+    M.call_hooks()
+  end
+
+  -- Handles -----------------------------------------------------------------------------------------
+
+  local Watcher = {}
+  function Watcher.stop(w) finish(w) end
+  function Watcher.pause(w) w.paused, anchored[w] = true, nil end
+  function Watcher.resume(w)
+    if not w.paused then return end
+    w.paused = false
+    if w.due or w.saved or difference(w, supposed) then anchored[w] = true end
+    local change = w.immediate and batch_depth == 0 and take_saved(w)
+    if change then call(w, change) end
+  end
+  function Watcher.schedule(w) w.due, anchored[w] = true, not w.paused or nil end
+  function Watcher.run(w)
+    if w.is_running then error("run inside the watcher's own callback", 0) end
+    deliver(w)
+    for change in function() return table.remove(w.again, 1) end do call(w, change) end
+  end
+  Watcher.observe = add_path
+
+  M.Handle = {__index = function(handle, key)
+    local function current()
+      local w = watchers[handle.id]
+      return w and is_active(w) and w
+    end
+    if key == "active" then return current() and true or false end
+    local method = Watcher[key]
+    return method and function(_, ...)
+      if current() then method(current(), ...) end
+      return handle
+    end
+  end}
+
+  -- Hooks and counts (W1) -----------------------------------------------------------------------------
+
+  -- label → how many paths of watchers pass through it.
+  function M.observed(object)
+    local counts = {}
+    for _, w in ipairs(in_order()) do
+      for _, path in ipairs(is_active(w) and w.paths or {}) do
+        local seen = {}
+        for _, label in ipairs(M.walk(w.root, path, supposed).labels) do
+          if label[1] == object and not seen[label[2]] then
+            seen[label[2]] = true
+            counts[label[2]] = (counts[label[2]] or 0) + 1
+          end
+        end
+      end
+    end
+    return counts
+  end
+
+  -- Tells hooks what is observed now and was not, and the other way round.
+  function M.call_hooks()
+    for object, d in next, data do
+      if d.hook then
+        local before, now = d.observed, M.observed(object)
+        d.observed = now
+        for label in next, now do
+          if not before[label] then protected("hook", "on_observed", d.hook, object, label, true) end
+        end
+        for label in next, before do
+          if not now[label] then protected("hook", "on_observed", d.hook, object, label, false) end
+        end
+      end
+    end
+  end
+  function M.on_observed(object, hook)
+    local d = data[object]
+    d.hook, d.observed = hook, M.observed(object)
+  end
+
+  -- Life and death ------------------------------------------------------------------------------------
+
+  -- A finalizer of the script has run: if it brought the object back, that is observed as before (L7).
+  function M.revive(object)
+    for _, w in ipairs(data[object].watchers) do watchers[w.id] = w end
+  end
+
+  -- After a collection: tells, in the next turn, the paths of watchers whose objects died (L3).
+  function M.bury()
+    for id = 1, count do
+      if ends[id] and not watchers[id] then
+        M.later(function() protected("hook", "on_end", ends[id][1], ends[id][2]) ends[id] = nil end)
+      end
+    end
+  end
+
+  function M.watcher_count() return #in_order() end
+end

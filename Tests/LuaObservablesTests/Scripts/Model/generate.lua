@@ -1,0 +1,479 @@
+-- Random programs for both worlds. A program is data: a list of statements, each a table of an
+-- operation and what it takes, of which `text` makes Lua. What is a list in it can be made shorter.
+local generate = {}
+
+local random = math.random
+local function pick(list) return list[random(#list)] end
+local function chance(n) return random(n) == 1 end
+
+-- Slots of the table `o`: plain objects, some of which inherit; plain lists; collections.
+local OBJECTS, LISTS, ARRAY, MAP, SET = {1, 2, 3, 4, 5}, {6, 7}, 8, 9, 10
+local KEYS = {"a", "b", "x", "y", "items", "a", "b", "x", "y", "items", "map", "set"}
+
+-- Operations that may be one change or several.
+local IN_STEPS = {
+  insert = true, remove = true, sort = true, move = true, clear = true, assign = true,
+  members = true, map_whole = true,
+}
+
+local operations = {}
+generate.operations = operations
+
+-- What a generator knows while it makes a program: how many watchers there are, how deep in
+-- callbacks it is.
+local Generator = {}
+Generator.__index = Generator
+
+-- Values ----------------------------------------------------------------------------------------
+
+function Generator:object() return ("o[%d]"):format(pick(OBJECTS)) end
+function Generator:list() return ("o[%d]"):format(pick(LISTS)) end
+function Generator:any_list() return chance(2) and self:list() or "o[8]" end
+function Generator:any_object()
+  local r = random(8)
+  return r == 1 and "o[9]" or r == 2 and "o[10]" or r <= 4 and self:any_list() or self:object()
+end
+function Generator:scalar()
+  if self.known.failed_operator then return pick {"0", "1", "2", "3", "1.0", "2.5", "-1", "0/0"} end
+  return pick {"0", "1", "2", "3", "1.0", "2.5", "'x'", "'y'", "true", "false", "0/0"}
+end
+function Generator:number() return pick {"0", "1", "2", "3", "4", "1.5", "2.25", "-1"} end
+function Generator:value_for(key)
+  if chance(6) then return "nil" end
+  if key == "a" or key == "b" then
+    return not self.known.failed_operator and chance(8) and self:object() or self:scalar()
+  end
+  if key == "items" then return chance(6) and self:object() or self:any_list() end
+  if key == "map" then return chance(6) and self:object() or "o[9]" end
+  if key == "set" then return chance(6) and self:list() or "o[10]" end
+  return chance(6) and self:scalar() or self:object()
+end
+function Generator:element() return chance(3) and self:number() or self:object() end
+
+-- Paths -----------------------------------------------------------------------------------------
+
+function Generator:leaf() return pick {"a", "b", "a", "b", "x", "items", "*"} end
+
+-- Below a list or an array, from which a name is that of every element (C8).
+function Generator:in_list()
+  local r = random(16)
+  if r <= 3 then return "#" .. random(3) end
+  if r <= 5 then return "#" .. random(2) .. "." .. self:leaf() end
+  if r <= 7 then return "*" end
+  if r <= 9 then return "*." .. self:leaf() end
+  if r == 10 then return self:leaf() end
+  if r == 11 and not self.known.digits then
+    return chance(2) and tostring(random(2)) or random(2) .. "." .. self:leaf()
+  end
+  if r == 12 then return chance(2) and "count" or "@count" end
+  return self:operator()
+end
+function Generator:operator()
+  return pick {
+    "@first", "@last", "@any.a", "@all.a", "@first.a", "@last.b", "@sum.a", "@max.b", "@min.a",
+    "@avg.b", "@unionOfObjects.a", "@distinctUnionOfObjects.b", "@unionOfArrays.items",
+    "@sum.items.@count", "@distinctUnionOfArrays.items",
+  }
+end
+-- Below a dictionary or set: nothing that depends on an order.
+function Generator:in_map()
+  return pick {
+    "k", "k.a", "l", "l.b", "*", "*.a", "count", "@count", "@sum.a", "@max.b", "@any.a", "@all.b",
+    "@distinctUnionOfObjects.a", "x.a",
+  }
+end
+function Generator:in_set()
+  return pick {"a", "*", "*.b", "count", "@count", "@sum.a", "@min.b", "@distinctUnionOfObjects.b", "x.a"}
+end
+function Generator:member() return pick {"1", "2", "'x'", "o[1]", "o[2]", "o[3]"} end
+
+-- A path as a text of Lua, from an object of a slot.
+function Generator:path_from(slot)
+  if slot == SET and chance(3) then return ("o[10]:key_of(%s)"):format(self:member()) end
+  return ("%q"):format(slot == MAP and self:in_map() or slot == SET and self:in_set()
+    or slot > #OBJECTS and self:in_list() or self:path())
+end
+function Generator:path()
+  local parts = {}
+  while #parts < 3 and not chance(2) do
+    parts[#parts + 1] = pick {"x", "x", "y", "x", "y", "*", "items.#1", "items.*", "map.k"}
+  end
+  local r = random(8)
+  parts[#parts + 1] = r <= 2 and "items." .. self:in_list() or r == 3 and "map." .. self:in_map()
+    or r == 4 and "set." .. self:in_set() or self:leaf()
+  return table.concat(parts, ".")
+end
+function Generator:slot()
+  local r = random(12)
+  return r <= 2 and pick(LISTS) or r == 3 and ARRAY or r == 4 and MAP or r == 5 and SET or pick(OBJECTS)
+end
+
+-- Statements ------------------------------------------------------------------------------------
+
+local function indented(text) return (text:gsub("[^\n]+", "  %0")) end
+local function texts_of(body)
+  local texts = {}
+  for i, statement in ipairs(body) do texts[i] = generate.text(statement) end
+  return table.concat(texts, "\n")
+end
+
+-- Declares an operation: how often it is made, how, and its text.
+local function operation(name, weight, make, text)
+  operations[name] = {weight = weight, make = make, text = text}
+  operations[#operations + 1] = name
+end
+
+operation("set", 14, function(self)
+  local key = pick(KEYS)
+  local target = chance(12) and self:list() or self:object()
+  return {target = target, key = key, value = self:value_for(key)}
+end, function(n) return ("%s.%s = %s"):format(n.target, n.key, n.value) end)
+
+operation("rawset", 2, function(self)
+  local key = pick(KEYS)
+  return {target = self:object(), key = key, value = self:value_for(key)}
+end, function(n) return ("rawset(%s, '%s', %s)"):format(n.target, n.key, n.value) end)
+
+operation("put", 4, function(self)
+  return {list = self:list(), i = random(6), value = self:element()}
+end, function(n) return ("%s[at(%s, %d, 1)] = %s"):format(n.list, n.list, n.i, n.value) end)
+
+operation("insert", 3, function(self)
+  return {list = self:list(), i = random(6), value = self:element()}
+end, function(n) return ("table.insert(%s, at(%s, %d, 1), %s)"):format(n.list, n.list, n.i, n.value) end)
+
+operation("remove", 4, function(self)
+  return {list = self:list(), i = random(6)}
+end, function(n) return ("table.remove(%s, at(%s, %d))"):format(n.list, n.list, n.i) end)
+
+operation("sort", 1, function(self)
+  return {list = self:list(), sign = pick {"<", ">"}}
+end, function(n)
+  return ("table.sort(%s, function(a, b) return rank(a) %s rank(b) end)"):format(n.list, n.sign)
+end)
+
+operation("move", 1, function(self)
+  return {list = self:list(), from = random(3), last = random(3), to = random(3)}
+end, function(n)
+  return ("table.move(%s, at(%s, %d), #%s, at(%s, %d))"):format(n.list, n.list, n.from, n.list, n.list, n.to)
+end)
+
+operation("replace", 2, function(self)
+  if chance(3) then
+    local slot = pick(LISTS)
+    local elements = {}
+    for i = 1, random(0, 3) do elements[i] = self:element() end
+    return {slot = slot, label = self:label(), elements = elements}
+  end
+  return {slot = pick(OBJECTS), label = self:label(), fields = {"a = " .. random(3)}}
+end, function(n)
+  return ("o[%d] = new('%s', {%s})"):format(n.slot, n.label, table.concat(n.elements or n.fields, ", "))
+end)
+
+operation("clear", 1, function(self)
+  return {target = self:any_object()}
+end, function(n) return ("obs.clear(%s)"):format(n.target) end)
+
+operation("assign", 1, function(self)
+  if chance(2) then
+    local elements = {}
+    for i = 1, random(0, 4) do elements[i] = self:element() end
+    return {target = self:list(), fields = elements}
+  end
+  local fields = {}
+  for i = 1, random(0, 3) do
+    local key = pick(KEYS)
+    fields[i] = ("%s = %s"):format(key, self:value_for(key))
+  end
+  return {target = self:object(), fields = fields}
+end, function(n) return ("obs.assign(%s, {%s})"):format(n.target, table.concat(n.fields, ", ")) end)
+
+-- Collections
+
+operation("array", 6, function(self)
+  local function index() return tostring(random(5)) end
+  local calls = {
+    {"append", self:element()}, {"append", self:element(), self:element()}, {"clear"}, {"reverse"},
+    {"set", "{" .. self:element() .. ", " .. self:element() .. "}"}, {"remove_value", self:element()},
+    {"insert", "at(o[8], " .. index() .. ", 1)", self:element()},
+    {"remove", "at(o[8], " .. index() .. ")"}, {"remove"},
+    {"replace", "at(o[8], " .. index() .. ")", self:element()},
+    {"move", "at(o[8], " .. index() .. ")", "at(o[8], " .. index() .. ")"},
+    {"swap", "at(o[8], " .. index() .. ")", "at(o[8], " .. index() .. ")"},
+    {"sort", "function(a, b) return rank(a) < rank(b) end"}, {"set", self:list()},
+  }
+  local call = pick(calls)
+  return {method = call[1], arguments = table.concat(call, ", ", 2)}
+end, function(n) return ("o[8]:%s(%s)"):format(n.method, n.arguments) end)
+
+operation("array_put", 2, function(self)
+  return {i = random(5), value = chance(8) and "nil" or self:element()}
+end, function(n) return ("o[8][at(o[8], %d, 1)] = %s"):format(n.i, n.value) end)
+
+operation("map", 4, function(self)
+  return {key = pick {"k", "l", "a", "x"}, value = chance(3) and self:number() or self:value_for "x"}
+end, function(n) return ("o[9].%s = %s"):format(n.key, n.value) end)
+
+operation("map_whole", 1, function(self)
+  local fields = {}
+  for i = 1, random(0, 3) do fields[i] = pick {"k", "l", "a", "x"} .. " = " .. self:element() end
+  return {fields = fields}
+end, function(n) return ("obs.assign(o[9], {%s})"):format(table.concat(n.fields, ", ")) end)
+
+operation("member", 3, function(self)
+  return {method = pick {"add", "remove", "contains"}, member = self:member()}
+end, function(n) return ("say(o[10]:%s(%s))"):format(n.method, n.member) end)
+
+operation("members", 2, function(self)
+  local elements = {}
+  for i = 1, random(0, 3) do elements[i] = self:member() end
+  return {method = pick {"union", "intersect", "subtract", "clear"}, elements = elements}
+end, function(n)
+  return ("bulk(o[10], '%s', {%s})"):format(n.method, table.concat(n.elements, ", "))
+end)
+
+operation("obs_set", 1, function(self)
+  return {target = self:object(), path = pick {"x", "y"} .. "." .. pick {"a", "b"}, value = self:scalar()}
+end, function(n) return ("obs.set(%s, '%s', %s)"):format(n.target, n.path, n.value) end)
+
+operation("get", 2, function(self)
+  local slot = self:slot()
+  return {slot = slot, path = self:path_from(slot)}
+end, function(n)
+  -- The order of dictionaries and sets is free, and with it that of their unions.
+  local show = n.path:find "nion" and (n.slot >= MAP or n.path:find "map" or n.path:find "set") and "bag" or "say"
+  return ("%s(obs.get(o[%d], %s))"):format(show, n.slot, n.path)
+end)
+
+operation("read", 1, function(self)
+  return {target = self:object(), key = pick {"a", "x", "c"}}
+end, function(n) return ("say(%s.%s)"):format(n.target, n.key) end)
+
+operation("trigger", 2, function(self)
+  local key = pick(KEYS)
+  local previous = self.known.trigger_previous and self:scalar() or self:value_for(key)
+  return {target = self:object(), key = key, previous = chance(2) and previous or nil}
+end, function(n)
+  return ("obs.trigger(%s, '%s'%s)"):format(n.target, n.key, n.previous and ", " .. n.previous or "")
+end)
+
+-- Watchers
+
+local EQUALS = {
+  "function() return false end", "function() return true end",
+  "function(a, b) return type(a) == type(b) end",
+}
+
+operation("observe", 16, function(self)
+  self.watchers = self.watchers + 1
+  local n = {id = self.watchers, slot = self:slot(), paths = {}, options = {}, times = random(3)}
+  self.slots[n.id] = n.slot
+  for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
+  local is_immediate = chance(3)
+  if table.concat(n.paths):find "[@c]" and self.known.operators_in_batch then is_immediate = false end
+  self.is_immediate[n.id] = is_immediate
+  if is_immediate then n.options[#n.options + 1] = "immediate = true" end
+  if chance(6) and not (is_immediate and self.known.due_immediate)
+      and not (self.inside_immediate and self.known.scheduling_inside) then
+    n.options[#n.options + 1] = "initial = true"
+  end
+  if chance(6) then n.options[#n.options + 1] = "once = true" end
+  if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
+  if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i]")) then n.options[#n.options + 1] = "equals = " .. pick(EQUALS) end
+  local outer = self.inside_immediate
+  self.inside_immediate = is_immediate
+  n.body = self.depth < 2 and chance(2) and self:body(2) or {}
+  self.inside_immediate = outer
+  if chance(10) then n.body[#n.body + 1] = {operation = "boom", id = n.id} end
+  return n
+end, function(n)
+  local options = table.concat(n.options, ", ")
+  local listed = #n.paths == 1 and n.paths[1] or "{" .. table.concat(n.paths, ", ") .. "}"
+  local body = ("hear(%d, t, by, change)"):format(n.id)
+  if #n.body > 0 then
+    body = ("if %s and first(%d, %d) then\n%s\nend"):format(body, n.id, n.times, indented(texts_of(n.body)))
+  end
+  return ("w[%d] = obs.observe(o[%d], %s, function(t, by, change)\n%s\nend, {name = '%d'%s})"):format(
+    n.id, n.slot, listed, indented(body), n.id, options ~= "" and ", " .. options or "")
+end)
+
+operation("boom", 0, nil, function(n) return ("boom '%d'"):format(n.id) end)
+
+operation("handle", 7, function(self)
+  if self.watchers == 0 then return nil end
+  local n = {
+    id = random(self.watchers), method = pick {"stop", "pause", "resume", "resume", "schedule", "run"},
+  }
+  local known, method = self.known, n.method
+  local schedules = method == "resume" or method == "schedule" or method == "run"
+  if schedules and self.inside_immediate and known.scheduling_inside then return nil end
+  if method == "schedule" and self.is_immediate[n.id] and known.due_immediate then return nil end
+  if method == "run" and known.run_pending then return nil end
+  if method == "pause" and self.inside_immediate and known.pause_running then return nil end
+  return n
+end, function(n) return ("if w[%d] then w[%d]:%s() end"):format(n.id, n.id, n.method) end)
+
+operation("add_path", 2, function(self)
+  if self.watchers == 0 then return nil end
+  local id = random(self.watchers)
+  local n = {id = id, path = self:path_from(self.slots[id])}
+  if self.known.operators_in_batch and self.is_immediate[n.id] and n.path:find "[@c]" then return nil end
+  return n
+end, function(n) return ("if w[%d] then w[%d]:observe(%s) end"):format(n.id, n.id, n.path) end)
+
+operation("stop", 2, function(self)
+  local filters = {}
+  if chance(3) then filters[#filters + 1] = "path = " .. self:known_path() end
+  if chance(3) then filters[#filters + 1] = "observer = " .. self:any_object() end
+  return {target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters}
+end, function(n)
+  local filter = n.path and ", " .. n.path or ""
+  if not n.path and #n.filters > 0 then filter = ", {" .. table.concat(n.filters, ", ") .. "}" end
+  return ("say(obs.stop(%s%s))"):format(n.target, filter)
+end)
+
+-- Turns, batches, scopes
+
+operation("flush", 5, function() return {} end, function() return "say(obs.flush())" end)
+
+operation("batch", 3, function(self)
+  if self.depth > 2 then return nil end
+  local n = {body = self:body(3)}
+  if chance(6) then n.body[#n.body + 1] = {operation = "boom", id = 0} end
+  return n
+end, function(n) return ("obs.batch(function()\n%s\nend)"):format(indented(texts_of(n.body))) end)
+
+operation("scope", 1, function(self)
+  if self.depth > 1 then return nil end
+  self.scopes = self.scopes + 1
+  return {id = self.scopes, body = self:body(3)}
+end, function(n)
+  return ("s[%d] = obs.scope(function()\n%s\nend)"):format(n.id, indented(texts_of(n.body)))
+end)
+operation("stop_scope", 1, function(self)
+  if self.scopes == 0 then return nil end
+  return {id = random(self.scopes)}
+end, function(n) return ("if s[%d] then s[%d]:stop() end"):format(n.id, n.id) end)
+
+operation("bind", 1, function(self)
+  return {to = self:object(), from = self:object(), keys = chance(2) and {"'a'"} or {"'a'", "'x'"}}
+end, function(n)
+  return ("obs.bind(%s, %s, {%s})"):format(n.to, n.from, table.concat(n.keys, ", "))
+end)
+
+operation("turn", 4, function(self)
+  return self.depth == 0 and {} or nil
+end, function() return "turn" end)
+
+operation("later", 1, function(self)
+  if self.depth > 1 then return nil end
+  return {body = self:body(2)}
+end, function(n) return ("obs.next_turn(function()\n%s\nend)"):format(indented(texts_of(n.body))) end)
+
+-- Programs --------------------------------------------------------------------------------------
+
+function Generator:label()
+  self.labels = self.labels + 1
+  return "n" .. self.labels
+end
+
+-- A path that a watcher of the program may have.
+function Generator:known_path()
+  if self.paths and #self.paths > 0 and not chance(4) then return pick(self.paths) end
+  return self:path_from(self:slot())
+end
+
+function Generator:statement()
+  while true do
+    local r = random(self.total)
+    for _, name in ipairs(operations) do
+      r = r - operations[name].weight
+      if r <= 0 then
+        -- How often an immediate watcher is set off by these, is open.
+        if self.inside_immediate and IN_STEPS[name] then break end
+        local n = operations[name].make(self)
+        if n then
+          n.operation = name
+          for _, path in ipairs(n.paths or {}) do self.paths[#self.paths + 1] = path end
+          return n
+        end
+        break
+      end
+    end
+  end
+end
+
+function Generator:body(most)
+  self.depth = self.depth + 1
+  local body = {}
+  for i = 1, random(most) do body[i] = self:statement() end
+  self.depth = self.depth - 1
+  return body
+end
+
+-- The text of a statement.
+function generate.text(n) return operations[n.operation].text(n) end
+
+operation("make", 0, nil, function(n)
+  local maker = n.slot == ARRAY and "obs.array" or n.slot == MAP and "obs.dictionary"
+    or n.slot == SET and "obs.set_of" or "new"
+  local fields = "{" .. table.concat(n.fields, ", ") .. "}"
+  if maker == "new" then return ("o[%d] = new('o%d', %s)"):format(n.slot, n.slot, fields) end
+  return ("o[%d] = named('o%d', %s(%s))"):format(n.slot, n.slot, maker, fields)
+end)
+-- What is inherited never changes: that is not heard.
+local INDEX = {
+  "{__index = {a = 1, x = new('inherited', {a = 2})}}", "{__index = new('class', {a = 1, b = 2})}",
+  "{__index = function(t, key) return key == 'c' and t.a or nil end}",
+}
+operation("inherit", 0, nil, function(n)
+  return ("setmetatable(o[%d], %s)"):format(n.slot, n.meta)
+end)
+
+-- The program of a seed.
+function generate.program(seed, known)
+  math.randomseed(seed)
+  local self = setmetatable({
+    known = known or {}, is_immediate = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
+  }, Generator)
+  for _, name in ipairs(operations) do self.total = self.total + operations[name].weight end
+  local program = {}
+  for slot = 1, 10 do
+    local fields = {}
+    if slot == MAP then
+      if chance(2) then fields[1] = "k = o[1]" end
+    elseif slot > 5 then
+      for i = 1, random(0, 4) do fields[i] = random(slot - 1) and pick {"o[1]", "o[2]", "o[3]", "o[4]", "1", "2"} end
+    else
+      if chance(2) then fields[1] = "a = " .. random(3) end
+      if chance(2) then fields[#fields + 1] = "b = " .. random(3) end
+    end
+    program[slot] = {operation = "make", slot = slot, fields = fields}
+  end
+  if chance(2) then program[#program + 1] = {operation = "inherit", slot = random(3, 5), meta = pick(INDEX)} end
+  for _, slot in ipairs(OBJECTS) do
+    for _, key in ipairs {"x", "y", "items", "map", "set"} do
+      if not chance(#key == 3 and 2 or 3) then
+        local value = key == "items" and self:any_list() or key == "map" and "o[9]"
+          or key == "set" and "o[10]" or self:object()
+        program[#program + 1] = {operation = "set", target = ("o[%d]"):format(slot), key = key, value = value}
+      end
+    end
+  end
+  for _ = 1, random(2, 6) do
+    local n = operations.observe.make(self)
+    n.operation = "observe"
+    program[#program + 1] = n
+  end
+  for _ = 1, random(5, 50) do program[#program + 1] = self:statement() end
+  return program
+end
+
+-- The texts of the statements of a program.
+function generate.texts(program)
+  local texts = {}
+  for i, statement in ipairs(program) do texts[i] = generate.text(statement) end
+  return texts
+end
+
+return generate

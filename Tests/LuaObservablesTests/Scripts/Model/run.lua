@@ -1,0 +1,78 @@
+-- Runs programs of seeds in both worlds: run.lua [first seed [count]]
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local obs = require "obs"
+local generate = dofile(folder .. "generate.lua")
+local worlds = dofile(folder .. "world.lua")
+local shrink = dofile(folder .. "shrink.lua")
+
+local known = dofile(folder .. "known.lua")
+for word in (os.getenv "OBS_WITH" or ""):gmatch "[%w_]+" do known[word] = nil end
+
+local driver
+local function await(start)
+  local result
+  local co = coroutine.running()
+  start(function(value)
+    result = value
+    obs.next_turn(function() assert(coroutine.resume(co)) end)
+  end)
+  coroutine.yield()
+  return result
+end
+
+-- nil, or what is different.
+local function difference(program)
+  local texts = generate.texts(program)
+  local t0 = os.clock()
+  local real = await(function(done) worlds.real(texts, done) end)
+  local t1 = os.clock()
+  local ok, reference = xpcall(worlds.reference, debug.traceback, texts)
+  if not ok then return "the reference fails: " .. reference end
+  local t2 = os.clock()
+  TR, TM = (TR or 0) + t1 - t0, (TM or 0) + t2 - t1
+  if os.getenv "OBS_SHOW" then
+    print(table.concat(real.log, "\n"))
+    print(table.concat(real.errors, "\n"))
+  end
+  return worlds.difference(real, reference)
+end
+
+-- Whether a program makes every object that it names, as other programs do.
+local function is_whole(program)
+  local text = table.concat(generate.texts(program), "\n")
+  for object in text:gmatch "o%[%d+%]" do
+    if not text:find(object .. " = n", 1, true) then return false end
+  end
+  return true
+end
+
+local first = math.tointeger(tonumber(arg and arg[1] or os.getenv "OBS_SEED" or nil)) or 1
+local count = math.tointeger(tonumber(arg and arg[2] or os.getenv "OBS_COUNT" or nil)) or 100
+local keep_going = os.getenv "OBS_ALL"
+
+driver = coroutine.create(function()
+  collectgarbage "stop"
+  local failed = 0
+  for seed = first, first + count - 1 do
+    local program = generate.program(seed, known)
+    local message = difference(program)
+    if message then
+      failed = failed + 1
+      if keep_going then
+        print(seed)
+      else
+        local class = message:match "^the reference fails"
+        program = shrink(program, function(p)
+          local m = is_whole(p) and difference(p)
+          return m and (m:match "^the reference fails" ~= nil) == (class ~= nil)
+        end)
+        print("seed " .. seed .. "\n" .. table.concat(generate.texts(program), "\n"))
+        print(difference(program))
+        os.exit(1)
+      end
+    end
+    collectgarbage()
+  end
+  print(("%d programs, %d failed"):format(count, failed), TR, TM)
+end)
+obs.next_turn(function() assert(coroutine.resume(driver)) end)

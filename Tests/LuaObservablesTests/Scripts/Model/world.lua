@@ -1,0 +1,311 @@
+-- Runs a program in a world, the real one or that of the reference, and keeps the log of what happens.
+--
+-- A program is a list of statements in Lua, each a text. They share the tables `o` (objects), `w`
+-- (watchers), `f` (functions), `m` (metatables) and `s` (scopes), and the functions below. What is
+-- logged is the same in both worlds where the rules say what has to happen; where they leave
+-- something open, both logs leave it out.
+local obs = require "obs"
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local known = dofile(folder .. "known.lua")
+local reference = dofile(folder .. "Reference/api.lua")
+
+local World = {}
+World.__index = World
+
+-- Paths whose changes may be told in several ways: of several elements, or as values of operators.
+local function is_of_list(path) return path:find "[@#%d]" ~= nil or path:find "count" ~= nil end
+
+-- What a program sees of errors: its own say "boom", all others are equal.
+local function kind_of_error(message)
+  message = tostring(message)
+  return message:match "boom %w+" or "error"
+end
+
+function World:say(text, ...) self.log[#self.log + 1] = text:format(...) end
+
+-- How a value is written in the log.
+function World:name(value)
+  if self.names[value] then return self.names[value] end
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) == "table" then
+    local texts = {}
+    for i = 1, #value do texts[i] = self:name(value[i]) end
+    return "[" .. table.concat(texts, " ") .. "]"
+  end
+  return value ~= value and "NaN" or tostring(value)
+end
+
+-- The functions that programs call, besides those of Lua and `obs`.
+local function vocabulary(self, lua)
+  local env = {o = {}, w = {}, f = {}, m = {}, s = {}, obs = lua.obs}
+  for _, name in ipairs {
+    "assert", "error", "pcall", "ipairs", "math", "string", "select", "tostring", "tonumber", "type",
+    "rawequal", "coroutine",
+  } do
+    env[name] = _G[name]
+  end
+  for _, name in ipairs {"next", "pairs", "rawget", "rawset", "rawlen", "getmetatable", "setmetatable"} do
+    env[name] = lua[name]
+  end
+  env.obs = lua.obs
+
+  local made = {}
+  local function named(label, object)
+    made[label] = (made[label] or 0) + 1
+    self.names[object] = made[label] == 1 and label or label .. "/" .. made[label]
+    return object
+  end
+  -- A new table with a name.
+  function env.new(label, fields) return named(label, lua.new(fields)) end
+  env.named = named
+  -- An index of a list, made from any number; `more` than it has elements.
+  function env.at(list, i, more)
+    local n = #list + (more or 0)
+    return n > 0 and (i - 1) % n + 1 or 1
+  end
+  -- What lists are sorted by.
+  function env.rank(value) return self:name(value) end
+  -- True the first n times that it is asked for a key.
+  local asked = {}
+  function env.first(key, n)
+    asked[key] = (asked[key] or 0) + 1
+    return asked[key] <= n
+  end
+  function env.boom(text) error("boom " .. text, 0) end
+  function env.say(...)
+    local texts = {}
+    for i = 1, select("#", ...) do texts[i] = self:name((select(i, ...))) end
+    self:say("says %s", table.concat(texts, " "))
+  end
+  -- The same of a list whose order is open.
+  function env.bag(list)
+    local texts = {}
+    for i, value in ipairs(type(list) == "table" and list or {list}) do texts[i] = self:name(value) end
+    table.sort(texts)
+    self:say("says %s", table.concat(texts, " "))
+  end
+
+  -- A watcher was called. False where it should do nothing more: lists are changed in the way that
+  -- the library `table` does, which may be one change or several.
+  function env.hear(id, observed, observer, change)
+    if self.whole then
+      self.whole[id] = true
+      return false
+    end
+    local line = ("call %s (%s, %s)"):format(id, self:name(observed), self:name(observer))
+    if not change or self.is_coarse then
+      self:say("%s", line)
+      return true
+    end
+    local entry = {
+      text = line, paths = {},
+      detail = ("%s from %s to %s"):format(self:name(change.key), self:name(change.old), self:name(change.new)),
+    }
+    for i, path in ipairs(change.paths or {change.path}) do
+      if is_of_list(path) then
+        entry.is_of_list = true
+        if known.path_of_operators then path = "a list" end
+      end
+      entry.paths[path] = true
+    end
+    self.log[#self.log + 1] = entry
+    return true
+  end
+
+  -- The functions that change plain tables in several steps, or in one. What immediate watchers are
+  -- told of the first change is left out until the statement ends.
+  local function in_one(operation, ...)
+    if self.whole then return operation(...) end
+    self.whole, self.is_coarse = {}, true
+    local results = table.pack(pcall(operation, ...))
+    local ids = {}
+    for id in next, self.whole do ids[#ids + 1] = id end
+    table.sort(ids)
+    self.whole = nil
+    for _, id in ipairs(ids) do self:say("call %s, by a list", id) end
+    if not results[1] then error(results[2], 0) end
+    return table.unpack(results, 2, results.n)
+  end
+  -- A method of a set that adds or removes several members.
+  function env.bulk(set, method, members)
+    return in_one(function() return set[method](set, members) end)
+  end
+  env.table = {concat = table.concat, unpack = table.unpack}
+  for _, name in ipairs {"insert", "remove", "sort", "move"} do
+    local operation = lua.list_operation(name)
+    env.table[name] = function(...) return in_one(operation, ...) end
+  end
+  env.obs = setmetatable({
+    clear = function(...) return in_one(lua.obs.clear, ...) end,
+    assign = function(...) return in_one(lua.obs.assign, ...) end,
+  }, {__index = lua.obs})
+  return env
+end
+
+local function real_functions()
+  local lua = {obs = obs}
+  for _, name in ipairs {"next", "pairs", "rawget", "rawset", "rawlen", "getmetatable", "setmetatable"} do
+    lua[name] = _G[name]
+  end
+  function lua.new(fields) return fields end
+  function lua.list_operation(name) return table[name] end
+  function lua.collect()
+    collectgarbage()
+    collectgarbage()
+  end
+  return lua
+end
+
+local function reference_functions(M)
+  local lua = setmetatable({obs = M.obs, new = M.new}, {__index = M.lua})
+  function lua.list_operation(name)
+    return function(list, ...) return M.list_operation(table[name], list, ...) end
+  end
+  function lua.collect()
+    collectgarbage()
+    collectgarbage()
+    M.bury()
+  end
+  return lua
+end
+
+local function new(lua)
+  local self = setmetatable({log = {}, errors = {}, reported = {}, names = setmetatable({}, {__mode = "k"}), shown = {}}, World)
+  self.env = vocabulary(self, lua)
+  self.env.collect = lua.collect
+  return self
+end
+
+-- State -----------------------------------------------------------------------------------------
+
+-- What became of the objects and watchers since this was asked last.
+function World:look()
+  local env = self.env
+  for slot, object in ipairs(env.o) do
+    local texts = {}
+    for key, value in env.pairs(object) do
+      if type(key) ~= "string" or not key:find "^[pqruvk]%d?$" then
+        texts[#texts + 1] = ("%s=%s"):format(self:name(key), self:name(value))
+      end
+    end
+    table.sort(texts)
+    local text = self:name(object) .. " {" .. table.concat(texts, " ") .. "} " .. #object
+    if self.shown[slot] ~= text then self:say("o[%d] is %s", slot, text) end
+    self.shown[slot] = text
+  end
+  local active = {}
+  for slot = 1, 99 do
+    local handle = env.w[slot]
+    if handle and handle.active then active[#active + 1] = slot end
+  end
+  active = table.concat(active, " ")
+  if self.shown.active ~= active then self:say("active: %s", active) end
+  self.shown.active = active
+end
+
+-- One run ---------------------------------------------------------------------------------------
+
+-- Runs the statements, and calls `done`. A statement "turn" ends the turn.
+function World:run(statements, done)
+  local i = 0
+  local later = self.env.obs.next_turn
+  local function step()
+    self:look()
+    while i < #statements do
+      i = i + 1
+      local text = statements[i]
+      if text == "turn" then
+        self:say("turn")
+        return later(step)
+      end
+      self:say("-- %d", i)
+      self.is_coarse = false
+      local chunk = assert(load(text, "=statement " .. i, "t", self.env))
+      local ok, message = pcall(chunk)
+      if not ok then
+        self:say("%s", kind_of_error(message))
+        self.errors[#self.errors + 1] = ("%d: %s"):format(i, message)
+      end
+    end
+    self:say("end")
+    -- What statements put off to later turns, to the depth that programs have.
+    local turns = 4
+    local function finish()
+      self:look()
+      turns = turns - 1
+      if turns == 0 then done() else later(finish) end
+    end
+    later(finish)
+  end
+  later(step)
+end
+
+local function reporter(self)
+  return function(message, where, name)
+    local kind = type(where) == "table" and where.kind or where
+    if type(where) == "table" then name = where.name end
+    if known.name_of_stopped then name = "?" end
+    self.errors[#self.errors + 1] = tostring(message)
+    -- How often an error that nobody reads is met again, is open.
+    if kind == "loop" or kind == "getter" then
+      local id = ("%s %s %s"):format(kind, kind == "getter" and name, kind_of_error(message))
+      if self.reported[id] then return end
+      self.reported[id] = true
+    end
+    self:say("reported by %s %s: %s", kind, name, kind_of_error(message))
+  end
+end
+
+local worlds = {}
+
+-- Runs a program for real; `done` is given the world. It has to be called where a turn can begin.
+function worlds.real(statements, done)
+  local self = new(real_functions())
+  obs.on_error(reporter(self))
+  self:run(statements, function()
+    for _, object in ipairs(self.env.o) do obs.stop(object) end
+    obs.on_error(nil)
+    self.env = nil
+    done(self)
+  end)
+end
+
+-- Runs it in the world of the reference.
+function worlds.reference(statements)
+  local self
+  local M = reference(function(...) return reporter(self)(...) end)
+  self = new(reference_functions(M))
+  self:run(statements, function() end)
+  M.run_turns()
+  self.env = nil
+  return self
+end
+
+-- Whether a line of the real log is one that the reference has. A watcher may be told any of its paths
+-- that a change lies on.
+local function is_as(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  return a.text == b.text and b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
+end
+
+local function shown(line)
+  if type(line) ~= "table" then return line or "(end)" end
+  local paths = {}
+  for path in next, line.paths do paths[#paths + 1] = path end
+  return ("%s %s: %s"):format(line.text, table.concat(paths, " or "), line.detail)
+end
+
+-- nil, or the first line in which two logs differ, with what comes before it.
+function worlds.difference(a, b)
+  local i, before = 1, {}
+  while a.log[i] and is_as(a.log[i], b.log[i]) do
+    before[i] = shown(a.log[i])
+    i = i + 1
+  end
+  if not a.log[i] and not b.log[i] then return nil end
+  return ("  %s\nthe program:\n  %s\nthe reference:\n  %s\nerrors: %s"):format(
+    table.concat(before, "\n  ", math.max(1, i - 12)), shown(a.log[i]), shown(b.log[i]),
+    table.concat(a.errors, "; "))
+end
+
+return worlds
