@@ -52,17 +52,21 @@ function Generator:element() return chance(3) and self:number() or self:object()
 
 -- Paths -----------------------------------------------------------------------------------------
 
-function Generator:leaf() return pick {"a", "b", "a", "b", "x", "items", "*"} end
+function Generator:leaf()
+  if self.has_lazies and chance(2) then return pick {"q1", "q1", "q2", "q2", "p1", "k1", "u1", "v1", "n1", "r1", "m1", "c1"} end
+  return pick {"a", "b", "a", "b", "x", "items", self.declares_late and "y" or "*"}
+end
 
 -- Below a list or an array, from which a name is that of every element (C8).
-function Generator:in_list()
+function Generator:in_list(is_spread)
   local r = random(16)
   if r <= 3 then return "#" .. random(3) end
   if r <= 5 then return "#" .. random(2) .. "." .. self:leaf() end
-  if r <= 7 then return "*" end
+  if r <= 7 then return self.declares_late and "#1" or "*" end
   if r <= 9 then return "*." .. self:leaf() end
   if r == 10 then return self:leaf() end
-  if r == 11 and not self.known.digits then
+  -- Whether what leaves behind a wildcard, or behind what is computed, takes the path along, is open.
+  if r == 11 and not is_spread and not self.known.digits then
     return chance(2) and tostring(random(2)) or random(2) .. "." .. self:leaf()
   end
   if r == 12 then return chance(2) and "count" or "@count" end
@@ -78,7 +82,7 @@ end
 -- Below a dictionary or set: nothing that depends on an order.
 function Generator:in_map()
   return pick {
-    "k", "k.a", "l", "l.b", "*", "*.a", "count", "@count", "@sum.a", "@max.b", "@any.a", "@all.b",
+    "k", "k.a", "l", "l.b", self.declares_late and "k.b" or "*", "*.a", "count", "@count", "@sum.a", "@max.b", "@any.a", "@all.b",
     "@distinctUnionOfObjects.a", "x.a",
   }
 end
@@ -97,9 +101,10 @@ function Generator:path()
   local parts = {}
   while #parts < 3 and not chance(2) do
     parts[#parts + 1] = pick {"x", "x", "y", "x", "y", "*", "items.#1", "items.*", "map.k"}
+    if self.has_lazies and chance(5) then parts[#parts] = pick {"p1", "p1", "n1", "c1.#1"} end
   end
   local r = random(8)
-  parts[#parts + 1] = r <= 2 and "items." .. self:in_list() or r == 3 and "map." .. self:in_map()
+  parts[#parts + 1] = r <= 2 and "items." .. self:in_list(table.concat(parts):find "[*%d]") or r == 3 and "map." .. self:in_map()
     or r == 4 and "set." .. self:in_set() or self:leaf()
   return table.concat(parts, ".")
 end
@@ -171,11 +176,13 @@ end, function(n)
 end)
 
 operation("clear", 1, function(self)
-  return {target = self:any_object()}
+  local target = self:any_object()
+  if self.has_lazies and self.known.assigning_lazies then target = self:list() end
+  return {target = target}
 end, function(n) return ("obs.clear(%s)"):format(n.target) end)
 
 operation("assign", 1, function(self)
-  if chance(2) then
+  if chance(2) or self.has_lazies and self.known.assigning_lazies then
     local elements = {}
     for i = 1, random(0, 4) do elements[i] = self:element() end
     return {target = self:list(), fields = elements}
@@ -238,10 +245,15 @@ end, function(n) return ("obs.set(%s, '%s', %s)"):format(n.target, n.path, n.val
 
 operation("get", 2, function(self)
   local slot = self:slot()
-  return {slot = slot, path = self:path_from(slot)}
+  local path = self:path_from(slot)
+  if self.known.get_of_operator and path:find "@" then return nil end
+  return {slot = slot, path = path}
 end, function(n)
-  -- The order of dictionaries and sets is free, and with it that of their unions.
-  local show = n.path:find "nion" and (n.slot >= MAP or n.path:find "map" or n.path:find "set") and "bag" or "say"
+  -- The order of dictionaries and sets is free, and with it that of their unions; and so is which of
+  -- 1 and 1.0 is the least.
+  local is_open = n.path:find "nion" and (n.slot >= MAP or n.path:find "map" or n.path:find "set")
+    or n.path:find "@m"
+  local show = is_open and "bag" or "say"
   return ("%s(obs.get(o[%d], %s))"):format(show, n.slot, n.path)
 end)
 
@@ -251,7 +263,8 @@ end, function(n) return ("say(%s.%s)"):format(n.target, n.key) end)
 
 operation("trigger", 2, function(self)
   local key = pick(KEYS)
-  local previous = self.known.trigger_previous and self:scalar() or self:value_for(key)
+  local previous = self:value_for(key)
+  if self.known.trigger_previous then previous = #key == 1 and key < "x" and self:scalar() or nil end
   return {target = self:object(), key = key, previous = chance(2) and previous or nil}
 end, function(n)
   return ("obs.trigger(%s, '%s'%s)"):format(n.target, n.key, n.previous and ", " .. n.previous or "")
@@ -271,6 +284,8 @@ operation("observe", 16, function(self)
   for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
   local is_immediate = chance(3)
   if table.concat(n.paths):find "[@c]" and self.known.operators_in_batch then is_immediate = false end
+  if self.known.immediate_uncached and table.concat(n.paths):find "u1" then is_immediate = false end
+  if self.known.immediate_anchors and table.concat(n.paths, " "):find "%f[%w#]%d" then is_immediate = false end
   self.is_immediate[n.id] = is_immediate
   if is_immediate then n.options[#n.options + 1] = "immediate = true" end
   if chance(6) and not (is_immediate and self.known.due_immediate)
@@ -279,7 +294,10 @@ operation("observe", 16, function(self)
   end
   if chance(6) then n.options[#n.options + 1] = "once = true" end
   if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
-  if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i]")) then n.options[#n.options + 1] = "equals = " .. pick(EQUALS) end
+  if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i@]" or table.concat(n.paths):find "%l%d")) then
+    n.options[#n.options + 1] = "equals = " .. pick(EQUALS)
+    self.has_equals[n.id] = true
+  end
   local outer = self.inside_immediate
   self.inside_immediate = is_immediate
   n.body = self.depth < 2 and chance(2) and self:body(2) or {}
@@ -318,6 +336,9 @@ operation("add_path", 2, function(self)
   local id = random(self.watchers)
   local n = {id = id, path = self:path_from(self.slots[id])}
   if self.known.operators_in_batch and self.is_immediate[n.id] and n.path:find "[@c]" then return nil end
+  if self.known.immediate_anchors and self.is_immediate[n.id] and n.path:find "%f[%w#]%d" then return nil end
+  if self.known.immediate_uncached and self.is_immediate[n.id] and n.path:find "u1" then return nil end
+  if self.known.equals_of_lists and self.has_equals[n.id] then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:observe(%s) end"):format(n.id, n.id, n.path) end)
 
@@ -325,19 +346,133 @@ operation("stop", 2, function(self)
   local filters = {}
   if chance(3) then filters[#filters + 1] = "path = " .. self:known_path() end
   if chance(3) then filters[#filters + 1] = "observer = " .. self:any_object() end
-  return {target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters}
+  local n = {target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters}
+  local text = n.path or table.concat(filters)
+  if self.known.stopping_computed and (text:find "@" or text:find "count" or text:find "%l%d") then
+    n.path, n.filters = nil, {}
+  end
+  return n
 end, function(n)
   local filter = n.path and ", " .. n.path or ""
   if not n.path and #n.filters > 0 then filter = ", {" .. table.concat(n.filters, ", ") .. "}" end
   return ("say(obs.stop(%s%s))"):format(n.target, filter)
 end)
 
+-- Lazy properties
+
+-- What getters depend on, and what they do. `plain`: on nothing that is computed, so that it is known
+-- when an override ends.
+local GETTERS = {
+  {plain = true, "{'a'}", "return num(self.a) + 1"},
+  {plain = true, "{'a', 'b'}", "return num(self.a) + num(self.b)"},
+  {plain = true, "{'x.a'}", "local x = obj(self.x) return x and num(x.a)"},
+  {plain = true, "{'a'}", "return num(self.a) > 1"},
+  {plain = true, "{'a'}", "if num(self.a) < 0 then boom 'get' end return self.a"},
+  {plain = true, "{'a', 'b', 'x.b'}", "if num(self.a) > 1 then return self.b end return obj(self.x) and self.x.b"},
+  {plain = true, "{'items.*.a'}",
+    "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.a) end return n"},
+  {plain = true, "{'items.@count'}", "return obj(self.items) and obs.get(self, 'items.@count')"},
+  {"{'items.@sum.a'}", "return obs.get(self, 'items.@sum.a')"},
+  {"{'q1'}", "return self.q1"},
+  {"{'q1', 'x.q1'}", "return num(self.q1) + num(obj(self.x) and self.x.q1)"},
+  {"{'x.q2', 'a'}", "return num(obj(self.x) and self.x.q2) + num(self.a)"},
+  {"{'p1.a'}", "local p = obj(self.p1) return p and num(p.a)"},
+  {"{'items.*.q1'}",
+    "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.q1) end return n"},
+  {"{'k1'}", "return self.k1"},
+}
+local OBJECT_GETTERS = {
+  {plain = true, "{'x'}", "return self.x"},
+  {plain = true, "{'a', 'x', 'y'}", "if num(self.a) > 1 then return self.x end return self.y"},
+}
+local LAZY_NAMES = {"q1", "q1", "q2", "q2", "p1", "k1", "u1", "v1", "n1", "r1", "m1", "c1"}
+
+-- The declaration of a property: what it is, for `obs.lazy` and `obs.computed` with or without a target.
+function Generator:declaration(name)
+  local kind = name:sub(1, 1)
+  local function getter(list)
+    local g = list[random(#list)]
+    while (kind == "q" and name == "q1" or kind == "r") and not g.plain do g = list[random(#list)] end
+    return g[1], ("function(self) ran(self, '%s') %s end"):format(name, g[2])
+  end
+  if kind == "q" or kind == "p" then
+    local deps, get = getter(kind == "q" and GETTERS or OBJECT_GETTERS)
+    local is_tracked = chance(2) and not self.known.tracking
+    if self.known.tracked_operators and get:find "@" then is_tracked = false end
+    if is_tracked then return "computed", get end
+    return "computed", deps .. ", " .. get
+  elseif kind == "k" then
+    return "lazy", ("function(self) ran(self, '%s') return version '%s' end"):format(name, name)
+  elseif kind == "u" then
+    local deps, get = getter(GETTERS)
+    while self.known.announced_operators and deps:find "[@%d]" do deps, get = getter(GETTERS) end
+    return "lazy", ("{cached = false, deps = %s, get = %s}"):format(deps, get)
+  elseif kind == "v" then
+    return "lazy", ("{loader = function(self, name) ran(self, name) "
+      .. "if version '%s' %% 3 > 0 then self[name] = version '%s' end end}"):format(name, name)
+  elseif kind == "n" then
+    return "lazy", ("{create = function(with) return new('made', {a = with}) end, with = %d, "
+      .. "configure = function(self, value, with) value.b = with end}"):format(random(3))
+  elseif kind == "r" then
+    local deps, get = getter(GETTERS)
+    return "lazy", ("{readonly = true, deps = %s, get = %s}"):format(deps, get)
+  elseif kind == "m" then
+    return "lazy"
+  end
+  return "copy_of", "'items'"
+end
+
+operation("declare", 3, function(self)
+  local name = pick(LAZY_NAMES)
+  -- Whether those that watch all properties are called for one more, is open; and so it is where there
+  -- is no value that could be another one.
+  if self.watchers > 0 and (name == "u1" or not self.declares_late) then return nil end
+  local what, how = self:declaration(name)
+  return {what = what, how = how, target = self:object(), name = name}
+end, function(n)
+  return ("obs.%s(%s, '%s'%s)"):format(n.what, n.target, n.name, n.how and ", " .. n.how or "")
+end)
+
+operation("read_lazy", 5, function(self)
+  return {target = self:object(), name = pick(LAZY_NAMES)}
+end, function(n) return ("say(%s.%s)"):format(n.target, n.name) end)
+
+operation("override", 3, function(self)
+  local name = pick {"q1", "q1", "k1", "r1", "n1", "u1", "p1"}
+  local value = name == "n1" and "nil" or name == "p1" and self:object() or tostring(random(100, 103))
+  return {target = self:object(), name = name, value = value}
+end, function(n)
+  return ("if is_lazy(%s, '%s') then %s.%s = %s end"):format(n.target, n.name, n.target, n.name, n.value)
+end)
+
+operation("invalidate", 3, function(self)
+  return {target = self:object(), name = pick {"k1", "k1", "v1", "m1", "q1", "q2", "p1"}}
+end, function(n) return ("bump '%s' obs.invalidate(%s, '%s')"):format(n.name, n.target, n.name) end)
+
+operation("forget", 1, function(self)
+  if self.known.forgetting then return nil end
+  return {target = self:object(), name = pick(LAZY_NAMES)}
+end, function(n) return ("obs.forget(%s, '%s')"):format(n.target, n.name) end)
+
+operation("force", 1, function(self)
+  return {target = self:object()}
+end, function(n) return ("obs.force(%s)"):format(n.target) end)
+
+operation("valid", 2, function(self)
+  return {target = self:object(), name = pick {"q1", "q2", "k1", "v1"}, ask = pick {"is_valid", "peek"}}
+end, function(n) return ("ask('%s', %s, '%s')"):format(n.ask, n.target, n.name) end)
+
+local LAZY_OPERATIONS = {
+  declare = true, read_lazy = true, override = true, invalidate = true, forget = true, force = true,
+  valid = true,
+}
+
 -- Turns, batches, scopes
 
 operation("flush", 5, function() return {} end, function() return "say(obs.flush())" end)
 
 operation("batch", 3, function(self)
-  if self.depth > 2 then return nil end
+  if self.depth > 2 or self.inside_immediate and self.known.inner_batches then return nil end
   local n = {body = self:body(3)}
   if chance(6) then n.body[#n.body + 1] = {operation = "boom", id = 0} end
   return n
@@ -391,6 +526,7 @@ function Generator:statement()
       if r <= 0 then
         -- How often an immediate watcher is set off by these, is open.
         if self.inside_immediate and IN_STEPS[name] then break end
+        if LAZY_OPERATIONS[name] and not self.has_lazies then break end
         local n = operations[name].make(self)
         if n then
           n.operation = name
@@ -424,7 +560,7 @@ end)
 -- What is inherited never changes: that is not heard.
 local INDEX = {
   "{__index = {a = 1, x = new('inherited', {a = 2})}}", "{__index = new('class', {a = 1, b = 2})}",
-  "{__index = function(t, key) return key == 'c' and t.a or nil end}",
+  "{__index = function(t, key) return key == 'c' and t.a or key == 'm1' and version 'm1' or nil end}",
 }
 operation("inherit", 0, nil, function(n)
   return ("setmetatable(o[%d], %s)"):format(n.slot, n.meta)
@@ -434,8 +570,9 @@ end)
 function generate.program(seed, known)
   math.randomseed(seed)
   local self = setmetatable({
-    known = known or {}, is_immediate = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
+    known = known, declares_late = chance(3), has_lazies = not known.lazies and chance(2), is_immediate = {}, has_equals = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
   }, Generator)
+  if self.has_lazies and known.unread_under_star then self.declares_late = true end
   for _, name in ipairs(operations) do self.total = self.total + operations[name].weight end
   local program = {}
   for slot = 1, 10 do
@@ -459,6 +596,11 @@ function generate.program(seed, known)
         program[#program + 1] = {operation = "set", target = ("o[%d]"):format(slot), key = key, value = value}
       end
     end
+  end
+  for _ = 1, self.has_lazies and random(2, 8) or 0 do
+    local n = operations.declare.make(self)
+    n.operation, n.is_first = "declare", true
+    program[#program + 1] = n
   end
   for _ = 1, random(2, 6) do
     local n = operations.observe.make(self)

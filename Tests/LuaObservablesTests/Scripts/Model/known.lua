@@ -21,5 +21,24 @@ return {
   operators_in_batch = true,
   -- An operator that failed at registration and then gives 0, false or nil does not call (Z8, C9).
   failed_operator = true,
-  digits = true,
+  -- A watcher that waits for the end of one batch is not called after another one inside (T9).
+  inner_batches = true,
+  -- obs.get of an operator that is observed freezes its value until the flush (C9).
+  get_of_operator = true,
+  -- An immediate watcher anchors digits on an array that arrives in the write, not at the flush (C4).
+  immediate_anchors = true,
+  -- obs.assign and obs.clear set lazy keys (C13).
+  assigning_lazies = true,
+  -- obs.forget of a property that is nil calls (T5, Z4).
+  forgetting = true,
+  -- A path that is stopped takes the pending call of something computed along (L5).
+  stopping_computed = true,
+  -- cached = false announces changes of something computed that has the same value (Z3, C9).
+  announced_operators = true,
+  -- Under `*` a property that was read first after the registration calls when it is recomputed (Z4).
+  unread_under_star = true,
+  -- What an immediate watcher of a property with cached = false triggers of itself is lost (T9).
+  immediate_uncached = true,
+  -- A tracked getter that reads an operator does not depend on it (Z10).
+  tracked_operators = true,
 }

@@ -9,6 +9,9 @@ local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local known = dofile(folder .. "known.lua")
 local reference = dofile(folder .. "Reference/api.lua")
 
+-- Endless setting off ends soon.
+local RETRIGGER_TURNS = 20
+
 local World = {}
 World.__index = World
 
@@ -71,18 +74,51 @@ local function vocabulary(self, lua)
     asked[key] = (asked[key] or 0) + 1
     return asked[key] <= n
   end
+  -- What getters make of values of any kind, and what changes only when a statement says so.
+  function env.num(value) return math.type(value) and value == value and value or 0 end
+  function env.obj(value) return type(value) == "table" and value or nil end
+  local versions = {}
+  function env.version(key) return versions[key] or 0 end
+  function env.bump(key) versions[key] = (versions[key] or 0) + 1 end
+  -- A getter runs.
+  function env.ran(object, name)
+    local key = self:name(object) .. "." .. name
+    local counts = self.runs[#self.runs]
+    counts[key] = (counts[key] or 0) + 1
+  end
+  -- Whether a name was declared and not taken back.
+  function env.is_lazy(object, name)
+    for _, list in ipairs {lua.obs.valid_names(object), lua.obs.invalid_names(object)} do
+      for _, other in ipairs(list) do if other == name then return true end end
+    end
+    return false
+  end
+  function env.say_names(names)
+    table.sort(names)
+    self:say("names %s", table.concat(names, " "))
+  end
   function env.boom(text) error("boom " .. text, 0) end
   function env.say(...)
     local texts = {}
     for i = 1, select("#", ...) do texts[i] = self:name((select(i, ...))) end
     self:say("says %s", table.concat(texts, " "))
   end
-  -- The same of a list whose order is open.
+  -- The same of a list whose order is open, or of a number that may be an integer or a float.
   function env.bag(list)
     local texts = {}
-    for i, value in ipairs(type(list) == "table" and list or {list}) do texts[i] = self:name(value) end
+    for i, value in ipairs(type(list) == "table" and not self.names[list] and list or {list}) do
+      texts[i] = math.type(value) and ("%.14g"):format(value) or self:name(value)
+    end
     table.sort(texts)
     self:say("says %s", table.concat(texts, " "))
+  end
+
+  -- Whether a property is valid, or its value if it is. What is watched, or what that depends on, may
+  -- be computed at any time.
+  function env.ask(how, object, name)
+    local answer = lua.obs[how](object, name)
+    table.insert(self.log, {text = "asks " .. name, answer = self:name(answer),
+      is_open = lua.is_open and lua.is_open(object, name)})
   end
 
   -- A watcher was called. False where it should do nothing more: lists are changed in the way that
@@ -118,11 +154,10 @@ local function vocabulary(self, lua)
     if self.whole then return operation(...) end
     self.whole, self.is_coarse = {}, true
     local results = table.pack(pcall(operation, ...))
-    local ids = {}
-    for id in next, self.whole do ids[#ids + 1] = id end
-    table.sort(ids)
+    -- What is computed of a list may have another value in between.
+    local entry = {text = "calls by a list", ids = self.whole, open = lua.open_ids and lua.open_ids()}
     self.whole = nil
-    for _, id in ipairs(ids) do self:say("call %s, by a list", id) end
+    table.insert(self.log, entry)
     if not results[1] then error(results[2], 0) end
     return table.unpack(results, 2, results.n)
   end
@@ -161,6 +196,11 @@ local function reference_functions(M)
   function lua.list_operation(name)
     return function(list, ...) return M.list_operation(table[name], list, ...) end
   end
+  function lua.open_ids() return M.names_of_computed() end
+  function lua.is_open(object, name)
+    local p = M.data[object] and M.data[object].lazy[name]
+    return p and M.is_open(p)
+  end
   function lua.collect()
     collectgarbage()
     collectgarbage()
@@ -170,7 +210,7 @@ local function reference_functions(M)
 end
 
 local function new(lua)
-  local self = setmetatable({log = {}, errors = {}, reported = {}, names = setmetatable({}, {__mode = "k"}), shown = {}}, World)
+  local self = setmetatable({log = {}, runs = {{}}, errors = {}, reported = {}, names = setmetatable({}, {__mode = "k"}), shown = {}}, World)
   self.env = vocabulary(self, lua)
   self.env.collect = lua.collect
   return self
@@ -184,7 +224,7 @@ function World:look()
   for slot, object in ipairs(env.o) do
     local texts = {}
     for key, value in env.pairs(object) do
-      if type(key) ~= "string" or not key:find "^[pqruvk]%d?$" then
+      if type(key) ~= "string" or not key:find "^%l%d$" then
         texts[#texts + 1] = ("%s=%s"):format(self:name(key), self:name(value))
       end
     end
@@ -262,6 +302,7 @@ local worlds = {}
 function worlds.real(statements, done)
   local self = new(real_functions())
   obs.on_error(reporter(self))
+  obs.limits {retrigger_turns = RETRIGGER_TURNS}
   self:run(statements, function()
     for _, object in ipairs(self.env.o) do obs.stop(object) end
     obs.on_error(nil)
@@ -273,7 +314,11 @@ end
 -- Runs it in the world of the reference.
 function worlds.reference(statements)
   local self
-  local M = reference(function(...) return reporter(self)(...) end)
+  local M = reference {
+    limit = RETRIGGER_TURNS,
+    report = function(...) return reporter(self)(...) end,
+    needed = function() end, spoiled = function() end, overridden = function() end,
+  }
   self = new(reference_functions(M))
   self:run(statements, function() end)
   M.run_turns()
@@ -285,11 +330,27 @@ end
 -- that a change lies on.
 local function is_as(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a == b end
-  return a.text == b.text and b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
+  if a.text ~= b.text then return false end
+  if a.ids then
+    for id in next, a.ids or {} do
+      if not b.ids[id] and not b.open[tostring(id)] then return false end
+    end
+    for id in next, b.ids do if not a.ids[id] then return false end end
+    return true
+  end
+  if a.answer then return (b.is_open or a.answer == b.answer) end
+  return b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
 end
 
 local function shown(line)
   if type(line) ~= "table" then return line or "(end)" end
+  if line.ids then
+    local ids = {}
+    for id in next, line.ids do ids[#ids + 1] = id end
+    table.sort(ids)
+    return line.text .. ": " .. table.concat(ids, " ")
+  end
+  if line.answer then return line.text .. ": " .. line.answer end
   local paths = {}
   for path in next, line.paths do paths[#paths + 1] = path end
   return ("%s %s: %s"):format(line.text, table.concat(paths, " or "), line.detail)

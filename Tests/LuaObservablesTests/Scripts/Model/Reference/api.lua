@@ -6,23 +6,36 @@ for i, name in ipairs {"objects", "paths", "lazies", "watchers", "collections"} 
   parts[i] = dofile(folder .. name .. ".lua")
 end
 
--- `report(error, kind, name)` hears of the errors of callbacks.
-return function(report)
-  local M = {report = report, scopes = {}}
+-- `told.report(error, kind, name)` hears of the errors of callbacks, `told.needed(property)` that the
+-- value of a lazy one is asked for, `told.spoiled(property)` that it may have to be computed again,
+-- and `told.overridden(property)` that it was assigned.
+return function(told)
+  local M = {scopes = {}}
+  for name, f in next, told do M[name] = f end
   for _, part in ipairs(parts) do part(M) end
 
   local obs = {
     observe = M.observe, stop = M.stop, path = M.exact_path, batch = M.batch, flush = M.flush,
-    lazy = M.lazy, computed = M.computed_property, invalidate = M.invalidate, forget = M.forget,
+    invalidate = M.invalidate, forget = M.forget,
     force = M.force, peek = M.peek, array = M.array, dictionary = M.dictionary, set_of = M.set_of,
     clear = M.clear, assign = M.assign, on_observed = M.on_observed,
     observe_edits = M.observe_edits, observe_keys = M.observe_keys,
   }
+  function obs.lazy(object, ...)
+    if select("#", ...) == 0 then return M.descriptor(object) end
+    M.lazy(object, ...)
+  end
+  function obs.computed(object, name, ...)
+    if select("#", ...) == 0 then return M.computed_descriptor(object, name) end
+    M.computed_property(object, name, ...)
+  end
+  obs.model, obs.none, obs.copy_of = M.model, M.UNSET, M.copy_of
   function obs.get(object, path)
-    if M.tracer then table.insert(M.tracer.paths, {object, M.parse(path)}) end
+    path = M.parse(path)
+    M.track_path(object, path)
     local tracer = M.tracer
     M.tracer = nil
-    local ok, value = pcall(M.get, object, path)
+    local ok, value = pcall(M.follow, object, path, 1, false)
     M.tracer = tracer
     if not ok then error(value, 0) end
     return value
@@ -120,7 +133,7 @@ return function(report)
   end
 
   -- What is observed has to be an object.
-  for _, name in ipairs {"stop", "get", "set", "trigger", "lazy", "computed", "invalidate", "forget",
+  for _, name in ipairs {"stop", "get", "set", "trigger", "invalidate", "forget",
     "force", "peek", "is_valid", "valid_names", "invalid_names", "clear", "assign", "bind"} do
     local f = obs[name]
     obs[name] = function(object, ...)

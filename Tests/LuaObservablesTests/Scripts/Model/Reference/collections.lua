@@ -42,6 +42,22 @@ return function(M)
   end
   function M.clear(object) M.assign(object, {}) end
 
+  -- A collection of the same kind with the same elements; what is no collection as it is.
+  function M.copy(value)
+    local d = data[value]
+    if not d then
+      if type(value) ~= "table" or getmetatable(value) then return value end
+      local copy = {}
+      for key, field in next, value do copy[key] = M.copy(field) end
+      return M.new(copy)
+    end
+    if d.kind == "array" then return M.array(value) end
+    if d.kind == "set" then return M.set_of(value) end
+    local fields = {}
+    for _, key in ipairs(M.keys(value)) do fields[key] = d.store[key] end
+    return d.kind == "dictionary" and M.dictionary(fields) or M.new(fields)
+  end
+
   -- The elements or members of a collection or list, in a new list.
   function M.list_of(other)
     if data[other] then return (M.elements(other)) end
@@ -154,7 +170,7 @@ return function(M)
 
   local numbers, last_number = setmetatable({}, {__mode = "k"}), 0
   function Set.key_of(_, value)
-    if type(value) == "string" then return ("&'%s'"):format(value:gsub("[.\\]", "\\%0")) end
+    if type(value) == "string" then return ("&'%s"):format(value:gsub("[.\\]", "\\%0")) end
     if type(value) ~= "table" then return "&" .. tostring(math.tointeger(value) or value) end
     if not numbers[value] then last_number, numbers[value] = last_number + 1, last_number + 1 end
     return "&table:" .. numbers[value]

@@ -1,142 +1,161 @@
 -- Lazy properties of the reference (Z1 …).
 --
--- A property knows the value that it computed last, what that depends on, and what computed values
--- it was made of then. Whether it is still right is asked when somebody reads it: everything is
--- compared again.
+-- A property knows the value that it computed last, and what it was made of: the paths that it depends
+-- on, and what was computed on these. Whether it is still right is asked when somebody reads it: all
+-- of that is looked at again.
 return function(M)
-  local data, same, FAILED = M.data, M.same, M.FAILED
+  local data, same = M.data, M.same
 
   -- Tracking: what a tracked getter reads.
   function M.track(object, key)
     local tracer = M.tracer
     if not tracer then return end
-    if key == M.SIZE then
-      tracer.values[#tracer.values + 1] = {source = function() return M.length(object) end, value = M.length(object)}
+    if key ~= M.SIZE then
+      table.insert(tracer.stored, {object, key})
     else
-      tracer.stored[#tracer.stored + 1] = {object, key}
+      local function size() return (select(2, M.elements(object))) end
+      table.insert(tracer.values, {source = size, value = size()})
     end
+  end
+  -- A path that a tracked getter reads counts as a declared one.
+  function M.track_path(object, path)
+    if M.tracer then table.insert(M.tracer.routes, {object, path}) end
   end
 
   -- Evaluates without a trace: nothing is kept, counted or reported.
   function M.supposing(source)
-    local supposing, tracer = M.is_supposing, M.tracer
+    local is_supposing, tracer = M.is_supposing, M.tracer
     M.is_supposing, M.tracer = true, nil
     local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
-    M.is_supposing, M.tracer = supposing, tracer
+    M.is_supposing, M.tracer = is_supposing, tracer
     return ok, value
   end
 
-  -- The paths that a property depends on, and where they begin.
-  local function paths_of(p)
-    local list = {}
-    for i, dependency in ipairs(p.deps or {}) do
-      if type(dependency) == "table" and not dependency.text then
-        list[i] = {dependency[1], M.parse(dependency[2])}
-      else
-        list[i] = {p.object, M.parse(dependency)}
+  local function evaluated(source)
+    local tracer = M.tracer
+    local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
+    M.tracer = tracer
+    if ok then return {source = source, value = value} end
+    return {source = source, failure = {value}}
+  end
+
+  -- What is computed on the paths that a property depends on, as it is now.
+  local function values_of(p, tracer)
+    local values = {}
+    for _, route in ipairs(tracer and tracer.routes or p.routes) do
+      M.walk(route[1], route[2], function(source, object, step, path)
+        local entry = evaluated(source)
+        entry.object, entry.step, entry.path = object, step, path
+        values[#values + 1] = entry
+        return entry.value
+      end)
+    end
+    for _, entry in ipairs(tracer and tracer.values or {}) do
+      values[#values + 1] = evaluated(entry.source)
+    end
+    return values
+  end
+
+  -- What was computed on the paths of a property when that was computed.
+  local function as_made(p)
+    return function(source, object, step, path)
+      for _, entry in ipairs(p.made_of) do
+        if entry.object == object and entry.step == step and entry.path == path then return entry.value end
       end
+      return M.supposed(source)
     end
-    for _, entry in ipairs(p.tracer and p.tracer.paths or {}) do list[#list + 1] = entry end
-    return list
-  end
-
-  -- What a property without a cache announces: its dependencies, as if they were on the path itself.
-  function M.announced(p, walk)
-    for _, entry in ipairs(paths_of(p)) do walk(entry[1], entry[2]) end
-  end
-
-  -- The computed values that a property depends on, as they are now; the first error.
-  local function values_of(p)
-    local values, failure = {}, nil
-    local function compute(source)
-      local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
-      if not ok and not failure then failure = {value} end
-      values[#values + 1] = {source = source, value = ok and value or nil, failed = not ok}
-      return ok and value or nil
-    end
-    for _, entry in ipairs(paths_of(p)) do M.walk(entry[1], entry[2], compute) end
-    return values, failure
-  end
-
-  local function is_same_entry(a, b)
-    if a.failed or b.failed then return a.failed == b.failed end
-    return M.same_result(a.value, b.value)
   end
 
   -- Whether the value that is kept is still right. Computes what it depends on, as a read does.
   local function is_fresh(p)
     if not p.valid or p.stale then return false end
-    local now = values_of(p)
-    for _, entry in ipairs(p.tracer and p.tracer.values or {}) do
-      local source = entry.source
-      local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
-      now[#now + 1] = {value = ok and value or nil, failed = not ok}
-    end
-    if #now ~= #p.made_of then return false end
+    local now = values_of(p, p.tracer)
+    if p.stale or #now ~= #p.made_of then return false end
     for i, entry in ipairs(now) do
-      if not is_same_entry(entry, p.made_of[i]) then return false end
+      local before = p.made_of[i]
+      if entry.failure or before.failure then
+        if not (entry.failure and before.failure) then return false end
+      elseif not M.same_result(entry.value, before.value) then
+        return false
+      end
     end
     return true
   end
 
+  local function each_property(f)
+    for _, d in next, data do for _, p in next, d.lazy do f(p) end end
+  end
+
+  -- A property has another value: what was made of the one before is not right any more (Z2).
+  local function spread(p)
+    each_property(function(q)
+      for _, entry in ipairs(q.valid and q.made_of or {}) do
+        if entry.source == p and (entry.failure or not same(entry.value, p.value)) then q.stale = true end
+      end
+    end)
+  end
   local function keep(p, value, made_of)
+    local before, was_known = p.value, p.known
     p.value, p.valid, p.stale, p.known, p.made_of = value, true, false, true, made_of
+    if was_known and not same(before, value) then spread(p) end
   end
 
   local function compute(p)
-    local made_of, failure
-    local tracer = M.tracer
-    M.tracer = nil
-    if not p.track then made_of, failure = values_of(p) end
-    if failure then
-      M.tracer = tracer
-      error(failure[1], 0)
-    end
-    local own = p.track and {stored = {}, values = {}, paths = {}} or nil
-    M.tracer = own
-    p.is_running, p.loaded = true, nil
+    local tracer, own = M.tracer, p.track and {stored = {}, values = {}, routes = {}} or nil
+    M.tracer, p.is_running, p.loaded = nil, true, nil
     M.running = M.running + 1
-    local ok, value = pcall(p.get, p.object, p.name)
+    -- Declared dependencies are brought up to date before the getter runs; an error of theirs is its.
+    local made_of = p.track and {} or values_of(p)
+    local failure
+    for _, entry in ipairs(made_of) do failure = failure or entry.failure end
+    local ok, value = false, failure and failure[1]
+    if not failure then
+      M.tracer = own
+      ok, value = pcall(p.get, p.object, p.name)
+    end
     M.running = M.running - 1
-    p.is_running = false
-    M.tracer = tracer
+    M.tracer, p.is_running = tracer, false
     if ok and p.is_loading then value = p.loaded and p.loaded[1] end
     if not M.is_supposing then
-      p.runs = p.runs + 1
-      if own then p.tracer = own end
-      if ok then
-        if own then
-          made_of = values_of(p)
-          for _, entry in ipairs(own.values) do made_of[#made_of + 1] = entry end
-        end
-        keep(p, value, made_of)
-      else
-        p.valid = false
+      if own then
+        p.tracer = own
+        made_of = values_of(p, own)
       end
+      if ok then keep(p, value, made_of) else p.valid = false end
     end
     if not ok then error(value, 0) end
     return value
   end
 
-  -- What reading a lazy property gives.
+  local function kept_or_computed(p)
+    if p.is_running and p.loaded then return p.loaded[1] end
+    if p.is_running then error("a cycle of computed properties", 0) end
+    -- What a loader or a maker would store cannot be supposed.
+    if p.is_checked or M.is_supposing and p.is_loading then return p.value end
+    p.is_checked = true
+    local fresh = is_fresh(p)
+    p.is_checked = false
+    if fresh then return p.value end
+    return compute(p)
+  end
+
+  -- What reading a lazy property gives. Who catches an error sets the tracer to what it was.
   function M.value_of(p)
-    local function value()
+    if not M.is_supposing then M.needed(p) end
+    if not p.cached then
       if p.is_running then error("a cycle of computed properties", 0) end
-      if not p.cached then return p.get(p.object, p.name) end
-      if M.is_supposing and p.is_loading then return p.value end
-      if is_fresh(p) then return p.value end
-      return compute(p)
+      p.is_running = true
+      local ok, result = pcall(p.get, p.object, p.name)
+      p.is_running = false
+      if not ok then error(result, 0) end
+      return result
     end
     local tracer = M.tracer
-    if not tracer then return value() end
-    M.tracer = not p.cached and tracer or nil
-    local ok, result = pcall(value)
+    if tracer then table.insert(tracer.values, {source = p}) end
+    M.tracer = nil
+    local value = kept_or_computed(p)
     M.tracer = tracer
-    if p.cached then
-      tracer.values[#tracer.values + 1] = {source = p, value = ok and result or nil, failed = not ok}
-    end
-    if not ok then error(result, 0) end
-    return result
+    return value
   end
 
   -- Valid: reading computes nothing.
@@ -146,38 +165,53 @@ return function(M)
       if type(entry.source) == "function" then
         local ok, value = M.supposing(entry.source)
         if not ok or not M.same_result(value, entry.value) then return false end
-      elseif entry.failed or not M.is_valid(entry.source) or not same(entry.source.value, entry.value) then
+      elseif entry.failure or not M.is_valid(entry.source) or not same(entry.source.value, entry.value) then
         return false
       end
     end
     return true
   end
 
+  local function depends_on_operator(p)
+    for _, entry in ipairs(p.made_of) do
+      if type(entry.source) == "function" or depends_on_operator(entry.source) then return true end
+    end
+    return false
+  end
+
+  -- Whether the rules leave it open when a property is valid: it, or one that depends on it, was watched
+  -- and may be computed at any time; or it depends on an operator.
+  function M.is_open(p)
+    local found = p.was_watched
+    found = found or depends_on_operator(p)
+    each_property(function(q)
+      for _, entry in ipairs(q.made_of) do found = found or entry.source == p and M.is_open(q) end
+    end)
+    return found
+  end
+
   -- Before changes of an object: a function for after them, which marks what depends on them (Z2).
   function M.dependents(object, changes)
-    local hit = {}
+    local hits = {}
     local function note(p, place)
-      for i, change in ipairs(changes) do
-        if place[1] == object and (place[2] == M.EVERY or rawequal(place[2], change.key)) then
-          hit[#hit + 1] = {p, i}
-        end
+      for _, change in ipairs(place[1] == object and changes or {}) do
+        if place[2] == M.EVERY or rawequal(place[2], change.key) then hits[#hits + 1] = {p, change} end
       end
     end
-    for _, d in next, data do
-      for _, p in next, d.lazy do
-        if p.cached and p.valid and not p.stale then
-          for _, entry in ipairs(paths_of(p)) do
-            for _, place in ipairs(M.walk(entry[1], entry[2], M.supposed).stored) do note(p, place) end
-          end
-          for _, place in ipairs(p.tracer and p.tracer.stored or {}) do note(p, place) end
+    if #changes > 0 then
+      each_property(function(p)
+        if not p.cached or not p.known and not p.valid then return end
+        for _, route in ipairs(p.tracer and p.tracer.routes or p.routes) do
+          for _, place in ipairs(M.walk(route[1], route[2], as_made(p)).stored) do note(p, place) end
         end
-      end
+        for _, place in ipairs(p.tracer and p.tracer.stored or {}) do note(p, place) end
+      end)
     end
     return function()
-      for _, entry in ipairs(hit) do
-        if not changes[entry[2]].same then
-          entry[1].stale = true
-          M.spoiled(entry[1])
+      for _, hit in ipairs(hits) do
+        if not hit[2].same then
+          hit[1].stale = true
+          M.spoiled(hit[1])
         end
       end
     end
@@ -185,47 +219,67 @@ return function(M)
 
   -- Declarations ----------------------------------------------------------------------------------
 
-  local function declare(object, name, p)
-    local d = data[object]
-    if not d.lazy[name] then
-      d.names[#d.names + 1] = name
-    end
-    local before = not d.lazy[name] and M.value_at(object, name)
-    p.object, p.name, p.runs = object, name, 0
-    M.become_lazy(object, name, before, function()
-      d.store[name], d.lazy[name] = nil, p
+  -- A key becomes lazy, or a plain one again: watchers are called if that gives another value.
+  local function convert(object, name, store)
+    local spoil = M.dependents(object, {{key = name}})
+    M.convert(object, name, function()
+      store()
+      spoil()
     end)
   end
 
-  function M.lazy(object, names, options)
+  local function declare(object, name, p)
+    local d = data[object]
+    p.object, p.name, p.made_of = object, name, {}
+    for i, dependency in ipairs(p.deps or {}) do
+      local is_foreign = type(dependency) == "table" and not dependency.text
+      p.routes[i] = is_foreign and {dependency[1], M.parse(dependency[2])} or {object, M.parse(dependency)}
+    end
+    convert(object, name, function()
+      if not d.lazy[name] then d.names[#d.names + 1] = name end
+      local before = d.lazy[name]
+      d.store[name], d.lazy[name] = nil, p
+      p.known = before and before.known
+      p.value = before and before.value
+      M.spoiled(p)
+    end)
+  end
+
+  local function inherited(self, name)
+    local index = M.field(data[self].meta, "__index")
+    if type(index) == "function" then return index(self, name) end
+    return index and M.read(index, name)
+  end
+
+  -- What declarations with the same options share.
+  function M.compile(options)
     if type(options) == "function" then options = {get = options} end
-    options = options or {get = function(self, name)
-      local meta = data[self].meta
-      local index = meta and rawget(meta, "__index")
-      if type(index) == "function" then return index(self, name) end
-      return index and M.read(index, name)
-    end}
-    if type(names) ~= "table" then names = {names} end
-    for _, name in ipairs(names) do
-      local get = options.get or options.loader
-      if options.create then
-        get = function(self, key)
-          local value = options.create(options.with)
-          self[key] = value
-          if options.configure then options.configure(self, value, options.with) end
-        end
+    options = options or {}
+    local get = options.get or options.loader or inherited
+    if options.create then
+      function get(self, name)
+        local value = options.create(options.with)
+        self[name] = value
+        if options.configure then options.configure(self, value, options.with) end
       end
-      declare(object, name, {
+    end
+    return function()
+      return {
         get = get, deps = options.deps, track = options.track, readonly = options.readonly,
         cached = options.cached ~= false, is_loading = options.loader or options.create,
-        is_created = options.create,
-      })
+        is_created = options.create, routes = {},
+      }
     end
   end
-  function M.computed_property(object, name, deps, get)
-    if get then M.lazy(object, name, {deps = deps, get = get})
-    else M.lazy(object, name, {track = true, get = deps}) end
+  function M.lazy(object, names, options)
+    if type(names) ~= "table" then names = {names} end
+    local make = M.compile(options)
+    for _, name in ipairs(names) do declare(object, name, make()) end
   end
+  local function options_of(deps, get)
+    return get and {deps = deps, get = get} or {track = true, get = deps}
+  end
+  function M.computed_property(object, name, deps, get) M.lazy(object, name, options_of(deps, get)) end
 
   -- Z5: assigning.
   function M.override(p, value)
@@ -235,28 +289,31 @@ return function(M)
     end
     if p.readonly then error("read-only", 0) end
     if not p.cached then error("keeps no value", 0) end
+    if not p.known then M.expose(p) end
     M.hear(p.object, {}, function()
       if p.is_created and value == nil then
-        p.valid, p.value = false, nil
+        p.valid = false
+        M.spoiled(p)
       else
-        local _, made_of = M.supposing(function() return (values_of(p)) end)
+        local _, made_of = M.supposing(function() return values_of(p, p.tracer) end)
         keep(p, value, made_of)
-        p.is_overridden = true
+        M.overridden(p)
       end
     end)
   end
 
+  -- The properties with these names, all where there are none; a name that is not lazy is `false`.
   local function properties(object, names)
     local d, list = data[object], {}
     if names == nil then names = table.move(d.names, 1, #d.names, 1, {}) end
     if type(names) ~= "table" then names = {names} end
-    for i, name in ipairs(names) do list[i] = d.lazy[name] or {name = name, is_missing = true} end
+    for i, name in ipairs(names) do list[i] = d.lazy[name] or false end
     return list
   end
 
   function M.invalidate(object, names)
     for _, p in ipairs(properties(object, names)) do
-      if p.is_missing then error("no lazy property", 0) end
+      if not p then error("no lazy property", 0) end
       M.hear(object, {}, function()
         p.valid = false
         M.spoiled(p)
@@ -266,8 +323,8 @@ return function(M)
   function M.forget(object, names)
     local d = data[object]
     for _, p in ipairs(properties(object, names)) do
-      if not p.is_missing then
-        M.become_plain(object, p.name, function()
+      if p then
+        convert(object, p.name, function()
           d.lazy[p.name] = nil
           for i = #d.names, 1, -1 do if d.names[i] == p.name then table.remove(d.names, i) end end
         end)
@@ -277,17 +334,16 @@ return function(M)
   function M.force(object)
     local failure
     for _, p in ipairs(properties(object)) do
-      if p.cached then
-        local ok, message = pcall(M.value_of, p)
-        if not ok and not failure then failure = {message} end
-      end
+      local ok, message = true, nil
+      if p.cached then ok, message = pcall(M.value_of, p) end
+      if not ok and not failure then failure = {message} end
     end
     if failure then error(failure[1], 0) end
   end
   function M.peek(object, name)
     local p = data[object].lazy[name]
-    if not p then return M.supposing(function() return M.read(object, name) end) and object[name] end
-    return M.is_valid(p) and p.value or nil
+    if not p then return M.value_at(object, name) end
+    if M.is_valid(p) then return p.value end
   end
   function M.names_of(object, is_valid)
     local names = {}
@@ -295,5 +351,56 @@ return function(M)
       if p.cached and M.is_valid(p) == is_valid then names[#names + 1] = p.name end
     end
     return names
+  end
+
+  -- C11: a copy that is taken at most once per change.
+  function M.copy_of(object, name, source)
+    local path = M.parse(source .. ".*")
+    path.is_of_copy = true
+    M.lazy(object, name, {
+      deps = {path}, readonly = true, get = function(self) return M.copy(M.read(self, source)) end,
+    })
+  end
+
+  -- Models (Z9) -------------------------------------------------------------------------------------
+
+  local Descriptor = {}
+  function M.descriptor(options) return setmetatable({make = M.compile(options)}, Descriptor) end
+  function M.computed_descriptor(deps, get) return M.descriptor(options_of(deps, get)) end
+  M.UNSET = {}
+
+  -- A model is a plain table: methods are inherited, all else is made for each instance.
+  function M.model(_, parent, body)
+    if not body then parent, body = nil, parent end
+    local class, own = {parts = {}, names = {}}, {}
+    for _, name in ipairs(parent and parent.names or {}) do
+      class.names[#class.names + 1], class.parts[name] = name, parent.parts[name]
+    end
+    for name in next, body do own[#own + 1] = name end
+    table.sort(own)
+    for _, name in ipairs(own) do
+      if class.parts[name] == nil then class.names[#class.names + 1] = name end
+      class.parts[name] = body[name]
+    end
+    local function method(_, name) return type(class.parts[name]) == "function" and class.parts[name] or nil end
+    return setmetatable(class, {__call = function(_, fields)
+      local object = M.new {}
+      local d = data[object]
+      d.meta = {__index = method}
+      for _, name in ipairs(class.names) do
+        local part, value = class.parts[name], fields and fields[name]
+        if getmetatable(part) == Descriptor then
+          local p = part.make()
+          p.object, p.name, p.made_of = object, name, {}
+          for i, dependency in ipairs(p.deps or {}) do p.routes[i] = {object, M.parse(dependency)} end
+          d.lazy[name], d.names[#d.names + 1] = p, name
+          if value ~= nil then M.override(p, value) else M.spoiled(p) end
+        elseif value ~= nil or type(part) ~= "function" and part ~= M.UNSET then
+          if value == nil then value = M.copy(part) end
+          d.store[name], d.order[#d.order + 1] = value, name
+        end
+      end
+      return object
+    end})
   end
 end

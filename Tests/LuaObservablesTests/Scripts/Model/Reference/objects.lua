@@ -19,6 +19,8 @@ return function(M)
     return rawget(meta, name)
   end
 
+  M.field = field
+
   -- Reading -------------------------------------------------------------------------------------
 
   -- What `object[key]` gives.
@@ -173,8 +175,8 @@ return function(M)
       return nil
     end
     local property = d.lazy[key]
-    if property then return M.is_valid(property) and property.value or nil end
-    return d.store[key]
+    if not property then return d.store[key] end
+    if M.is_valid(property) then return property.value end
   end
   function lua.rawset(object, key, value)
     local d = data[object]

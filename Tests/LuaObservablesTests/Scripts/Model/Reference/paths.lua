@@ -33,7 +33,7 @@ return function(M)
   -- P1. A path is a list of components; its text is what `stop` knows it by.
   function M.parse(path)
     if type(path) == "table" then
-      local copy = {text = path.text, exact = path.exact}
+      local copy = {text = path.text, exact = path.exact, is_of_copy = path.is_of_copy}
       for i, part in ipairs(path) do copy[i] = part end
       return copy
     end
@@ -181,7 +181,7 @@ return function(M)
     end
     return value
   end
-  function M.get(object, path) return follow(object, M.parse(path), 1, false) end
+  M.follow = follow
 
   -- Whether two values that were computed are the same; unions are lists.
   function M.same_result(a, b)
@@ -206,19 +206,21 @@ return function(M)
   -- What a path passes through, from an object on:
   --   stored: list of {object, key}, heard when it is written;
   --   derived: list of {object, step, value, path}, heard when the value is another one;
-  --   digits: list of {object, step}, where an object may leave its list (C4);
+  --   digits: list of {object, step, behind a wildcard?}, where an object may leave its list (C4);
   --   labels: list of {object, text}, as `obs.observed_keys` has them (W1).
   --
-  -- `compute` gives the value of a lazy property or of a function, FAILED where it has none. P8: one
+  -- `compute(source, object, step, path)` gives the value of a lazy property or of a function, FAILED
+  -- where it has none. P8: one
   -- object at one step is one state, whatever the way there.
   function M.walk(root, path, compute, out, first)
     out = out or {stored = {}, derived = {}, digits = {}, labels = {}}
     local stored, derived, labels, seen = out.stored, out.derived, out.labels, {}
     local visit
+    local is_spread = false
 
     local function value_of(object, step, source)
-      local value = compute(source)
-      derived[#derived + 1] = {object = object, step = step, value = value, path = path}
+      local value = compute(source, object, step, path)
+      derived[#derived + 1] = {object = object, step = step, value = value, path = path, source = source}
       return value
     end
     local function end_of(object, operator)
@@ -228,7 +230,10 @@ return function(M)
       end
     end
     local function visit_each(list, step)
+      local outer = is_spread
+      is_spread = true
       for _, element in ipairs(list) do visit(element, step) end
+      is_spread = outer
     end
 
     -- What an operator reads is no place of its own, only observed.
@@ -261,24 +266,33 @@ return function(M)
         value_of(object, i, function() return (select(2, M.elements(object))) end)
       elseif kind == "every" or kind == "name" and M.is_list(d) then
         labels[#labels + 1] = {object, "*"}
-        stored[#stored + 1] = {object, EVERY}
+        stored[#stored + 1] = {object, EVERY, not path[i + 1]}
         if kind == "name" then return visit_each(M.elements(object), i) end
         if path[i + 1] then return visit_each(M.values(object), i + 1) end
-        -- Z3: what was never computed is not computed for it.
+        -- C13: copies have nothing to do with lazy keys.
+        if path.is_of_copy then return end
+        -- Z3: what is not valid is not computed for it, but what once was.
+        path.heard = path.heard or setmetatable({}, {__mode = "k"})
         for name, property in next, d.lazy do
-          if property.known then value_of(object, name, property) end
+          if M.is_valid(property) then path.heard[property] = true end
+          if path.heard[property] then value_of(object, name, property) end
         end
       elseif kind == "digits" and path.anchors and path.anchors[i] then
         labels[#labels + 1] = {object, tostring(key)}
-        out.digits[#out.digits + 1] = {object, i}
+        out.digits[#out.digits + 1] = {object, i, is_spread}
         local anchor = path.anchors[i][object]
         if anchor ~= NONE then visit(anchor, i + 1) end
       elseif d.lazy[key] then
         labels[#labels + 1] = {object, part.text}
-        visit(value_of(object, i, d.lazy[key]), i + 1)
+        local property = d.lazy[key]
+        if property.cached then return visit(value_of(object, i, property), i + 1) end
+        -- Without a cache it announces its dependencies, as if they were on the path (Z3).
+        local announced = {stored = stored, derived = derived, digits = {}, labels = {}}
+        for _, route in ipairs(property.routes) do M.walk(route[1], route[2], compute, announced) end
+        visit(supposed(property), i + 1)
       else
         labels[#labels + 1] = {object, part.text}
-        stored[#stored + 1] = {object, key}
+        stored[#stored + 1] = {object, key, i}
         -- What a function `__index` gives is nothing that a path goes through.
         visit(M.value_at(object, key), i + 1)
       end

@@ -35,7 +35,11 @@ return function(M)
 
   -- The value of a lazy property or an operator, FAILED for an error, which is reported.
   local function computed(source)
+    -- What is being computed now is looked at later.
+    if type(source) == "table" and source.is_running then return FAILED end
+    local tracer = M.tracer
     local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
+    M.tracer = tracer
     if ok then return value end
     if type(source) == "table" then M.report(value, "getter", source.name) else M.report(value, "loop") end
     return FAILED
@@ -44,17 +48,28 @@ return function(M)
   local function derived_of(w, compute)
     local all = {}
     for _, path in ipairs(w.paths) do
-      for _, entry in ipairs(M.walk(w.root, path, compute).derived) do all[#all + 1] = entry end
+      for _, entry in ipairs(M.walk(w.root, path, compute).derived) do
+        all[#all + 1] = entry
+        if type(entry.source) == "table" then entry.source.was_watched = true end
+      end
     end
     return all
   end
 
   -- What was delivered last of a value; nil if it was not on the watcher's paths.
-  local function delivered(w, entry)
-    for _, other in ipairs(w.base) do
-      if other.object == entry.object and other.step == entry.step and other.path == entry.path then
-        return other
-      end
+  local function delivered(w, object, step, path)
+    for _, entry in ipairs(w.base) do
+      if entry.object == object and entry.step == step and entry.path == path then return entry end
+    end
+  end
+
+  -- The values that a watcher was told last. What is behind them is what it hears: if one is another at
+  -- the end of the turn, it is called anyway.
+  local function as_delivered(w)
+    return function(source, object, step, path)
+      local entry = delivered(w, object, step, path)
+      if entry then return entry.value end
+      return supposed(source)
     end
   end
 
@@ -63,14 +78,16 @@ return function(M)
   local function difference(w, compute)
     local now, change = derived_of(w, compute), nil
     for _, entry in ipairs(now) do
-      local before = delivered(w, entry)
+      local before = delivered(w, entry.object, entry.step, entry.path)
       if entry.value == FAILED then
         entry.value = before and before.value or FAILED
       elseif before and not M.same_result(before.value, entry.value) then
         local part = entry.path[entry.step]
+        local old = before.value
+        if old == FAILED or old == NONE then old = nil end
         change = change or {
-          path = entry.path, key = part and part.key or entry.step, new = entry.value, paths = {},
-          old = before.value ~= FAILED and before.value or nil,
+          path = entry.path, key = part and part.key or entry.step, old = old, new = entry.value,
+          paths = {},
         }
         table.insert(change.paths, entry.path.text)
       end
@@ -81,7 +98,7 @@ return function(M)
   -- What came to be on a watcher's paths without a change of its own counts from now on.
   local function remember(w, entries)
     for _, entry in ipairs(entries) do
-      if not delivered(w, entry) then w.base[#w.base + 1] = entry end
+      if not delivered(w, entry.object, entry.step, entry.path) then w.base[#w.base + 1] = entry end
     end
   end
 
@@ -125,9 +142,7 @@ return function(M)
 
   -- Where digits are no position of a plain table they are a key, or an error (P2).
   local function set_anchors(w, path)
-    local is_spread = false
     for i, part in ipairs(path) do
-      is_spread = is_spread or part.kind == "every"
       if part.kind == "digits" then
         path.anchors = path.anchors or {}
         path.anchors[i] = setmetatable({}, {__mode = "k"})
@@ -135,7 +150,7 @@ return function(M)
     end
     for _, place in ipairs(path.anchors and M.walk(w.root, path, supposed).digits or {}) do
       local d, key = data[place[1]], path[place[2]].key
-      if key > M.length(place[1]) and not is_spread then
+      if key > M.length(place[1]) and not place[3] then
         if d.kind or d.store[key] == nil then error("nothing at " .. key, 0) end
         path.anchors[place[2]] = nil
       end
@@ -260,7 +275,7 @@ return function(M)
   local function heard_by(w, object, changes)
     local exact, every, derived = {}, {}, {}
     for _, path in ipairs(w.paths) do
-      local route = M.walk(w.root, path, supposed)
+      local route = M.walk(w.root, path, as_delivered(w))
       for _, place in ipairs(route.stored) do
         for _, change in ipairs(place[1] == object and changes or {}) do
           if place[2] == EVERY then every[#every + 1] = {path = path, change = change}
@@ -308,7 +323,8 @@ return function(M)
     local eager = {}
     for _, w in ipairs(all) do
       local change
-      if w.immediate and derives[w] and not w.paused and batch_depth == 0 then
+      local may_differ = derives[w] or heard[w][1] or #changes == 0
+      if w.immediate and may_differ and not w.paused and batch_depth == 0 then
         change, w.base = difference(w, computed)
       end
       if w.immediate or w.equals then
@@ -316,7 +332,7 @@ return function(M)
       elseif told(w, heard[w]) then
         w.due = true
       end
-      if not w.paused and not w.immediate and (w.due or derives[w] and difference(w, supposed)) then
+      if not w.paused and not w.immediate and (w.due or may_differ and difference(w, supposed)) then
         anchored[w] = true
       end
     end
@@ -329,11 +345,58 @@ return function(M)
         end
         change = change or derived
         if change and watchers[w.id] == w then
-          if w.immediate then call_immediate(w, change) else w.due, anchored[w] = true, not w.paused end
+          if w.immediate then call_immediate(w, change) else w.due, anchored[w] = true, not w.paused or nil end
         end
       end
     end
     M.tracer = tracer
+  end
+
+  -- A property that was never computed is about to be assigned: those that watch all properties are
+  -- called for that, whatever the value.
+  function M.expose(p)
+    for _, w in ipairs(in_order()) do
+      for _, path in ipairs(w.paths) do
+        for _, place in ipairs(M.walk(w.root, path, as_delivered(w)).stored) do
+          if place[1] == p.object and place[2] == EVERY and place[3] then
+            remember(w, {{object = p.object, step = p.name, path = path, value = NONE}})
+          end
+        end
+      end
+    end
+  end
+
+  -- A key of an object becomes lazy, or a plain one, by `store`. What was there counts as delivered;
+  -- who has a plain key on its paths now is told of another value.
+  function M.convert(object, name, store)
+    local before = data[object].lazy[name]
+    local changed = {}
+    for _, w in ipairs(in_order()) do
+      for _, path in ipairs(w.paths) do
+        local route = M.walk(w.root, path, as_delivered(w))
+        for _, place in ipairs(before and {} or route.stored) do
+          local step = place[3]
+          if place[2] == EVERY then step = step and name end
+          if place[1] == object and (place[2] == name or place[2] == EVERY) and step then
+            remember(w, {{object = object, step = step, path = path, value = M.value_at(object, name)}})
+          end
+        end
+        for _, entry in ipairs(before and route.derived or {}) do
+          local is_meant = entry.step == name or path[entry.step] and path[entry.step].key == name
+          if entry.object == object and is_meant and entry.value ~= nil then
+            changed[#changed + 1] = {w, {path = path, key = name, old = entry.value, paths = {path.text}}}
+          end
+        end
+      end
+    end
+    M.hear(object, {}, store)
+    for _, entry in ipairs(data[object].lazy[name] and {} or changed) do
+      local w, change = entry[1], entry[2]
+      if watchers[w.id] == w then
+        if change.old == FAILED then change.old = nil end
+        if w.immediate then call_immediate(w, change) else w.due, anchored[w] = true, not w.paused or nil end
+      end
+    end
   end
 
   -- `obs.trigger`: a change in any case, or like an assignment from `previous`.
@@ -412,9 +475,23 @@ return function(M)
     return flush()
   end
 
-  -- T4: what ran and is due again has further turns.
+  -- T4: what ran and is due again has further turns, so many in a row.
   function M.end_turn()
-    repeat until flush() == 0
+    local rounds = 0
+    while flush() > 0 do
+      rounds = rounds + 1
+      if rounds == M.limit then
+        local is_dropped = false
+        for _, w in ipairs(in_order()) do
+          local change, now = difference(w, computed)
+          if not w.paused and (w.due or change) then
+            is_dropped, w.due, w.base = true, false, now
+          end
+        end
+        if is_dropped then M.report("dropped", "loop") end
+        break
+      end
+    end
     M.call_hooks()
   end
 
@@ -506,5 +583,13 @@ return function(M)
     end
   end
 
+  -- The names of watchers that have something computed on their paths.
+  function M.names_of_computed()
+    local names = {}
+    for _, w in ipairs(in_order()) do
+      if w.name and derived_of(w, as_delivered(w))[1] then names[w.name] = true end
+    end
+    return names
+  end
   function M.watcher_count() return #in_order() end
 end
