@@ -34,14 +34,13 @@ function Generator:any_object()
   return r == 1 and "o[9]" or r == 2 and "o[10]" or r <= 4 and self:any_list() or self:object()
 end
 function Generator:scalar()
-  if self.known.failed_operator then return pick {"0", "1", "2", "3", "1.0", "2.5", "-1", "0/0"} end
   return pick {"0", "1", "2", "3", "1.0", "2.5", "'x'", "'y'", "true", "false", "0/0"}
 end
 function Generator:number() return pick {"0", "1", "2", "3", "4", "1.5", "2.25", "-1"} end
 function Generator:value_for(key)
   if chance(6) then return "nil" end
   if key == "a" or key == "b" then
-    return not self.known.failed_operator and chance(8) and self:object() or self:scalar()
+    return chance(8) and self:object() or self:scalar()
   end
   if key == "items" then return chance(6) and self:object() or self:any_list() end
   if key == "map" then return chance(6) and self:object() or "o[9]" end
@@ -66,7 +65,7 @@ function Generator:in_list(is_spread)
   if r <= 9 then return "*." .. self:leaf() end
   if r == 10 then return self:leaf() end
   -- Whether what leaves behind a wildcard, or behind what is computed, takes the path along, is open.
-  if r == 11 and not is_spread and not self.known.digits then
+  if r == 11 and not is_spread then
     return chance(2) and tostring(random(2)) or random(2) .. "." .. self:leaf()
   end
   if r == 12 then return chance(2) and "count" or "@count" end
@@ -246,7 +245,6 @@ end, function(n) return ("obs.set(%s, '%s', %s)"):format(n.target, n.path, n.val
 operation("get", 2, function(self)
   local slot = self:slot()
   local path = self:path_from(slot)
-  if self.known.get_of_operator and path:find "@" then return nil end
   return {slot = slot, path = path}
 end, function(n)
   -- The order of dictionaries and sets is free, and with it that of their unions; and so is which of
@@ -283,13 +281,11 @@ operation("observe", 16, function(self)
   self.slots[n.id] = n.slot
   for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
   local is_immediate = chance(3)
-  if table.concat(n.paths):find "[@c]" and self.known.operators_in_batch then is_immediate = false end
   if self.known.immediate_uncached and table.concat(n.paths):find "u1" then is_immediate = false end
   if self.known.immediate_anchors and table.concat(n.paths, " "):find "%f[%w#]%d" then is_immediate = false end
   self.is_immediate[n.id] = is_immediate
   if is_immediate then n.options[#n.options + 1] = "immediate = true" end
-  if chance(6) and not (is_immediate and self.known.due_immediate)
-      and not (self.inside_immediate and self.known.scheduling_inside) then
+  if chance(6) and not (is_immediate and self.known.due_immediate) then
     n.options[#n.options + 1] = "initial = true"
   end
   if chance(6) then n.options[#n.options + 1] = "once = true" end
@@ -323,11 +319,8 @@ operation("handle", 7, function(self)
     id = random(self.watchers), method = pick {"stop", "pause", "resume", "resume", "schedule", "run"},
   }
   local known, method = self.known, n.method
-  local schedules = method == "resume" or method == "schedule" or method == "run"
-  if schedules and self.inside_immediate and known.scheduling_inside then return nil end
   if method == "schedule" and self.is_immediate[n.id] and known.due_immediate then return nil end
   if method == "run" and known.run_pending then return nil end
-  if method == "pause" and self.inside_immediate and known.pause_running then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:%s() end"):format(n.id, n.id, n.method) end)
 
@@ -335,7 +328,6 @@ operation("add_path", 2, function(self)
   if self.watchers == 0 then return nil end
   local id = random(self.watchers)
   local n = {id = id, path = self:path_from(self.slots[id])}
-  if self.known.operators_in_batch and self.is_immediate[n.id] and n.path:find "[@c]" then return nil end
   if self.known.immediate_anchors and self.is_immediate[n.id] and n.path:find "%f[%w#]%d" then return nil end
   if self.known.immediate_uncached and self.is_immediate[n.id] and n.path:find "u1" then return nil end
   if self.known.equals_of_lists and self.has_equals[n.id] then return nil end
@@ -397,7 +389,7 @@ function Generator:declaration(name)
   end
   if kind == "q" or kind == "p" then
     local deps, get = getter(kind == "q" and GETTERS or OBJECT_GETTERS)
-    local is_tracked = chance(2) and not self.known.tracking
+    local is_tracked = chance(2)
     if self.known.tracked_operators and get:find "@" then is_tracked = false end
     if is_tracked then return "computed", get end
     return "computed", deps .. ", " .. get
@@ -570,7 +562,7 @@ end)
 function generate.program(seed, known)
   math.randomseed(seed)
   local self = setmetatable({
-    known = known, declares_late = chance(3), has_lazies = not known.lazies and chance(2), is_immediate = {}, has_equals = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
+    known = known, declares_late = chance(3), has_lazies = chance(2), is_immediate = {}, has_equals = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
   }, Generator)
   if self.has_lazies and known.unread_under_star then self.declares_late = true end
   for _, name in ipairs(operations) do self.total = self.total + operations[name].weight end

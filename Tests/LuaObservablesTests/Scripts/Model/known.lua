@@ -3,28 +3,14 @@
 return {
   -- An immediate watcher that is due (initial, schedule) is not called at the end of a batch (T9).
   due_immediate = true,
-  -- schedule, run, resume and initial inside an immediate callback (T9, T12).
-  scheduling_inside = true,
   -- run of a watcher that is pending (P6).
   run_pending = true,
   -- equals is asked about the first of several changes only (T5, C1).
   equals_of_lists = true,
-  -- A queued call of an immediate watcher is made after pause.
-  pause_running = true,
-  -- A watcher that stops itself and then raises is reported without its name (T10).
-  name_of_stopped = true,
-  -- An immediate watcher of several paths is told another operator's path than the one that changed (T9).
-  path_of_operators = true,
   -- obs.trigger with an object as the previous value wires and unwires what is not there (P6).
   trigger_previous = true,
-  -- An immediate watcher of an operator is called after a batch that left its value as it was (C9, T9).
-  operators_in_batch = true,
-  -- An operator that failed at registration and then gives 0, false or nil does not call (Z8, C9).
-  failed_operator = true,
   -- A watcher that waits for the end of one batch is not called after another one inside (T9).
   inner_batches = true,
-  -- obs.get of an operator that is observed freezes its value until the flush (C9).
-  get_of_operator = true,
   -- An immediate watcher anchors digits on an array that arrives in the write, not at the flush (C4).
   immediate_anchors = true,
   -- obs.assign and obs.clear set lazy keys (C13).

@@ -6,7 +6,6 @@
 -- something open, both logs leave it out.
 local obs = require "obs"
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local known = dofile(folder .. "known.lua")
 local reference = dofile(folder .. "Reference/api.lua")
 
 -- Endless setting off ends soon.
@@ -138,10 +137,7 @@ local function vocabulary(self, lua)
       detail = ("%s from %s to %s"):format(self:name(change.key), self:name(change.old), self:name(change.new)),
     }
     for i, path in ipairs(change.paths or {change.path}) do
-      if is_of_list(path) then
-        entry.is_of_list = true
-        if known.path_of_operators then path = "a list" end
-      end
+      if is_of_list(path) then entry.is_of_list = true end
       entry.paths[path] = true
     end
     self.log[#self.log + 1] = entry
@@ -284,8 +280,9 @@ local function reporter(self)
   return function(message, where, name)
     local kind = type(where) == "table" and where.kind or where
     if type(where) == "table" then name = where.name end
-    if known.name_of_stopped then name = "?" end
     self.errors[#self.errors + 1] = tostring(message)
+    -- Whose path it is on that the operator is met first, is open.
+    if kind == "loop" then name = nil end
     -- How often an error that nobody reads is met again, is open.
     if kind == "loop" or kind == "getter" then
       local id = ("%s %s %s"):format(kind, kind == "getter" and name, kind_of_error(message))

@@ -412,8 +412,10 @@ return function(M)
   local function take_saved(w)
     local change
     change, w.base = difference(w, computed)
-    change, w.saved = w.saved or change, nil
-    return change
+    local saved = w.saved
+    w.saved = nil
+    if saved and change then table.move(change.paths, 1, #change.paths, #saved.paths + 1, saved.paths) end
+    return saved or change
   end
 
   function M.batch(body, ...)
