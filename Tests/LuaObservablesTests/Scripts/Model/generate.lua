@@ -492,6 +492,10 @@ operation("turn", 4, function(self)
   return self.depth == 0 and {} or nil
 end, function() return "turn" end)
 
+operation("collect", 1, function(self)
+  return self.depth == 0 and {} or nil
+end, function() return "collect" end)
+
 operation("later", 1, function(self)
   if self.depth > 1 then return nil end
   return {body = self:body(2)}

@@ -205,8 +205,12 @@ local function reference_functions(M)
   return lua
 end
 
-local function new(lua)
-  local self = setmetatable({log = {}, runs = {{}}, errors = {}, reported = {}, names = setmetatable({}, {__mode = "k"}), shown = {}}, World)
+-- `mode`: how the collector works, which decides what dies. Where it is stopped, that is what nothing
+-- leads to when a program collects; else the world holds all objects, and the collector may do a bit of
+-- its work between any two statements.
+local function new(lua, mode)
+  local self = setmetatable({log = {}, runs = {{}}, errors = {}, reported = {}, shown = {}}, World)
+  self.names = setmetatable({}, {__mode = mode == "stopped" and "k" or nil})
   self.env = vocabulary(self, lua)
   self.env.collect = lua.collect
   return self
@@ -241,7 +245,8 @@ end
 
 -- One run ---------------------------------------------------------------------------------------
 
--- Runs the statements, and calls `done`. A statement "turn" ends the turn.
+-- Runs the statements, and calls `done`. A statement "turn" ends the turn, and so does "collect", as
+-- what a turn has to tell may hold objects until it is over.
 function World:run(statements, done)
   local i = 0
   local later = self.env.obs.next_turn
@@ -250,10 +255,14 @@ function World:run(statements, done)
     while i < #statements do
       i = i + 1
       local text = statements[i]
-      if text == "turn" then
-        self:say("turn")
-        return later(step)
+      if text == "turn" or text == "collect" then
+        self:say("%s", text)
+        return later(function()
+          if text == "collect" then self.env.collect() end
+          step()
+        end)
       end
+      if self.collects and i % 8 == 0 then collectgarbage "step" end
       self:say("-- %d", i)
       self.is_coarse = false
       local chunk = assert(load(text, "=statement " .. i, "t", self.env))
@@ -296,29 +305,38 @@ end
 local worlds = {}
 
 -- Runs a program for real; `done` is given the world. It has to be called where a turn can begin.
-function worlds.real(statements, done)
-  local self = new(real_functions())
+function worlds.real(statements, mode, done)
+  local self = new(real_functions(), mode)
+  self.collects = mode ~= "stopped"
+  local collector = self.collects and collectgarbage(mode)
+  if not self.collects then collectgarbage "stop" end
   obs.on_error(reporter(self))
+  local limits = obs.limits()
   obs.limits {retrigger_turns = RETRIGGER_TURNS}
   self:run(statements, function()
     for _, object in ipairs(self.env.o) do obs.stop(object) end
     obs.on_error(nil)
+    obs.limits(limits)
+    if collector then collectgarbage(collector) end
+    collectgarbage "restart"
     self.env = nil
     done(self)
   end)
 end
 
 -- Runs it in the world of the reference.
-function worlds.reference(statements)
+function worlds.reference(statements, mode)
   local self
   local M = reference {
     limit = RETRIGGER_TURNS,
     report = function(...) return reporter(self)(...) end,
     needed = function() end, spoiled = function() end, overridden = function() end,
   }
-  self = new(reference_functions(M))
+  self = new(reference_functions(M), mode)
+  collectgarbage "stop"
   self:run(statements, function() end)
   M.run_turns()
+  collectgarbage "restart"
   self.env = nil
   return self
 end

@@ -178,8 +178,10 @@ return function(M)
   local function add_path(w, path)
     path = M.parse(path)
     set_anchors(w, path)
+    -- What is written while its values are computed is no change on it.
+    local values = M.walk(w.root, path, computed).derived
     w.paths[#w.paths + 1] = path
-    remember(w, M.walk(w.root, path, computed).derived)
+    remember(w, values)
   end
 
   function M.observe(root, paths, callback, options)

@@ -1,0 +1,89 @@
+-- Random programs over all of the script API do what the reference in Model/Reference does.
+--
+--   obs-lua RandomPrograms.lua [first seed [count]]
+--
+-- A program that differs is made as short as it can be, and shown with both logs. `OBS_ALL=1` only
+-- names the seeds of all that differ; `OBS_WITH=fault` lets programs meet a fault of `known.lua`.
+local obs = require "obs"
+
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "@./"
+local programs = dofile(folder .. "Support/programs.lua")
+local generate = dofile(folder .. "Model/generate.lua")
+local worlds = dofile(folder .. "Model/world.lua")
+local shrink = dofile(folder .. "Model/shrink.lua")
+local known = dofile(folder .. "Model/known.lua")
+for word in (os.getenv "OBS_WITH" or ""):gmatch "[%w_]+" do known[word] = nil end
+
+-- Calls `start` with a function for its result, and waits for that.
+local function await(start)
+  local driver = coroutine.running()
+  start(function(result)
+    obs.next_turn(function()
+      local ok, message = coroutine.resume(driver, result)
+      if not ok then error(message, 0) end
+    end)
+  end)
+  return coroutine.yield()
+end
+
+-- What the collector does while a program runs.
+local MODES = {"stopped", "incremental", "generational"}
+
+-- nil, or what is different. The reference runs outside of the coroutine: errors of a deep stack are
+-- endless inside (Lua 5.4.4).
+local function difference(program)
+  local texts = generate.texts(program)
+  return await(function(done)
+    worlds.real(texts, program.mode, function(real)
+      local ok, reference = xpcall(worlds.reference, debug.traceback, texts, program.mode)
+      done(ok and worlds.difference(real, reference) or not ok and "the reference fails: " .. reference)
+    end)
+  end)
+end
+
+-- Whether a program makes every object that it names, as other programs do.
+local function is_whole(program)
+  local text = table.concat(generate.texts(program), "\n")
+  for object in text:gmatch "o%[%d+%]" do
+    if not text:find(object .. " = n", 1, true) then return false end
+  end
+  return true
+end
+
+local function shortest(program, message)
+  local function class(text) return text:match "^the reference fails" or "difference" end
+  local wanted = class(message)
+  return shrink(program, function(shorter)
+    local other = is_whole(shorter) and difference(shorter)
+    return other and class(other) == wanted
+  end)
+end
+
+local first, last = programs.seeds(2000)
+if arg and arg[1] then
+  first = math.tointeger(tonumber(arg[1])) or error("no seed: " .. arg[1], 0)
+  last = first + (math.tointeger(tonumber(arg[2] or 1)) or error("no count: " .. arg[2], 0)) - 1
+end
+
+local driver = coroutine.create(function()
+  local failed = 0
+  for seed = first, last do
+    local program = generate.program(seed, known)
+    program.mode = MODES[seed % #MODES + 1]
+    local message = difference(program)
+    if message and os.getenv "OBS_ALL" then
+      print(seed)
+      failed = failed + 1
+    elseif message then
+      program = shortest(program, message)
+      error(("seed %d, collector %s\n%s\n%s"):format(
+        seed, program.mode, table.concat(generate.texts(program), "\n"), difference(program)), 0)
+    end
+    if seed % 20 == 0 then collectgarbage() end
+  end
+  assert(failed == 0, failed .. " programs differ")
+end)
+obs.next_turn(function()
+  local ok, message = coroutine.resume(driver)
+  if not ok then error(message, 0) end
+end)
