@@ -138,7 +138,10 @@ lua_Integer clua_node_elementcount(lua_State *L, clua_node *node) {
 int clua_elementcount(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  lua_pushinteger(L, count_elements(L, 1, clua_pushnodeat(L, 1)));
+  clua_node *node = clua_pushnodeat(L, 1);
+  // Operators are told how many there are, and read each by itself.
+  if (node) clua_noteread(L, node, CLUA_READ_COUNT);
+  lua_pushinteger(L, count_elements(L, 1, node));
   return 1;
 }
 

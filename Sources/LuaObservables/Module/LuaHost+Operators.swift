@@ -53,12 +53,14 @@ extension LuaHost {
 
   /// kept(observed, path, step) → true, value where somebody observes the operator at `step` of the
   /// path there, and its value is one.
+  ///
+  /// A tracked getter reads the elements in any case: it depends on them (Z10).
   private func kept(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 3)
     let path = try path(at: 2, of: L, "get", argument: 2)
     let step = Int(lua_tointegerx(L, 3, nil)) - 1
     lua_pushboolean(L, 1)
-    guard let node = try existingNode(at: 1, of: L, "get"),
+    guard !engine.isTracking, let node = try existingNode(at: 1, of: L, "get"),
       let value = engine.keptValue(of: path.components[step...], on: node), try push(value, to: L)
     else {
       lua_pushboolean(L, 0)

@@ -27,6 +27,54 @@ check("… also where that is an operator, or was read by a tracked getter", fun
   eq(t.text, "sum 3")
 end)
 
+check("Z10: a tracked getter depends on the elements that obs.get puts together", function()
+  local lists = {
+    plain = function(...) return { ... } end, array = function(...) return obs.array { ... } end,
+    set = function(...) return obs.set_of { ... } end,
+  }
+  for name, list in next, lists do
+    local t, e = { items = list({ a = 1 }) }, { a = 2 }
+    for _, operator in ipairs { "sum.a", "max.a", "count", "avg.a", "any.a" } do
+      obs.computed(t, operator, function(self) return obs.get(self, "items.@" .. operator) end)
+    end
+    obs.computed(t, "first", function(self) return #obs.get(self, "items.@unionOfObjects.a") end)
+    local function values()
+      return table.concat({ t["sum.a"], t["max.a"], t.count, t["avg.a"], tostring(t["any.a"]), t.first }, " ")
+    end
+    eq(values(), "1 1 1 1.0 true 1")
+    if name == "set" then t.items:add(e) else table.insert(t.items, e) end
+    eq(values(), "3 2 2 1.5 true 2")
+    e.a = 4
+    eq(values(), "5 4 2 2.5 true 2")
+    if name == "set" then t.items:remove(e) else table.remove(t.items) end
+    eq(values(), "1 1 1 1.0 true 1")
+    e.a = 5
+    eq(obs.is_valid(t, "sum.a"), true)
+    -- Also while somebody observes the operator, whose value is kept then.
+    obs.observe(t, obs.path("items") , function() end)
+    local watcher = obs.observe(t, "items.@sum.a", function() end)
+    t.items = list({ a = 7 }, { a = 8 })
+    eq(values(), "15 8 2 7.5 true 2")
+    obs.stop(t)
+    eq(watcher.active, false)
+    t.items = list()
+    eq(t["sum.a"], 0)
+  end
+end)
+
+check("Z10: … and on the last one only for what is read of it", function()
+  local t, runs = { items = { { a = 1, b = 1 }, { a = 2 } } }, 0
+  obs.computed(t, "last", function(self) runs = runs + 1 return obs.get(self, "items.@last.a") end)
+  eq(t.last, 2)
+  t.items[1].a, t.items[2].b = 3, 4
+  eq(t.last, 2)
+  eq(runs, 1)
+  t.items[3] = { a = 9 }
+  eq(t.last, 9)
+  t.items[3] = nil
+  eq(t.last, 2)
+end)
+
 check("peek gives one value, nil where the property is invalid", function()
   local t = {}
   obs.lazy(t, "x", function() return 1 end)
