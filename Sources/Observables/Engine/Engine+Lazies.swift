@@ -415,6 +415,23 @@ extension Engine {
     }
   }
 
+  /// The call of an immediate watcher that has another value of a lazy property at a link, which is
+  /// told when the batch ends; nil where there is no such property.
+  func takeDoubt(
+    of watcher: WatcherRef, at link: LinkRef, on path: Path
+  ) -> (call: ImmediateCalls.Call, time: Int)? {
+    guard let lazy = link.pointee.slot?.pointee.lazy,
+      let index = doubting.firstIndex(where: {
+        $0.watcher == watcher.identity && $0.lazy == lazy.identity
+      })
+    else { return nil }
+    let doubt = doubting.remove(at: index)
+    let change = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy, from: doubt.old)
+    return (
+      ImmediateCalls.Call(watcher: watcher.identity, change: .saved(change), path: path), doubt.time
+    )
+  }
+
   private func call(
     of name: WatcherID, because doubts: [DoubtingWatcher]
   ) -> (call: ImmediateCalls.Call, time: Int)? {

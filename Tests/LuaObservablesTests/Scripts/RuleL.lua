@@ -228,6 +228,49 @@ check("L5: filters by observer, callback and path, together", function()
   eq(obs.stop(t, {}), 1)
   assert(not b.active)
 end)
+check("L5: a path that is stopped takes no pending call away from a watcher that keeps others", function()
+  local t = { a = 1, items = { 1 }, list = obs.array { 1 } }
+  obs.computed(t, "q", { "a" }, function(self) return self.a end)
+  for _, path in ipairs { "a", "q", "items.@count", "items.@sum", "items.@first", "list.count" } do
+    local n, w = counter(t, { "x", path })
+    t.a, t.items[1], t.list[2] = t.a + 1, t.items[1] + 1, 1
+    t.items[2] = 2
+    eq(obs.stop(t, path), 1)
+    eq(n(), 1)
+    t.a, t.items[2], t.list[2] = t.a + 1, nil, nil
+    eq(n(), 0)
+    w:stop()
+  end
+end)
+
+check("L5: … nor gives it one for values that are the same again", function()
+  local t = { a = 1, items = { 1 } }
+  obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)
+  local n = counter(t, { "x", "q", "items.@count", "items.@sum" })
+  t.a, t.items[2] = 2, 2
+  t.items[2] = nil
+  eq(obs.stop(t, "q") + obs.stop(t, "items.@count") + obs.stop(t, "items.@sum"), 3)
+  eq(n(), 0)
+  t.x = 1
+  eq(n(), 1)
+end)
+
+check("L5: … nor the call at the end of a batch", function()
+  local t, log = { a = 1, items = { 1 } }, {}
+  obs.computed(t, "q", { "a" }, function(self) return self.a end)
+  for _, path in ipairs { "q", "items.@count", "items.@sum" } do
+    obs.observe(t, { "x", path }, function(_, _, change) log[#log + 1] = change.path end, { immediate = true })
+  end
+  obs.batch(function()
+    t.a, t.items[2] = 2, 2
+    for _, path in ipairs { "q", "items.@count", "items.@sum" } do eq(obs.stop(t, path), 1) end
+    eq(#log, 0)
+  end)
+  eq(table.concat(log, " "), "q items.@count items.@sum")
+  t.x = 1
+  eq(#log, 6)
+end)
+
 check("L5: a filter that is wrong is an error", function()
   fails("observr", obs.stop, {}, { observr = {} })
   fails("observer", obs.stop, {}, { observr = {} })

@@ -220,6 +220,17 @@ final class ImmediateCalls {
     derived[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
   }
 
+  /// A derived value on a path that goes is another one than before the batch: the call for it, or for
+  /// what was noted of the watcher's derived values, is made when the batch ends.
+  func keep(_ doubt: (call: Call, time: Int)?, of watcher: WatcherRef, on path: Path) {
+    let name = watcher.identity
+    let noted = doubt.map(WaitingCall.init) ?? derived[name]
+    guard let noted, let root = watcher.pointee.root else { return }
+    if let known = waiting[name], known.time < noted.time { return }
+    if !watcher.pointee.flags.contains(.paused), !engine.anchor(watcher, on: root) { return }
+    waiting[name] = WaitingCall(call: noted.call.on(path), time: noted.time)
+  }
+
   /// Grows with each change that is noted while a batch is open.
   func nextTime() -> Int {
     time += 1

@@ -2,18 +2,47 @@
 extension Engine {
   /// Takes a path away again; the watcher ends with its last one (L5).
   ///
-  /// True if it had that path.
+  /// What it is to be called for on account of that path it is called for nevertheless, if it has other
+  /// paths. True if it had that path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
     var next = watcher.pointee.wires
     while let wire = next {
       next = wire.pointee.next
       if wire.pointee.path._withUnsafeGuaranteedRef({ $0 == path }) {
-        end(wire, of: watcher)
-        if watcher.pointee.wires == nil { stop(watcher) }
+        records.hold {
+          if wire.pointee.hasWork { keepCall(of: watcher, for: wire) }
+          if wire.hasEnded { return }
+          end(wire, of: watcher)
+          if watcher.pointee.wires == nil { stop(watcher) }
+        }
         return true
       }
     }
     return false
+  }
+
+  /// Looks whether derived values on a path that is about to go are others than those delivered last:
+  /// nobody could tell later.
+  ///
+  /// May run code of the program.
+  private func keepCall(of watcher: WatcherRef, for wire: WireRef) {
+    let flags = watcher.pointee.flags
+    guard wire.pointee.previous != nil || wire.pointee.next != nil,
+      flags.contains(.immediate)
+        ? immediates.batchDepth > 0 : flags.contains(.pending) && !flags.contains(.certain),
+      settleDependencies(of: watcher), rewire(watcher)
+    else { return }
+    var changed: LinkRef?
+    wiring(watcher) {
+      while let link = takeDirty(wire) { if refreshDerived(link), changed == nil { changed = link } }
+    }
+    guard let changed, watcher.pointee.isActive, !wire.hasEnded else { return }
+    if flags.contains(.immediate) {
+      let path = wire.pointee.path.takeUnretainedValue()
+      immediates.keep(takeDoubt(of: watcher, at: changed, on: path), of: watcher, on: path)
+    } else {
+      watcher.pointee.flags.insert(.certain)
+    }
   }
 
   /// The watcher lets go of a path, whose links are taken out.

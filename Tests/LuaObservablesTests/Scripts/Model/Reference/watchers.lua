@@ -206,7 +206,8 @@ return function(M)
 
   -- Takes a path from a watcher; a pending call stays pending while there are others (L5).
   local function remove_path(w, path)
-    if difference(w, supposed) then w.due = true end
+    local change = difference(w, supposed)
+    if change and w.immediate then w.saved = w.saved or change elseif change then w.due = true end
     for i = #w.paths, 1, -1 do if w.paths[i] == path then table.remove(w.paths, i) end end
     if #w.paths == 0 then finish(w) end
   end
