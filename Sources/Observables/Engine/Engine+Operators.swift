@@ -242,12 +242,14 @@ extension Engine {
   }
 
   /// An operator over something that it cannot take has no value: an error that names the element.
+  ///
+  /// Where a property depends on it, that goes to whoever reads the property (Z8), which is computed.
   @discardableResult
   private func reportFailure(of link: LinkRef) -> Bool {
-    guard let state = link.state, case .failure(let operand) = state.aggregate!.value else {
-      return false
-    }
     let wire = link.pointee.wire
+    guard wire.pointee.watcher.wantsNews, let state = link.state,
+      case .failure(let operand) = state.aggregate!.value
+    else { return false }
     report(
       .operand(
         watcher: title(wire.pointee.watcher),

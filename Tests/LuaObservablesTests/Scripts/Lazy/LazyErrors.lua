@@ -50,6 +50,24 @@ check("Z8: the traceback of a report shows the getter", function()
     eq(n(), 1)
   end)
 end)
+check("Z8: an operator that fails fails who reads a property that depends on it, and is not reported", function()
+  reporting(function()
+    local t = {items = {{a = "x"}}}
+    obs.computed(t, "sum", {"items.@sum.a"}, function(self) return obs.get(self, "items.@sum.a") end)
+    fails("element 1 of 'items': the string 'x' under '@sum'", function() return t.sum end)
+    t.items[1].a = 2
+    eq(t.sum, 2)
+    t.items[1].a = "y"
+    fails("the string 'y'", function() return t.sum end)
+    obs.flush()
+    eq(#reports, 0)
+    local n = counter(t, "sum")
+    eq(#reports, 1)
+    t.items[1].a = 2
+    eq(n(), 1)
+    eq(#reports, 1)
+  end)
+end)
 check("Z8: a traceback leads from where the error arose through the getters to who reads", function()
   local t, other = {a = 1}, {a = 1}
   local function here(level) return debug.getinfo(level or 2, "l").currentline end
