@@ -36,6 +36,7 @@ extension Engine {
   @inline(__always)
   func mark(_ slot: SlotRef, _ change: Change) {
     var next = slot.pointee.first
+    var isNeeded = slot.pointee.eager > 0
     while let link = next {
       next = link.pointee.next
       let watcher = link.pointee.wire.pointee.watcher
@@ -46,11 +47,13 @@ extension Engine {
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {
         invalidate(watcher, isCertain: effect.contains(.certain), by: change)
+        // It does not know who has heard of it: immediate watchers hear of each change.
+        if flags.contains(.uncached) { isNeeded = true }
       } else if !flags.contains(.certain) {
         mark(watcher, isCertain: effect.contains(.certain), by: change)
       }
     }
-    if slot.pointee.eager == 0 { makeQuiet(slot) }
+    if !isNeeded { makeQuiet(slot) }
   }
 
   func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change?) {

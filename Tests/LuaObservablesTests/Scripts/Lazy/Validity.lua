@@ -207,6 +207,21 @@ check("Z14: names that are valid, names that are not", function()
   eq(sorted(obs.valid_names(t)), "y")
   eq(sorted(obs.invalid_names(t)), "x z")
 end)
+check("T9, Z3: cached = false calls immediate watchers at each change, also at those of their own", function()
+  local t, log = {b = 1}, {}
+  obs.lazy(t, "u", {cached = false, deps = {"b"}, get = function(self) return self.b end})
+  obs.observe(t, "u", function()
+    log[#log + 1] = t.u
+    if t.b < 5 then t.b = 5 end
+  end, {immediate = true})
+  t.b = 2
+  t.b = 6
+  t.b = 7
+  eq(table.concat(log, " "), "2 5 6 7")
+  obs.flush()
+  t.b = 8
+  eq(log[5], 8)
+end)
 check("Z14: names, force and invalidate of an object without lazy properties", function()
   for _, object in ipairs {{}, {x = 1}, setmetatable({}, {__index = {y = 1}}), obs.array {1}} do
     eq(#obs.valid_names(object), 0)
