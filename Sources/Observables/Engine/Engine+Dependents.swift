@@ -47,8 +47,7 @@ extension Engine {
   private func settle(_ link: LinkRef, of watcher: WatcherRef) {
     guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { return }
     if lazy.pointee.flags.contains(.uncached) {
-      // It announces what is up to date only.
-      _ = settleDependencies(of: lazy)
+      compareDependencies(of: lazy)
     } else {
       settleForNobody(lazy)
     }
@@ -62,6 +61,16 @@ extension Engine {
     } else if !link.pointee.isTerminal {
       markStale(link)
     }
+  }
+
+  /// A property without a value of its own has another version where something computed that it depends
+  /// on has another value.
+  private func compareDependencies(of lazy: WatcherRef) {
+    // Those that depend on one another are looked at one in another.
+    guard lazy.hasWork, wiringDepth <= 16 || stack.hasRoom(), settleDependencies(of: lazy),
+      rewire(lazy), refresh(lazy)?.path != nil
+    else { return }
+    lazy.pointee.version = nextVersion()
   }
 
   /// Notes the value of a lazy property at a link, for a reader that computes anew anyway.
@@ -128,6 +137,9 @@ extension Engine {
       return isReader
     }
     guard link.kind != .element, link.pointee.derived != Link.notDerived else { return true }
+    if lazy.pointee.flags.contains(.uncached) { compareDependencies(of: lazy) }
+    // Comparing may have run code of the program.
+    guard !link.pointee.isDead, lazy.pointee.isActive else { return false }
     if link.pointee.derived == lazy.pointee.version { return false }
     link.pointee.derived = lazy.pointee.version
     if link.isBelowOperator {
@@ -187,14 +199,18 @@ extension Engine {
     if known == Link.notDerived { return false }
     var lazies: [(index: Int, id: UInt64)] = []
     node.forEachSlot { slot in
-      if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known) {
+      if let lazy = slot.pointee.lazy, !lazy.pointee.flags.isDisjoint(with: [.known, .uncached]) {
         lazies.append((lazy.pointee.index, lazy.pointee.id))
       }
     }
     var hasChanged = false
     for (index, id) in lazies {
       guard let lazy = watcher(at: index, id: id) else { continue }
-      settleForNobody(lazy)
+      if lazy.pointee.flags.contains(.uncached) {
+        compareDependencies(of: lazy)
+      } else {
+        settleForNobody(lazy)
+      }
       guard let lazy = watcher(at: index, id: id) else { continue }
       if lazy.pointee.version > known { hasChanged = true }
     }

@@ -79,11 +79,10 @@ extension Engine {
     if link.state != nil || link.kind == .element { return }
     let wire = link.pointee.wire
     let lazy = slot.pointee.lazy
-    let isPlain = lazy == nil || lazy!.pointee.flags.contains(.uncached)
-    link.pointee.derived = isPlain ? Link.notDerived : lazy!.pointee.version
+    link.pointee.derived = lazy?.pointee.version ?? Link.notDerived
     // Below an operator it is one step of a computation.
     if link.isBelowOperator { return }
-    if isPlain {
+    if lazy == nil {
       link.pointee.effect = link.pointee.isTerminal ? .certain : [.certain, .stale]
     } else {
       link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
@@ -104,6 +103,7 @@ extension Engine {
     // In a ring the news comes round to where it began.
     guard !flags.contains(.announcing), let slot = lazy.pointee.slot else { return }
     if flags.contains(.uncached) {
+      if isCertain { lazy.pointee.version = nextVersion() }
       invalidated.append(slot)
       return
     }
@@ -187,7 +187,10 @@ extension Engine {
     return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
-  /// A property without a value of its own: what it depends on changed, so it did.
+  /// A property without a value of its own: what it depends on changed, so it did; or may have, where
+  /// that is computed.
+  ///
+  /// Its version is that of what it depends on.
   private func announce(_ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?) {
     let node = slot.pointee.node
     for slot in [slot, node.pointee.every].compactMap({ $0 }) {
@@ -202,12 +205,16 @@ extension Engine {
           if link.pointee.effect.contains(.stale) { markStale(link) }
           markDirty(link)
         }
+        let known = link.pointee.derived
+        let isCertain =
+          !link.isBelowOperator
+          && (slot.pointee.isEvery ? lazy.pointee.version > known : lazy.pointee.version != known)
         if flags.contains(.lazy) {
-          invalidate(watcher, isCertain: true, by: change)
+          invalidate(watcher, isCertain: isCertain, by: change)
         } else if flags.contains(.immediate) {
           noteDoubting(watcher, lazy)
         } else if !flags.contains(.certain) {
-          mark(watcher, isCertain: true, by: change)
+          mark(watcher, isCertain: isCertain, by: change)
         }
       }
     }
@@ -317,7 +324,7 @@ extension Engine {
     }
   }
 
-  private func nextVersion() -> Int {
+  func nextVersion() -> Int {
     lastVersion += 1
     return lastVersion
   }

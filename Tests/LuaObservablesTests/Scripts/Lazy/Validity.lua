@@ -194,6 +194,35 @@ check("Z3: cached = false computes at each read and announces changes", function
   eq(calls, 1)
   assert(runs() <= before + 1)
 end)
+check("Z3: … of what is computed only where that has another value", function()
+  local t = {a = 1, items = {1}, x = {a = 1}}
+  obs.computed(t, "positive", {"a"}, function(self) return self.a > 0 end)
+  obs.computed(t.x, "q", {"a"}, function(self) return self.a > 0 end)
+  local deps = {"items.@count", "items.@sum", "positive", "x.q"}
+  obs.lazy(t, "u", {cached = false, deps = deps, get = function() return 1 end})
+  obs.lazy(t, "v", {cached = false, deps = {"u"}, get = function() return 1 end})
+  obs.computed(t, "w", {"v"}, function(self) return {} end)
+  local log = {}
+  for _, path in ipairs {"u", "v", "w", "*"} do
+    obs.observe(t, path, function() log[#log + 1] = path end)
+    obs.observe(t, path, function() log[#log + 1] = path .. "!" end, {immediate = true})
+  end
+  local function told(change)
+    for i in ipairs(log) do log[i] = nil end
+    change()
+    obs.flush()
+    -- The order in which immediate watchers of several properties are called is that of these.
+    table.sort(log)
+    return table.concat(log, " ")
+  end
+  local kept = t.w
+  eq(told(function() t.x.a = 2 end), "")
+  eq(t.w, kept)
+  eq(told(function() t.items[1], t.items[2] = 0.5, 0.5 end), "* *! *! u u! u! v v! v! w w! w!")
+  eq(told(function() t.x.a = -1 end), "* *! u u! v v! w w!")
+  eq(told(function() t.x.a = -2 end), "")
+  eq(t.w == kept, false)
+end)
 check("Z14: names that are valid, names that are not", function()
   local t = {plain = 1}
   obs.lazy(t, {"x", "y"}, function(_, name) return name end)
