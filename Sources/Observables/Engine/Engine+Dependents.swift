@@ -212,7 +212,11 @@ extension Engine {
         settleForNobody(lazy)
       }
       guard let lazy = watcher(at: index, id: id) else { continue }
-      if lazy.pointee.version > known { hasChanged = true }
+      // One that was read for the first time meanwhile had that value then.
+      let first = lazy.pointee.firstVersion
+      if first > known ? lazy.pointee.version != first : lazy.pointee.version > known {
+        hasChanged = true
+      }
     }
     if link.pointee.slot != nil { link.pointee.derived = lastVersion }
     return hasChanged

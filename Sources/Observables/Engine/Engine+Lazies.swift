@@ -269,7 +269,7 @@ extension Engine {
     defer { assigning = nil }
     records.hold {
       let flags = lazy.pointee.flags
-      keep(computation, of: lazy)
+      keep(computation, of: lazy, isAssigned: true)
       forgetDoubts(of: lazy)
       // What its dependencies lead to now is what it has to hear from, though nothing is computed.
       if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
@@ -310,7 +310,9 @@ extension Engine {
   }
 
   /// The version that belongs to a value which was computed or assigned.
-  func keep(_ computation: Computation, of lazy: WatcherRef) {
+  func keep(_ computation: Computation, of lazy: WatcherRef, isAssigned: Bool = false) {
+    let isFirst =
+      !isAssigned && lazy.pointee.version == 0 && !lazy.pointee.flags.contains(.known)
     lazy.pointee.flags.subtract([.pending, .certain, .failed, .untold])
     lazy.pointee.flags.insert(.known)
     lazy.pointee.slot?.pointee.isValid = true
@@ -322,6 +324,7 @@ extension Engine {
     case .same, .failed, .waiting, .finished:
       break
     }
+    if isFirst { lazy.pointee.firstVersion = lazy.pointee.version }
   }
 
   func nextVersion() -> Int {

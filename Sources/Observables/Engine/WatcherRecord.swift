@@ -32,6 +32,9 @@ public struct WatcherRecord {
   package internal(set) var slot: SlotRef?
   /// Of a lazy property: which of its values it has; grows with each that differs from the last.
   var version = 0
+  /// … and the version that it had when it was computed for the first time; 0 where it was not, or was
+  /// assigned before.
+  var firstVersion = 0
   /// … and the version of the value that was delivered last, while that is kept.
   var baseVersion = 0
   /// Of a lazy property that failed: in which operation.

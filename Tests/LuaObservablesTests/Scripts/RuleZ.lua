@@ -82,6 +82,29 @@ check("peek gives one value, nil where the property is invalid", function()
   eq(obs.peek(t, "x"), nil)
 end)
 
+check("Z4: under `*` the value of the first read is what a property has, and what an assignment changes", function()
+  local t = { a = 1 }
+  obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)
+  local n, w = checking.counter(t, "*")
+  eq(t.q, true)
+  eq(n(), 0)
+  obs.invalidate(t, "q")
+  eq(n(), 0)
+  eq(t.q, true)
+  eq(n(), 0)
+  w:stop()
+  n = checking.counter(t, "*")
+  obs.computed(t, "r", { "a" }, function(self) return self.a > 1 end)
+  n()
+  eq(t.r, false)
+  t.r = true
+  eq(n(), 1)
+  obs.lazy(t, "s", function() return 1 end)
+  n()
+  t.s = 1
+  eq(n(), 1)
+end)
+
 check("a tracked getter of a model reads properties that are declared by that", function()
   local Item = obs.model("Item", {
     n = 1,
