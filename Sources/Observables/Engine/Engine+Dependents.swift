@@ -119,7 +119,9 @@ extension Engine {
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
     if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
     {
-      link.pointee.derived = lazy.pointee.version
+      // Whoever begins to watch while it fails knows of no value (Z8).
+      let isUnknown = lazy.isOutdated && !wire.pointee.watcher.pointee.flags.contains(.lazy)
+      link.pointee.derived = isUnknown ? Link.failed : lazy.pointee.version
     }
     return true
   }
