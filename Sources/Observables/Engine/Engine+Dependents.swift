@@ -142,52 +142,75 @@ extension Engine {
     if lazy.pointee.flags.contains(.uncached) { compareDependencies(of: lazy) }
     // Comparing may have run code of the program.
     guard !link.pointee.isDead, lazy.pointee.isActive else { return false }
-    if link.pointee.derived == lazy.pointee.version { return false }
+    let known = link.pointee.derived
+    if known == lazy.pointee.version { return false }
     link.pointee.derived = lazy.pointee.version
     if link.isBelowOperator {
       markStale(link)
       return false
     }
-    if !isReader { return !isEqual(lazy, for: watcher) }
+    if !isReader {
+      guard isEqual(lazy, to: known, for: watcher) else { return true }
+      // What it was told last is what the next value is compared with (Z5).
+      link.pointee.derived = known
+      return false
+    }
     if !link.pointee.isTerminal { markStale(link) }
     return true
   }
 
-  /// For a watcher that compares by itself.
-  private func isEqual(_ lazy: WatcherRef, for watcher: WatcherRef) -> Bool {
+  /// Whether a watcher that compares by itself takes the value for the one of `version`, which it was told
+  /// last.
+  private func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
       let slot = lazy.pointee.slot, !slot.pointee.node.isDead
     else { return false }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    let change = receiver.change(of: lazy, from: receiver.value(of: lazy, isBase: true))
+    let known: AnyObject?
+    if version == lazy.pointee.baseVersion {
+      known = receiver.value(of: lazy, isBase: true)
+    } else {
+      let others = (delivered[lazy.identity] ?? []) + (compared[lazy.identity] ?? [])
+      guard let other = others.first(where: { $0.version == version }) else { return false }
+      known = other.value
+    }
+    let change = receiver.change(of: lazy, from: known)
     return watcher.pointee.receiver.takeUnretainedValue().accept(.saved(change), for: watcher)
       == nil
   }
 
   /// The flush is over: what its watchers know is what was delivered last.
   ///
-  /// Where one was not called, being paused, that stays what it was told.
+  /// Where one was not called, being paused or taking the values for equal, that stays what it was told.
   func forgetBases() {
-    let lazies = based
+    let (lazies, told, compared) = (based, delivered, self.compared)
     based = []
     if hasDelivered { (delivered, hasDelivered) = ([:], false) }
+    if !compared.isEmpty { self.compared = [:] }
     for (index, id) in lazies {
       guard let lazy = watcher(at: index, id: id), let slot = lazy.pointee.slot else { continue }
       var isWaiting = false
+      var versions: Set<Int> = []
       var next = lazy.pointee.flags.contains(.based) ? slot.pointee.first : nil
       while let link = next {
         next = link.pointee.next
-        let watcher = link.pointee.wire.pointee.watcher
-        if watcher.pointee.flags.contains(.paused),
-          link.pointee.derived == lazy.pointee.baseVersion
-        {
-          isWaiting = true
+        let flags = link.pointee.wire.pointee.watcher.pointee.flags
+        let version = link.pointee.derived
+        if !flags.isDisjoint(with: [.paused, .comparing]), version != lazy.pointee.version {
+          if version == lazy.pointee.baseVersion { isWaiting = true }
+          if flags.contains(.comparing) { versions.insert(version) }
         }
       }
-      if isWaiting {
+      if isWaiting || !versions.isEmpty {
         based.append((index, id))
+        lazy.pointee.flags.insert(.lagging)
+        versions.remove(lazy.pointee.baseVersion)
+        if versions.isEmpty { continue }
+        let name = lazy.identity
+        let known = (told[name] ?? []) + (compared[name] ?? [])
+        self.compared[name] = known.filter { versions.contains($0.version) }
       } else {
-        lazy.pointee.flags.remove(.based)
+        lazy.pointee.flags.subtract([.based, .lagging])
         lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
       }
     }

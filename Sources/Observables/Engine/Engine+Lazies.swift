@@ -320,11 +320,26 @@ extension Engine {
     case .changed:
       lazy.pointee.version = (hasDelivered ? deliveredVersion(of: lazy) : nil) ?? nextVersion()
     case .restored:
+      if lazy.pointee.flags.contains(.lagging) { renumberBase(of: lazy) }
       lazy.pointee.version = lazy.pointee.baseVersion
     case .same, .failed, .waiting, .finished:
       break
     }
     if isFirst { lazy.pointee.firstVersion = lazy.pointee.version }
+  }
+
+  /// A value that was delivered long ago is there again, which is news to all others: it gets a version of
+  /// today.
+  private func renumberBase(of lazy: WatcherRef) {
+    let version = nextVersion()
+    var next = lazy.pointee.slot?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      if link.pointee.derived == lazy.pointee.baseVersion, !link.isAnchored {
+        link.pointee.derived = version
+      }
+    }
+    lazy.pointee.baseVersion = version
   }
 
   func nextVersion() -> Int {

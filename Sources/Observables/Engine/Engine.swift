@@ -90,6 +90,9 @@ public final class Engine {
   /// Values of lazy properties that were delivered since the last flush, besides those of before it.
   @exclusivity(unchecked) var delivered: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
   @exclusivity(unchecked) var hasDelivered = false
+  /// Those that were delivered before it, and that watchers with comparisons of their own go on comparing
+  /// with.
+  @exclusivity(unchecked) var compared: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
   /// Properties whose values of before the flush are kept.
   @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
   @exclusivity(unchecked) var operation: UInt64 = 0

@@ -99,6 +99,8 @@ public struct WatcherRecord {
     @inlinable package static var known: Flags { Flags(rawValue: 1 << 24) }
     /// The receiver keeps the value that was delivered last.
     @inlinable package static var based: Flags { Flags(rawValue: 1 << 25) }
+    /// … which was before the last flush: somebody was not told since.
+    static let lagging = Flags(rawValue: 4096)
     /// While it was being computed something that it depends on was written.
     static let disturbed = Flags(rawValue: 1 << 26)
     /// It is invalid, and something that depends on it does not know.

@@ -105,6 +105,35 @@ check("Z4: under `*` the value of the first read is what a property has, and wha
   eq(n(), 1)
 end)
 
+check("Z5: a comparison is told the value that was delivered last, however often it was asked", function()
+  local t, log = { a = 0 }, {}
+  obs.computed(t, "q", { "a" }, function(self) return self.a end)
+  local function by(least)
+    return function(old, new)
+      if type(old) ~= "number" then error("no number: " .. tostring(old)) end
+      return math.abs(new - old) < least
+    end
+  end
+  for _, least in ipairs { 3, 5 } do
+    obs.observe(t, "q", function() log[#log + 1] = least .. ":" .. t.q end, { equals = by(least) })
+  end
+  local all = checking.counter(t, "*")
+  for i = 1, 11 do
+    t.a = i
+    obs.flush()
+  end
+  eq(table.concat(log, " "), "3:3 5:5 3:6 3:9 5:10")
+  -- Back to what was delivered to one of them, which is news to the others.
+  t.a = 12
+  eq(all(), 1)
+  t.a = 10
+  eq(all(), 1)
+  eq(table.concat(log, " ", 6), "3:12")
+  t.a = 9
+  eq(all(), 1)
+  eq(table.concat(log, " ", 7), "3:9")
+end)
+
 check("a tracked getter of a model reads properties that are declared by that", function()
   local Item = obs.model("Item", {
     n = 1,
