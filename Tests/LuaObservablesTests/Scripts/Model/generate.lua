@@ -281,7 +281,6 @@ operation("observe", 16, function(self)
   self.slots[n.id] = n.slot
   for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
   local is_immediate = chance(3)
-  if self.known.immediate_uncached and table.concat(n.paths):find "u1" then is_immediate = false end
   if self.known.immediate_anchors and table.concat(n.paths, " "):find "%f[%w#]%d" then is_immediate = false end
   self.is_immediate[n.id] = is_immediate
   if is_immediate then n.options[#n.options + 1] = "immediate = true" end
@@ -329,7 +328,6 @@ operation("add_path", 2, function(self)
   local id = random(self.watchers)
   local n = {id = id, path = self:path_from(self.slots[id])}
   if self.known.immediate_anchors and self.is_immediate[n.id] and n.path:find "%f[%w#]%d" then return nil end
-  if self.known.immediate_uncached and self.is_immediate[n.id] and n.path:find "u1" then return nil end
   if self.known.equals_of_lists and self.has_equals[n.id] then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:observe(%s) end"):format(n.id, n.id, n.path) end)
@@ -338,12 +336,7 @@ operation("stop", 2, function(self)
   local filters = {}
   if chance(3) then filters[#filters + 1] = "path = " .. self:known_path() end
   if chance(3) then filters[#filters + 1] = "observer = " .. self:any_object() end
-  local n = {target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters}
-  local text = n.path or table.concat(filters)
-  if self.known.stopping_computed and (text:find "@" or text:find "count" or text:find "%l%d") then
-    n.path, n.filters = nil, {}
-  end
-  return n
+  return {target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters}
 end, function(n)
   local filter = n.path and ", " .. n.path or ""
   if not n.path and #n.filters > 0 then filter = ", {" .. table.concat(n.filters, ", ") .. "}" end
@@ -390,14 +383,12 @@ function Generator:declaration(name)
   if kind == "q" or kind == "p" then
     local deps, get = getter(kind == "q" and GETTERS or OBJECT_GETTERS)
     local is_tracked = chance(2)
-    if self.known.tracked_operators and get:find "@" then is_tracked = false end
     if is_tracked then return "computed", get end
     return "computed", deps .. ", " .. get
   elseif kind == "k" then
     return "lazy", ("function(self) ran(self, '%s') return version '%s' end"):format(name, name)
   elseif kind == "u" then
     local deps, get = getter(GETTERS)
-    while self.known.announced_operators and deps:find "[@%d]" do deps, get = getter(GETTERS) end
     return "lazy", ("{cached = false, deps = %s, get = %s}"):format(deps, get)
   elseif kind == "v" then
     return "lazy", ("{loader = function(self, name) ran(self, name) "
@@ -568,7 +559,6 @@ function generate.program(seed, known)
   local self = setmetatable({
     known = known, declares_late = chance(3), has_lazies = chance(2), is_immediate = {}, has_equals = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
   }, Generator)
-  if self.has_lazies and known.unread_under_star then self.declares_late = true end
   for _, name in ipairs(operations) do self.total = self.total + operations[name].weight end
   local program = {}
   for slot = 1, 10 do

@@ -17,14 +17,4 @@ return {
   assigning_lazies = true,
   -- obs.forget of a property that is nil calls (T5, Z4).
   forgetting = true,
-  -- A path that is stopped takes the pending call of something computed along (L5).
-  stopping_computed = true,
-  -- cached = false announces changes of something computed that has the same value (Z3, C9).
-  announced_operators = true,
-  -- Under `*` a property that was read first after the registration calls when it is recomputed (Z4).
-  unread_under_star = true,
-  -- What an immediate watcher of a property with cached = false triggers of itself is lost (T9).
-  immediate_uncached = true,
-  -- A tracked getter that reads an operator does not depend on it (Z10).
-  tracked_operators = true,
 }

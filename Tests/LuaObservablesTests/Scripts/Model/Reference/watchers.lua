@@ -80,7 +80,7 @@ return function(M)
     for _, entry in ipairs(now) do
       local before = delivered(w, entry.object, entry.step, entry.path)
       if entry.value == FAILED then
-        entry.value = before and before.value or FAILED
+        if before then entry.value = before.value end
       elseif before and not M.same_result(before.value, entry.value) then
         local part = entry.path[entry.step]
         local old = before.value
