@@ -433,11 +433,27 @@ extension Engine {
         doubting = []
         var seen: Set<WatcherID> = []
         for doubt in doubts where seen.insert(doubt.watcher).inserted {
-          if let call = call(of: doubt.watcher, because: doubts) { calls.append(call) }
+          if let watcher = watcher(doubt.watcher), watcher.pointee.flags.contains(.paused) {
+            putAside(doubts.filter { $0.watcher == doubt.watcher })
+          } else if let call = call(of: doubt.watcher, because: doubts) { calls.append(call) }
         }
       }
       return calls
     }
+  }
+
+  /// A paused watcher compares when it goes on.
+  private func putAside(_ doubts: [DoubtingWatcher]) {
+    for doubt in doubts {
+      let isKnown = pausedDoubts[doubt.watcher]?.contains { $0.lazy == doubt.lazy } == true
+      if !isKnown { pausedDoubts[doubt.watcher, default: []].append(doubt.at(immediates.nextTime())) }
+    }
+  }
+
+  /// It goes on; `callDoubting` and the end of a batch look at what was put aside.
+  func resumeDoubts(of name: WatcherID) {
+    if pausedDoubts.isEmpty { return }
+    if let doubts = pausedDoubts.removeValue(forKey: name) { doubting.append(contentsOf: doubts) }
   }
 
   /// The call of an immediate watcher that has another value of a lazy property at a link, which is
@@ -445,12 +461,17 @@ extension Engine {
   func takeDoubt(
     of watcher: WatcherRef, at link: LinkRef, on path: Path
   ) -> (call: ImmediateCalls.Call, time: Int)? {
+    resumeDoubts(of: watcher.identity)
     guard let lazy = link.pointee.slot?.pointee.lazy,
       let index = doubting.firstIndex(where: {
         $0.watcher == watcher.identity && $0.lazy == lazy.identity
       })
     else { return nil }
     let doubt = doubting.remove(at: index)
+    if watcher.pointee.flags.contains(.paused) {
+      putAside(doubting.filter { $0.watcher == doubt.watcher })
+      doubting.removeAll { $0.watcher == doubt.watcher }
+    }
     let change = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy, from: doubt.old)
     return (
       ImmediateCalls.Call(watcher: watcher.identity, change: .saved(change), path: path), doubt.time

@@ -68,6 +68,8 @@ public final class Engine {
   @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
   /// Watchers of those that are to be told in the write.
   @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
+  /// Of those that are paused: what they compare when they go on.
+  @exclusivity(unchecked) var pausedDoubts: [WatcherID: [DoubtingWatcher]] = [:]
   /// An object was met that another loop observes.
   @exclusivity(unchecked) package var hasMetForeign = false
   /// Links of watchers whose dependencies are being brought up to date.

@@ -210,6 +210,40 @@ check("T7: a watcher can stop itself", function()
 end)
 
 -- T9
+check("T9, C9: a paused immediate watcher compares what is computed when it goes on", function()
+  local t, log = { a = 1, items = { 1 } }, {}
+  obs.computed(t, "q", { "a" }, function(self) return self.a end)
+  local watchers = {}
+  for i, path in ipairs { "q", "items.@sum", "items.@count" } do
+    watchers[i] = obs.observe(t, { path, "x" }, function(_, _, change)
+      log[#log + 1] = ("%s %s %s"):format(change.path, change.old, change.new)
+    end, { immediate = true })
+    watchers[i]:pause()
+  end
+  local function resumed()
+    for i in ipairs(log) do log[i] = nil end
+    for _, w in ipairs(watchers) do
+      w:resume()
+      w:pause()
+    end
+    return table.concat(log, ", ")
+  end
+  t.a, t.items[2] = 2, 2
+  t.a, t.items[2] = 1, nil
+  eq(resumed(), "")
+  t.a, t.items[2] = 2, 2
+  t.x = 1
+  t.a, t.items[2] = 3, 3
+  eq(resumed(), "q 1 3, items.@sum nil 2, items.@count nil 2")
+  obs.batch(function()
+    t.x = 2
+    t.a, t.items[3] = 4, 1
+    eq(resumed(), "")
+  end)
+  eq(resumed(), "x 1 2, x 1 2, x 1 2")
+  eq(resumed(), "")
+end)
+
 check("T9: inside the write, after the value is stored, in order of registration", function()
   local t, log = {}, {}
   for i = 1, 3 do

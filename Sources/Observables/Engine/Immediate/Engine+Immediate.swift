@@ -5,6 +5,10 @@ struct DoubtingWatcher {
   /// The value that the property had, as its receiver keeps it.
   let old: AnyObject?
   let time: Int
+
+  func at(_ time: Int) -> DoubtingWatcher {
+    DoubtingWatcher(watcher: watcher, lazy: lazy, old: old, time: time)
+  }
 }
 
 /// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
@@ -29,8 +33,8 @@ extension Engine {
         guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
           rewire(watcher), watcher.pointee.flags.contains(.immediate)
         else { continue }
-        if immediates.batchDepth > 0 {
-          // What it is worth in the end is known when the batch ends.
+        if immediates.batchDepth > 0 || watcher.pointee.flags.contains(.paused) {
+          // What it is worth in the end is known when the batch ends, or when the watcher goes on.
           immediates.noteDerived(call, watcher)
         } else if let path = refresh(watcher)?.path {
           calls.append(call.on(path))

@@ -29,8 +29,8 @@ final class ImmediateCalls {
   /// How many batches are open.
   @exclusivity(unchecked) private(set) var batchDepth = 0
   @exclusivity(unchecked) private var waiting: [WatcherID: WaitingCall] = [:]
-  /// Of watchers of derived values, which are compared when the batch ends: the first change of what they
-  /// are derived from.
+  /// Of watchers of derived values, which are compared when the batch ends, or when a paused one goes on:
+  /// the first change of what they are derived from.
   @exclusivity(unchecked) private var derived: [WatcherID: WaitingCall] = [:]
   @exclusivity(unchecked) private var reruns: [Call] = []
   @exclusivity(unchecked) private var deferred: [Call] = []
@@ -214,7 +214,7 @@ final class ImmediateCalls {
     waiting[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
   }
 
-  /// While a batch is open something was written that derived values on the paths of a watcher depend on.
+  /// While a batch is open, or the watcher is paused, something was written that derived values on the paths of a watcher depend on.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
     if derived[call.watcher] != nil { return }
     derived[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
@@ -250,15 +250,20 @@ final class ImmediateCalls {
 
   /// A watcher was paused, and goes on: what it missed is told at once, or when the batch ends.
   func resume(_ watcher: WatcherRef) {
-    guard let call = waiting[watcher.identity]?.call, let root = watcher.pointee.root else {
+    let name = watcher.identity
+    engine.resumeDoubts(of: name)
+    guard let root = watcher.pointee.root else { return }
+    if batchDepth > 0 {
+      if waiting[name] != nil { _ = engine.anchor(watcher, on: root) }
       return
     }
-    if batchDepth > 0 {
-      _ = engine.anchor(watcher, on: root)
-    } else {
-      waiting[call.watcher] = nil
-      make(call, watcher)
+    var calls = takeDerived { $0 == name } + engine.takeDoubting().map(WaitingCall.init)
+    if let call = waiting.removeValue(forKey: name) { calls.append(call) }
+    // Comparing may have run code of the program.
+    guard let first = calls.min(by: { $0.time < $1.time }), let watcher = engine.watcher(name) else {
+      return
     }
+    make(first.call, watcher)
   }
 
   // MARK: Batches
@@ -272,12 +277,13 @@ final class ImmediateCalls {
   }
 
   private func makeWaiting() {
-    var calls = waiting.filter { name, _ in
+    func goesOn(_ name: WatcherID) -> Bool {
       engine.watcher(name).map { !$0.pointee.flags.contains(.paused) } ?? true
     }
+    var calls = waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { waiting[name] = nil }
     // Told the first change, where one of its other paths has changed too.
-    for call in takeDerived() + engine.takeDoubting().map(WaitingCall.init) {
+    for call in takeDerived(where: goesOn) + engine.takeDoubting().map(WaitingCall.init) {
       let name = call.call.watcher
       if let known = calls[name], known.time < call.time { continue }
       calls[name] = call
@@ -289,11 +295,13 @@ final class ImmediateCalls {
     }
   }
 
-  /// Those whose derived values are others than before the batch.
-  private func takeDerived() -> [WaitingCall] {
+  /// Those of some watchers whose derived values are others than before the batch, or the pause.
+  private func takeDerived(where isMeant: (WatcherID) -> Bool) -> [WaitingCall] {
     if derived.isEmpty { return [] }
-    let calls = derived.values.sorted { $0.call.watcher.number < $1.call.watcher.number }
-    derived = [:]
+    let calls = derived.values.filter { isMeant($0.call.watcher) }.sorted {
+      $0.call.watcher.number < $1.call.watcher.number
+    }
+    for call in calls { derived[call.call.watcher] = nil }
     return calls.compactMap { waiting in
       guard let watcher = engine.watcher(waiting.call.watcher),
         let path = engine.refresh(watcher)?.path

@@ -29,7 +29,7 @@ extension Engine {
     let flags = watcher.pointee.flags
     guard wire.pointee.previous != nil || wire.pointee.next != nil,
       flags.contains(.immediate)
-        ? immediates.batchDepth > 0 : flags.contains(.pending) && !flags.contains(.certain),
+        ? immediates.batchDepth > 0 || flags.contains(.paused) : flags.contains(.pending) && !flags.contains(.certain),
       settleDependencies(of: watcher), rewire(watcher)
     else { return }
     var changed: LinkRef?
