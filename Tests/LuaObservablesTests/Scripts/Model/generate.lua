@@ -289,7 +289,7 @@ operation("observe", 16, function(self)
   end
   if chance(6) then n.options[#n.options + 1] = "once = true" end
   if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
-  if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i@]" or table.concat(n.paths):find "%l%d")) then
+  if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i@]" or table.concat(n.paths):find "count" or table.concat(n.paths):find "%l%d")) then
     n.options[#n.options + 1] = "equals = " .. pick(EQUALS)
     self.has_equals[n.id] = true
   end

@@ -287,8 +287,15 @@ return function(M)
         local property = d.lazy[key]
         if property.cached then return visit(value_of(object, i, property), i + 1) end
         -- Without a cache it announces its dependencies, as if they were on the path (Z3).
-        local announced = {stored = stored, derived = derived, digits = {}, labels = {}}
+        local announced = {stored = {}, derived = {}, digits = {}, labels = {}}
         for _, route in ipairs(property.routes) do M.walk(route[1], route[2], compute, announced) end
+        -- They are told as changes of the property.
+        for _, list in ipairs {"stored", "derived"} do
+          for _, entry in ipairs(announced[list]) do
+            entry.announced, entry.told = key, path
+            table.insert(out[list], entry)
+          end
+        end
         visit(supposed(property), i + 1)
       else
         labels[#labels + 1] = {object, part.text}

@@ -82,14 +82,15 @@ return function(M)
       if entry.value == FAILED then
         if before then entry.value = before.value end
       elseif before and not M.same_result(before.value, entry.value) then
-        local part = entry.path[entry.step]
-        local old = before.value
+        local part, path = entry.path[entry.step], entry.told or entry.path
+        local old, new = before.value, entry.value
         if old == FAILED or old == NONE then old = nil end
+        if entry.announced then old, new = nil, nil end
         change = change or {
-          path = entry.path, key = part and part.key or entry.step, old = old, new = entry.value,
+          path = path, key = entry.announced or part and part.key or entry.step, old = old, new = new,
           paths = {},
         }
-        table.insert(change.paths, entry.path.text)
+        table.insert(change.paths, path.text)
       end
     end
     return change, now
@@ -281,8 +282,9 @@ return function(M)
       local route = M.walk(w.root, path, as_delivered(w))
       for _, place in ipairs(route.stored) do
         for _, change in ipairs(place[1] == object and changes or {}) do
-          if place[2] == EVERY then every[#every + 1] = {path = path, change = change}
-          elseif rawequal(place[2], change.key) then exact[#exact + 1] = {path = path, change = change} end
+          local hit = {path = path, change = change, announced = place.announced}
+          if place[2] == EVERY then every[#every + 1] = hit
+          elseif rawequal(place[2], change.key) then exact[#exact + 1] = hit end
         end
       end
       table.move(route.derived, 1, #route.derived, #derived + 1, derived)
@@ -305,6 +307,7 @@ return function(M)
       if not is_equal then
         local paths = {}
         for i, other in ipairs(heard) do paths[i] = other.path.text end
+        if hit.announced then return {path = hit.path, key = hit.announced, paths = paths} end
         return {
           path = hit.path, key = change.member or change.key, old = change.old, new = change.new,
           paths = paths,
