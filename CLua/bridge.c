@@ -4,6 +4,7 @@
 
 #include "clua_collections.h"
 #include "clua_errors.h"
+#include "clua_interruption.h"
 #include "clua_lazy.h"
 #include "clua_models.h"
 #include "clua_private.h"
@@ -551,17 +552,78 @@ static int yield(lua_State *L) {
 
 static const char foreign[] = "the coroutine of a getter goes on when what it reads is computed";
 
-/* Upvalue: the function of the library. */
-static int resume(lua_State *L) {
-  if (!clua_isgetterthread(L, 1)) return lua_tocfunction(L, lua_upvalueindex(1))(L);
-  lua_pushboolean(L, false);
-  lua_pushstring(L, foreign);
-  return 2;
+/* As in the library. Returns the number of results, or -1 with an error on top. */
+static int resume_coroutine(lua_State *L, lua_State *thread, int nargs) {
+  if (!lua_checkstack(thread, nargs)) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, thread, nargs);
+  int results, status = clua_resume(thread, L, nargs, &results);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    lua_xmove(thread, L, 1);
+    return -1;
+  }
+  if (!lua_checkstack(L, results + 1)) {
+    lua_pop(thread, results);
+    lua_pushliteral(L, "too many results to resume");
+    return -1;
+  }
+  lua_xmove(thread, L, results);
+  return results;
 }
 
+/* Upvalue: the function of the library. */
+static int resume(lua_State *L) {
+  lua_State *thread = lua_tothread(L, 1);
+  if (!thread) return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  int results = -1;
+  if (clua_isgetterthread(L, 1)) lua_pushstring(L, foreign);
+  else results = resume_coroutine(L, thread, lua_gettop(L) - 1);
+  lua_pushboolean(L, results >= 0);
+  if (results < 0) results = 1;
+  lua_insert(L, -(results + 1));
+  return results + 1;
+}
+
+/* Upvalue: the coroutine. */
+static int resume_wrapped(lua_State *L) {
+  lua_State *thread = lua_tothread(L, lua_upvalueindex(1));
+  int results = resume_coroutine(L, thread, lua_gettop(L));
+  if (results >= 0) return results;
+  int status = lua_status(thread);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    status = clua_resetthread(thread, L);
+    lua_xmove(thread, L, 1);
+  }
+  if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
+}
+
+/* Upvalue: the function of the library, whose closure has the coroutine. */
+static int wrap(lua_State *L) {
+  lua_tocfunction(L, lua_upvalueindex(1))(L);
+  if (lua_getupvalue(L, -1, 1) && lua_isthread(L, -1)) lua_pushcclosure(L, resume_wrapped, 1);
+  return 1;
+}
+
+/* Upvalue: the function of the library. */
 static int close(lua_State *L) {
   if (clua_isgetterthread(L, 1)) return luaL_error(L, "%s", foreign);
-  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  lua_State *thread = lua_tothread(L, 1);
+  lua_Debug activation;
+  bool can_close = thread && thread != L &&
+                   (lua_status(thread) != LUA_OK || !lua_getstack(thread, 0, &activation));
+  if (!can_close) return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  bool closed = clua_resetthread(thread, L) == LUA_OK;
+  lua_pushboolean(L, closed);
+  if (closed) return 1;
+  lua_xmove(thread, L, 1);
+  return 2;
 }
 
 /* Replaces a function of the library on top. [-0, +0, m] */
@@ -583,6 +645,7 @@ static int watchyields(lua_State *L) {
   lua_pushcfunction(L, yield);
   lua_setfield(L, -2, "yield");
   guard(L, "resume", resume);
+  guard(L, "wrap", wrap);
   guard(L, "close", close);
   return 0;
 }

@@ -1,17 +1,15 @@
 #include "clua_commandline.h"
 
 #include "clua_errors.h"
+#include "clua_interruption.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
-
-enum { STATUS_TIMEOUT = 124, STATUS_SIGNAL = 128 };
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
@@ -41,112 +39,6 @@ void clua_writeraised(lua_State *L, const char *name) {
   clua_writeerror(name, message ? message : "(error object is not a string)");
   lua_pop(L, 1);
 }
-
-/* ---- Signals and the time limit ---------------------------------------------------------------- */
-
-static lua_State *volatile running;
-static volatile sig_atomic_t requested;
-static const char *limit = "";
-static char last_words[512];
-static int wake[2] = {-1, -1};
-
-static void on_signal(int signal, void (*handler)(int)) {
-  struct sigaction action;
-  action.sa_handler = handler;
-  action.sa_flags = 0;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, NULL);
-}
-
-static const int EVERYWHERE = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
-
-static void raise_interrupted(lua_State *L, lua_Debug *activation) {
-  (void)activation;
-  lua_sethook(L, NULL, 0, 0);
-  luaL_error(L, "interrupted!");
-}
-
-/* A state can't be changed from a signal handler, except for its hook. */
-static void interrupt(int signal) {
-  on_signal(signal, SIG_DFL);
-  lua_sethook(running, raise_interrupted, EVERYWHERE, 1);
-}
-
-/* Stays in place, so that a `pcall` doesn't outlive the limit. */
-static void raise_timeout(lua_State *L, lua_Debug *activation) {
-  (void)activation;
-  last_words[0] = '\0';
-  luaL_where(L, 0);
-  lua_pushfstring(L, "timed out (--timeout=%s)", limit);
-  lua_concat(L, 2);
-  lua_error(L);
-}
-
-static void note(int status) {
-  if (!requested) requested = status;
-  if (wake[1] >= 0) {
-    ssize_t written = write(wake[1], "", 1);
-    (void)written;  // a full pipe is readable already
-  }
-}
-
-static void note_signal(int signal) {
-  on_signal(signal, SIG_DFL);
-  note(STATUS_SIGNAL + signal);
-}
-
-static void expire(int signal) {
-  (void)signal;
-  if (requested == STATUS_TIMEOUT) {
-    ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
-    (void)written;  // nowhere left to report to
-    _exit(STATUS_TIMEOUT);
-  }
-  requested = STATUS_TIMEOUT;
-  note(STATUS_TIMEOUT);
-  if (running) lua_sethook(running, raise_timeout, EVERYWHERE, 1);
-  struct itimerval last = {.it_value = {.tv_sec = 1}};
-  setitimer(ITIMER_REAL, &last, NULL);
-}
-
-void clua_limittime(lua_State *L, double seconds, const char *text, const char *name) {
-  limit = text;
-  snprintf(last_words, sizeof last_words, "%s: timed out (--timeout=%s)\n", name, text);
-  running = L;
-  on_signal(SIGALRM, expire);
-  long whole = (long)seconds;
-  long rest = (long)((seconds - (double)whole) * 1e6);
-  struct itimerval timer = {.it_value = {.tv_sec = whole, .tv_usec = whole || rest ? rest : 1}};
-  setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-void clua_forgetstate(void) { running = NULL; }
-
-/* Where a standard stream is closed, its number must stay free. */
-static void open_wake(void) {
-  int ends[2];
-  if (pipe(ends) != 0) return;
-  for (int end = 0; end < 2; end++) {
-    wake[end] = fcntl(ends[end], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    fcntl(wake[end], F_SETFL, O_NONBLOCK);
-    close(ends[end]);
-  }
-  if (requested) note(requested);
-}
-
-int clua_beginloop(void) {
-  if (wake[0] < 0) open_wake();
-  on_signal(SIGINT, note_signal);
-  on_signal(SIGTERM, note_signal);
-  return wake[0];
-}
-
-void clua_endloop(void) {
-  on_signal(SIGINT, SIG_DFL);
-  on_signal(SIGTERM, SIG_DFL);
-}
-
-int clua_exitrequest(void) { return requested; }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
@@ -182,11 +74,15 @@ int clua_calltraced(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
-  running = L;
-  on_signal(SIGINT, interrupt);
+  clua_beginchunk();
   int status = lua_pcall(L, nargs, nresults, base);
-  on_signal(SIGINT, SIG_DFL);
-  if (requested == STATUS_TIMEOUT) lua_sethook(L, NULL, 0, 0);
+  // A number as an error is no text of ours.
+  bool is_text = status != LUA_OK && lua_type(L, -1) == LUA_TSTRING;
+  bool is_new = clua_endchunk(is_text ? lua_tostring(L, -1) : NULL);
+  if (!is_new) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+  }
   lua_remove(L, base);
   return status;
 }
@@ -264,15 +160,53 @@ int clua_printfailed(lua_State *L) {
 
 /* ---- Lines ------------------------------------------------------------------------------------- */
 
-static char *(*edit_line)(const char *prompt);
-static void (*add_history)(const char *line);
+/// What the line editor offers; NULL where it isn't there.
+static struct editor {
+  char *(*read)(const char *prompt);
+  void (*remember)(const char *line);
+  int *is_done;
+  void (*set_signals)(void);
+  void (*clear_signals)(void);
+  void (*check_signals)(void);
+  int (*get)(FILE *stream);
+} editor;
+
+/// Milliseconds between two looks at what signals ask for.
+enum { LOOK_AGAIN = 100 };
 
 static clua_idle_function idle_function;
 static void *idle_context;
 
+/* Ends the line that is typed where a signal asks to. */
+static bool end_line(void) {
+  if (!clua_isasked()) return false;
+  if (editor.is_done) *editor.is_done = 1;
+  return true;
+}
+
 static int idle(void) {
-  if (idle_function != NULL) idle_function(idle_context);
+  if (end_line() || idle_function == NULL) return 0;
+  // The editor's handlers put signals off until it has time: a callback may need one at once.
+  if (editor.clear_signals && editor.set_signals) {
+    editor.clear_signals();
+    idle_function(idle_context);
+    editor.set_signals();
+  } else {
+    idle_function(idle_context);
+  }
+  end_line();
   return 0;
+}
+
+/* Waits for a byte of an input that is no terminal, or for a signal that ends the line. */
+static int get_byte(FILE *stream) {
+  for (;;) {
+    struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
+    int ready = poll(&input, 1, LOOK_AGAIN);
+    if (editor.check_signals) editor.check_signals();
+    if (end_line()) return '\n';
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return editor.get(stream);
+  }
 }
 
 void clua_setidle(clua_idle_function function, void *context) {
@@ -288,30 +222,38 @@ static void find_editor(void) {
       "libreadline.so.8", "libedit.so.2",
 #endif
   };
-  for (size_t i = 0; i < sizeof names / sizeof *names && !edit_line; i++) {
+  for (size_t i = 0; i < sizeof names / sizeof *names && !editor.read; i++) {
     void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!library) continue;
     const char **name = dlsym(library, "rl_readline_name");
     if (name) *name = "lua";
-    *(void **)&add_history = dlsym(library, "add_history");
-    *(void **)&edit_line = dlsym(library, "readline");
+    *(void **)&editor.remember = dlsym(library, "add_history");
+    *(void **)&editor.read = dlsym(library, "readline");
+    *(void **)&editor.set_signals = dlsym(library, "rl_set_signals");
+    *(void **)&editor.clear_signals = dlsym(library, "rl_clear_signals");
+    *(void **)&editor.check_signals = dlsym(library, "rl_check_signals");
+    *(void **)&editor.get = dlsym(library, "rl_getc");
+    editor.is_done = dlsym(library, "rl_done");
     // Called some ten times a second while a line is awaited.
     int (**hook)(void) = dlsym(library, "rl_event_hook");
-    // At the end of an input that is no terminal, readline would ask for ever.
-    if (hook != NULL && isatty(STDIN_FILENO)) *hook = idle;
+    int (**get)(FILE *) = dlsym(library, "rl_getc_function");
+    if (isatty(STDIN_FILENO)) {
+      if (hook != NULL) *hook = idle;
+    } else if (get != NULL && editor.get != NULL) {
+      // With that hook readline would ask for ever at the end of an input that is no terminal.
+      *get = get_byte;
+    }
   }
 }
 
-char *clua_readline(const char *prompt) {
-  static bool looked;
-  if (!looked) find_editor();
-  looked = true;
-  if (edit_line) return edit_line(prompt);
+static char *read_plain_line(const char *prompt) {
   clua_writeoutput(prompt);
   char *line = NULL;
   size_t capacity = 0;
   ssize_t length = getline(&line, &capacity, stdin);
   if (length < 0) {
+    // A signal is no end of the input.
+    if (!feof(stdin)) clearerr(stdin);
     free(line);
     return NULL;
   }
@@ -319,6 +261,20 @@ char *clua_readline(const char *prompt) {
   return line;
 }
 
+clua_line clua_readline(const char *prompt, char **line) {
+  static bool looked;
+  if (!looked) find_editor();
+  looked = true;
+  *line = editor.read ? editor.read(prompt) : read_plain_line(prompt);
+  if (!clua_isasked()) return *line ? CLUA_LINE_READ : CLUA_LINE_END;
+  free(*line);
+  *line = NULL;
+  if (clua_settle()) return CLUA_LINE_END;
+  // What was typed stays on the screen; the next prompt is below it.
+  if (!editor.read) clua_writeoutput("\n");
+  return CLUA_LINE_DROPPED;
+}
+
 void clua_addhistory(const char *line) {
-  if (add_history) add_history(line);
+  if (editor.remember) editor.remember(line);
 }

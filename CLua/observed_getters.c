@@ -1,5 +1,6 @@
 #include "clua_bridge.h"
 #include "clua_errors.h"
+#include "clua_interruption.h"
 #include "observed_cells.h"
 
 /* ---- Computing -------------------------------------------------------------------------------- */
@@ -216,7 +217,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
   lua_State *thread = thread_at(L, shared, shared->running), *outer = shared->getter;
   int results;
   shared->getter = thread;
-  int status = lua_resume(thread, L, nargs, &results);
+  int status = clua_resume(thread, L, nargs, &results);
   shared->getter = outer;
   if (status == LUA_YIELD) {
     *slot = shared->waits;
@@ -240,7 +241,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     clua_setstored(L, cell, 0);
     // What so many levels took would be given back step by step only.
     spent = clua_isdeep(thread);
-    lua_resetthread(thread);
+    clua_resetthread(thread, L);
     lua_settop(thread, 0);
   }
   finish_thread(L, shared, spent);

@@ -1,5 +1,5 @@
-/// What a stand-alone interpreter needs of C: operations that may raise, the C streams, signals, and
-/// the line editor that is looked for when the prompt starts.
+/// What a stand-alone interpreter needs of C: operations that may raise, the C streams, and the line
+/// editor that is looked for when the prompt starts.
 #ifndef CLUA_COMMANDLINE_H
 #define CLUA_COMMANDLINE_H
 
@@ -24,7 +24,7 @@ void clua_writeraised(lua_State *L, const char *name);
 int clua_loadfile(lua_State *L, const char *name);
 
 /// Calls the function under the top `nargs` values; status as lua_pcall. An error becomes a message
-/// with a traceback. SIGINT raises "interrupted!" in the code that runs; the second one kills.
+/// with a traceback; nil where it is an interruption that was reported already.
 /// [-(nargs + 1), +(nresults|1), -]
 int clua_calltraced(lua_State *L, int nargs, int nresults);
 
@@ -53,30 +53,17 @@ int clua_toomanyresults(lua_State *L);
 /// Says that `print` failed. (message) -> (text)
 int clua_printfailed(lua_State *L);
 
-/* ---- Signals and the time limit ---------------------------------------------------------------- */
-
-/// From `seconds` on, code that runs in `L` is stopped by an error that names the limit as `text`
-/// says. A second later the process ends with status 124, whatever it is doing; if no code was
-/// stopped, it writes the same to the standard error, after `name`.
-void clua_limittime(lua_State *L, double seconds, const char *text, const char *name);
-
-/// To be called before a state is closed: no signal touches it any more.
-void clua_forgetstate(void);
-
-/// From now on SIGINT and SIGTERM are noted instead of acted upon; the second one kills. Returns a
-/// descriptor that becomes readable when one was noted or the time limit has passed; -1 if there is
-/// none left.
-int clua_beginloop(void);
-/// SIGINT and SIGTERM act as they do by default.
-void clua_endloop(void);
-/// The status with which the process was asked to end: 0 if it wasn't, 128 + signal, 124.
-int clua_exitrequest(void);
-
 /* ---- Lines ------------------------------------------------------------------------------------- */
 
-/// Reads a line from the standard input, with line editing where a library for it is installed;
-/// NULL at the end of the input. The caller frees it.
-char *clua_readline(const char *prompt);
+typedef enum clua_line {
+  CLUA_LINE_READ,
+  CLUA_LINE_END,      // of the input, or a signal ends the program
+  CLUA_LINE_DROPPED,  // SIGINT: what was typed is dropped
+} clua_line;
+
+/// Reads a line from the standard input, with line editing where a library for it is installed. The
+/// caller frees it.
+clua_line clua_readline(const char *prompt, char **line);
 /// Has `function` called again and again while `clua_readline` waits, where there is line editing; NULL
 /// for nothing.
 typedef void (*clua_idle_function)(void *context);

@@ -25,10 +25,12 @@ final class Interpreter {
   /// - Throws: `memory` if there is none to begin with.
   func run() throws(LuaError) -> CInt {
     if arguments.asksForVersion { writeVersion() }
+    clua_beginstate(state)
     if let limit = arguments.options.timeLimit {
-      clua_limittime(state, limit.seconds, limit.text, name)
+      clua_limittime(limit.seconds, limit.text, name)
     }
     let status = try host.state.withStack { _ in runProtected() }
+    if clua_beginexit() { host.runExitHooks() }
     clua_forgetstate()
     let succeeded = host.close()
     let request = clua_exitrequest()
@@ -68,21 +70,14 @@ final class Interpreter {
     try prepare()
     let isPrompt = arguments.isInteractive || arguments.isEmpty && isatty(0) != 0
     let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
-    var goesOn = inOrder { _ in host.endTurn() }
+    var goesOn = host.endTurn() && !clua_settle()
     if succeeded, goesOn, isPrompt {
       if !arguments.isInteractive { writeVersion() }
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    let status = isStopped || clua_exitrequest() != 0 ? 0 : inOrder(host.runLoop)
+    let status = isStopped || clua_settle() ? 0 : host.runLoop()
     return succeeded && goesOn ? status : 1
-  }
-
-  /// Runs what ends in order, instead of being interrupted, when SIGINT or SIGTERM comes.
-  private func inOrder<Result>(_ body: (_ wakeup: CInt) -> Result) -> Result {
-    let wakeup = clua_beginloop()
-    defer { clua_endloop() }
-    return body(wakeup)
   }
 
   private func prepare() throws(Raised) {
@@ -183,7 +178,7 @@ final class Interpreter {
     host.promptWillBegin()
     defer { host.promptDidEnd() }
     var goesOn = true
-    while goesOn, clua_exitrequest() == 0, var status = try prompt.load() {
+    while goesOn, !clua_settle(), var status = try prompt.load() {
       let base = lua_gettop(state) - 1
       if status == LUA_OK { status = clua_calltraced(state, 0, CLUA_MULTRET) }
       if status == LUA_OK {
@@ -192,7 +187,7 @@ final class Interpreter {
         _ = report(status)
       }
       lua_settop(state, base)
-      goesOn = inOrder { _ in host.endTurn() }
+      goesOn = host.endTurn()
     }
     clua_writeoutput("\n")
     name = named
@@ -225,8 +220,10 @@ final class Interpreter {
   /// Writes the error on top of the stack, if `status` says that there is one, and returns whether
   /// there is none. [-(0|1), +0, -]
   private func report(_ status: CInt) -> Bool {
-    if status != LUA_OK { clua_writeraised(state, name) }
-    return status == LUA_OK
+    guard status != LUA_OK else { return true }
+    // An error value never is nil here: it has become a message.
+    if lua_type(state, -1) == LUA_TNIL { clua_pop(state, 1) } else { clua_writeraised(state, name) }
+    return false
   }
 
   private func writeVersion() {

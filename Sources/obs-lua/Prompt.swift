@@ -5,6 +5,22 @@ internal import Glibc
 struct Prompt {
   private typealias Line = [CChar]
 
+  /// What became of a line that was asked for.
+  private enum Answer {
+    case line(Line)
+    /// The input is over, or a signal ends the program.
+    case end
+    /// SIGINT: what was typed is forgotten.
+    case dropped
+  }
+
+  /// What became of a chunk that was asked for.
+  private enum Chunk {
+    case loaded(CInt)
+    case end
+    case dropped
+  }
+
   /// A global that may hold a prompt, and the prompt if it doesn't.
   private struct Sign {
     var global: StaticString
@@ -20,21 +36,43 @@ struct Prompt {
   /// Reads a chunk, as an expression if it is one, and returns how it loaded; nil at the end of the
   /// input. [-0, +1, -], or +0 at the end
   func load() throws(Interpreter.Raised) -> CInt? {
-    guard var line = try read(.first) else { return nil }
+    while true {
+      switch try loadChunk() {
+      case .loaded(let status): return status
+      case .end: return nil
+      case .dropped: continue
+      }
+    }
+  }
+
+  /// Reads and loads one chunk. [-0, +1, -], or +0 where there is none
+  private func loadChunk() throws(Interpreter.Raised) -> Chunk {
+    var line: Line
+    switch try read(.first) {
+    case .line(let first): line = first
+    case .end: return .end
+    case .dropped: return .dropped
+    }
     if line.first == CChar(ascii: "=") { line.replaceSubrange(..<1, with: Self.returnKeyword) }
     if load(Self.returnKeyword + line + [CChar(ascii: ";")]) == LUA_OK {
       if !line.isEmpty { remember(line) }
-      return LUA_OK
+      return .loaded(LUA_OK)
     }
     clua_pop(state, 1)
     while true {
       let status = load(line)
-      guard isIncomplete(status), let next = try read(.continuation) else {
+      let next = isIncomplete(status) ? try read(.continuation) : .end
+      switch next {
+      case .line(let next):
+        clua_pop(state, 1)
+        line += [CChar(ascii: "\n")] + next
+      case .end:
         remember(line)
-        return status
+        return .loaded(status)
+      case .dropped:
+        clua_pop(state, 1)
+        return .dropped
       }
-      clua_pop(state, 1)
-      line += [CChar(ascii: "\n")] + next
     }
   }
 
@@ -51,17 +89,19 @@ struct Prompt {
     return length >= mark.utf8.count && strcmp(message + length - mark.utf8.count, mark) == 0
   }
 
-  /// Reads a line, without its end; nil at the end of the input. [-0, +0, -]
-  private func read(_ sign: Sign) throws(Interpreter.Raised) -> Line? {
+  /// Reads a line, without its end. [-0, +0, -]
+  private func read(_ sign: Sign) throws(Interpreter.Raised) -> Answer {
     lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
     try interpreter.protect(clua_prompt, arguments: 1, results: 1)
     // The text belongs to the value on the stack.
     defer { clua_pop(state, 1) }
     let custom = lua_type(state, -1) == LUA_TSTRING ? lua_tolstring(state, -1, nil) : nil
     let standard = UnsafeRawPointer(sign.text.utf8Start).assumingMemoryBound(to: CChar.self)
-    guard let text = clua_readline(custom ?? standard) else { return nil }
+    var text: UnsafeMutablePointer<CChar>?
+    let answer = clua_readline(custom ?? standard, &text)
+    guard let text else { return answer == CLUA_LINE_DROPPED ? .dropped : .end }
     defer { free(text) }
-    return Line(UnsafeBufferPointer(start: text, count: Int(strlen(text))))
+    return .line(Line(UnsafeBufferPointer(start: text, count: Int(strlen(text)))))
   }
 
   private func remember(_ line: Line) {

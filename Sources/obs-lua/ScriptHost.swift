@@ -24,8 +24,14 @@ final class ScriptHost {
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
       clua_writeerror(name, report.description)
-      if stopsOnError { fail() }
+      // What a signal ended is not the script's failure, and nothing goes on after it.
+      if clua_exitrequest() != 0 {
+        host.loop.stop()
+      } else if stopsOnError {
+        fail()
+      }
     }
+    host.moduleDidLoad = { clua_beginorder() }
     host.loop.onError = { [unowned self] error in
       host.report(error)
     }
@@ -53,6 +59,7 @@ final class ScriptHost {
 
   /// Lines are asked for from now on: timers run while the next one is awaited.
   func promptWillBegin() {
+    clua_beginprompt()
     // Who types asks `why` (W4).
     host.record(true)
     clua_setidle(
@@ -61,22 +68,26 @@ final class ScriptHost {
   }
 
   /// … and from now on not any more.
-  func promptDidEnd() { clua_setidle(nil, nil) }
+  func promptDidEnd() {
+    clua_setidle(nil, nil)
+    clua_endprompt()
+  }
 
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
   ///
-  /// SIGINT, SIGTERM and the time limit ask for that: `wakeup` becomes readable (it is -1 where there
-  /// are no descriptors left), and `clua_exitrequest` tells the status, which wins over this one.
-  func runLoop(wakeup: CInt) -> CInt {
-    host.runLoop(wakingFor: wakeup)
+  /// Signals and the time limit ask for that; `clua_exitrequest` tells the status then, which wins over
+  /// this one.
+  func runLoop() -> CInt {
+    host.runLoop(wakingFor: clua_wakedescriptor()) { clua_settle() }
     return hasFailed ? 1 : 0
   }
 
-  /// Runs what the script wants to be run at exit, and closes the state; false where an error in that
-  /// stops the program.
+  /// Runs what the script wants to be run at exit.
+  func runExitHooks() { host.runExitHooks() }
+
+  /// Closes the state; false where an error since the last turn stops the program.
   func close() -> Bool {
-    host.runExitHooks()
     host.close()
     return !hasFailed
   }

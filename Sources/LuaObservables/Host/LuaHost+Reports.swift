@@ -16,11 +16,15 @@ extension LuaHost {
   func report(
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil
   ) {
+    let interruption = clua_uncaught(error.message)
+    // What ends each callback from now on was told of one.
+    if interruption == CLUA_INTERRUPTED_AGAIN { return }
     reportCount += 1
-    deliver(
-      LuaReport(
-        error: error, kind: kind, name: name, site: site, cause: cause,
-        turn: engine.statistics.turns + 1))
+    let report = LuaReport(
+      error: error, kind: kind, name: name, site: site, cause: cause,
+      turn: engine.statistics.turns + 1)
+    // Who handles errors of scripts must not keep a program that was asked to end.
+    if interruption == CLUA_INTERRUPTED { deliverToHost(report) } else { deliver(report) }
   }
 
   private func deliver(_ report: LuaReport) {
@@ -30,6 +34,10 @@ extension LuaHost {
       defer { isReporting = false }
       if callErrorHook(errorHook, report) { return }
     }
+    deliverToHost(report)
+  }
+
+  private func deliverToHost(_ report: LuaReport) {
     if let onError {
       onError(report)
     } else {

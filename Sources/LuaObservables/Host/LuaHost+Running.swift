@@ -16,9 +16,14 @@ extension LuaHost {
     recorder?.drain()
   }
 
-  /// Runs the loop until nothing could wake it, or `descriptor` becomes readable; -1 for none.
-  package func runLoop(wakingFor descriptor: CInt) {
-    if descriptor >= 0 { loop.inputs[descriptor] = { [unowned loop] in loop.stop() } }
+  /// Runs the loop until nothing could wake it, or until `isOver` says so, which is asked whenever
+  /// `descriptor` is readable; -1 for none.
+  package func runLoop(wakingFor descriptor: CInt, isOver: @escaping () -> Bool) {
+    if descriptor >= 0 {
+      loop.inputs[descriptor] = { [unowned loop] in
+        if isOver() { loop.stop() }
+      }
+    }
     loop.run()
     loop.inputs[descriptor] = nil
     endTurn()

@@ -47,6 +47,8 @@ public final class LuaHost {
   var scopeLists: [LuaTable] = []
   /// The module `obs`, once somebody asked for it.
   var module: LuaTable?
+  /// Told when the module was asked for first: the script uses the loop.
+  package var moduleDidLoad: (() -> Void)?
   /// The function of the prelude that makes a function wait; there with the module.
   var awaiting: LuaFunction?
   /// Results that tasks wait for.

@@ -173,16 +173,16 @@ extension LuaHost {
     openPrompt(L)
   }
 
-  /// In a terminal: Lua's own debugging prompt, until "cont".
+  /// In a terminal: a debugging prompt like Lua's own, until "cont" or the end of the input.
   func openPrompt(_ L: OpaquePointer) {
     guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
+    // A script without the library `debug` is not to be looked into.
     guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE,
-      clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TTABLE,
-      clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TFUNCTION
+      clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TTABLE
     else { return }
-    _ = clua_tracedcall(L, 0, 0)
+    _ = clua_protect(L, clua_debugprompt, 0, 0)
   }
 }
 

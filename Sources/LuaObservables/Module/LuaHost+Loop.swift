@@ -197,7 +197,7 @@ extension LuaHost {
 
   /// Calls what the script wants called at its end, once each, in the order of registration.
   public func runExitHooks() {
-    while !exitHooks.isEmpty {
+    while !exitHooks.isEmpty, !clua_ishurried() {
       let (hook, site) = exitHooks.removeFirst()
       run(hook, .exit, name: "on_exit", site: site)
     }

@@ -64,6 +64,7 @@ extension LuaHost {
     awaiting = LuaFunction(pin: try state.pin(at: -1, of: L))
     clua_pop(L, 1)
     module = LuaTable(pin: try state.pin(at: core + 1, of: L))
+    moduleDidLoad?()
     return 1
   }
 

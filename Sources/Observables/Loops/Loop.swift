@@ -313,9 +313,10 @@ public final class Loop {
     let isBusy = !inbox.isEmpty || !ready.isEmpty
     // What is ready must not keep the main queue and the inputs waiting for ever.
     if isBusy, mainQueue == nil, inputs.isEmpty { return }
-    if !isBusy, clock == .virtual, let due {
+    let jumps = !isBusy && clock == .virtual && due != nil
+    if jumps, let due {
       virtualNow = max(virtualNow, due)
-      return
+      if inputs.isEmpty { return }
     }
     var descriptors = [pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0)]
     if let mainQueue {
@@ -326,7 +327,7 @@ public final class Loop {
       descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
     var timeout: Int32 = -1
-    if isBusy {
+    if isBusy || jumps {
       timeout = 0
     } else if let due {
       timeout = Int32(max(0, min((due - now) * 1000, 86_400_000)).rounded(.up))
