@@ -399,7 +399,7 @@ function obs.whynot(watcher) end
 function obs.log(sink) end
 
 ---Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
----there (`cont` goes on).
+---there (`cont` and the end of the input go on, SIGINT ends the script).
 function obs.break_on_change(observed, path) end
 
 ---Keeps what why and whynot need.
@@ -441,8 +441,11 @@ function obs.next_change(observed, path, timeout) end
 
 ---Fun(error, where): replaces the report on stderr, and the script goes on (T14). `where` has kind
 ---("watcher", "immediate", "getter", "timer", "task", "hook", "exit" or "loop"), name, site, turn,
----traceback, and cause: the place of the write, where one is known.
+---traceback, and cause: the place of the write, where one is known. Interruptions (I2) are no errors.
 function obs.on_error(callback) end
+
+---Calls the callback when the program ends: by itself, by an error, `os.exit`, a signal or the time
+---limit, which leaves it a tenth of its time (I2, I7). A second signal skips it.
 function obs.on_exit(callback) end
 
 return obs

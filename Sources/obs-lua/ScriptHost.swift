@@ -10,7 +10,7 @@ internal import Observables
 final class ScriptHost {
   private let host: LuaHost
   /// An error in a callback ends the program, unless the script or the command line says otherwise.
-  private let stopsOnError: Bool
+  private var stopsOnError: Bool
   private var hasFailed = false
 
   /// - Throws: `memory` if there is none for a state.
@@ -19,7 +19,7 @@ final class ScriptHost {
     let state = try LuaState(libraries: [])
     let clock: LoopClock = arguments.options.usesVirtualTime ? .virtual : .system
     host = LuaHost(state: state, loop: Loop(clock: clock))
-    // At the prompt an error is told, and the next line is asked for.
+    // With `-i` the script runs at the prompt already.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
@@ -60,6 +60,8 @@ final class ScriptHost {
   /// Lines are asked for from now on: timers run while the next one is awaited.
   func promptWillBegin() {
     clua_beginprompt()
+    // An error is told, and the next line is asked for.
+    stopsOnError = false
     // Who types asks `why` (W4).
     host.record(true)
     clua_setidle(

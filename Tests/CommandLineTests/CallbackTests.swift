@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// What callbacks do to the program: their errors, and the ways it ends while the loop runs.
@@ -49,6 +50,44 @@ struct CallbackTests {
       outcome == Outcome(output: "f:4: bad\nsecond\nlater\nexit\n", errors: "", status: 0))
   }
 
+  @Test func `three lines make the error of a callback the failure of a runner's test`() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    let page = try String(
+      contentsOf: folder.appending(path: "../../Documentation/Fixtures.md"), encoding: .utf8)
+    let section = try #require(page.split(separator: "## In other test runners").last)
+    let lines = try #require(section.split(separator: "```lua\n").dropFirst().first)
+    let shown = try #require(lines.split(separator: "```").first)
+    #expect(shown.split(separator: "\n").count == 3)
+    let outcome = try command(
+      """
+      local checks = {}
+      function after_each(check) checks[#checks + 1] = check end
+      function it(name, test)
+        local ok, message = pcall(test)
+        for _, check in ipairs(checks) do
+          local passed, failure = pcall(check)
+          if ok and not passed then ok, message = false, failure end
+        end
+        print(name, ok, message)
+      end
+      \(shown.trimmingCharacters(in: .newlines))
+      local t = {}
+      it("writes nothing", function() end)
+      obs.observe(t, "a", function() error("bad") end, { name = "first" })
+      it("writes", function() t.a = 1 end)
+      it("writes nothing again", function() end)
+      """
+    ).run()
+    let output = """
+      writes nothing\ttrue\tnil
+      writes\tfalse\tf:16: bad
+      in watcher first
+      writes nothing again\ttrue\tnil
+
+      """
+    #expect(outcome == Outcome(output: output, errors: "", status: 0))
+  }
+
   @Test func `os.exit in a watcher ends the program, and nothing more is called but on_exit`()
     throws
   {
@@ -73,7 +112,9 @@ struct CallbackTests {
       local obs = require "obs"
       obs.on_exit(function() print("exit") end)
       obs.every(3600, function() print("not called") end)
-      obs.next_turn(function() io.popen("kill -\(signal) $PPID"):close() end)
+      -- The child waits until the loop does.
+      local wait = [[until [ "$(cut -d " " -f 3 /proc/$PPID/stat)" = S ]; do :; done; ]]
+      obs.next_turn(function() child = io.popen(wait .. "kill -\(signal) $PPID") end)
       """
     ).run()
     #expect(outcome == Outcome(output: "exit\n", errors: "", status: status))

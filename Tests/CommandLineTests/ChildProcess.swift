@@ -4,11 +4,14 @@ import Glibc
 /// A process with default signals, none of them blocked, and an environment without Lua's variables.
 struct ChildProcess {
   let id: pid_t
+  /// POSIX_SPAWN_SETSID, which glibc shows to GNU sources only.
+  private static let ownSession: Int16 = 0x80
 
   /// Starts a program.
   ///
-  /// `terminal` becomes its standard input, output and error.
-  init(_ arguments: [String], terminal: Int32? = nil) throws {
+  /// The device `terminal` becomes its standard input, output and error, and the terminal whose keys
+  /// send it signals.
+  init(_ arguments: [String], terminal: String? = nil) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -17,14 +20,17 @@ struct ChildProcess {
     posix_spawnattr_setsigmask(&attributes, &signals)
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+    var flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+    if terminal != nil { flags |= Self.ownSession }
+    posix_spawnattr_setflags(&attributes, flags)
 
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let terminal {
-      for stream: Int32 in 0...2 { posix_spawn_file_actions_adddup2(&actions, terminal, stream) }
+      // The first terminal that the leader of a session opens is that of the session.
+      posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+      for stream: Int32 in 1...2 { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
     }
 
     let environment = ["LC_ALL=C", "TERM=dumb", "HOME=/", "PATH=/usr/local/bin:/usr/bin:/bin"]

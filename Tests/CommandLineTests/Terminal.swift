@@ -14,10 +14,13 @@ final class Terminal {
   init(_ interpreter: String, _ arguments: [String] = []) throws {
     var controller: Int32 = -1
     var end: Int32 = -1
-    guard openpty(&controller, &end, nil, nil, nil) == 0 else { throw POSIXError(.ENOTTY) }
+    var name = [CChar](repeating: 0, count: 128)
+    guard openpty(&controller, &end, &name, nil, nil) == 0 else { throw POSIXError(.ENOTTY) }
     self.controller = controller
     for descriptor in [controller, end] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    process = try ChildProcess([interpreter] + arguments, terminal: end)
+    process = try ChildProcess(
+      [interpreter] + arguments,
+      terminal: name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
     close(end)
   }
 
@@ -28,12 +31,22 @@ final class Terminal {
 
   /// Types a text once `prompt` has come since the last one.
   func type(_ text: String, after prompt: String) {
-    while !received[answered...].contains(Array(prompt.utf8)) {
-      guard read() else { return }
-    }
-    answered = received.count
+    guard wait(for: prompt) else { return }
     let bytes = Array(text.utf8)
     _ = write(controller, bytes, bytes.count)
+  }
+
+  /// Sends a signal to the interpreter once `prompt` has come since something was typed.
+  func send(_ signal: Int32, after prompt: String) {
+    if wait(for: prompt) { kill(process.id, signal) }
+  }
+
+  private func wait(for prompt: String) -> Bool {
+    while !received[answered...].contains(Array(prompt.utf8)) {
+      guard read() else { return false }
+    }
+    answered = received.count
+    return true
   }
 
   /// Reads what is left, and returns the exit status.

@@ -1,0 +1,145 @@
+import Glibc
+import Testing
+
+/// Rule I1 where somebody types: Ctrl-C brings the prompt back.
+struct PromptInterruptionTests {
+  private static let interrupt = "\u{3}"
+  private static let end = "\u{4}"
+
+  /// What is typed at the prompt, and what has to have come before; the end is typed after `last`.
+  private func session(_ steps: [(String, String)], in arguments: [String] = []) throws -> (
+    transcript: String, status: Int32
+  ) {
+    let terminal = try Terminal(Command.obsLua, arguments)
+    for (prompt, text) in steps { terminal.type(text, after: prompt) }
+    let status = terminal.finish()
+    return (terminal.transcript.replacing(Command.obsLua, with: "lua"), status)
+  }
+
+  @Test func `a line that runs is interrupted`() throws {
+    let (transcript, status) = try session([
+      ("> ", "print('go') while true do end\n"), ("\ngo\n", Self.interrupt), ("\n> ", "=1 + 1\n"),
+      ("\n2\n> ", Self.end),
+    ])
+    let report = "interrupted!\nstack traceback:\n\tstdin:1: in main chunk\n\t[C]: in ?\n> "
+    #expect(transcript.contains(report))
+    #expect(status == 0)
+  }
+
+  @Test func `a line that is typed is dropped`() throws {
+    let (transcript, status) = try session([
+      ("> ", "x ="), ("x =", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
+    ])
+    #expect(!transcript.contains("error"))
+    #expect(!transcript.contains("interrupted!"))
+    #expect(status == 0)
+  }
+
+  @Test func `a chunk of several lines is dropped as a whole`() throws {
+    let (transcript, status) = try session([
+      ("> ", "print(\n"), (">> ", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
+    ])
+    #expect(!transcript.contains("near"))
+    #expect(status == 0)
+  }
+
+  @Test func `a timer that runs while a line is awaited is interrupted`() throws {
+    let (transcript, status) = try session([
+      ("> ", "obs = require 'obs'\n"),
+      ("> ", "function f() print('go') while true do end end\n"),
+      ("> ", "do obs.on_exit(function() print 'exit' end) end\n"),
+      ("> ", "do obs.after(0.01, f) end\n"),
+      ("go\n", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
+    ])
+    let report = """
+      stack traceback:
+      \tstdin:1: in function 'f'
+      \t[C]: in ?
+      in timer after (registered at stdin:1)
+
+      """
+    #expect(transcript.contains("interrupted!\n" + report))
+    #expect(transcript.hasSuffix("exit\n"))
+    #expect(status == 0)
+  }
+
+  @Test func `an immediate watcher takes the line with it that wrote`() throws {
+    let (transcript, status) = try session([
+      ("> ", "obs = require 'obs' t = {}\n"),
+      ("> ", "function f() print('go') while true do end end\n"),
+      ("> ", "do obs.observe(t, 'a', f, {immediate = true, name = 'w'}) end\n"),
+      ("> ", "t.a = 1 print('not', 'reached')\n"),
+      ("\ngo\n", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
+    ])
+    #expect(transcript.contains("in immediate watcher w (registered at stdin:1)\n"))
+    #expect(!transcript.contains("not\treached"))
+    #expect(status == 0)
+  }
+
+  @Test func `a second SIGINT cannot be caught, and the prompt comes back`() throws {
+    let (transcript, status) = try session([
+      ("> ", "function f() print('go') while true do end end\n"),
+      ("> ", "while true do pcall(f) end\n"),
+      ("\ngo\n", Self.interrupt), ("go\n", Self.interrupt), ("\n> ", "=1 + 1\n"),
+      ("\n2\n> ", Self.end),
+    ])
+    #expect(transcript.contains("interrupted!\nstack traceback:"))
+    #expect(status == 0)
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func `other signals end the prompt in order`(signal: Int32) throws {
+    let terminal = try Terminal(Command.obsLua, ["-e", Self.exitHook, "-i"])
+    terminal.send(signal, after: "> ")
+    #expect(terminal.finish() == 128 + signal)
+    #expect(terminal.transcript.hasSuffix("exit\n"))
+  }
+
+  // MARK: The prompt of break_on_change
+
+  private static let exitHook = "require('obs').on_exit(function() print('exit') end)"
+
+  private static let breaking = """
+    local t = {} require('obs').break_on_change(t, 'a')
+    t.a = 1 print('one')
+    t.a = 2 print('two')
+    """
+
+  private func debug(_ steps: [(String, String)]) throws -> (transcript: String, status: Int32) {
+    try session(steps, in: ["-e", Self.exitHook, "-e", Self.breaking])
+  }
+
+  @Test func `the end of the input goes on, and the next change asks again`() throws {
+    let (transcript, status) = try debug([
+      ("lua_debug> ", Self.end), ("lua_debug> ", Self.end),
+    ])
+    #expect(transcript.contains("lua_debug> \none\n"))
+    #expect(transcript.hasSuffix("lua_debug> \ntwo\nexit\n"))
+    #expect(status == 0)
+  }
+
+  @Test func `Ctrl-C ends the script`() throws {
+    let (transcript, status) = try debug([("lua_debug> ", Self.interrupt)])
+    #expect(
+      transcript.hasSuffix(
+        """
+        interrupted!
+        stack traceback:
+        \t(command line):2: in main chunk
+        \t[C]: in ?
+        exit
+
+        """))
+    #expect(!transcript.contains("one\n"))
+    #expect(status == 130)
+  }
+
+  @Test func `Ctrl-C ends a statement that runs there, and the prompt comes back`() throws {
+    let (transcript, status) = try debug([
+      ("lua_debug> ", "print('go') while true do end\n"), ("\ngo\n", Self.interrupt),
+      ("interrupted!\nlua_debug> ", "cont\n"), ("lua_debug> ", "cont\n"),
+    ])
+    #expect(transcript.hasSuffix("two\nexit\n"))
+    #expect(status == 0)
+  }
+}
