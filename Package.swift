@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "ObservableModels", targets: ["ObservableModels"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
+    .library(name: "LuaFoundation", targets: ["LuaFoundation"]),
     .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
@@ -48,6 +49,7 @@ let package = Package(
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux]))]),
     .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
+    .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
       name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua"],
       resources: [
@@ -68,6 +70,10 @@ let package = Package(
       name: "ObservableModelsTests", dependencies: ["ObservableModels", "Observables"],
       swiftSettings: strict),
     .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
+    .testTarget(
+      name: "LuaFoundationTests",
+      dependencies: ["LuaFoundation", "LuaObservables", "Lua", "Observables"],
+      swiftSettings: strict),
     .testTarget(
       name: "LuaObservablesTests",
       dependencies: ["ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua"],

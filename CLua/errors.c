@@ -179,17 +179,30 @@ typedef struct error_source {
   size_t length;
 } error_source;
 
+static bool is_from(lua_State *L, int level, const char *source) {
+  lua_Debug activation;
+  return lua_getstack(L, level, &activation) && lua_getinfo(L, "S", &activation) &&
+         strcmp(activation.source, source) == 0;
+}
+
+/// Whether the function at a level is one of the module obs, in Lua, or stands for one.
+static bool is_ours(lua_State *L, int level) {
+  lua_Debug activation;
+  if (is_from(L, level, "=obs")) return true;
+  if (!lua_getstack(L, level, &activation)) return false;
+  lua_getinfo(L, "f", &activation);
+  bool outer = clua_isouter(lua_tocfunction(L, -1));
+  lua_pop(L, 1);
+  return outer;
+}
+
+static bool is_native(lua_State *L, int level) { return is_from(L, level, "=[C]"); }
+
 /// Pushes the message behind its position. Level 0 is the protected function, 1 the trampoline.
 static void pushpositioned(lua_State *L, const error_source *source) {
-  // What the module obs does in Lua, it does for its caller.
-  lua_Debug caller;
+  // What the module obs does in Lua, it does for its caller, also where it calls itself by `pcall`.
   int level = 2;
-  while (lua_getstack(L, level, &caller) && lua_getinfo(L, "Sf", &caller)) {
-    bool own = strcmp(caller.source, "=obs") == 0 || clua_isouter(lua_tocfunction(L, -1));
-    lua_pop(L, 1);
-    if (!own) break;
-    level++;
-  }
+  while (is_ours(L, level) || (is_ours(L, level + 1) && is_native(L, level))) level++;
   luaL_where(L, level);
   lua_pushlstring(L, source->message, source->length);
   lua_concat(L, 2);

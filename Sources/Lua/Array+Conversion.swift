@@ -34,8 +34,7 @@ extension Array: LuaDecodable where Element: LuaDecodable {
       for index in 1..<Swift.max(1, length + 1) {
         try state.check(clua_try_geti(L, -1, index), L)
         do throws(LuaError) { elements.append(try state.pull(at: -1, of: L)) } catch {
-          guard error.code == .type else { throw error }
-          throw LuaError(.type, "element \(index): \(error.message)")
+          throw error.located(in: "element \(index)")
         }
         clua_pop(L, 1)
       }

@@ -25,4 +25,9 @@ extension LuaError {
     let place = path.map(\.stringValue).joined(separator: ".")
     return LuaError(code, "\(place): \(message)", underlying: underlying)
   }
+
+  /// The same error of a conversion with the part of the value in front; any other error itself.
+  func located(in part: String) -> LuaError {
+    isOfConversion ? LuaError(.type, "\(part): \(message)", underlying: underlying) : self
+  }
 }

@@ -20,8 +20,28 @@ extension Dictionary: LuaDecodable where Key: LuaDecodable, Value: LuaDecodable 
   public init(luaValue: LuaValue) throws(LuaError) {
     var dictionary: [Key: Value] = [:]
     try LuaTable(luaValue: luaValue).forEach { key, value throws(LuaError) in
-      dictionary[try Key(luaValue: key)] = try Value(luaValue: value)
+      let converted: (key: Key, value: Value)
+      do throws(LuaError) { converted.key = try Key(luaValue: key) } catch {
+        throw error.located(in: "key '\(key.name)'")
+      }
+      do throws(LuaError) { converted.value = try Value(luaValue: value) } catch {
+        throw error.located(in: "value of '\(key.name)'")
+      }
+      dictionary[converted.key] = converted.value
     }
     self = dictionary
+  }
+}
+
+extension LuaValue {
+  /// What an error calls the value where it is a key of a table.
+  fileprivate var name: String {
+    switch self {
+    case .string(let name): name.description
+    case .integer(let index): "#\(index)"
+    case .number(let number): "\(number)"
+    case .boolean(let flag): "\(flag)"
+    default: typeName
+    }
   }
 }

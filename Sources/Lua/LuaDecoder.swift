@@ -25,7 +25,7 @@ extension LuaValue {
       return try Value(from: ValueDecoder(value: self, type: type, codingPath: path))
     }
     do throws(LuaError) { return try plain.init(luaValue: self) as! Value } catch {
-      guard error.code == .type else { throw error }
+      guard error.isOfConversion else { throw error }
       let mismatch = LuaError.mismatch("\(type)", self)
       // What is wrong about a value of the right type says more than the type.
       let isMismatch = error.message.hasSuffix("expected, got \(typeName)")

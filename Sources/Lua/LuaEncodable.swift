@@ -30,6 +30,11 @@ extension LuaError {
   package static func mismatch(_ expected: String, _ given: LuaValue) -> LuaError {
     LuaError(.type, "\(expected) expected, got \(given.typeName)")
   }
+
+  /// Whether a conversion has thrown it, and neither a script nor the state.
+  package var isOfConversion: Bool {
+    code == .type || code == .runtime && value == .nil && traceback == nil
+  }
 }
 
 extension LuaState {

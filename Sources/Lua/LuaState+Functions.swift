@@ -129,17 +129,18 @@ private struct FunctionArguments {
     // Beyond the arguments are free slots, which are no valid indices for everything done here.
     guard index <= count else {
       do throws(LuaError) { return try Argument(luaValue: .nil) } catch {
-        guard error.code == .type else { throw error }
-        throw failure(absent(error.message))
+        guard error.isOfConversion else { throw error }
+        throw failure(absent(error.message), error)
       }
     }
     do throws(LuaError) { return try state.pull(at: index, of: L) } catch {
-      guard error.code == .type else { throw error }
-      throw failure(error.message)
+      guard error.isOfConversion else { throw error }
+      throw failure(error.message, error)
     }
   }
 
-  private func failure(_ message: String) -> LuaError {
-    LuaError(.type, "bad argument #\(index) to '\(name)' (\(message))")
+  private func failure(_ message: String, _ error: LuaError) -> LuaError {
+    LuaError(
+      .type, "bad argument #\(index) to '\(name)' (\(message))", underlying: error.underlying)
   }
 }

@@ -57,7 +57,19 @@ extension Float: LuaEncodable, LuaDecodable {
   /// The value as Lua has it.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .number(Double(self)) }
   /// Makes a value of what Lua holds.
-  public init(luaValue: LuaValue) throws(LuaError) { self.init(try Double(luaValue: luaValue)) }
+  public init(luaValue: LuaValue) throws(LuaError) {
+    let value = try Double(luaValue: luaValue)
+    guard let float = Float(inRange: value) else {
+      throw LuaError(.type, "number is out of the range of Float")
+    }
+    self = float
+  }
+
+  /// The nearest value; nil where that is infinite, and `value` is not.
+  package init?(inRange value: Double) {
+    self.init(value)
+    if isInfinite && value.isFinite { return nil }
+  }
 }
 
 /// Integers take integers of Lua, and floats that are whole; both must be within range.

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 struct OptionTests {
@@ -43,6 +44,13 @@ struct OptionTests {
     let options = "--timeout=60 --error=continue --virtual-time"
     let outcome = try Command("$L \(options) -e 'print(1)'").run()
     #expect(outcome == Outcome(output: "1\n", errors: "", status: 0))
+  }
+
+  // Foundation takes longer to load than most scripts to run.
+  @Test func `the program does not load Foundation`() throws {
+    let program = try Data(contentsOf: URL(fileURLWithPath: Command.obsLua))
+    #expect(program.range(of: Data("liblua5.4".utf8)) != nil)
+    #expect(program.range(of: Data("libFoundation".utf8)) == nil)
   }
 
   @Test(.disabled(if: Command.delaysSignals))

@@ -65,7 +65,7 @@ import Testing
       fails("hole at 1 of 3", function() a[1] = nil end)
       fails("integer indices, got string 'x'", function() a.x = 1 end)
       fails("values of type Int, not string", function() a[1] = "x" end)
-      fails("values of type Int, not number", function() a[1] = 1.5 end)
+      fails("values of type Int: number has no integer representation", function() a[1] = 1.5 end)
       fails("values of type Int, not nil", function() a:append(nil) end)
       fails("values of type Int, not boolean", function() a:append(1, true) end)
       fails("values of type Int, not table", function() a:set { {} } end)

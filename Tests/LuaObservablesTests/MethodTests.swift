@@ -155,7 +155,7 @@ struct MethodTests {
       let unknown = #expect(throws: LuaError.self) { try test.host.run(script) }
       #expect((unknown?.underlying as? ModelError)?.suggestion == "raise")
     }
-    #expect(message("kitchen:odd(1)") == "script:1: odd")
+    #expect(message("kitchen:odd(1)") == "script:1: bad argument #1 to 'odd' (odd)")
   }
 
   // T1

@@ -75,8 +75,9 @@ final class HostClass {
       return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, set), set != nil)
     case .none:
       guard let read = properties.plainRead(slot) else { return nil }
+      let name = properties.names[slot]
       let push: ObjectAccess.Push = { [unowned(unsafe) host] L, object in
-        try host.objects.push(value: try read(object), to: L)
+        try host.objects.push(try read(object), of: name, properties, to: L)
       }
       return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, nil), false)
     }

@@ -23,28 +23,60 @@ extension HostObjects {
   func element(
     at index: CInt, of L: OpaquePointer, for collection: any DynamicCollection
   ) throws -> Any {
-    let candidates = try candidates(at: index, of: L)
-    if let value = collection.fit(candidates), lua_type(L, index) != LUA_TNIL { return value }
-    throw LuaError(
-      """
-      \(typeName(of: collection)) takes values of type \(collection.elementType), \
-      not \(given(index, L))
-      """)
+    let expected = "\(typeName(of: collection)) takes values of type \(collection.elementType)"
+    do {
+      if lua_type(L, index) != LUA_TNIL,
+        let value = try fit(at: index, of: L, as: collection.elementType, collection.fit)
+      {
+        return value
+      }
+    } catch let misfit as Misfit {
+      if misfit.saysMore {
+        throw LuaError(.type, "\(expected): \(misfit.reason)", underlying: misfit.underlying)
+      }
+    }
+    throw LuaError("\(expected), not \(given(index, L))")
   }
 
   func key(
     at index: CInt, of L: OpaquePointer, for dictionary: any DynamicDictionary
   ) throws -> Any {
-    if let key = dictionary.fitKey(try candidates(at: index, of: L)) { return key }
+    if let key = try keyIfFitting(at: index, of: L, for: dictionary) { return key }
     throw LuaError(
       "\(typeName(of: dictionary)) has keys of type \(dictionary.keyType), not \(given(index, L))")
+  }
+
+  /// The value at `index` as a key; nil where it is of another type.
+  private func keyIfFitting(
+    at index: CInt, of L: OpaquePointer, for dictionary: any DynamicDictionary
+  ) throws -> Any? {
+    do {
+      return try fit(at: index, of: L, as: dictionary.keyType, dictionary.fitKey)
+    } catch is Misfit { return nil }
+  }
+
+  /// The value at `index` as an element of an array or a set; nil where it is of another type.
+  func elementIfFitting(
+    at index: CInt, of L: OpaquePointer, for collection: any DynamicCollection
+  ) throws -> Any? {
+    do {
+      return try fit(at: index, of: L, as: collection.elementType, collection.fit)
+    } catch is Misfit { return nil }
+  }
+
+  /// What `fit` makes of the value at `index`: as it is or, where it takes none of that, converted.
+  private func fit(
+    at index: CInt, of L: OpaquePointer, as type: Any.Type, _ fit: ([Any?]) -> Any?
+  ) throws -> Any? {
+    if let value = fit(try candidates(at: index, of: L)) { return value }
+    return fit([try take(type, at: index, of: L)])
   }
 
   // MARK: Indexing
 
   func index(_ collection: HostCollection, _ L: OpaquePointer) throws -> CInt {
     if case .dictionary(let dictionary) = collection {
-      let key = dictionary.fitKey(try candidates(at: 2, of: L))
+      let key = try keyIfFitting(at: 2, of: L, for: dictionary)
       try push(value: key.flatMap { dictionary.dynamicValue(of: $0) }, to: L)
       return 1
     }
@@ -136,17 +168,21 @@ extension HostObjects {
   }
 
   /// `pairs(object)`: what was there when the loop began.
+  ///
+  /// It goes on over what a script cannot have: the value is the error there.
   func pairs(_ L: OpaquePointer) throws -> CInt {
     guard let object = object(at: 1, of: L) else {
       throw host.badArgument(1, of: "pairs", "a host object expected")
     }
     var entries: [(key: Any, value: Any?)] = []
+    var properties: ModelProperties?
     if let collection = object as? any DynamicCollection {
       entries = collection.dynamicEntries
       if collection is any DynamicArray {
         entries = entries.map { (key: ($0.key as? Int ?? 0) + 1, value: $0.value) }
       }
     } else if let model = object as? any ObservableModel {
+      properties = type(of: model).properties
       for name in type(of: model).properties.names {
         // What is lazy and not valid is not computed for it (L7).
         entries.append((key: name, value: try model.peek(name)))
@@ -161,9 +197,17 @@ extension HostObjects {
           lua_pushnil(L)
           return 1
         }
-        try host.objects.push(value: entries[next].key, to: L)
-        try host.objects.push(value: entries[next].value, to: L)
+        let (key, value) = entries[next]
         next += 1
+        for part in [key, value] as [Any?] {
+          do throws(LuaError) {
+            if let properties {
+              try host.objects.push(part, of: key as? String ?? "", properties, to: L)
+            } else {
+              try host.objects.push(value: part, to: L)
+            }
+          } catch { try host.objects.push(placeholderFor: error, to: L) }
+        }
         return 2
       }, to: L)
     lua_pushvalue(L, 1)

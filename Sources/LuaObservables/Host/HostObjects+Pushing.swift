@@ -29,6 +29,26 @@ extension HostObjects {
     }
   }
 
+  /// Pushes the value of a property; an error names it. [-0, +1, -]
+  func push(
+    _ value: Any?, of name: String, _ properties: ModelProperties, to L: OpaquePointer
+  ) throws(LuaError) {
+    do throws(LuaError) { try push(value: value, to: L) } catch {
+      guard error.isOfConversion else { throw error }
+      throw LuaError(
+        .type, "property '\(name)' of \(properties.typeName): \(error.message)",
+        underlying: error.underlying)
+    }
+  }
+
+  /// Pushes what a loop over an object is given in place of a value that scripts cannot have.
+  ///
+  /// It is the error, as a value that reads as its sentence. Errors of other kinds are thrown. [-0, +1, -]
+  func push(placeholderFor error: LuaError, to L: OpaquePointer) throws(LuaError) {
+    guard error.isOfConversion else { throw error }
+    host.state.pushError(Unconvertible(error: error), to: L)
+  }
+
   /// Pushes what a method or a function gave; returns how many values that are. [-0, +n, -]
   ///
   /// A tuple is several, nothing is none.
@@ -69,4 +89,10 @@ extension HostObjects {
       try host.state.check(clua_try_rawset(L, -3), L)
     }
   }
+}
+
+/// Why a script cannot have a value.
+private struct Unconvertible: Error, CustomStringConvertible {
+  let error: LuaError
+  var description: String { error.message }
 }

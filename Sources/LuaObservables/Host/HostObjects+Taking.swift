@@ -8,6 +8,8 @@ struct Misfit: Error {
   let reason: String
   /// The reason tells more than the two types: what is wrong inside of a table, a range.
   let saysMore: Bool
+  /// What a conversion of the host program has thrown.
+  var underlying: (any Error)?
 }
 
 /// Several values in one, some of which may be no values of Lua.
@@ -39,9 +41,9 @@ extension HostObjects {
       do throws(LuaError) {
         if let value = try type.init(luaValue: value) as? Value { return value }
       } catch {
-        guard error.code == .type else { throw error }
+        guard error.isOfConversion else { throw error }
         // What kind of object it is says more.
-        if object == nil { misfit = Misfit(error.message, value, isThere) }
+        if object == nil { misfit = Misfit(error, value, isThere) }
       }
     }
     if !isThere || lua_type(L, index) == LUA_TNIL {
@@ -84,8 +86,8 @@ extension HostObjects {
     }
     let value = try host.state.value(at: index, of: L)
     do throws(LuaError) { return try value.decode(type) as? Value } catch {
-      guard error.code == .type else { throw error }
-      misfit = Misfit(error.message, value, true)
+      guard error.isOfConversion else { throw error }
+      misfit = Misfit(error, value, true)
       return nil
     }
   }
@@ -118,16 +120,19 @@ extension HostObjects {
   fileprivate func element<Element>(_ name: String, _ L: OpaquePointer) throws -> Element {
     defer { clua_pop(L, 1) }
     do { return try take(at: lua_gettop(L), of: L) } catch let misfit as Misfit {
-      throw Misfit(reason: "\(name): \(misfit.reason)", saysMore: true)
+      throw Misfit(
+        reason: "\(name): \(misfit.reason)", saysMore: true, underlying: misfit.underlying)
     }
   }
 }
 
 extension Misfit {
   /// What a conversion of `value` has thrown.
-  init(_ message: String, _ value: LuaValue, _ isThere: Bool) {
+  init(_ error: LuaError, _ value: LuaValue, _ isThere: Bool) {
+    let message = error.message
     reason = isThere ? message : absent(message)
     saysMore = !message.hasSuffix("expected, got \(value.typeName)") || message.contains(": ")
+    underlying = error.underlying
   }
 }
 

@@ -11,7 +11,7 @@ extension HostObjects {
     let properties = type(of: model).properties
     do {
       if host.engine.isTracking { model.access(try properties.slot(of: name)) }
-      try push(value: properties.value(of: name, in: model), to: L)
+      try push(properties.value(of: name, in: model), of: name, properties, to: L)
     } catch let error as ModelError where error.code == .unknownProperty {
       if try pushMethod(name, of: model, to: L) { return 1 }
       throw unknown(name, in: model)
@@ -53,7 +53,7 @@ extension HostObjects {
       throw LuaError(
         .type,
         "property '\(name)' of \(properties.typeName) takes \(expectation(of: type)): "
-          + misfit.reason)
+          + misfit.reason, underlying: misfit.underlying)
     }
     throw wrongType(name, of: properties, L)
   }
@@ -89,15 +89,18 @@ extension HostObjects {
 
   private static func candidates(for value: LuaValue) -> [Any?] {
     switch value {
-    case .nil: [nil, value]
+    case .nil: [nil]
     case .boolean(let value): [value]
     case .integer(let value):
       integers(value)
-    case .number(let value): [value, Float(value), LuaValue.number(value)]
+    case .number(let value):
+      [value] + (Float(inRange: value).map { [$0] } ?? []) + [LuaValue.number(value)]
     // Bytes that are no text are no `String`: it would come back as another one (B1).
     case .string(let string): [string.text ?? string.bytes, string.bytes, string, value]
     case .table(let table): [table, value]
     case .function(let function): [function, value]
+    case .userdata(let userdata): [userdata, value]
+    case .thread(let thread): [thread, value]
     default: [value]
     }
   }

@@ -19,7 +19,9 @@ struct ScriptArguments {
   mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
     index += 1
     do { return try objects.take(at: index, of: L) } catch let misfit as Misfit {
-      throw LuaError(.type, "bad argument #\(index - first) to '\(function)' (\(misfit.reason))")
+      throw LuaError(
+        .type, "bad argument #\(index - first) to '\(function)' (\(misfit.reason))",
+        underlying: misfit.underlying)
     }
   }
 }

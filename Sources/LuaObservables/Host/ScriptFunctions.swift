@@ -89,9 +89,12 @@ extension LuaHost {
   }
 
   /// Pushes the table of a class. [-0, +1, -]
+  ///
+  /// It is an empty one in front of that of its members, as each assignment to it has to be refused.
   func push(
     _ members: ScriptFunctions, named name: String, to L: OpaquePointer
   ) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 0), L)
     try state.check(clua_try_createtable(L, 0, CInt(clamping: members.names.count)), L)
     for function in members.functions {
       try push(function, named: "\(name).\(function.name)", to: L)
@@ -101,26 +104,61 @@ extension LuaHost {
       try objects.push(value: constant.value, to: L)
       try state.check(clua_try_setfield(L, -2, constant.name, constant.name.utf8.count), L)
     }
-    try state.check(clua_try_createtable(L, 0, 3), L)
     let names = members.names
-    try push(
-      { host, L in throw host.unknownMember(of: name, names, L, "") }, to: L)
+    try state.check(clua_try_createtable(L, 0, 1), L)
+    try push({ host, L in throw host.unknownMember(of: name, names, L) }, to: L)
     try state.check(clua_try_setfield(L, -2, "__index", 7), L)
-    try push(
-      { host, L in throw host.unknownMember(of: name, names, L, "; nothing can be assigned") },
-      to: L)
+    lua_setmetatable(L, -2)
+    let table = LuaTable(pin: try state.pin(at: -1, of: L))
+    try state.check(clua_try_createtable(L, 0, 4), L)
+    clua_insert(L, -2)
+    try state.check(clua_try_setfield(L, -2, "__index", 7), L)
+    try push({ host, L in throw host.unassignable(of: name, names, L) }, to: L)
     try state.check(clua_try_setfield(L, -2, "__newindex", 10), L)
+    try push({ host, L in try host.pairs(names, of: table, L) }, to: L)
+    try state.check(clua_try_setfield(L, -2, "__pairs", 7), L)
     lua_pushboolean(L, 0)
     try state.check(clua_try_setfield(L, -2, "__metatable", 11), L)
     lua_setmetatable(L, -2)
   }
 
+  /// `pairs(class)`: its members, without the table that holds them.
+  private func pairs(_ names: [String], of table: LuaTable, _ L: OpaquePointer) throws -> CInt {
+    var next = names.startIndex
+    try push(
+      { host, L in
+        try host.state.push(table.pin, to: L)
+        while next < names.endIndex {
+          try host.state.push(text: names[next], to: L)
+          next += 1
+          lua_pushvalue(L, -1)
+          // A constant that is nil is no entry.
+          if lua_rawget(L, -3) != LUA_TNIL { return 2 }
+          clua_pop(L, 2)
+        }
+        lua_pushnil(L)
+        return 1
+      }, to: L)
+    return 1
+  }
+
   private func unknownMember(
-    of type: String, _ names: [String], _ L: OpaquePointer, _ rest: String
+    of type: String, _ names: [String], _ L: OpaquePointer
   ) -> LuaError {
     let name = keyName(at: 2, of: L)
     let nearest = nearestName(to: name, among: names)
     return LuaError(
-      "\(type) has no member '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? "") + rest)
+      "\(type) has no member '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+  }
+
+  private func unassignable(
+    of type: String, _ names: [String], _ L: OpaquePointer
+  ) -> LuaError {
+    if lua_type(L, 2) == LUA_TSTRING, names.contains(state.text(at: 2, of: L)) {
+      return LuaError(
+        "'\(state.text(at: 2, of: L))' is a member of \(type), and cannot be assigned")
+    }
+    let unknown = unknownMember(of: type, names, L)
+    return LuaError(unknown.message + "; nothing can be assigned")
   }
 }

@@ -133,7 +133,7 @@ extension LuaHost {
         "remove",
         { host, L in
           let set = try host.set(L, "remove")
-          let member = set.fit(try host.objects.candidates(at: 2, of: L))
+          let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
           lua_pushboolean(L, member.map { set.dynamicRemove($0) } == true ? 1 : 0)
           return 1
         }
@@ -142,7 +142,7 @@ extension LuaHost {
         "contains",
         { host, L in
           let set = try host.set(L, "contains")
-          let member = set.fit(try host.objects.candidates(at: 2, of: L))
+          let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
           lua_pushboolean(L, member.map { set.dynamicContains($0) } == true ? 1 : 0)
           return 1
         }
@@ -213,7 +213,7 @@ extension LuaHost {
   private func place(
     at index: CInt, of L: OpaquePointer, in array: any DynamicArray
   ) throws -> Int? {
-    guard let value = array.fit(try objects.candidates(at: index, of: L)) else { return nil }
+    guard let value = try objects.elementIfFitting(at: index, of: L, for: array) else { return nil }
     return array.dynamicIndex(of: value)
   }
 

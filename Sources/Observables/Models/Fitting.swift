@@ -1,7 +1,11 @@
 /// `value` as a `Value`: itself, or the case of an enumeration that has it as its raw value.
+///
+/// nil is a value of optional types alone.
 package func fitting<Value>(_ value: Any?, _ type: Value.Type = Value.self) -> Value? {
+  // `Any` would take the optional.
+  guard let value else { return type is any OptionalValue.Type ? value as? Value : nil }
   if let value = value as? Value { return value }
-  guard let value, let type = unwrapped(type) as? any RawRepresentable.Type,
+  guard let type = unwrapped(type) as? any RawRepresentable.Type,
     let made = make(type, of: value)
   else { return nil }
   return made as? Value

@@ -259,9 +259,28 @@ struct ConversionTests {
       "bad argument #1 to 'moved' (street: String expected, got number)"
     ),
     ("person:moved()", "bad argument #1 to 'moved' (Address expected, got no value)"),
-    ("person.point = {1}", "a point has 2 numbers, not 1"),
+    ("person.point = {1}", "property 'point' of Person takes Point: a point has 2 numbers, not 1"),
+    (
+      "require 'obs'.set(person, 'point', {1})",
+      "script:1: property 'point' of Person takes Point: a point has 2 numbers, not 1"
+    ),
+    (
+      "require 'obs'.set(person, 'address', 5)",
+      "script:1: property 'address' of Person takes Address, not number"
+    ),
+    (
+      "require 'obs'.set({ p = person }, 'p.strange', 5)",
+      "script:1: property 'strange' of Person is read-only"
+    ),
+    (
+      "person:sum {{1, 2}, {3}}",
+      "script:1: bad argument #1 to 'sum' (element 2: a point has 2 numbers, not 1)"
+    ),
     ("person.point = 'x'", "property 'point' of Person takes Point, not string"),
-    ("return person.strange", "a value of type Strange cannot be given to a script"),
+    (
+      "return person.strange",
+      "property 'strange' of Person: a value of type Strange cannot be given to a script"
+    ),
     ("person.address = person", "property 'address' of Person takes Address, not Person"),
   ])
   func `what doesn't fit is an error that says where and why`(script: String, text: String) {
@@ -295,5 +314,129 @@ struct ConversionTests {
     #expect(test.host["calls"] == 0)
     try test.host.run("local a = person.address a.zip = 'N1' person.address = a")
     #expect(test.host["calls"] == 1)
+  }
+}
+
+private enum Grade: String { case good, bad }
+
+/// What may hold anything.
+private final class Holder: ScriptModel {
+  static let properties = ModelProperties(for: Holder.self) {
+    Property("value", get: { $0.value }, set: { $0.value = $1 })
+    Property("optional", get: { $0.optional }, set: { $0.optional = $1 })
+    Property("lua", get: { $0.lua }, set: { $0.lua = $1 })
+    Property("small", get: { $0.small }, set: { $0.small = $1 })
+    Property("strange", get: { $0.strange })
+    Property("wide", get: { $0.wide })
+    Property("last", get: { $0.last })
+    Property("points", get: { $0.points })
+    Property("grades", get: { $0.grades })
+  }
+  static let methods = ModelMethods(for: Holder.self) {
+    Method("type") { (_, value: Any, other: Any?) in
+      "\(type(of: value)), \(other.map { "\(type(of: $0))" } ?? "none")"
+    }
+    Method("float") { (_, value: Float) in value }
+  }
+  struct Strange {}
+  let observation = ModelObservation()
+  var value: Any = 0
+  var optional: Any? = 0
+  var lua = LuaValue.nil
+  var small: Float = 1
+  let strange = Strange()
+  let wide = UInt64.max
+  let last = "last"
+  let points = ObservableArray<Point>([])
+  let grades = ObservableDictionary<Grade, Point>([:])
+}
+
+/// B1, B2: values whose Swift type says little, or less than the value needs.
+struct LooseValueTests {
+  private let test: TestHost
+  private let holder = Holder()
+
+  init() throws {
+    test = try TestHost()
+    test.host["holder"] = holder
+  }
+
+  private func message(_ script: String) -> String {
+    do {
+      try test.host.run(script)
+      return "no error"
+    } catch { return error.message }
+  }
+
+  @Test func `a property of any type holds the value, not an optional of it`() throws {
+    try test.host.run("holder.value, holder.optional = 'x', 2")
+    #expect(type(of: holder.value) == String.self && holder.optional as? Int == 2)
+    #expect("\(holder.value) \(holder.optional.map { "\(type(of: $0))" } ?? "nil")" == "x Int")
+    try test.host.run("holder.optional, holder.value = nil, holder")
+    #expect(holder.optional == nil && holder.value as? Holder === holder)
+    #expect(
+      message("holder.value = nil") == "script:1: property 'value' of Holder takes Any, not nil")
+    try test.host.run("holder.value, holder.lua = true, 1 holder.lua = nil")
+    #expect(holder.value as? Bool == true && holder.lua == .nil)
+  }
+
+  @Test func `an argument of any type is the value`() throws {
+    #expect(try test.host.run("return holder:type(1.5, 'x')") == ["Double, String"])
+    #expect(try test.host.run("return holder:type({})") == ["LuaTable, none"])
+    #expect(
+      message("holder:type()") == "script:1: bad argument #1 to 'type' (Any expected, got no value)"
+    )
+  }
+
+  @Test func `a number that is too large for a Float is an error`() throws {
+    try test.host.run("holder.small = 1.5 assert(holder:float(1/0) == math.huge)")
+    #expect(
+      message("holder.small = 1e300")
+        == "script:1: property 'small' of Holder takes Float: number is out of the range of Float")
+    #expect(message("holder:float(-1e39)").contains("#1 to 'float' (number is out of the range"))
+    #expect(holder.small == 1.5)
+    let pull = try test.host.state.function("pull") { (value: Float) in Double(value) }
+    try test.host.state.globals.set("pull", to: pull)
+    #expect(message("pull(1e300)").contains("#1 to 'pull' (number is out of the range of Float)"))
+  }
+
+  @Test func `a loop over properties goes on where a value cannot be converted, and says so`()
+    throws
+  {
+    try test.host.run(
+      """
+      seen = {}
+      for name, value in pairs(holder) do seen[name] = value end
+      assert(seen.last == "last" and seen.small == 1)
+      """)
+    #expect(
+      try test.host.run("return tostring(seen.strange), tostring(seen.wide)")
+        == [
+          """
+          script:2: property 'strange' of Holder: a value of type Strange cannot be given to a \
+          script; make it LuaEncodable or Codable
+          """,
+          """
+          script:2: property 'wide' of Holder: 18446744073709551615 does not fit into an integer of \
+          Lua
+          """,
+        ])
+  }
+
+  @Test func `elements and keys are converted as properties are`() throws {
+    try test.host.run(
+      """
+      holder.points:append({1, 2})
+      holder.points[2] = {3, 4}
+      assert(#holder.points == 2 and holder.points:index_of({3, 4}) == 2)
+      holder.grades.good = {5, 6}
+      assert(holder.grades.good[2] == 6 and holder.grades.bad == nil)
+      """)
+    #expect(holder.points[1] == Point(x: 3, y: 4) && holder.grades[.good] == Point(x: 5, y: 6))
+    #expect(
+      message("holder.points:append({1})")
+        == "script:1: ObservableArray<Point> takes values of type Point: a point has 2 numbers, not 1"
+    )
+    #expect(message("holder.grades.fair = {1, 2}").contains("has keys of type Grade, not string"))
   }
 }

@@ -108,6 +108,8 @@ struct GlobalTests {
     ("Creature.nwe('x')", "Creature has no member 'nwe' (did you mean 'new'?)"),
     ("Creature.legz = 1", "no member 'legz' (did you mean 'legs'?); nothing can be assigned"),
     ("Creature[1] = 1", "Creature has no member '#1'; nothing can be assigned"),
+    ("Creature.legs = 1", "script:1: 'legs' is a member of Creature, and cannot be assigned"),
+    ("Creature.new = print", "'new' is a member of Creature, and cannot be assigned"),
     ("Creature.new(1)", "bad argument #1 to 'Creature.new' (string expected, got number)"),
     ("Creature:new('x')", "bad argument #1 to 'Creature.new' (string expected, got table)"),
   ])

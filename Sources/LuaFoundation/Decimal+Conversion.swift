@@ -1,0 +1,62 @@
+public import Foundation
+public import Lua
+
+/// A decimal number is a number of Lua where that has the same digits, and their text otherwise.
+///
+/// So 0.1 is the number 0.1, and an amount of twenty digits is a string, which Lua's arithmetic takes as
+/// well, with the precision of its floats.
+extension Decimal: LuaEncodable, LuaDecodable {
+  /// An integer, a float whose shortest text has these digits, or a string.
+  public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
+    let text = "\(self)"
+    if let integer = Int64(text) { return .integer(integer) }
+    guard let number = Double(text) else { return .string(LuaString(text)) }
+    if isNaN || Decimal(number: number) == self { return .number(number) }
+    return .string(LuaString(text))
+  }
+
+  /// The number with the shortest text of a float, or with the digits of a string.
+  public init(luaValue: LuaValue) throws(LuaError) {
+    switch luaValue {
+    case .integer(let value): self.init(value)
+    case .number(let value):
+      guard let decimal = Decimal(number: value) else { throw .outOfRange("\(value)") }
+      self = decimal
+    case .string(let string):
+      guard let text = string.text, Decimal.isNumber(text) else {
+        throw LuaError("decimal number expected, got '\(string)'")
+      }
+      guard let decimal = Decimal(text: text) else { throw .outOfRange(text) }
+      self = decimal
+    default:
+      throw LuaError(.type, "decimal number expected, got \(luaValue.typeName)")
+    }
+  }
+
+  private init?(number: Double) {
+    if number.isNaN {
+      self = .nan
+    } else {
+      // The digits that are meant: the float nearest to 3.133 has 49 others behind them.
+      guard number.isFinite, let decimal = Decimal(text: "\(number)") else { return nil }
+      self = decimal
+    }
+  }
+
+  /// nil where the number is too large.
+  private init?(text: String) {
+    guard let decimal = Decimal(string: text), !decimal.isNaN else { return nil }
+    self = decimal
+  }
+
+  /// Whether all of a text is a number: what Foundation reads may have anything behind it.
+  private static func isNumber(_ text: String) -> Bool {
+    text.wholeMatch(of: /[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/.asciiOnlyDigits()) != nil
+  }
+}
+
+extension LuaError {
+  fileprivate static func outOfRange(_ text: String) -> LuaError {
+    LuaError("number is out of the range of Decimal: \(text)")
+  }
+}

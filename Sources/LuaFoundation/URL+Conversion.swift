@@ -1,0 +1,19 @@
+public import Foundation
+public import Lua
+
+/// A URL is its text.
+extension URL: LuaEncodable, LuaDecodable {
+  /// The text, that of the base included.
+  public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
+    .string(LuaString(absoluteString))
+  }
+
+  /// The URL that a text is.
+  public init(luaValue: LuaValue) throws(LuaError) {
+    let text = try String(luaValue: luaValue)
+    guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+      throw LuaError("text of a URL expected, got '\(text)'")
+    }
+    self = url
+  }
+}

@@ -1,0 +1,19 @@
+public import Foundation
+public import Lua
+
+/// A UUID is its text.
+extension UUID: LuaEncodable, LuaDecodable {
+  /// The text, with capital letters.
+  public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
+    .string(LuaString(uuidString))
+  }
+
+  /// The UUID that a text is, in letters of either case.
+  public init(luaValue: LuaValue) throws(LuaError) {
+    let text = try String(luaValue: luaValue)
+    guard let value = UUID(uuidString: text) else {
+      throw LuaError("text of a UUID expected, got '\(text)'")
+    }
+    self = value
+  }
+}
