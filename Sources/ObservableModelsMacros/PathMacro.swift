@@ -85,7 +85,7 @@ struct PathMacro: ExpressionMacro {
       if let key = argument.literalText { return .name(escaped(key)) }
       return .unknown(
         "the index is not known when the program is compiled: write a literal, or put the path "
-          + "together by 'Path([…])'")
+          + "together by 'Path(…)'")
     default:
       return .unknown("a method cannot be observed")
     }

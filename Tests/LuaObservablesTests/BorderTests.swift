@@ -69,7 +69,9 @@ private final class Shelf: ObservableModel {
     let test = try TestHost()
     try test.host.run("t = {x = 1}")
     var calls = 0
-    let watcher = try test.host.observe(table("t", of: test), "x", once: true) { _ in calls += 1 }
+    let watcher = try test.host.observe(
+      table("t", of: test), "x", options: WatcherOptions(once: true)
+    ) { _ in calls += 1 }
     try test.host.run("t.x = 2")
     try test.host.run("t.x = 3")
     #expect(calls == 1)
@@ -80,7 +82,7 @@ private final class Shelf: ObservableModel {
   @Test func `an immediate Swift watcher is called inside the write`() throws {
     let test = try TestHost()
     try test.host.run("t, log = {x = 1}, {}")
-    try test.host.observe(table("t", of: test), "x", immediate: true) { [unowned test] t in
+    try test.host.observeImmediately(table("t", of: test), "x") { [unowned test] _, _ in
       _ = try? test.host.state.run("log[#log + 1] = 'called'")
     }
     try test.host.run("log[1] = 'before'; t.x = 2; log[#log + 1] = 'after'; t.x = 3")

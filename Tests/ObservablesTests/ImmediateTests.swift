@@ -382,4 +382,21 @@ struct ImmediateTests {
     loop.turn {}
     #expect(loop.statistics.watchers == 0)
   }
+
+  // T9
+  @Test func `it may have one path and an observer, and several paths without one`() throws {
+    let person = Person("Ann", address: Address("1"))
+    var view: Person? = Person("view")
+    try person.observeImmediately("name", observer: view!, in: loop) { [log] person, view, change in
+      log.note("\(view.name) \(change.new!)")
+    }
+    try person.observeImmediately(["name", "address.zip"], in: loop) { [log] _, change in
+      log.note("\(change.path)")
+    }
+    person.name = "Eve"
+    view = nil
+    person.name = "Bob"
+    person.address!.zip = "2"
+    #expect(log.events == ["view Eve", "name", "name", "address.zip"])
+  }
 }

@@ -334,4 +334,30 @@ struct KeyPathTests {
     #expect(log.events == ["w", "w"])
     #expect(watcher.stop() == 1)
   }
+
+  // L5
+  @Test func `several paths are added to a watcher and taken away by one call`() throws {
+    let person = Person("Ann", address: Address("1"))
+    let watcher = try watch(person, "friend", "w")
+    try watcher.observe(["name", "address.zip"])
+    person.address!.zip = "2"
+    loop.endTurn()
+    #expect(person.stopObserving(["name", "address.zip", "age"]) == 2)
+    person.name = "Bob"
+    loop.endTurn()
+    #expect(log.take() == ["w"])
+    #expect(watcher.stop() == 1)
+  }
+
+  // P9
+  @Test func `where one of several paths is wrong none of them is added`() throws {
+    let person = Person("Ann")
+    let watcher = try watch(person, "name", "w")
+    #expect(throws: PathError.self) { try watcher.observe(["name", "age", "nmae"]) }
+    #expect(person.observedKeys == ["name"] && person.observerCount(of: "name") == 1)
+    person.age = 1
+    loop.endTurn()
+    #expect(log.take() == [])
+    #expect(watcher.stop() == 1)
+  }
 }

@@ -104,6 +104,17 @@ struct PathTests {
   }
 
   // P2
+  @Test func `components are taken as they are, text is parsed`() {
+    let path = Path("a.b", 3, .key(true), "*")
+    #expect(
+      path.components.map { "\($0.kind):\($0.name)" } == [
+        "name:a.b", "key:3", "key:true", "name:*",
+      ])
+    #expect(Path("a.b") == Path("a", "b") && Path(.key("a.b")) != "a.b")
+    #expect(Path(components: path.components) == path)
+  }
+
+  // P2
   @Test func `paths are equal when their components are`() {
     #expect(("a.b" as Path) == Path(names: ["a", "b"]))
     #expect((#"\*"# as Path) != "*")

@@ -13,11 +13,12 @@ extension LuaHost {
   /// - Complexity: O(elements), once.
   @discardableResult
   public func observeEdits(
-    _ table: LuaTable, immediate: Bool = false, once: Bool = false,
+    _ table: LuaTable, immediate: Bool = false,
+    options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, [CollectionEdit<LuaValue>]) -> Void
   ) throws -> TableWatcher {
-    try observeEdits(table, immediate, once, "\(file):\(line)", listEdit, callback)
+    try observeEdits(table, immediate, options, file, line, listEdit, callback)
   }
 
   /// Calls `callback` at the end of each turn in which keys of `table` changed, with the value before and
@@ -29,23 +30,40 @@ extension LuaHost {
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
   @discardableResult
   public func observeKeyedEdits(
-    _ table: LuaTable, immediate: Bool = false, once: Bool = false,
+    _ table: LuaTable, immediate: Bool = false,
+    options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, [KeyedEdit<LuaValue, LuaValue>]) -> Void
   ) throws -> TableWatcher {
-    try observeEdits(table, immediate, once, "\(file):\(line)", keyedEdit, callback)
+    try observeEdits(table, immediate, options, file, line, keyedEdit, callback)
   }
 
   private func observeEdits<Edit>(
-    _ table: LuaTable, _ immediate: Bool, _ once: Bool, _ name: String,
-    _ edit: @escaping (ScriptEdit) -> Edit?, _ callback: @escaping (LuaTable, [Edit]) -> Void
+    _ table: LuaTable, _ immediate: Bool, _ options: WatcherOptions, _ file: StaticString,
+    _ line: UInt, _ edit: @escaping (ScriptEdit) -> Edit?,
+    _ callback: @escaping (LuaTable, [Edit]) -> Void
   ) throws -> TableWatcher {
-    let watcher = TableWatcher(host: self, name: name) { [unowned self] table, record in
-      let edits = engine.takeEdits(of: record) { self.edits(of: $0, since: $1) } ?? []
-      callback(table, edits.compactMap(edit))
+    var isFirst = options.initial
+    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
+      [unowned self] table, watcher, _ in
+      let edits = watcher.activeRecord.flatMap { record in
+        engine.takeEdits(of: record) { node, since in
+          // All that is there includes what has just come.
+          scriptEdits { L throws(LuaError) in
+            if isFirst {
+              try pushInserts(of: node, to: L)
+            } else {
+              try pushEdits(of: node, since: since, to: L)
+            }
+          }
+        }
+      }
+      isFirst = false
+      callback(table, (edits ?? []).compactMap(edit))
     }
-    try begin(watcher, of: table, immediate, once) { try engine.addEdits(to: $0) }
-    return watcher
+    return try begin(watcher, of: table, options, immediate ? .immediate : []) {
+      try engine.addEdits(to: $0)
+    }
   }
 
   /// An edit as scripts are told it.
@@ -75,10 +93,10 @@ extension LuaHost {
     return KeyedEdit(key: edit.at, old: value(edit.old), new: value(edit.new))
   }
 
-  /// What a script would be told; nothing where there is no memory for it.
-  private func edits(of node: NodeRef, since position: Int) -> [ScriptEdit] {
+  /// What a script would be told by what `push` pushes; nothing where there is no memory for it.
+  private func scriptEdits(_ push: (OpaquePointer) throws(LuaError) -> Void) -> [ScriptEdit] {
     let result = try? state.withStack { L throws(LuaError) in
-      try pushEdits(of: node, since: position, to: L)
+      try push(L)
       var edits: [ScriptEdit] = []
       let list = lua_gettop(L)
       guard lua_type(L, list) == LUA_TTABLE else { return edits }

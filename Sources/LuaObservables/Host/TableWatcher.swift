@@ -5,21 +5,37 @@ public import Observables
 /// A Swift watcher of a table of a script.
 ///
 /// The table owns it (L1): dropping the handle ends nothing. It ends with ``stop()``, when the table is
-/// collected, or when the host closes. Confined to the loop's thread.
+/// collected or the observer gone, or when the host closes. Confined to the loop's thread.
 public final class TableWatcher: Receiver {
+  /// What is called: `change` is nil where nothing was written.
+  typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) -> Void
+
   private let reference: HostReference
   private var record: WatcherRef?
-  private var body: ((LuaTable, WatcherRef) -> Void)?
-  private let name: String
+  private var body: Body?
+  private weak var observer: AnyObject?
+  private var equals: ((Any?, Any?) -> Bool)?
+  private var endBody: ((Path) -> Void)?
+  private let givenName: String?
+  private let site: String
+  /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
+  public var name: String { givenName ?? site }
 
-  init(host: LuaHost, name: String, body: @escaping (LuaTable, WatcherRef) -> Void) {
+  init(
+    host: LuaHost, options: WatcherOptions, observer: AnyObject? = nil, file: StaticString,
+    line: UInt, body: @escaping Body
+  ) {
     reference = host.reference
-    self.name = name
+    (givenName, site) = (options.name, "\(file):\(line)")
+    (equals, endBody) = (options.equals, options.onEnd)
+    self.observer = observer
     self.body = body
     super.init()
   }
 
   var host: LuaHost? { reference.host }
+  var observing: AnyObject? { observer }
+  var activeRecord: WatcherRef? { record }
 
   func begin(_ record: WatcherRef) { self.record = record }
 
@@ -35,8 +51,7 @@ public final class TableWatcher: Receiver {
     host.engine.runHooks()
   }
 
-  @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef) {
+  private func call(_ watcher: WatcherRef, _ change: TableChange?) {
     guard let host, let body, let root = watcher.pointee.root else { return }
     let L = host.state.pointer
     host.pushObject(of: root, to: L)
@@ -44,62 +59,71 @@ public final class TableWatcher: Receiver {
     guard lua_type(L, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
       return
     }
-    body(LuaTable(pin: pin), watcher)
+    body(LuaTable(pin: pin), self, change)
   }
+
+  // MARK: Receiver
+
+  @_documentation(visibility: internal)
+  public override func deliver(_ watcher: WatcherRef) { call(watcher, nil) }
 
   @_documentation(visibility: internal)
   public override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    deliver(watcher)
+    guard let saved = host?.saved(change) else { return }
+    call(watcher, TableChange(path: path, key: saved.key, old: saved.old, new: saved.new))
   }
+
+  @_documentation(visibility: internal)
+  public override func accept(
+    _ change: ImmediateChange, for watcher: WatcherRef
+  ) -> ImmediateChange? {
+    guard let equals, let host else { return super.accept(change, for: watcher) }
+    if case .written(let written) = change, written.values == nil {
+      return super.accept(change, for: watcher)
+    }
+    let saved = host.saved(change)
+    // A literal nil would be the one of Lua.
+    func value(_ value: LuaValue) -> Any? { value == .nil ? Any?.none : value }
+    return equals(value(saved.old), value(saved.new)) ? nil : change
+  }
+
+  @_documentation(visibility: internal)
+  public override func save(_ change: Change) -> AnyObject? { host?.saved(.written(change)) }
+
+  @_documentation(visibility: internal)
+  public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
 
   @_documentation(visibility: internal)
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
-    body = nil
+    (body, equals) = (nil, nil)
+    if let path, let endBody, let host {
+      // In the next turn: this may be in the middle of anything.
+      nonisolated(unsafe) let call = { endBody(path) }
+      host.loop.inbox.post { call() }
+    }
+    endBody = nil
   }
 
   @_documentation(visibility: internal)
   public override func title(_ watcher: WatcherRef) -> String { name }
+
+  @_documentation(visibility: internal)
+  public override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+    (name, site)
+  }
 }
 
-extension LuaHost {
-  /// Calls `callback` at the end of each turn in which an element of `path`, rooted at a table of a
-  /// script, changed.
-  ///
-  /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is given
-  /// to the callback, which must not capture it: the table owns the callback, and Swift's handle would
-  /// keep the table (L6).
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
-  @discardableResult
-  public func observe(
-    _ table: LuaTable, _ path: Path, immediate: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
-  ) throws -> TableWatcher {
-    let watcher = TableWatcher(host: self, name: "\(file):\(line)") { table, _ in callback(table) }
-    try begin(watcher, of: table, immediate, once) { try engine.add(path, to: $0) }
-    return watcher
-  }
-
-  func begin(
-    _ watcher: TableWatcher, of table: LuaTable, _ immediate: Bool, _ once: Bool,
-    _ addPaths: (WatcherRef) throws -> Void
-  ) throws {
-    var flags: WatcherRecord.Flags = []
-    if immediate { flags.insert(.immediate) }
-    if once { flags.insert(.once) }
-    let root = try state.withStack { L throws(LuaError) in
-      try state.push(table.pin, to: L)
-      return try tables.node(L)
-    }
-    let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
-    watcher.begin(record)
-    do {
-      try addPaths(record)
-    } catch {
-      watcher.stop()
-      throw error
-    }
-    engine.runHooks()
-  }
+/// What an immediate watcher of a table is told.
+///
+/// Coalesced watchers are not told: they read the latest state.
+public struct TableChange {
+  /// The path on which the change lies, as it was registered.
+  public let path: Path
+  /// The key that was written; nil where nothing was: for `initial`, or an object that died.
+  public let key: LuaValue
+  /// The value before the write; nil also where the write came without values.
+  public let old: LuaValue
+  /// The value after the write; nil also where the write came without values.
+  public let new: LuaValue
 }

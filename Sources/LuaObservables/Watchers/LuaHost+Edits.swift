@@ -24,7 +24,7 @@ extension LuaHost {
   }
 
   /// Pushes an insertion for each element that is there. [-0, +1, -]
-  private func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+  func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
     guard isTable(node) else { return try objects.pushInserts(of: node, to: L) }
     try state.check(clua_try_createtable(L, 0, 0), L)
     let list = lua_gettop(L)

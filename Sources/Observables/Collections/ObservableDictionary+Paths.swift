@@ -144,7 +144,7 @@ extension ObservableDictionary {
         }
       }
     ) { engine, record in
-      for key in keys { try engine.add(Path([.key(key)]), to: record) }
+      for key in keys { try engine.add(Path(.key(key)), to: record) }
     }
   }
 

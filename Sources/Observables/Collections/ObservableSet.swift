@@ -152,7 +152,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
 
   // MARK: Names
 
-  /// The component of a key path that stands for a member, present or not: `Path([set.key(of: x)])`.
+  /// The component of a key path that stands for a member, present or not: `Path(set.key(of: x))`.
   ///
   /// Strings, numbers and truth values are spelled in it; other members get a number that no other one
   /// of this set gets as long as they live.

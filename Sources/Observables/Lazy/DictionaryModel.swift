@@ -136,7 +136,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
     }
     let declaration = LazyDeclaration(
       name, isTracked: false, isCached: true,
-      dictionary.map { [Dependency($0, Path([.key(name)]))] } ?? [], isReadOnly: false,
+      dictionary.map { [Dependency($0, Path(.key(name)))] } ?? [], isReadOnly: false,
       isLoaded: false, isArmedByNil: false, storage: { [unowned property] _ in property },
       run: { [unowned property] object, _ in
         property.keep(try unsafeDowncast(object, to: DictionaryModel.self).load(name))

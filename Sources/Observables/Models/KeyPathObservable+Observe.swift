@@ -13,9 +13,7 @@ extension KeyPathObservable {
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
   ) throws -> Watcher {
-    try register(path, [], in: loop, nil, options, [], file, line) { observed, _ in
-      callback(unsafeDowncast(observed, to: Self.self))
-    }
+    try observe([path], in: loop, options: options, file: file, line: line, callback)
   }
 
   /// One watcher for several paths, called once per turn for all of them.
@@ -28,10 +26,9 @@ extension KeyPathObservable {
     _ paths: [Path], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
   ) throws -> Watcher {
-    precondition(!paths.isEmpty, "A watcher needs at least one key path")
-    return try register(
-      paths[0], paths.dropFirst(), in: loop, nil, options, [], file, line
-    ) { observed, _ in callback(unsafeDowncast(observed, to: Self.self)) }
+    try register(paths, in: loop, nil, options, [], file, line) { observed, _ in
+      callback(unsafeDowncast(observed, to: Self.self))
+    }
   }
 
   /// Calls `callback` with this object and the observer, at the end of each turn in which an element of
@@ -62,60 +59,14 @@ extension KeyPathObservable {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (Self, Observer) -> Void
   ) throws -> Watcher {
-    precondition(!paths.isEmpty, "A watcher needs at least one key path")
-    return try register(
-      paths[0], paths.dropFirst(), in: loop, observer, options, .observing, file, line
+    try register(
+      paths, in: loop, observer, options, .observing, file, line
     ) { observed, watcher in
       guard let observer = watcher.observing else { return }
       callback(
         unsafeDowncast(observed, to: Self.self),
         unsafeDowncast(observer, to: Observer.self))
     }
-  }
-
-  /// Calls `callback` inside each write, after the value is stored (T9), on the loop's thread.
-  ///
-  /// It is not re-entered: what it changes itself calls it again after it returned.
-  ///
-  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
-  @discardableResult
-  public func observeImmediately(
-    _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, ModelChange) -> Void
-  ) throws -> Watcher {
-    try register(
-      path, [], in: loop, nil, options, .immediate, file, line, { _, _ in },
-      { watcher, change in
-        // Another thread may just have let go of it.
-        guard let observed = watcher.observed else { return }
-        callback(unsafeDowncast(observed, to: Self.self), change)
-      })
-  }
-
-  /// One immediate watcher for several paths, told of this object, the observer, which is held weakly
-  /// (L3), and the change (T9).
-  ///
-  /// It ends when the observer is gone, too. It is not re-entered: what it changes itself calls it again
-  /// after it returned.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have (P9).
-  @discardableResult
-  public func observeImmediately<Observer: AnyObject>(
-    _ paths: [Path], observer: Observer, in loop: Loop? = nil,
-    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer, ModelChange) -> Void
-  ) throws -> Watcher {
-    precondition(!paths.isEmpty, "A watcher needs at least one key path")
-    return try register(
-      paths[0], paths.dropFirst(), in: loop, observer, options, [.immediate, .observing], file,
-      line, { _, _ in },
-      { watcher, change in
-        guard let observed = watcher.observed, let observer = watcher.observing else { return }
-        callback(
-          unsafeDowncast(observed, to: Self.self),
-          unsafeDowncast(observer, to: Observer.self), change)
-      })
   }
 
   func engine(of loop: Loop?) -> Engine {
@@ -126,23 +77,16 @@ extension KeyPathObservable {
     return current.engine
   }
 
-  private func register(
-    _ path: Path, _ more: ArraySlice<Path>, in loop: Loop?, _ observer: AnyObject?,
-    _ options: WatcherOptions,
+  func register(
+    _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
     _ body: @escaping (AnyObject, Watcher) -> Void,
     _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
   ) throws -> Watcher {
-    try register(
+    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    return try register(
       in: loop, observer, options, extra, file, line, body, changeBody
-    ) { engine, record in
-      // A getter that a path goes through may end the watcher.
-      let (index, id) = (record.pointee.index, record.pointee.id)
-      try engine.add(path, to: record)
-      for path in more where engine.watcher(at: index, id: id) != nil {
-        try engine.add(path, to: record)
-      }
-    }
+    ) { engine, record in try engine.add(paths, to: record) }
   }
 
   /// A watcher of this object whose paths `wire` adds; if that throws there is none.
@@ -189,6 +133,17 @@ extension KeyPathObservable {
   @discardableResult
   public func stopObserving(_ path: Path? = nil, observer: AnyObject? = nil) -> Int {
     observationsHere.reduce(0) { $0 + stopWatchers(of: $1.node, path, observer) }
+  }
+
+  /// Ends each of several paths of the watchers of this object, or of those of an observer (L5).
+  ///
+  /// Harmless when nothing matches, or there are no paths.
+  ///
+  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Complexity: O(paths · watchers of this object).
+  @discardableResult
+  public func stopObserving(_ paths: [Path], observer: AnyObject? = nil) -> Int {
+    paths.reduce(0) { $0 + stopObserving($1, observer: observer) }
   }
 
   private func stopWatchers(of node: NodeRef, _ path: Path?, _ observer: AnyObject?) -> Int {

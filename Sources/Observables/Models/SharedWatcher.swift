@@ -23,7 +23,7 @@ public final class SharedWatcher: Sendable {
   fileprivate var isActive: Bool { !isStopped.load(ordering: .sequentiallyConsistent) }
 
   /// On the loop's thread, in a turn.
-  fileprivate func begin(_ register: (Loop) throws -> Watcher) {
+  fileprivate func begin(_ register: (Loop) throws -> Watcher?) {
     guard isActive, let loop = inbox.loop else { return }
     do {
       watcher = try register(loop)
@@ -48,15 +48,152 @@ extension KeyPathObservable where Self: Sendable {
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping @Sendable (Self) -> Void
   ) -> SharedWatcher {
-    let handle = SharedWatcher(inbox)
-    inbox.post { [self] in
-      handle.begin { loop in
-        try observe(
-          path, in: loop, options: WatcherOptions(initial: initial, once: once), file: file,
-          line: line
-        ) { if handle.isActive { callback($0) } }
+    observe(
+      [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths, called once per turn of the loop of `inbox` for all of them.
+  ///
+  /// All else is as for one path.
+  @discardableResult
+  public func observe(
+    _ paths: [Path], on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self) -> Void
+  ) -> SharedWatcher {
+    let options = Timing(initial: initial, once: once)
+    return register(on: inbox) { [self] loop, handle in
+      try observe(paths, in: loop, options: options.watcherOptions, file: file, line: line) {
+        if handle.isActive { callback($0) }
       }
     }
+  }
+
+  /// A watcher of one path that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observe<Observer: AnyObject & Sendable>(
+    _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self, Observer) -> Void
+  ) -> SharedWatcher {
+    observe(
+      [path], observer: observer, on: inbox, initial: initial, once: once, file: file, line: line,
+      callback)
+  }
+
+  /// One watcher for several paths that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observe<Observer: AnyObject & Sendable>(
+    _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
+    once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self, Observer) -> Void
+  ) -> SharedWatcher {
+    let options = Timing(initial: initial, once: once)
+    let observer = WeakObserver(observer)
+    return register(on: inbox) { [self] loop, handle in
+      guard let observer = observer.object else { return nil }
+      return try observe(
+        paths, observer: observer, in: loop, options: options.watcherOptions, file: file,
+        line: line
+      ) { if handle.isActive { callback($0, $1) } }
+    }
+  }
+
+  /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of `path`, with
+  /// what the change was.
+  ///
+  /// Inside of a write that is made there, and when the news arrives for one of another thread (T9). The
+  /// loop registers it in a turn for which it wakes, and changes from then on count. All else is as for
+  /// a watcher that is called once per turn.
+  @discardableResult
+  public func observeImmediately(
+    _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self, ModelChange) -> Void
+  ) -> SharedWatcher {
+    observeImmediately(
+      [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
+  }
+
+  /// One immediate watcher for several paths; ``ModelChange/path`` tells on which a change lies.
+  ///
+  /// All else is as for one path.
+  @discardableResult
+  public func observeImmediately(
+    _ paths: [Path], on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self, ModelChange) -> Void
+  ) -> SharedWatcher {
+    let options = Timing(initial: initial, once: once)
+    return register(on: inbox) { [self] loop, handle in
+      try observeImmediately(
+        paths, in: loop, options: options.watcherOptions, file: file, line: line
+      ) { if handle.isActive { callback($0, $1) } }
+    }
+  }
+
+  /// An immediate watcher of one path that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject & Sendable>(
+    _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self, Observer, ModelChange) -> Void
+  ) -> SharedWatcher {
+    observeImmediately(
+      [path], observer: observer, on: inbox, initial: initial, once: once, file: file, line: line,
+      callback)
+  }
+
+  /// One immediate watcher for several paths that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject & Sendable>(
+    _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
+    once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self, Observer, ModelChange) -> Void
+  ) -> SharedWatcher {
+    let options = Timing(initial: initial, once: once)
+    let observer = WeakObserver(observer)
+    return register(on: inbox) { [self] loop, handle in
+      guard let observer = observer.object else { return nil }
+      return try observeImmediately(
+        paths, observer: observer, in: loop, options: options.watcherOptions, file: file,
+        line: line
+      ) { if handle.isActive { callback($0, $1, $2) } }
+    }
+  }
+
+  /// Has the loop register a watcher; nil where there is nothing to register any more.
+  private func register(
+    on inbox: Inbox,
+    _ body: @escaping @Sendable (Loop, SharedWatcher) throws -> Watcher?
+  ) -> SharedWatcher {
+    let handle = SharedWatcher(inbox)
+    inbox.post { handle.begin { loop in try body(loop, handle) } }
     return handle
   }
+}
+
+/// What a watcher that any thread registers can be told.
+private struct Timing: Sendable {
+  let initial: Bool
+  let once: Bool
+  var watcherOptions: WatcherOptions { WatcherOptions(initial: initial, once: once) }
+}
+
+/// An observer on its way to the loop's thread.
+private final class WeakObserver<Object: AnyObject & Sendable>: Sendable {
+  // Set once, before any other thread has it.
+  private nonisolated(unsafe) weak var reference: Object?
+
+  init(_ object: Object) { reference = object }
+
+  var object: Object? { reference }
 }

@@ -82,10 +82,16 @@ public final class Watcher: Receiver {
   ///
   /// - Throws: ``PathError`` for a component that its object doesn't have.
   @discardableResult
-  public func observe(_ path: Path) throws -> Watcher {
+  public func observe(_ path: Path) throws -> Watcher { try observe([path]) }
+
+  /// Adds paths with the same root: still one call per turn.
+  ///
+  /// - Throws: ``PathError`` for a component that its object doesn't have; none of them is added then.
+  @discardableResult
+  public func observe(_ paths: [Path]) throws -> Watcher {
     if let record {
-      try engine.add(path, to: record)
-      engine.runHooks()
+      defer { engine.runHooks() }
+      try engine.add(paths, to: record)
     }
     return self
   }

@@ -57,7 +57,7 @@ public final class Path: Sendable {
   }
 
   /// A path with exactly these components, whatever their spelling.
-  package init(components: [Component], attachment: (any AnyObject & Sendable)? = nil) {
+  package init(components: [Component], attachment: (any AnyObject & Sendable)?) {
     precondition(!components.isEmpty, "A key path has at least one component")
     self.components = components
     self.attachment = attachment
@@ -105,20 +105,23 @@ public final class Path: Sendable {
 }
 
 extension Path {
-  /// A path of exactly these components; there is at least one.
-  public convenience init(_ components: [Component]) { self.init(components: components) }
+  /// A path of exactly these components: `Path("green.tea", 3)`.
+  ///
+  /// A literal is a name with its dots, or an integer key; other keys are spelled `.key(…)`, as is the
+  /// name in a path of one: `Path("green.tea")` is parsed.
+  public convenience init(_ first: Component, _ more: Component...) {
+    self.init(components: [first] + more)
+  }
+
+  /// A path of exactly these components.
+  ///
+  /// - Precondition: there is at least one.
+  public convenience init(components: [Component]) {
+    self.init(components: components, attachment: nil)
+  }
 
   /// What the first element of a list is called: a script's paths count from 1.
   package var firstIndex: Int { attachment == nil ? 0 : 1 }
-}
-
-extension Path: ExpressibleByArrayLiteral {
-  /// A path of keys as they are: `["a.b", 3]`; other keys are spelled `.key(…)`.
-  ///
-  /// Where a list of paths is possible too, as in `observe`, a literal is that list: write `Path(["a.b", 3])`.
-  public convenience init(arrayLiteral components: Component...) {
-    self.init(components: components)
-  }
 }
 
 extension Path: ExpressibleByStringLiteral {

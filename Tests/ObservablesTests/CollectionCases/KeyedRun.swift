@@ -69,11 +69,11 @@ final class KeyedRun {
     try set.observe("count", in: loop) { [unowned self] _ in calls.insert("members") }
     for key in KeyedStep.keys where key != "count" {
       let called = call(key)
-      try dictionary.observe([.key(key)], in: loop) { _ in called() }
+      try dictionary.observe(Path(.key(key)), in: loop) { _ in called() }
     }
     for member in 0..<6 {
       let called = call("&\(member)")
-      try set.observe([set.key(of: member)], in: loop) { _ in called() }
+      try set.observe(Path(set.key(of: member)), in: loop) { _ in called() }
     }
     try dictionary.observeEdits(in: loop) { [unowned self] _, edits in
       calls.insert("edited entries")

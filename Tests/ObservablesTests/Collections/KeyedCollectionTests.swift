@@ -35,7 +35,7 @@ struct KeyedCollectionTests {
   // C5
   @Test func `keys of any type are watched by exact components`() throws {
     let names: ObservableDictionary<Int, String> = [:]
-    try names.observe([3], in: loop) { [log] names in log.note(names[3] ?? "none") }
+    try names.observe(Path(3), in: loop) { [log] names in log.note(names[3] ?? "none") }
     try names.observe("4", in: loop) { [log] names in log.note(names[4] ?? "none") }
     names[3] = "c"
     names[4] = "d"
@@ -149,7 +149,7 @@ struct KeyedCollectionTests {
     for (member, key) in zip(members, keys) {
       #expect(mixed.object(for: key) == member)
       #expect(try Path("\(key)").components == [key])
-      try mixed.observe(Path([key]), in: loop) { [log] _ in log.note("\(member)") }
+      try mixed.observe(Path(key), in: loop) { [log] _ in log.note("\(member)") }
     }
     mixed.insert(3)
     mixed.insert("true")

@@ -215,7 +215,7 @@ import Testing
     var calls = 0
     try loop.turn {
       try settings.observe("count") { _ in calls += 1 }
-      try settings.observe(Path([.key("a.b")])) { _ in calls += 1 }
+      try settings.observe(Path(.key("a.b"))) { _ in calls += 1 }
       #expect(throws: PathError.self) { try settings.observe("#1") { _ in } }
     }
     loop.turn { settings.other = 1 }

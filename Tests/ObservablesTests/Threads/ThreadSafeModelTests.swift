@@ -281,4 +281,55 @@ struct SharedWatcherTests {
     loop.step()
     #expect(errors.count == 1 && errors[0].contains("did you mean 'count'?"))
   }
+
+  // L3
+  @Test func `it may have several paths, an observer, and be immediate`() {
+    final class View: Sendable {}
+    let log = Shared<[String]>([])
+    var view: View? = View()
+    tally.observe(["count", "name"], on: loop.inbox) { _ in log.withLock { $0.append("both") } }
+    tally.observe("count", observer: view!, on: loop.inbox) { _, _ in
+      log.withLock { $0.append("count") }
+    }
+    tally.observe(["count", "name"], observer: view!, on: loop.inbox) { _, _ in
+      log.withLock { $0.append("view") }
+    }
+    tally.observeImmediately("name", on: loop.inbox) { _, change in
+      log.withLock { $0.append("now \(change.key)") }
+    }
+    tally.observeImmediately(["count", "name"], on: loop.inbox) { _, change in
+      log.withLock { $0.append("any \(change.key)") }
+    }
+    tally.observeImmediately("count", observer: view!, on: loop.inbox) { _, _, change in
+      log.withLock { $0.append("view \(change.key)") }
+    }
+    tally.observeImmediately(["name"], observer: view!, on: loop.inbox) { _, _, change in
+      log.withLock { $0.append("view \(change.key)") }
+    }
+    loop.step()
+    loop.turn {
+      tally.count = 1
+      tally.name = "b"
+    }
+    #expect(
+      log.withLock { $0 } == [
+        "any count", "view count", "now name", "any name", "view name", "both", "count", "view",
+      ])
+    view = nil
+    log.withLock { $0 = [] }
+    loop.turn {
+      tally.count = 2
+      tally.name = "c"
+    }
+    #expect(log.withLock { $0 } == ["any count", "now name", "any name", "both"])
+    while loop.step() {}
+    #expect(loop.statistics.watchers == 3)
+  }
+
+  @Test func `an observer that is gone before the loop has heard of it registers nothing`() {
+    final class View: Sendable {}
+    tally.observe("count", observer: View(), on: loop.inbox) { _, _ in Issue.record("called") }
+    loop.step()
+    #expect(loop.statistics.watchers == 0)
+  }
 }

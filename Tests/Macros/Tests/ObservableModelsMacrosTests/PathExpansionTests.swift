@@ -23,7 +23,7 @@ struct PathExpansionTests {
       #"let path = #path(User.self, \.items[index])"#, 1, 36,
       """
       the index is not known when the program is compiled: write a literal, or put the path \
-      together by 'Path([…])'
+      together by 'Path(…)'
       """)
   }
 

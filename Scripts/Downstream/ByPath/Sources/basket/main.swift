@@ -56,7 +56,7 @@ step("put rice in front") { basket.items.insert(Item("rice", price: 2), at: 0) }
 step("rename the honey") { honey.name = "honey of Provence" }
 step("take the honey out") { basket.items.remove(at: 1) }
 
-try basket.stock.observe(Path(["green.tea"])) { _ in print("  green.tea") }
+try basket.stock.observe(Path(.key("green.tea"))) { _ in print("  green.tea") }
 step("a key with a dot") { basket.stock["green.tea"] = 3 }
 
 for path in ["items..price", "item.*.price"] {

@@ -43,7 +43,7 @@ try settings.observeKeys(["volume", "balance"]) { key, old, new, _ in
   print("\(key):", old ?? "none", "to", new ?? "none")
 }
 let liked: ObservableSet<String> = []
-try liked.observe(Path([liked.key(of: "Theme")])) { liked in
+try liked.observe(Path(liked.key(of: "Theme"))) { liked in
   print("Theme is liked:", liked.contains("Theme"))
 }
 loop.turn {

@@ -158,3 +158,8 @@ func paths(_ shelf: Shelf<Item>, _ index: Int) {
   _ = #path(type(of: shelf), \.value)
   _ = #path(Shelf<Item>.self, \.self)
 }
+
+func lists(_ shelf: Shelf<Item>) throws {
+  let _: Path = ["items", "name"]
+  _ = Path(["items", "name"])
+}

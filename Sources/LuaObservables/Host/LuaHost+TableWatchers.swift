@@ -1,0 +1,183 @@
+internal import CLua
+public import Lua
+public import Observables
+
+/// Watchers of tables of scripts, in Swift.
+extension LuaHost {
+  /// Calls `callback` at the end of each turn in which an element of `path`, rooted at a table of a
+  /// script, changed.
+  ///
+  /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is given
+  /// to the callback, which must not capture it: the table owns the callback, and Swift's handle would
+  /// keep the table (L6). `WatcherOptions.equals` is given each `LuaValue`.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func observe(
+    _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
+  ) throws -> TableWatcher {
+    try observe(table, [path], options: options, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths, called once per turn for all of them.
+  ///
+  /// All else is as for one path.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observe(
+    _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
+  ) throws -> TableWatcher {
+    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
+      table, _, _ in
+      callback(table)
+    }
+    return try begin(watcher, of: table, paths, options)
+  }
+
+  /// A watcher of one path that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, Observer) -> Void
+  ) throws -> TableWatcher {
+    try observe(
+      table, [path], observer: observer, options: options, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ table: LuaTable, _ paths: [Path], observer: Observer,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, Observer) -> Void
+  ) throws -> TableWatcher {
+    let watcher = TableWatcher(
+      host: self, options: options, observer: observer, file: file, line: line
+    ) { table, watcher, _ in
+      guard let observer = watcher.observing else { return }
+      callback(table, unsafeDowncast(observer, to: Observer.self))
+    }
+    return try begin(watcher, of: table, paths, options, .observing)
+  }
+
+  /// Calls `callback` inside of each write to an element of `path`, after the value is stored (T9), with
+  /// the table and the change.
+  ///
+  /// It is not re-entered: what it changes itself calls it again after it returned. All else is as for
+  /// `observe`.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observeImmediately(
+    _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, TableChange) -> Void
+  ) throws -> TableWatcher {
+    try observeImmediately(table, [path], options: options, file: file, line: line, callback)
+  }
+
+  /// One immediate watcher for several paths; ``TableChange/path`` tells on which a change lies.
+  ///
+  /// All else is as for one path.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observeImmediately(
+    _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, TableChange) -> Void
+  ) throws -> TableWatcher {
+    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
+      table, _, change in callback(table, change ?? TableChange(on: paths[0]))
+    }
+    return try begin(watcher, of: table, paths, options, .immediate)
+  }
+
+  /// An immediate watcher of one path that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject>(
+    _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, Observer, TableChange) -> Void
+  ) throws -> TableWatcher {
+    try observeImmediately(
+      table, [path], observer: observer, options: options, file: file, line: line, callback)
+  }
+
+  /// One immediate watcher for several paths that is told the observer, too, which is held weakly.
+  ///
+  /// It ends when the observer is gone (L3). All else is as without one.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject>(
+    _ table: LuaTable, _ paths: [Path], observer: Observer,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, Observer, TableChange) -> Void
+  ) throws -> TableWatcher {
+    let watcher = TableWatcher(
+      host: self, options: options, observer: observer, file: file, line: line
+    ) { table, watcher, change in
+      guard let observer = watcher.observing else { return }
+      callback(
+        table, unsafeDowncast(observer, to: Observer.self), change ?? TableChange(on: paths[0]))
+    }
+    return try begin(watcher, of: table, paths, options, [.immediate, .observing])
+  }
+
+  private func begin(
+    _ watcher: TableWatcher, of table: LuaTable, _ paths: [Path], _ options: WatcherOptions,
+    _ flags: WatcherRecord.Flags = []
+  ) throws -> TableWatcher {
+    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    return try begin(watcher, of: table, options, flags) { try engine.add(paths, to: $0) }
+  }
+
+  /// Makes the record of a watcher, whose paths `addPaths` adds; if that throws there is none.
+  func begin(
+    _ watcher: TableWatcher, of table: LuaTable, _ options: WatcherOptions,
+    _ extra: WatcherRecord.Flags, _ addPaths: (WatcherRef) throws -> Void
+  ) throws -> TableWatcher {
+    var flags = extra
+    if options.once { flags.insert(.once) }
+    if options.equals != nil { flags.insert(.comparing) }
+    let root = try state.withStack { L throws(LuaError) in
+      try state.push(table.pin, to: L)
+      return try tables.node(L)
+    }
+    let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
+    watcher.begin(record)
+    do {
+      try addPaths(record)
+    } catch {
+      watcher.stop()
+      throw error
+    }
+    // A getter that a path goes through may have ended it.
+    if options.initial, watcher.isActive { engine.schedule(record) }
+    engine.runHooks()
+    return watcher
+  }
+}
+
+extension TableChange {
+  /// Nothing was written.
+  fileprivate init(on path: Path) { self.init(path: path, key: .nil, old: .nil, new: .nil) }
+}
