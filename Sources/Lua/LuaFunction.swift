@@ -11,9 +11,19 @@ public struct LuaFunction: Sendable, Hashable {
 
   /// Calls the function, and gives all its results.
   ///
+  /// Where the state belongs to a host, and no turn of its loop is under way, the call is one: watchers are
+  /// called when the function has returned.
+  ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
   public func call<each Argument: LuaEncodable>(
+    _ arguments: repeat each Argument
+  ) throws(LuaError) -> [LuaValue] {
+    try pin.state.inTurn { () throws(LuaError) in try callPlainly(repeat each arguments) }
+  }
+
+  /// As `call`, in no turn of its own.
+  package func callPlainly<each Argument: LuaEncodable>(
     _ arguments: repeat each Argument
   ) throws(LuaError) -> [LuaValue] {
     let state = try pin.state
@@ -29,11 +39,20 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function, and gives its first result.
+  /// Calls the function, and gives its first result; a turn, as for all results.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state; `type`
   ///   if the result is another.
   public func call<each Argument: LuaEncodable, Result: LuaDecodable>(
+    _ arguments: repeat each Argument, as type: Result.Type
+  ) throws(LuaError) -> Result {
+    try pin.state.inTurn { () throws(LuaError) in
+      try callPlainly(repeat each arguments, as: type)
+    }
+  }
+
+  /// As `call`, in no turn of its own.
+  package func callPlainly<each Argument: LuaEncodable, Result: LuaDecodable>(
     _ arguments: repeat each Argument, as type: Result.Type
   ) throws(LuaError) -> Result {
     let state = try pin.state
@@ -49,11 +68,17 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function with any number of arguments, and gives all its results.
+  /// Calls the function with any number of arguments, and gives all its results; a turn, as for those that are
+  /// declared.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
   public func call(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
+    try pin.state.inTurn { () throws(LuaError) in try callPlainly(arguments: arguments) }
+  }
+
+  /// As `call`, in no turn of its own.
+  package func callPlainly(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
     let state = try pin.state
     return try state.withStack { L throws(LuaError) in
       let handler = try pushSelf(state, L)

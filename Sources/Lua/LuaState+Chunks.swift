@@ -68,7 +68,7 @@ extension LuaState {
   /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`.
   @discardableResult
   public func run(_ source: String, name: String? = nil) throws(LuaError) -> [LuaValue] {
-    try load(source, name: name).call()
+    try load(source, name: name).callPlainly()
   }
 
   /// Compiles and runs a chunk of text, and gives its first result.
@@ -77,7 +77,7 @@ extension LuaState {
   public func run<Result: LuaDecodable>(
     _ source: String, name: String? = nil, as type: Result.Type
   ) throws(LuaError) -> Result {
-    try load(source, name: name).call(as: type)
+    try load(source, name: name).callPlainly(as: type)
   }
 
   /// Compiles and runs the chunk in a file, which is given `arguments` as `...`.
@@ -87,6 +87,6 @@ extension LuaState {
   public func runFile(
     _ path: String, arguments: [LuaValue] = []
   ) throws(LuaError) -> [LuaValue] {
-    try loadFile(path).call(arguments: arguments)
+    try loadFile(path).callPlainly(arguments: arguments)
   }
 }

@@ -31,6 +31,8 @@ public final class LuaState {
   private var isHere: (@Sendable () -> Bool)?
   /// What a bridge builds around the state; it takes itself out of here when it goes.
   package unowned(unsafe) var attachment: AnyObject?
+  /// Who makes turns of calls; it takes itself out of here when it goes.
+  package unowned(unsafe) var turns: (any LuaTurns)?
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?
 
@@ -206,6 +208,12 @@ public final class LuaState {
     return body()
   }
 
+  /// Runs what Swift calls: in a turn of its own where there are turns, and none is under way.
+  func inTurn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
+    guard let turns, !isClosed, isOnThread, depth == 0, !turns.isUnderWay else { return try body() }
+    return try turns.run(body)
+  }
+
   private func recycleReleased(_ L: OpaquePointer) {
     for slot in pins.takeReleased() {
       lua_pushboolean(L, 0)
@@ -235,4 +243,12 @@ public final class LuaState {
     if pins.capacity < last { pins.add(max(first, pins.capacity + 1)...last) }
     return try takeSlot(L)
   }
+}
+
+/// The turns of the loop that a state belongs to.
+package protocol LuaTurns: AnyObject {
+  /// Whether a turn is under way, or something that belongs to one.
+  var isUnderWay: Bool { get }
+  /// Runs `body` as a turn.
+  func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
 }

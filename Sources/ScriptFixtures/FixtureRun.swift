@@ -51,7 +51,7 @@ final class FixtureRun {
       to: state.function("advance") { [unowned self] (seconds: Double) in advance(by: seconds) })
     let text = String(decoding: PackageResources.checks_lua, as: UTF8.self)
     let chunk = try state.load(text, name: "=[checks]")
-    shownPath = try chunk.call(core, "@\(path)", as: String.self)
+    shownPath = try chunk.callPlainly(core, "@\(path)", as: String.self)
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let library = try state.globals.get("package", as: LuaTable.self)
     let pattern = folder.joined(separator: "/") + "/?.lua;"

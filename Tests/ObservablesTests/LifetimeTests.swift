@@ -154,6 +154,24 @@ struct LifetimeTests {
   }
 
   // L3
+  @Test func `a turn of the program's own tells on_end, too`() throws {
+    var (person, friend): (Person?, Person?) = (Person(), Person())
+    let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
+    try person!.observe("name", in: loop, options: options) { _ in }
+    try friend!.observe("age", in: loop, options: options) { _ in }
+    person = nil
+    loop.turn {
+      log.note("turn")
+      friend = nil
+    }
+    #expect(log.take() == ["end name", "turn"])
+    loop.turn { loop.turn { log.note("inner") } }
+    #expect(log.take() == ["end age", "inner"])
+    while loop.step() {}
+    #expect(log.take() == [])
+  }
+
+  // L3
   @Test func `on_end is not told of a watcher that was stopped`() throws {
     let person = Person()
     let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })

@@ -39,6 +39,7 @@ public final class LuaHost {
   let sources = SourceNames()
   let anchors = AnchorTable()
   let probe = ChangeProbe()
+  private var turns: HostTurns!
   /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
   var lastSpareKey: Int64 = 1 << 50
   /// Watchers that stop at a prompt when they are called.
@@ -87,7 +88,9 @@ public final class LuaHost {
     tables = TableKind(self)
     lazies = ScriptLazies(self)
     reference.host = self
+    turns = HostTurns(self)
     state.attachment = self
+    state.turns = turns
     state.confine(to: engine.isHereCheck)
     receiver.host = self
     objects.host = self
@@ -102,6 +105,7 @@ public final class LuaHost {
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
     reference.host = nil
     state.attachment = nil
+    state.turns = nil
     end()
     // Finalizers need what goes with the host.
     state.finishClosing()

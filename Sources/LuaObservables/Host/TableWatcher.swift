@@ -97,11 +97,8 @@ public final class TableWatcher: Receiver {
   public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     record = nil
     (body, equals) = (nil, nil)
-    if let path, let endBody, let host {
-      // In the next turn: this may be in the middle of anything.
-      nonisolated(unsafe) let call = { endBody(path) }
-      host.loop.inbox.post { call() }
-    }
+    // This may be in the middle of anything.
+    if let path, let endBody { host?.loop.tellNext { endBody(path) } }
     endBody = nil
   }
 

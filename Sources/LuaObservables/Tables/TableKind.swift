@@ -488,10 +488,6 @@ final class TableKind: NodeKind {
     at slot: SlotRef, firstIndex: Int
   ) -> [(key: String?, node: NodeRef)] { host.observedObjects(at: slot) }
 
-  override func noteCause(of watcher: WatcherRef) {
-    reference._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
-  }
-
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
     host.callObservedHook(slot, name: name, isObserved: isObserved)
   }

@@ -104,11 +104,13 @@ extension LuaHost {
     return clua_watchercall(L, lua_gettop(L) - height - 1, 0)
   }
 
-  /// The file:line that is running becomes the cause of the watcher's next call.
+  /// The file:line that is running becomes the cause of the next call of a watcher of a script; none where
+  /// Swift writes, and no script has called it.
   func noteCause(of watcher: WatcherRef) {
-    if watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(receiver).toOpaque() {
-      watcher.script.pointee.cause = sources.current(state.pointer)
-    }
+    let L = state.pointer
+    // A write in Swift may come from anywhere.
+    guard !isClosed, lua_checkstack(L, 8) != 0 else { return }
+    watcher.script.pointee.cause = sources.current(L)
   }
 
   /// Pushes {path, key, old, new}. [-0, +1, -]
@@ -382,7 +384,7 @@ extension LuaHost {
       if let path, let index = endings.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
         let ending = endings.remove(at: index)
         let text = path.text
-        loop.nextTurn { [reference] in reference.host?.tell(ending, path: text) }
+        loop.tellNext { [reference] in reference.host?.tell(ending, path: text) }
       }
     }
     data.deallocate()

@@ -64,6 +64,8 @@ final class ScriptReceiver: Receiver {
 
   override func save(_ change: Change) -> AnyObject? { host.saved(.written(change)) }
 
+  override func noteCause(of watcher: WatcherRef) { host.noteCause(of: watcher) }
+
   override func isObserverAlive(_ watcher: WatcherRef) -> Bool {
     guard let root = watcher.pointee.root else { return false }
     // The callbacks of a Swift object belong to its userdata, which the collector may have given up (L8).

@@ -62,8 +62,8 @@ extension Engine {
     if isRecording, let change { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.flags.contains(.pending)
     schedule(watcher, isCertain: isCertain)
-    if !wasPending, let change {
-      change.node.pointee.kind._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
+    if !wasPending, change != nil {
+      watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
     }
   }
 

@@ -234,9 +234,6 @@ open class NodeKind {
   /// The lazy properties of the object that the engine knows nothing of.
   open func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] { [] }
 
-  /// The place in the program that is writing now becomes the cause of the watcher's next call.
-  open func noteCause(of watcher: WatcherRef) {}
-
   /// A slot lost its last link and the turn is over: forget it.
   ///
   /// The engine frees it.

@@ -177,6 +177,8 @@ open class Receiver {
   }
   /// What `change` holds, in a form that outlives the write and all that it concerns.
   open func save(_ change: Change) -> AnyObject? { nil }
+  /// The place in the program that is writing now becomes the cause of the watcher's next call.
+  open func noteCause(of watcher: WatcherRef) {}
   /// False when the observer of the watcher is gone (L3).
   open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
   /// The watcher ended.

@@ -20,6 +20,11 @@ public final class Loop {
   private var ready: [() -> Void] = []
   /// Messages that arrived before the loop was stopped.
   private var unread: [@Sendable () -> Void] = []
+  /// What the next turn begins with, whoever makes it.
+  private var news: [() -> Void] = []
+  /// A turn for `news` is among what is ready.
+  private var hasTurnForNews = false
+  private var turnDepth = 0
   private var references = 0
   private var isStopping = false
   private var secondsInFlush = 0.0
@@ -92,9 +97,17 @@ public final class Loop {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     assertOnThread()
-    defer { endTurn() }
+    if turnDepth == 0, !news.isEmpty { tellNews() }
+    turnDepth += 1
+    defer {
+      turnDepth -= 1
+      endTurn()
+    }
     return try body()
   }
+
+  /// Whether ``turn(_:)`` runs its body.
+  package var isInTurn: Bool { turnDepth > 0 }
 
   /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
   ///
@@ -168,6 +181,24 @@ public final class Loop {
   public func nextTurn(_ body: @escaping () -> Void) {
     ready.append(body)
     driven?.ask()
+  }
+
+  /// Calls `body` at the beginning of the next turn: one of its own, if nobody makes another one.
+  package func tellNext(_ body: @escaping () -> Void) {
+    news.append(body)
+    if hasTurnForNews { return }
+    hasTurnForNews = true
+    nextTurn { [unowned self] in
+      hasTurnForNews = false
+      // Within another turn it has not begun with them.
+      tellNews()
+    }
+  }
+
+  private func tellNews() {
+    let bodies = news
+    news = []
+    for body in bodies { body() }
   }
 
   private func schedule(

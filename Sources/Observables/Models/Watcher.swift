@@ -192,11 +192,8 @@ public final class Watcher: Receiver {
     if calls == 0 { dropCallback() }
     changeBody = nil
     equals = nil
-    if let path, let endBody {
-      // In the next turn: this may be in the middle of anything.
-      nonisolated(unsafe) let call = { endBody(path) }
-      engine.inbox.post { call() }
-    }
+    // This may be in the middle of anything.
+    if let path, let endBody { engine.inbox.loop?.tellNext { endBody(path) } }
     endBody = nil
   }
 

@@ -74,11 +74,11 @@ extension Engine {
   /// Has an immediate watcher, or one that compares, looked at in the flush: whether an object that
   /// digits follow has left (C4).
   private func judge(_ watcher: WatcherRef) {
-    guard watcher.pointee.flags.isDisjoint(with: .judging), let root = watcher.pointee.root else {
+    guard watcher.pointee.flags.isDisjoint(with: .judging), watcher.pointee.root != nil else {
       return
     }
     watcher.pointee.flags.insert(.judging)
-    root.kind.noteCause(of: watcher)
+    watcher.pointee.receiver.takeUnretainedValue().noteCause(of: watcher)
     makeReady(watcher)
   }
 

@@ -1,0 +1,18 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Makes turns of the calls by which Swift enters the state of a host.
+final class HostTurns: LuaTurns {
+  unowned(unsafe) private let host: LuaHost
+
+  init(_ host: LuaHost) { self.host = host }
+
+  var isUnderWay: Bool {
+    host.engine.isOccupied || host.loop.isInTurn || clua_isrunning(host.state.pointer)
+  }
+
+  func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
+    try host.loop.turn(body)
+  }
+}
