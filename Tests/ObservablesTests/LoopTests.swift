@@ -240,6 +240,20 @@ struct LoopThreadTests {
     #expect(events.withLock { $0 } == ["prepared", "1"])
   }
 
+  // T8
+  @Test func `what a loop thread prepares is there when it was made`() async {
+    for count in 1...100 {
+      let tally = Tally()
+      let (counts, heard) = AsyncStream.makeStream(of: Int.self)
+      let thread = LoopThread { loop in
+        try! tally.observe("count", in: loop) { heard.yield($0.count) }
+      }
+      tally.count = count
+      #expect(await counts.first { _ in true } == count)
+      thread.stop()
+    }
+  }
+
   @Test func `a loop thread that nobody keeps ends by itself`() async {
     await withCheckedContinuation { done in
       let ending = Ending(done)

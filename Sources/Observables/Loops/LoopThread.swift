@@ -11,6 +11,9 @@ public final class LoopThread: Sendable {
   private let start: Start
 
   /// Starts a thread, makes a loop there, and hands it to `prepare`, in a turn of its own.
+  ///
+  /// Returns when that turn is over: what `prepare` registers hears every write from then on. So `prepare`
+  /// must not wait for the thread that is here.
   public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
     let start = Start(clock: clock, prepare: prepare)
     self.start = start
@@ -55,10 +58,10 @@ private final class Start: Sendable {
     let loop = Loop(clock: clock)
     self.loop.value = loop
     inbox.withLock { $0 = loop.inbox }
-    ready.open()
     // Runs until it is told to stop, also while it has nothing to do.
     loop.retain()
     loop.turn { prepare(loop) }
+    ready.open()
     loop.run()
     self.loop.value = nil
   }
