@@ -259,16 +259,18 @@ int clua_try_loadfile(lua_State *L, const char *path, const char *mode) {
   return try_chunk(L, loadfile, &wanted);
 }
 
+static const luaL_Reg libraries[] = {
+    {LUA_GNAME, luaopen_base},          {LUA_LOADLIBNAME, luaopen_package},
+    {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
+    {LUA_IOLIBNAME, luaopen_io},        {LUA_OSLIBNAME, luaopen_os},
+    {LUA_STRLIBNAME, luaopen_string},   {LUA_MATHLIBNAME, luaopen_math},
+    {LUA_UTF8LIBNAME, luaopen_utf8},    {LUA_DBLIBNAME, luaopen_debug},
+};
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
+
 static int openlibs(lua_State *L) {
-  static const luaL_Reg libraries[] = {
-      {LUA_GNAME, luaopen_base},          {LUA_LOADLIBNAME, luaopen_package},
-      {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
-      {LUA_IOLIBNAME, luaopen_io},        {LUA_OSLIBNAME, luaopen_os},
-      {LUA_STRLIBNAME, luaopen_string},   {LUA_MATHLIBNAME, luaopen_math},
-      {LUA_UTF8LIBNAME, luaopen_utf8},    {LUA_DBLIBNAME, luaopen_debug},
-  };
   uint32_t wanted = (uint32_t)lua_tointeger(L, 1);
-  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+  for (size_t i = 0; i < LIBRARIES; i++) {
     if (!(wanted & 1u << i)) continue;
     luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
     lua_pop(L, 1);
@@ -279,6 +281,67 @@ static int openlibs(lua_State *L) {
 int clua_try_openlibs(lua_State *L, uint32_t libraries) {
   lua_pushinteger(L, libraries);
   return clua_protect(L, openlibs, 1, 0);
+}
+
+/// Takes the basic functions out of the table at 1, the globals. [-0, +0, m]
+static void withdrawbase(lua_State *L) {
+  // What they are is known by opening them once more, into another table.
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  lua_pushcfunction(L, luaopen_base);
+  int status = lua_pcall(L, 0, 0, 0);
+  lua_pushvalue(L, 1);
+  lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  if (status != LUA_OK) lua_error(L);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    lua_pushvalue(L, -2);
+    lua_pushnil(L);
+    lua_rawset(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static int withdrawlibs(lua_State *L) {
+  uint32_t withdrawn = (uint32_t)lua_tointeger(L, 1);
+  int *reference = lua_touserdata(L, 2);
+  lua_settop(L, 0);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, 1);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 2);
+  }
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  for (size_t i = 0; i < LIBRARIES; i++) {
+    if (!(withdrawn & 1u << i)) continue;
+    lua_pushnil(L);
+    lua_setfield(L, 3, libraries[i].name);
+    if (libraries[i].func == luaopen_base) {
+      withdrawbase(L);
+    } else {
+      lua_pushstring(L, libraries[i].name);
+      lua_pushnil(L);
+      lua_rawset(L, 1);
+    }
+    if (libraries[i].func == luaopen_string) {
+      lua_pushliteral(L, "");
+      lua_pushnil(L);
+      lua_setmetatable(L, -2);
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, 2);
+  *reference = luaL_ref(L, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+int clua_try_withdrawlibs(lua_State *L, uint32_t withdrawn, int *reference) {
+  lua_pushinteger(L, withdrawn);
+  lua_pushlightuserdata(L, reference);
+  return clua_protect(L, withdrawlibs, 2, 0);
 }
 
 void clua_collect(lua_State *L) { lua_gc(L, LUA_GCCOLLECT); }

@@ -40,6 +40,8 @@ public final class LuaHost {
   let anchors = AnchorTable()
   let probe = ChangeProbe()
   private var turns: HostTurns!
+  /// Registry reference of what the module has for global variables; 0 where it has those of scripts.
+  private(set) var preludeGlobals: CInt = 0
   /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
   var lastSpareKey: Int64 = 1 << 50
   /// Watchers that stop at a prompt when they are called.
@@ -70,14 +72,23 @@ public final class LuaHost {
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
-  /// Without a loop it is on the current one of this thread, or makes one.
+  /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` is there whatever
+  /// `libraries` are; without `package` it is all that `require` finds, besides those.
   ///
   /// - Throws: `LuaError` where there is no memory for it.
   public convenience init(
     loop: Loop? = nil, libraries: LuaLibraries = .all
   ) throws(LuaError) {
-    try self.init(state: LuaState(libraries: libraries), loop: loop ?? Loop.current ?? Loop())
+    // What the module is made of; scripts are given what was asked for.
+    let needed: LuaLibraries = [.base, .coroutine, .table, .string]
+    try self.init(
+      state: LuaState(libraries: libraries.union(needed)), loop: loop ?? Loop.current ?? Loop())
     try install()
+    let surplus = needed.subtracting(libraries)
+    if surplus.isEmpty { return }
+    try state.withStack { L throws(LuaError) in
+      try state.check(clua_try_withdrawlibs(L, surplus.rawValue, &preludeGlobals), L)
+    }
   }
 
   /// A host around a state whose libraries may not be open yet; `install` comes next.

@@ -26,12 +26,28 @@ extension LuaHost {
       return
     }
     try state.check(clua_try_getfield(L, -1, "package", 7), L)
-    // Without the library `package` there is no `require`; the host can still run the prelude.
-    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    guard lua_type(L, -1) == LUA_TTABLE else {
+      clua_pop(L, 1)
+      try push({ host, L in try host.require(L) }, to: L)
+      return try state.check(clua_try_setfield(L, -2, "require", 7), L)
+    }
     try state.check(clua_try_getfield(L, -1, "preload", 7), L)
     guard lua_type(L, -1) == LUA_TTABLE else { return }
     lua_pushvalue(L, height)
     try state.check(clua_try_setfield(L, -2, "obs", 3), L)
+  }
+
+  /// `require` where there is no library `package`: the module, and what is open.
+  private func require(_ L: OpaquePointer) throws -> CInt {
+    guard lua_type(L, 1) == LUA_TSTRING else {
+      throw badArgument(1, of: "require", "string expected, got \(typeName(at: 1, of: L))")
+    }
+    let name = state.text(at: 1, of: L)
+    if name == "obs" { return try loadModule(L) }
+    try state.check(clua_try_getfield(L, CLUA_REGISTRYINDEX, "_LOADED", 7), L)
+    lua_pushvalue(L, 1)
+    if lua_type(L, -2) == LUA_TTABLE, clua_rawget(L, -2) != LUA_TNIL { return 1 }
+    throw LuaError("module '\(name)' not found: this host has no library 'package', only 'obs'")
   }
 
   /// Pushes the module, made on the first call. [-0, +1, -]
@@ -54,6 +70,10 @@ extension LuaHost {
           L, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
       }
       try state.check(status, L)
+      if preludeGlobals != 0 {
+        lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(preludeGlobals))
+        lua_setupvalue(L, -2, 1)
+      }
       lua_pushvalue(L, core)
       lua_pushvalue(L, core + 1)
       try state.check(clua_tracedcall(L, 2, 1), L)

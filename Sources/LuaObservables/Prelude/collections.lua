@@ -139,7 +139,7 @@ function obs.raw(observed, options)
   end
   for key, value in next, options or {} do
     if key ~= "computed" then
-      bad_argument(2, "raw", ("unknown option '%s' (there is 'computed')"):format(tostring(key)))
+      bad_argument(2, "raw", "unknown option '" .. tostring(key) .. "' (there is 'computed')")
     end
     if type(value) ~= "boolean" then
       bad_argument(2, "raw", "option 'computed' takes a boolean, not a " .. type(value))

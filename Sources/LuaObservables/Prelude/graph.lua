@@ -2,6 +2,7 @@
 local core, obs = ...
 
 local rawlen, select, tostring, type = rawlen, select, tostring, type
+local string_format = string.format
 local bad_argument, check_observed, is_object = core.bad_argument, core.check_observed, core.is_object
 
 function obs.describe(observed)
@@ -33,8 +34,8 @@ local function check_format(format)
     bad_argument(2, "graph", "name of a format expected, got " .. type(format))
   end
   local nearest = core.nearest(format, formats)
-  bad_argument(2, "graph", ("unknown format '%s' (%s)"):format(format,
-    nearest and ("did you mean '%s'?"):format(nearest) or "there are 'dot', 'json' and 'mermaid'"))
+  bad_argument(2, "graph", string_format("unknown format '%s' (%s)", format,
+    nearest and string_format("did you mean '%s'?", nearest) or "there are 'dot', 'json' and 'mermaid'"))
 end
 
 function obs.graph(root, ...)

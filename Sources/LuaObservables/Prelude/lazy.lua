@@ -3,6 +3,7 @@ local core, obs = ...
 
 local next, pcall, rawlen, select, setmetatable, sort, tostring, type =
   next, pcall, rawlen, select, setmetatable, table.sort, tostring, type
+local string_format, string_sub = string.format, string.sub
 local bad_argument, check_function, check_observed = core.bad_argument, core.check_function, core.check_observed
 
 -- As in clua_lazy.h.
@@ -23,12 +24,12 @@ local function check_options(options, number, name)
     local expected = option_types[key]
     if not expected then
       local nearest = type(key) == "string" and core.nearest(key, option_names)
-      bad_argument(number, name, ("unknown option '%s'%s"):format(tostring(key),
-        nearest and (" (did you mean '%s'?)"):format(nearest) or ""))
+      bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
+        nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
     end
     if expected ~= "any" and type(value) ~= expected and not (key == "deps" and core.is_path(value)) then
       if not (expected == "function" and pcall(check_function, value, number, name)) then
-        bad_argument(number, name, ("option '%s' takes a %s, not a %s"):format(key, expected, type(value)))
+        bad_argument(number, name, string_format("option '%s' takes a %s, not a %s", key, expected, type(value)))
       end
     end
   end
@@ -47,7 +48,7 @@ local function check_options(options, number, name)
   end
   for _, key in next, { "configure", "with" } do
     if options[key] ~= nil and not options.create then
-      bad_argument(number, name, ("option '%s' needs 'create'"):format(key))
+      bad_argument(number, name, string_format("option '%s' needs 'create'", key))
     end
   end
 end
@@ -55,8 +56,8 @@ end
 local function check_path(path, number, name)
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
-    if kinds[i] ~= "operation" and type(keys[i]) == "string" and keys[i]:sub(1, 2) == "__" then
-      bad_argument(number, name, ("'%s': names that begin with '__' are metamethods to Lua and cannot be observed"):format(keys[i]))
+    if kinds[i] ~= "operation" and type(keys[i]) == "string" and string_sub(keys[i], 1, 2) == "__" then
+      bad_argument(number, name, string_format("'%s': names that begin with '__' are metamethods to Lua and cannot be observed", keys[i]))
     end
   end
 end
@@ -164,8 +165,8 @@ local function check_key(key, number, name, kind)
     bad_argument(number, name, "name of a property expected, got "
       .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
   end
-  if type(key) == "string" and key:sub(1, 2) == "__" then
-    bad_argument(number, name, ("'%s' is a metamethod to Lua, and cannot be lazy"):format(key))
+  if type(key) == "string" and string_sub(key, 1, 2) == "__" then
+    bad_argument(number, name, string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
   end
 end
 
@@ -253,8 +254,8 @@ function obs.invalidate(target, names)
   for i = 1, #names do
     if not core.invalidate(target, names[i]) and not all then
       local nearest = type(names[i]) == "string" and core.nearest(names[i], core.lazy_names(target))
-      bad_argument(2, "invalidate", ("'%s' is no lazy property%s"):format(tostring(names[i]),
-        nearest and (" (did you mean '%s'?)"):format(nearest) or ""))
+      bad_argument(2, "invalidate", string_format("'%s' is no lazy property%s", tostring(names[i]),
+        nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
     end
   end
 end

@@ -3,6 +3,7 @@ local core, obs = ...
 
 local getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, sort, tostring, type =
   getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, table.sort, tostring, type
+local string_format, string_sub = string.format, string.sub
 local bad_argument, is_declared, kind_of, model_of, raise, record_of =
   core.bad_argument, core.is_declared, core.kind, core.model_of, core.raise, core.model_record
 
@@ -25,16 +26,16 @@ end
 -- Why `name` is none of the properties of a model, which has `declared` and `class`.
 local function unknown(record, name)
   if type(name) ~= "string" then
-    return ("the properties of %s have names, got %s"):format(record.name,
+    return string_format("the properties of %s have names, got %s", record.name,
       type(name) == "number" and "the number " .. name or "a " .. type(name))
   end
   local value = record.class[name]
   if type(value) == "function" then
-    return ("'%s' is a method of %s, not a property"):format(name, record.name)
+    return string_format("'%s' is a method of %s, not a property", name, record.name)
   end
   local nearest = core.nearest(name, sorted_names(record.declared))
-  return ("%s has no property '%s'%s"):format(record.name, name,
-    nearest and (" (did you mean '%s'?)"):format(nearest) or "")
+  return string_format("%s has no property '%s'%s", record.name, name,
+    nearest and string_format(" (did you mean '%s'?)", nearest) or "")
 end
 
 -- Defaults ---------------------------------------------------------------------------------------
@@ -180,12 +181,12 @@ local function take(record, class, body, number)
   local declared, values, templates = record.declared, record.values, {}
   for name, value in next, body do
     if type(name) ~= "string" then
-      bad_argument(number, "model", ("name of a property or method expected, got %s"):format(
+      bad_argument(number, "model", string_format("name of a property or method expected, got %s",
         type(name) == "number" and "the number " .. name or "a " .. type(name)))
     end
-    if name:sub(1, 2) == "__" then
+    if string_sub(name, 1, 2) == "__" then
       if own_events[name] then
-        bad_argument(number, "model", ("'%s' belongs to the model"):format(name))
+        bad_argument(number, "model", string_format("'%s' belongs to the model", name))
       end
       class[name] = value
     else
@@ -214,7 +215,7 @@ local function check_dependencies(record, number)
   for _, name in ipairs(record.lazy_names) do
     for _, first in ipairs(core.own_dependencies(record.declared[name])) do
       if record.declared[first] == nil then
-        bad_argument(number, "model", ("'%s' depends on '%s': %s"):format(
+        bad_argument(number, "model", string_format("'%s' depends on '%s': %s",
           name, first, unknown(record, first)))
       end
     end
@@ -251,7 +252,7 @@ local function finish(record, parent)
   record.own_access = hides or #record.lazy_names > 0
   function record.refuse(fields, name)
     if name == nil then
-      return ("bad argument #1 to '%s' (table of properties expected, got %s)"):format(
+      return string_format("bad argument #1 to '%s' (table of properties expected, got %s)",
         record.name, type(fields))
     end
     return unknown(record, name)
@@ -262,7 +263,7 @@ end
 local function added(class, name, value)
   local record = record_of(class)
   if record.declared[name] ~= nil then
-    raise(("'%s' is a property of the instances of %s; declare it otherwise in a model of its own"):format(
+    raise(string_format("'%s' is a property of the instances of %s; declare it otherwise in a model of its own",
       name, record.name))
   end
   rawset(class, name, value)
@@ -298,7 +299,7 @@ function obs.model(name, parent, body)
   }
   -- Lua looks for metamethods in the metatable itself.
   for key, value in next, parent or {} do
-    if type(key) == "string" and key:sub(1, 2) == "__" and not own_events[key] then
+    if type(key) == "string" and string_sub(key, 1, 2) == "__" and not own_events[key] then
       class[key] = value
     end
   end

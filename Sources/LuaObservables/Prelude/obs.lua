@@ -11,10 +11,11 @@ local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, c
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
 local pack, unpack, concat = table.pack, table.unpack, table.concat
+local string_format, string_match = string.format, string.match
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
 local function bad_argument(number, name, message)
-  core.raise(("bad argument #%d to '%s' (%s)"):format(number, name, message))
+  core.raise(string_format("bad argument #%d to '%s' (%s)", number, name, message))
 end
 
 local function check_observed(value, number, name)
@@ -27,7 +28,7 @@ end
 -- A method that was called with a dot has no object.
 local function check_self(self, class, name)
   if type(self) ~= "table" or getmetatable(self) ~= class then
-    bad_argument(1, name, ("%s expected, got %s"):format(class.__name, self == nil and "no value" or type(self)))
+    bad_argument(1, name, string_format("%s expected, got %s", class.__name, self == nil and "no value" or type(self)))
   end
 end
 
@@ -41,7 +42,7 @@ end
 -- Goes on with what a write raised. An error of ours is the caller's.
 function core.written(ok, message)
   if ok then return end
-  local own = type(message) == "string" and message:match "^obs:%d+: (.*)"
+  local own = type(message) == "string" and string_match(message, "^obs:%d+: (.*)")
   if own then core.raise(own) end
   error(message, 0)
 end
@@ -262,13 +263,13 @@ end
 local function running_task(name)
   local task = tasks[coroutine_running()]
   if (not task or not coroutine_isyieldable()) and core.is_computing() then
-    core.raise(("%s was called inside a getter, which cannot yield: its value is needed at once"):format(name))
+    core.raise(string_format("%s was called inside a getter, which cannot yield: its value is needed at once", name))
   end
   if not task then
-    core.raise(("%s was called outside of a task: it waits, and works only inside obs.task"):format(name))
+    core.raise(string_format("%s was called outside of a task: it waits, and works only inside obs.task", name))
   end
   if not coroutine_isyieldable() then
-    core.raise(("%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)"):format(name))
+    core.raise(string_format("%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)", name))
   end
   return task
 end

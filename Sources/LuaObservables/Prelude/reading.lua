@@ -2,6 +2,7 @@
 local core, obs = ...
 
 local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
+local string_find, string_format = string.find, string.format
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
 local element_count, heal, kind_of, lazy_keys = core.element_count, core.heal, core.kind, core.lazy_keys
 
@@ -81,7 +82,7 @@ local function place(path, object, step, position)
   if kind == "set" or kind == "dictionary" then return "an element" end
   if step == 1 then return "element " .. position end
   local key = tostring(path.keys[step - 1])
-  return ("element %d of '%s'"):format(position, key)
+  return string_format("element %d of '%s'", position, key)
 end
 
 local function aggregate(path, object, step)
@@ -90,7 +91,7 @@ local function aggregate(path, object, step)
   if not list then return nil end
   local ok, value, what, expectation = core.fold(operator, list, count, many)
   if ok then return value end
-  raise(("key path '%s': %s: %s under '@%s', %s"):format(
+  raise(string_format("key path '%s': %s: %s under '@%s', %s",
     path.text, place(path, object, step, value), what, operator, expectation))
 end
 
@@ -99,11 +100,11 @@ local function union(path, object, step)
   local operator = path.keys[step]
   local list, count = contributions(path, object, step)
   if not list then return nil end
-  local result, seen = {}, not operator:find "^unionOf[OA]" and {}
+  local result, seen = {}, not string_find(operator, "^unionOf[OA]") and {}
   local function take(value)
     if value == nil then return end
     if value == many then
-      raise(("key path '%s': '@%s' is given many values by one element; nest the operators"):format(
+      raise(string_format("key path '%s': '@%s' is given many values by one element; nest the operators",
         path.text, operator))
     end
     if seen then
@@ -115,7 +116,7 @@ local function union(path, object, step)
     end
     result[#result + 1] = value
   end
-  local is_of_objects = operator:find "Objects$"
+  local is_of_objects = string_find(operator, "Objects$")
   for i = 1, count do
     local value = list[i]
     if is_of_objects or value == many then
@@ -135,7 +136,7 @@ local function operate(path, object, step, inside)
   if operator == "first" or operator == "last" then
     return follow(path, element_at(object, operator == "last"), step + 1, inside)
   end
-  if operator:find "[uU]nionOf" then return union(path, object, step) end
+  if string_find(operator, "[uU]nionOf") then return union(path, object, step) end
   if not inside then
     local is_kept, value = core.kept(object, path.source, step)
     if is_kept then return value end
@@ -156,7 +157,7 @@ function follow(path, value, step, inside)
     if kind == "operation" then return operate(path, value, i, inside) end
     if kind == "every" or kind == "name" and key ~= "count" and (collection == "array" or collection == "set") then
       if inside then return many end
-      raise(("key path '%s' stands for many values; obs.get reads one (a list of them: '@unionOfObjects.%s')"):format(
+      raise(string_format("key path '%s' stands for many values; obs.get reads one (a list of them: '@unionOfObjects.%s')",
         path.text, kind == "name" and key or "…"))
     elseif kind == "name" and key == "count" and collection then
       value = size(value)
@@ -186,13 +187,13 @@ function obs.set(observed, path, value)
   local object = observed
   for i = 1, #kinds do
     if kinds[i] ~= "key" and kinds[i] ~= "name" then
-      raise(("key path '%s' ends in no single place that can be assigned"):format(text))
+      raise(string_format("key path '%s' ends in no single place that can be assigned", text))
     end
   end
   for i = 1, #keys - 1 do
     object = object[keys[i]]
     if not is_object(object) then
-      raise(("key path '%s' cannot be assigned: component %d, '%s', is %s"):format(
+      raise(string_format("key path '%s' cannot be assigned: component %d, '%s', is %s",
         text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)))
     end
   end
