@@ -129,7 +129,7 @@ struct FailureTests {
       "ScriptFixturesTests.Fixtures/pass",
     ]
     child.environment = ProcessInfo.processInfo.environment.merging(
-      ["FIXTURE_FOLDER": "Failing", "FIXTURE": "differences"]
+      ["FIXTURE_FOLDER": "Failing", "FIXTURE": "differences", "NO_COLOR": "1"]
     ) { $1 }
     (child.standardOutput, child.standardError) = (output, output)
     try child.run()

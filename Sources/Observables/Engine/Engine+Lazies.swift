@@ -435,7 +435,9 @@ extension Engine {
         for doubt in doubts where seen.insert(doubt.watcher).inserted {
           if let watcher = watcher(doubt.watcher), watcher.pointee.flags.contains(.paused) {
             putAside(doubts.filter { $0.watcher == doubt.watcher })
-          } else if let call = call(of: doubt.watcher, because: doubts) { calls.append(call) }
+          } else if let call = call(of: doubt.watcher, because: doubts) {
+            calls.append(call)
+          }
         }
       }
       return calls
@@ -446,7 +448,9 @@ extension Engine {
   private func putAside(_ doubts: [DoubtingWatcher]) {
     for doubt in doubts {
       let isKnown = pausedDoubts[doubt.watcher]?.contains { $0.lazy == doubt.lazy } == true
-      if !isKnown { pausedDoubts[doubt.watcher, default: []].append(doubt.at(immediates.nextTime())) }
+      if !isKnown {
+        pausedDoubts[doubt.watcher, default: []].append(doubt.at(immediates.nextTime()))
+      }
     }
   }
 

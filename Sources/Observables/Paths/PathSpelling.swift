@@ -10,7 +10,7 @@ struct PathSpelling {
     if text == "**" { return "'**' is reserved" }
     if trimmed.utf8.count < text.utf8.count { return "a name does not begin or end with a space" }
     if brackets != nil { return "an element is a component of its own, without brackets" }
-    if text.contains("*"), text != "*" { return "'*' is a component of its own" }
+    if text.hasPrefix("*"), text != "*" { return "'*' is a component of its own" }
     return nil
   }
 
@@ -21,10 +21,9 @@ struct PathSpelling {
       let key = brackets.key.trimmingQuotes
       return key.isEmpty ? nil : brackets.name.isEmpty ? key : "\(brackets.name).\(key)"
     }
-    if trimmed.contains("*"), trimmed != "*" {
-      let names = trimmed.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
-      guard names.count == 2 else { return nil }
-      return names[0].isEmpty ? "*.\(names[1])" : names[1].isEmpty ? "\(names[0]).*" : nil
+    if trimmed.hasPrefix("*"), trimmed != "*" {
+      let name = trimmed.dropFirst()
+      return name.contains("*") ? nil : "*.\(name)"
     }
     return trimmed.isEmpty ? nil : trimmed
   }

@@ -720,7 +720,6 @@ check("P2: what other notations mean is an error that says what is meant here", 
   misspelt("a[1].b", "'a%.1%.b' is probably meant %(keys with such names: obs%.path%(\"a%[1%]\", \"b\"%)%)")
   misspelt("a['x']", "'a%.x' is probably meant")
   misspelt("a.*b", "component 2 of key path 'a%.⟨here⟩%*b': '%*' is a component of its own; 'a%.%*%.b' is probably")
-  misspelt("a*.b", "'a%.%*%.b' is probably meant")
   misspelt(" a", "a name does not begin or end with a space; 'a' is probably meant")
   misspelt("a .b", "'a%.b' is probably meant")
   misspelt("**", "'%*%*' is reserved")

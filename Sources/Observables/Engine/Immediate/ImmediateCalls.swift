@@ -260,7 +260,8 @@ final class ImmediateCalls {
     var calls = takeDerived { $0 == name } + engine.takeDoubting().map(WaitingCall.init)
     if let call = waiting.removeValue(forKey: name) { calls.append(call) }
     // Comparing may have run code of the program.
-    guard let first = calls.min(by: { $0.time < $1.time }), let watcher = engine.watcher(name) else {
+    guard let first = calls.min(by: { $0.time < $1.time }), let watcher = engine.watcher(name)
+    else {
       return
     }
     make(first.call, watcher)

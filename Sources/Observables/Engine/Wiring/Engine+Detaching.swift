@@ -29,12 +29,15 @@ extension Engine {
     let flags = watcher.pointee.flags
     guard wire.pointee.previous != nil || wire.pointee.next != nil,
       flags.contains(.immediate)
-        ? immediates.batchDepth > 0 || flags.contains(.paused) : flags.contains(.pending) && !flags.contains(.certain),
+        ? immediates.batchDepth > 0 || flags.contains(.paused)
+        : flags.contains(.pending) && !flags.contains(.certain),
       settleDependencies(of: watcher), rewire(watcher)
     else { return }
     var changed: LinkRef?
     wiring(watcher) {
-      while let link = takeDirty(wire) { if refreshDerived(link), changed == nil { changed = link } }
+      while let link = takeDirty(wire) {
+        if refreshDerived(link), changed == nil { changed = link }
+      }
     }
     guard let changed, watcher.pointee.isActive, !wire.hasEnded else { return }
     if flags.contains(.immediate) {
