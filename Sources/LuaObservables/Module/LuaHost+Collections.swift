@@ -8,6 +8,13 @@ extension LuaHost {
     [
       ("raise", { host, L in throw LuaError(host.state.text(at: 1, of: L)) }),
       ("kind", { host, L in try host.collectionKind(L) }),
+      (
+        "is_host_object",
+        { host, L in
+          lua_pushboolean(L, host.objects.object(at: 1, of: L) == nil ? 0 : 1)
+          return 1
+        }
+      ),
       ("named_member", { host, L in try host.namedMember(L) }),
     ]
   }

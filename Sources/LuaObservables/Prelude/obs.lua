@@ -20,7 +20,7 @@ end
 
 local function check_observed(value, number, name)
   local kind = type(value)
-  if kind ~= "table" and kind ~= "userdata" then
+  if kind ~= "table" and not (kind == "userdata" and core.is_host_object(value)) then
     bad_argument(number, name, "table or object of the host program expected, got " .. kind)
   end
 end
@@ -107,6 +107,8 @@ local function same(a, b)
   return rawequal(a, b) or type(a) == "number" and type(b) == "number" and a ~= a and b ~= b
 end
 
+local function write(object, key, value) object[key] = value end
+
 function obs.bind(destination, source, keys)
   check_observed(destination, 1, "bind")
   check_observed(source, 2, "bind")
@@ -120,7 +122,7 @@ function obs.bind(destination, source, keys)
   end
   for _, name in ipairs(names) do
     last[name] = source[name]
-    destination[name] = source[name]
+    core.written(pcall(write, destination, name, last[name]))
   end
   return obs.observe(source, paths, function(from, to)
     -- Only what changed in the source: a local override of another key lasts.
@@ -139,6 +141,14 @@ end
 local Scope = {}
 Scope.__index = Scope
 Scope.__name = "obs.Scope"
+
+local function get_stop(member) return member.stop or member.cancel end
+
+-- Of what is none of ours an access may raise.
+local function can_stop(member)
+  local ok, stop = pcall(get_stop, member)
+  return ok and stop
+end
 
 local function stop_member(member)
   if type(member) == "function" then return member() end
@@ -162,7 +172,7 @@ end
 function Scope:add(member)
   check_self(self, Scope, "add")
   local kind = type(member)
-  if kind ~= "function" and not (is_object(member) and (member.stop or member.cancel)) then
+  if kind ~= "function" and not (is_object(member) and can_stop(member)) then
     bad_argument(1, "add", "watcher, timer or function expected, got " .. kind)
   end
   if self.stopped then stop_member(member) else self.members[#self.members + 1] = member end

@@ -40,6 +40,37 @@ extension Engine {
     return first
   }
 
+  /// Whether digits behind a link, where another list lies now, are followed from the flush on only: what is
+  /// written to the list before belongs to the same turn.
+  ///
+  /// Lazy properties do not wait, nor do the lists below a wildcard.
+  func awaitsFlush(_ link: LinkRef, _ watcher: WatcherRef) -> Bool {
+    if watcher.pointee.flags.contains(.lazy) || link.pointee.state != nil || anchoring == watcher {
+      return false
+    }
+    link.pointee.awaitsFlush = true
+    judge(watcher)
+    return true
+  }
+
+  /// Brings the links of a watcher up to date in the flush, where digits anchor.
+  ///
+  /// False when the watcher ended meanwhile.
+  func rewireInFlush(_ watcher: WatcherRef) -> Bool {
+    if watcher.pointee.flags.contains(.judging) {
+      forEachWire(of: watcher) { wire in
+        forEachLink(of: wire) { link in
+          guard link.pointee.awaitsFlush else { return }
+          link.pointee.awaitsFlush = false
+          markStale(link)
+        }
+      }
+    }
+    anchoring = watcher
+    defer { anchoring = nil }
+    return rewire(watcher)
+  }
+
   private func departure(of link: LinkRef) -> Departure {
     let path = link.pointee.wire.pointee.path.takeUnretainedValue()
     let node = link.pointee.slot!.pointee.node

@@ -68,8 +68,10 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    guard settleDependencies(of: watcher), rewire(watcher) else { return false }
-    if watcher.pointee.flags.contains(.anchoring) { return callAnchoring(watcher, on: root) }
+    guard settleDependencies(of: watcher), rewireInFlush(watcher) else { return false }
+    if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .judging]) {
+      return callAnchoring(watcher, on: root)
+    }
     let isCertain = watcher.pointee.flags.contains(.certain)
     guard let refreshed = refresh(watcher) else { return false }
     watcher.pointee.flags.subtract([.pending, .certain])

@@ -53,6 +53,8 @@ public final class Engine {
 
   /// Models that other threads may let go of, and that are kept until the turn is over.
   @exclusivity(unchecked) var held: [GuardedModel] = []
+  /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have come (C4).
+  @exclusivity(unchecked) var anchoring: WatcherRef?
 
   /// Observers may have died without anybody having noticed; looked for when the turn ends.
   @exclusivity(unchecked) package var hasOrphans = false

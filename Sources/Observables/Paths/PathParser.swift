@@ -62,8 +62,8 @@ struct PathParser {
 
   /// What is usual in other notations would be a name here that no object has.
   private func checkSpelling(of text: [UInt8], at start: Int) throws(PathError) {
-    // Most names have nothing that could be wrong.
-    guard text.count > 1 || text != [UInt8(ascii: "*")],
+    // Most names have nothing that could be wrong, and those of members have anything.
+    guard text.first != UInt8(ascii: "&"), text.count > 1 || text[0] != UInt8(ascii: "*"),
       text.contains(where: { $0 <= UInt8(ascii: " ") || $0 == UInt8(ascii: "*") || $0 == 0x5D })
     else { return }
     let spelling = PathSpelling(String(decoding: text, as: UTF8.self))

@@ -405,4 +405,25 @@ check("@count below stars: of each list", function()
   t[1][2] = nil
   eq(n(), 0)
 end)
+
+check("a list that arrives is anchored at the flush, for immediate watchers too", function()
+  local t, first, log = {}, { a = 1 }, {}
+  obs.observe(t, "items.1.a", function(_, _, change) log[#log + 1] = change.key end, { immediate = true })
+  local n = counter(t, "items.1.a")
+  local list = { first }
+  t.items = list
+  list[1] = nil
+  eq(n(), 1)
+  eq(table.concat(log, " "), "items")
+  t.items = { first }
+  first.a = 2
+  table.insert(t.items, 1, { a = 5 })
+  eq(n(), 1)
+  first.a = 3
+  eq(n(), 0)
+  t.items[1].a = 6
+  eq(n(), 1)
+  eq(table.concat(log, " "), "items items a")
+end)
+
 checking.finish()

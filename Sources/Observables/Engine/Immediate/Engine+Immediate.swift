@@ -73,7 +73,7 @@ extension Engine {
 
   /// Has an immediate watcher, or one that compares, looked at in the flush: whether an object that
   /// digits follow has left (C4).
-  private func judge(_ watcher: WatcherRef) {
+  func judge(_ watcher: WatcherRef) {
     guard watcher.pointee.flags.isDisjoint(with: .judging), watcher.pointee.root != nil else {
       return
     }

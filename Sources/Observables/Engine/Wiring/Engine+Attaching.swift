@@ -82,6 +82,10 @@ extension Engine {
       } else if let parent, let link = wire.routes?.link(at: step, of: node) {
         isKnown = isFanned
         join(parent, to: link)
+      } else if let parent, !isStrict, path.kinds[step] == .element,
+        awaitsFlush(parent, wire.pointee.watcher)
+      {
+        isKnown = isFanned
       } else {
         var place = Place()
         do {
