@@ -1,0 +1,7 @@
+// Compiled for release, with the file of the library that ends programs: `Scripts/downstream`.
+func remove(_ count: Int, of list: [Int]) {
+  precondition(count <= list.count, "Cannot remove \(count) elements of \(list.count)")
+  print("removed")
+}
+
+remove(CommandLine.arguments.count, of: [])

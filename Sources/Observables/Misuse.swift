@@ -1,0 +1,28 @@
+// The standard library's functions of these names say nothing in release builds. Those here stand in
+// front of them, in this module and in those of this package that import it.
+
+/// Ends the program where its caller has broken a rule, with a sentence on the standard error stream.
+///
+/// - Complexity: that of the condition: the sentence is made where that is false.
+@inline(__always)
+package func precondition(
+  _ condition: @autoclosure () -> Bool, _ sentence: @autoclosure () -> String,
+  file: StaticString = #fileID, line: UInt = #line
+) {
+  if !condition() { misuse(sentence(), file: file, line: line) }
+}
+
+/// Ends the program where its caller has broken a rule, with a sentence on the standard error stream.
+@inline(__always)
+package func preconditionFailure(
+  _ sentence: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) -> Never {
+  misuse(sentence(), file: file, line: line)
+}
+
+/// Through which all mistakes of callers go.
+// `fatalError` is what the standard library has that prints in release builds, too.
+@inline(never)
+package func misuse(_ sentence: String, file: StaticString, line: UInt) -> Never {
+  fatalError("Misuse: \(sentence)", file: file, line: line)
+}

@@ -1,0 +1,44 @@
+import Observables
+import Testing
+
+/// What callers must not do ends the program with a sentence on the standard error stream, all by one
+/// function: `Scripts/downstream` looks at that in a release build.
+struct MisuseTests {
+  private func check(_ outcome: ExitTest.Result?, _ sentence: String) {
+    let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(errors.contains("Fatal error: Misuse: \(sentence)"), "\(errors)")
+  }
+
+  @Test func `a path that is malformed`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = "a..b" as Path
+      }, "empty component 2 in key path")
+  }
+
+  @Test func `a watcher without a path`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let loop = Loop()
+        try Person().observe([], in: loop) { _ in }
+      }, "A watcher needs at least one key path")
+  }
+
+  // T12
+  @Test func `a turn inside of a watcher`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let loop = Loop()
+        let person = Person()
+        try person.observe("name", in: loop) { _ in loop.endTurn() }
+        loop.turn { person.name = "x" }
+      }, "A turn cannot end inside a watcher")
+  }
+
+  @Test func `an index that is out of range`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        ObservableArray([1, 2]).remove(at: 2)
+      }, "Index 2 is out of range 0..<2")
+  }
+}
