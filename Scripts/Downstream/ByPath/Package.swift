@@ -11,13 +11,14 @@ let package = Package(
   ].map { name in
     .executableTarget(
       name: name,
-      dependencies: [
+      dependencies: (name == "client" ? ["Shapes"] : []) + [
         .product(name: "Lua", package: "obs-lua"),
         .product(name: "LuaObservables", package: "obs-lua"),
         .product(name: "Observables", package: "obs-lua"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)])
   } + [
+    .target(name: "Shapes", swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "OrderTests",
       dependencies: [
@@ -25,6 +26,6 @@ let package = Package(
         .product(name: "Observables", package: "obs-lua"),
         .product(name: "ScriptFixtures", package: "obs-lua"),
       ],
-      exclude: ["Fixtures"], swiftSettings: [.swiftLanguageMode(.v6)])
+      exclude: ["Fixtures"], swiftSettings: [.swiftLanguageMode(.v6)]),
   ]
 )

@@ -1,6 +1,16 @@
 import Lua
 import LuaObservables
 import Observables
+import Shapes
+
+// What the engine is made of is not in the way of other libraries.
+let shapes: [Any.Type] = [
+  Engine.self, Node.self, NodeRef.self, Child.self, Element.self, NodeKind.self,
+  Slot.self, SlotRef.self, WatcherRecord.self, WatcherRef.self, Change.self,
+  Receiver.self, DeclaredDependency.self, Computation.self, EngineRecorder.self,
+  ImmediateChange.self, Operand.self, Member.self, MemberScope.self,
+]
+precondition(shapes.count == 19)
 
 final class Address: ObservableModel {
   static let properties = ModelProperties(for: Address.self) {
