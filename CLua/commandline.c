@@ -169,6 +169,7 @@ static struct editor {
   void (*clear_signals)(void);
   void (*check_signals)(void);
   int (*get)(FILE *stream);
+  int (**event_hook)(void);
 } editor;
 
 /// Milliseconds between two looks at what signals ask for.
@@ -177,24 +178,34 @@ enum { LOOK_AGAIN = 100 };
 static clua_idle_function idle_function;
 static void *idle_context;
 
+static bool is_readline(void) { return editor.set_signals && editor.clear_signals; }
+
 /* Ends the line that is typed where a signal asks to. */
 static bool end_line(void) {
   if (!clua_isasked()) return false;
   if (editor.is_done) *editor.is_done = 1;
+  // The others take it for the end of the input when the hook is gone.
+  if (!is_readline() && editor.event_hook) *editor.event_hook = NULL;
   return true;
 }
 
+/* Called some ten times a second while a line is awaited. */
 static int idle(void) {
-  if (end_line() || idle_function == NULL) return 0;
-  // The editor's handlers put signals off until it has time: a callback may need one at once.
-  if (editor.clear_signals && editor.set_signals) {
+  if (end_line()) return 0;
+  if (idle_function && is_readline()) {
+    // Its handlers put signals off until it has time: a callback may need one at once.
     editor.clear_signals();
     idle_function(idle_context);
     editor.set_signals();
-  } else {
+  } else if (idle_function) {
     idle_function(idle_context);
   }
-  end_line();
+  if (!end_line() && !is_readline()) {
+    // The others ask again at once.
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    poll(&input, 1, LOOK_AGAIN);
+    end_line();
+  }
   return 0;
 }
 
@@ -234,15 +245,10 @@ static void find_editor(void) {
     *(void **)&editor.check_signals = dlsym(library, "rl_check_signals");
     *(void **)&editor.get = dlsym(library, "rl_getc");
     editor.is_done = dlsym(library, "rl_done");
-    // Called some ten times a second while a line is awaited.
-    int (**hook)(void) = dlsym(library, "rl_event_hook");
+    // At the end of an input that is no terminal, readline would ask the hook for ever.
     int (**get)(FILE *) = dlsym(library, "rl_getc_function");
-    if (isatty(STDIN_FILENO)) {
-      if (hook != NULL) *hook = idle;
-    } else if (get != NULL && editor.get != NULL) {
-      // With that hook readline would ask for ever at the end of an input that is no terminal.
-      *get = get_byte;
-    }
+    if (isatty(STDIN_FILENO)) editor.event_hook = dlsym(library, "rl_event_hook");
+    else if (get && editor.get) *get = get_byte;
   }
 }
 
@@ -265,6 +271,7 @@ clua_line clua_readline(const char *prompt, char **line) {
   static bool looked;
   if (!looked) find_editor();
   looked = true;
+  if (editor.event_hook) *editor.event_hook = idle;
   *line = editor.read ? editor.read(prompt) : read_plain_line(prompt);
   if (!clua_isasked()) return *line ? CLUA_LINE_READ : CLUA_LINE_END;
   free(*line);
