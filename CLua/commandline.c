@@ -278,7 +278,7 @@ clua_line clua_readline(const char *prompt, char **line) {
   *line = NULL;
   if (clua_settle()) return CLUA_LINE_END;
   // What was typed stays on the screen; the next prompt is below it.
-  if (!editor.read) clua_writeoutput("\n");
+  if (!is_readline()) clua_writeoutput("\n");
   return CLUA_LINE_DROPPED;
 }
 

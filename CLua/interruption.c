@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The idea: a handler notes the signal and sets a hook on the state that runs; the hook raises the error
-   at the next instruction of the script. Which state runs is known because every resume of a coroutine
-   goes through clua_resume: that costs two stores per resume, and ordinary code nothing.
+/* The idea: a handler notes the signal and sets a hook on the state that runs; the hook raises the
+   error at the next instruction of the script. Which state runs is known because every resume of a
+   coroutine goes through clua_resume: that costs two stores per resume, and ordinary code nothing.
 
-   The invariant: what follows is read and written only in the handlers, which keep each other out, and
-   with the signals blocked; what is read elsewhere is one word. */
+   The invariant: what follows is read and written only in the handlers, which keep each other out,
+   and with the signals blocked; what is read elsewhere is one word. */
 
 /// How far the interruption of what runs has come.
 typedef enum stage {
@@ -44,8 +44,9 @@ typedef enum deadline { LIMIT, INSIST, KILL, DEADLINES } deadline;
 
 enum { STATUS_TIMEOUT = 124, STATUS_SIGNAL = 128 };
 
-/// Seconds: from a request that is not followed until it cannot be caught, from then until the process is
-/// ended from outside, and after a caught one, in which another signal counts as the second.
+/// Seconds: from a request that is not followed until it cannot be caught, from then until the
+/// process is ended from outside, and after a caught one, in which another signal counts as the
+/// second.
 static const double PATIENCE = 1;
 static const double LEAST_GRACE = 0.1;
 
@@ -55,8 +56,8 @@ static pthread_t owner;
 static volatile sig_atomic_t stage_now = CALM, phase_now = LIKE_LUA, report_now = NONE;
 static volatile sig_atomic_t ending;
 
-/// Where ASKED raises the error: in the functions that lie at most so deep in a coroutine, or anywhere
-/// where that is NULL.
+/// Where ASKED raises the error: in the functions that lie at most so deep in a coroutine, or
+/// anywhere where that is NULL.
 static struct aim {
   lua_State *volatile thread;
   volatile int depth;
@@ -98,7 +99,7 @@ static void on_signal(int signal, void (*handler)(int)) {
   sigaction(signal, &action, NULL);
 }
 
-/* ---- Time -------------------------------------------------------------------------------------- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 static double now(void) {
   struct timespec time;
@@ -123,12 +124,12 @@ static void arm(void) {
   setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* ---- Raising ----------------------------------------------------------------------------------- */
+/* ---- Raising --------------------------------------------------------------------------------- */
 
 static const char MODULE[] = "=obs";
 
-/// So many instructions in a row the module `obs` may run in spite of an interruption that cannot be
-/// caught: what it has begun it can end, and no loop in it lasts.
+/// So many instructions in a row the module `obs` may run in spite of an interruption that cannot
+/// be caught: what it has begun it can end, and no loop in it lasts.
 enum { MODULE_INSTRUCTIONS = 1000 };
 
 static const char INTERRUPTED[] = "interrupted!", TIMED_OUT[] = "timed out (--timeout=";
@@ -207,7 +208,7 @@ static void wake_loop(void) {
   (void)written;  // A full pipe is readable already.
 }
 
-/* ---- Coroutines -------------------------------------------------------------------------------- */
+/* ---- Coroutines ------------------------------------------------------------------------------ */
 
 static void hand_over(lua_State *to) {
   if (is_pending() && state && pthread_equal(pthread_self(), owner)) set_hook(to);
@@ -238,7 +239,7 @@ int clua_resetthread(lua_State *thread, lua_State *from) {
   return status;
 }
 
-/* ---- Handlers ----------------------------------------------------------------------------------- */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 /* Whether the handler runs on another thread than the script; that one gets the signal then. */
 static bool is_passed_on(int signal) {
@@ -306,7 +307,7 @@ static void expire(int signal) {
   errno = error;
 }
 
-/* ---- What the program is at --------------------------------------------------------------------- */
+/* ---- What the program is at ------------------------------------------------------------------ */
 
 void clua_beginstate(lua_State *L) {
   state = L;
@@ -408,7 +409,7 @@ void clua_forgetstate(void) {
   unblock(&before);
 }
 
-/* ---- What signals ask for ------------------------------------------------------------------------ */
+/* ---- What signals ask for -------------------------------------------------------------------- */
 
 /* Where a standard stream is closed, its number must stay free. */
 static void open_wake(void) {
@@ -489,7 +490,7 @@ clua_interruption clua_uncaught(const char *message) {
   return result;
 }
 
-/* ---- A prompt inside of a program -------------------------------------------------------------- */
+/* ---- A prompt inside of a program ------------------------------------------------------------ */
 
 typedef enum answer { STATEMENT, CONTINUE, QUIT } answer;
 

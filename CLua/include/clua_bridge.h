@@ -120,8 +120,8 @@ int clua_callplainly(lua_State *L);
 /// (function) -> a C function, which calls it if it is none itself. A tail call of that keeps the frame of the
 /// code that makes it, whose line errors name.
 int clua_outer(lua_State *L);
-/// Replaces functions of `coroutine`: `yield` by one that knows watchers, those that run a coroutine by
-/// ones that know getters and interruptions. [-0, +(0|1), -]
+/// Replaces functions of `coroutine`: `yield` by one that knows watchers, those that run a
+/// coroutine by ones that know getters and interruptions. [-0, +(0|1), -]
 int clua_try_watchyields(lua_State *L);
 /// Calls what the node of the table in `slot` of the table of anchors keeps under `key` with that
 /// table and nil; as clua_tracedcall. Needs eight free slots. [-0, +(0|1), -]

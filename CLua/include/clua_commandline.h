@@ -1,5 +1,5 @@
-/// What a stand-alone interpreter needs of C: operations that may raise, the C streams, and the line
-/// editor that is looked for when the prompt starts.
+/// What a stand-alone interpreter needs of C: operations that may raise, the C streams, and the
+/// line editor that is looked for when the prompt starts.
 #ifndef CLUA_COMMANDLINE_H
 #define CLUA_COMMANDLINE_H
 

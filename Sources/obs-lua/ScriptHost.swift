@@ -78,8 +78,8 @@ final class ScriptHost {
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
   ///
-  /// Signals and the time limit ask for that; `clua_exitrequest` tells the status then, which wins over
-  /// this one.
+  /// Signals and the time limit ask for that; `clua_exitrequest` tells the status then, which wins
+  /// over this one.
   func runLoop() -> CInt {
     host.runLoop(wakingFor: clua_wakedescriptor()) { clua_settle() }
     return hasFailed ? 1 : 0

@@ -9,8 +9,8 @@ struct ChildProcess {
 
   /// Starts a program.
   ///
-  /// The device `terminal` becomes its standard input, output and error, and the terminal whose keys
-  /// send it signals.
+  /// The device `terminal` becomes its standard input, output and error, and the terminal whose
+  /// keys send it signals.
   init(_ arguments: [String], terminal: String? = nil) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
