@@ -35,6 +35,8 @@ extension LuaHost {
     do {
       try forEachEntry(at: list + 1, of: L) {
         let key = lua_gettop(L) - 1
+        // Lazy keys are no elements, valid or not (C13).
+        if clua_node_islazy(L, TableKind.table(node), key) { return }
         try pushEdit("insert", to: L) { _ in }
         for (field, index) in [("at", key), ("new", key + 1)] {
           lua_pushvalue(L, index)

@@ -152,6 +152,21 @@ for name, make in pairs { ["a plain map"] = plain, ["an obs.dictionary"] = obs.d
     eq(edits(), "insert@a +1")
   end)
 end
+check("C13: initially lazy keys are left out, read or not", function()
+  for _, make in ipairs { function(t) return t end, obs.dictionary } do
+    local t = make { a = 1 }
+    obs.computed(t, "q", { "a" }, function(self) return self.a end)
+    obs.lazy(t, "r", function() return 1 end)
+    eq(t.q, 1)
+    local edits = told(t, { initial = true })
+    eq(edits(), "insert@a +1")
+    t.a = 2
+    eq(edits(), "replace@a -1 +2")
+    eq(t.q, 2)
+    eq(edits(), "")
+  end
+end)
+
 check("a set: edits by member", function()
   local s = obs.set_of { "a" }
   local edits = told(s)
