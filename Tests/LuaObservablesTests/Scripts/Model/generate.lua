@@ -287,7 +287,9 @@ operation("observe", 16, function(self)
   if chance(6) and not (is_immediate and self.known.due_immediate) then
     n.options[#n.options + 1] = "initial = true"
   end
-  if chance(6) then n.options[#n.options + 1] = "once = true" end
+  -- How often it is called by what may be several operations, is open.
+  local is_open = is_immediate and table.concat(n.paths):find "[@c]"
+  if chance(6) and not is_open then n.options[#n.options + 1] = "once = true" end
   if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
   if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i@]" or table.concat(n.paths):find "count" or table.concat(n.paths):find "%l%d")) then
     n.options[#n.options + 1] = "equals = " .. pick(EQUALS)
@@ -309,6 +311,41 @@ end, function(n)
   return ("w[%d] = obs.observe(o[%d], %s, function(t, by, change)\n%s\nend, {name = '%d'%s})"):format(
     n.id, n.slot, listed, indented(body), n.id, options ~= "" and ", " .. options or "")
 end)
+
+operation("follow", 2, function(self)
+  self.watchers = self.watchers + 1
+  local n = {id = self.watchers, slot = chance(3) and pick(OBJECTS) or random(6, 10), options = {}}
+  self.slots[n.id] = n.slot
+  for _, option in ipairs {"initial", "once"} do
+    if chance(6) then n.options[#n.options + 1] = option .. " = true" end
+  end
+  return n
+end, function(n)
+  local options = table.concat({("name = '%d'"):format(n.id), table.unpack(n.options)}, ", ")
+  return ("w[%d] = follow(%d, o[%d], {%s}%s)"):format(
+    n.id, n.id, n.slot, options, n.slot > #OBJECTS and n.slot < MAP and ", {}" or "")
+end)
+
+operation("watch_keys", 2, function(self)
+  self.watchers = self.watchers + 1
+  local n = {id = self.watchers, slot = chance(3) and pick {MAP, SET} or pick(OBJECTS), options = {}}
+  self.slots[n.id] = n.slot
+  n.keys = {}
+  for i = 1, random(3) do
+    n.keys[i] = n.slot == SET and self:member() or n.slot == MAP and pick {"'k'", "'l'", "'a'", "'x'"}
+      or pick {"'a'", "'b'", "'x'", "'items'"}
+  end
+  if chance(6) then n.options[1] = "initial = true" end
+  return n
+end, function(n)
+  local options = table.concat({("name = '%d'"):format(n.id), table.unpack(n.options)}, ", ")
+  return ("w[%d] = obs.observe_keys(o[%d], {%s}, function(...) say(%d, ...) end, {%s})"):format(
+    n.id, n.slot, table.concat(n.keys, ", "), n.id, options)
+end)
+
+operation("counts", 1, function(self)
+  return {target = self:any_object()}
+end, function(n) return ("say_counts(%s)"):format(n.target) end)
 
 operation("boom", 0, nil, function(n) return ("boom '%d'"):format(n.id) end)
 

@@ -144,6 +144,32 @@ local function vocabulary(self, lua)
     return true
   end
 
+  -- Follows the edits of a collection, and says what they make of what was there.
+  -- `list`: where it is one; else it has keys or members.
+  function env.follow(id, object, options, list)
+    local map = {}
+    if not options.initial then lua.contents(object, list, map) end
+    local function hear(observed, edits, observer)
+      lua.edit(list, map, edits)
+      local texts = {}
+      for key, value in next, map do texts[#texts + 1] = self:name(key) .. "=" .. self:name(value) end
+      table.sort(texts)
+      self:say("edits %s (%s, %s) give %s {%s}", id, self:name(observed), self:name(observer),
+        self:name(list or {}), table.concat(texts, " "))
+    end
+    return lua.obs.observe_edits(object, hear, options)
+  end
+  -- Who is observed by how many.
+  function env.say_counts(object)
+    local texts = {}
+    for _, key in ipairs(lua.obs.observed_keys(object)) do
+      local text = key:gsub("^&'?", ""):gsub("table:%d+", "table")
+      texts[#texts + 1] = ("%s:%d"):format(text, lua.obs.observer_count(object, key))
+    end
+    table.sort(texts)
+    self:say("observed %s", table.concat(texts, " "))
+  end
+
   -- The functions that change plain tables in several steps, or in one. What immediate watchers are
   -- told of the first change is left out until the statement ends.
   local function in_one(operation, ...)
@@ -180,6 +206,23 @@ local function real_functions()
   end
   function lua.new(fields) return fields end
   function lua.list_operation(name) return table[name] end
+  function lua.contents(object, list, map)
+    local n = list and obs.get(object, "@count")
+    for key, value in next, object do
+      if list and math.type(key) == "integer" and key <= n then list[key] = value
+      elseif not (type(key) == "string" and key:find "^%l%d$") then map[key] = value end
+    end
+  end
+  function lua.edit(list, map, edits)
+    for _, edit in ipairs(edits) do
+      local kind, at = edit.kind, edit.at
+      if kind == "move" then table.insert(list, at, table.remove(list, edit.from))
+      elseif not list or math.type(at) ~= "integer" then map[at] = edit.new
+      elseif kind == "insert" then table.insert(list, at, edit.new)
+      elseif kind == "remove" then table.remove(list, at)
+      else list[at] = edit.new end
+    end
+  end
   function lua.collect()
     collectgarbage()
     collectgarbage()
@@ -192,6 +235,18 @@ local function reference_functions(M)
   function lua.list_operation(name)
     return function(list, ...) return M.list_operation(table[name], list, ...) end
   end
+  local function put(content, list, map)
+    for key in next, list or {} do list[key] = nil end
+    for key in next, map do map[key] = nil end
+    for i, key in ipairs(content.keys) do
+      if content.is_set then map[content[i]] = content[i]
+      elseif list and key == #list + 1 then list[key] = content[i]
+      else map[key] = content[i] end
+    end
+  end
+  function lua.contents(object, list, map) put(M.content(object), list, map) end
+  -- It is told all that is there, instead of edits.
+  function lua.edit(list, map, content) put(content, list, map) end
   function lua.open_ids() return M.names_of_computed() end
   function lua.is_open(object, name)
     local p = M.data[object] and M.data[object].lazy[name]

@@ -239,6 +239,7 @@ return function(M)
     return handle
   end
   function M.observe_keys(object, keys, callback, options)
+    if #keys == 0 then error("no keys", 0) end
     local last, paths, is_set = {}, {}, data[object].kind == "set"
     local function read(key)
       if not is_set then return M.value_at(object, key) end

@@ -85,7 +85,7 @@ return function(M)
 
   -- All that a collection or plain table holds, to be compared.
   function M.content(object)
-    local content = {keys = M.keys(object)}
+    local content = {keys = M.keys(object), is_set = data[object].kind == "set"}
     for i, key in ipairs(content.keys) do content[i] = data[object].store[key] end
     return content
   end
@@ -240,14 +240,17 @@ return function(M)
     local function visit_operator(object, i, operator)
       local texts = {}
       for k = i, #path do texts[#texts + 1] = path[k].text end
-      labels[#labels + 1] = {object, table.concat(texts, ".")}
-      if operator == "first" or operator == "last" then
+      local is_end = operator == "first" or operator == "last"
+      labels[#labels + 1] = {object, is_end and path[i].text or table.concat(texts, "."), i}
+      if is_end then
         return visit(value_of(object, i, end_of(object, operator)), i + 1)
       end
       value_of(object, i, function() return M.operate(object, path, i) end)
       if not path[i + 1] then return end
-      local inner = {stored = {}, derived = {}, digits = {}, labels = labels}
-      for _, element in ipairs((M.elements(object))) do M.walk(element, path, supposed, inner, i + 1) end
+      local inner, below = {stored = {}, derived = {}, digits = {}, labels = labels}, M.parse(path)
+      -- A union of collections looks at all that they hold.
+      if operator:find "nionOf[AS]" then below[#below + 1] = {kind = "every", text = "*"} end
+      for _, element in ipairs((M.elements(object))) do M.walk(element, below, supposed, inner, i + 1) end
     end
 
     function visit(object, i)
@@ -259,13 +262,13 @@ return function(M)
       local kind, key = part.kind, part.key
       if kind == "operator" then return visit_operator(object, i, key) end
       if kind == "edits" then
-        labels[#labels + 1] = {object, "*"}
+        labels[#labels + 1] = {object, "*", i}
         value_of(object, i, function() return M.content(object) end)
       elseif kind == "name" and key == "count" and d.kind then
-        labels[#labels + 1] = {object, "count"}
+        labels[#labels + 1] = {object, "count", i}
         value_of(object, i, function() return (select(2, M.elements(object))) end)
       elseif kind == "every" or kind == "name" and M.is_list(d) then
-        labels[#labels + 1] = {object, "*"}
+        labels[#labels + 1] = {object, "*", i}
         stored[#stored + 1] = {object, EVERY, not path[i + 1]}
         if kind == "name" then return visit_each(M.elements(object), i) end
         if path[i + 1] then return visit_each(M.values(object), i + 1) end
@@ -278,12 +281,12 @@ return function(M)
           if path.heard[property] then value_of(object, name, property) end
         end
       elseif kind == "digits" and path.anchors and path.anchors[i] then
-        labels[#labels + 1] = {object, tostring(key)}
+        labels[#labels + 1] = {object, tostring(key), i}
         out.digits[#out.digits + 1] = {object, i, is_spread}
         local anchor = path.anchors[i][object]
         if anchor ~= NONE then visit(anchor, i + 1) end
       elseif d.lazy[key] then
-        labels[#labels + 1] = {object, part.text}
+        labels[#labels + 1] = {object, part.text, i}
         local property = d.lazy[key]
         if property.cached then return visit(value_of(object, i, property), i + 1) end
         -- Without a cache it announces its dependencies, as if they were on the path (Z3).
@@ -298,7 +301,7 @@ return function(M)
         end
         visit(supposed(property), i + 1)
       else
-        labels[#labels + 1] = {object, part.text}
+        labels[#labels + 1] = {object, part.text, i}
         stored[#stored + 1] = {object, key, i}
         -- What a function `__index` gives is nothing that a path goes through.
         visit(M.value_at(object, key), i + 1)

@@ -545,8 +545,10 @@ return function(M)
       for _, path in ipairs(is_active(w) and w.paths or {}) do
         local seen = {}
         for _, label in ipairs(M.walk(w.root, path, supposed).labels) do
-          if label[1] == object and not seen[label[2]] then
-            seen[label[2]] = true
+          -- P8: one object at one step is one.
+          local place = label[2] .. " " .. label[3]
+          if label[1] == object and not seen[place] then
+            seen[place] = true
             counts[label[2]] = (counts[label[2]] or 0) + 1
           end
         end
