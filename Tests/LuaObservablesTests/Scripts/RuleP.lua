@@ -521,6 +521,32 @@ check("P7: a path may pass into what cannot be observed", function()
 end)
 
 -- P8
+check("P8: an object that a wildcard leads to, itself and as an element of an array, is one", function()
+  for _, is_first in ipairs { true, false } do
+    local e = { a = 1 }
+    local t = is_first and { x = e } or { items = obs.array { e } }
+    local n = counter(t, "*.a")
+    if is_first then t.items = obs.array { e } else t.x = e end
+    eq(n(), 1)
+    eq(obs.observer_count(e, "a"), 1)
+    t.x = nil
+    eq(n(), 1)
+    e.a = 2
+    eq(n(), 1)
+    t.x = e
+    t.items:clear()
+    eq(n(), 1)
+    eq(obs.observer_count(e, "a"), 1)
+    e.a = 3
+    eq(n(), 1)
+    t.x = nil
+    eq(n(), 1)
+    e.a = 4
+    eq(n(), 0)
+    eq(obs.observer_count(e, "a"), 0)
+  end
+end)
+
 check("P8: a path may loop back to its root", function()
   local t = { name = "x" }
   t.me = t

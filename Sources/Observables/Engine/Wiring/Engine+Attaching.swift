@@ -221,7 +221,15 @@ extension Engine {
       prepare(link, of: path, isSpread: place.isSpread, in: slot)
     }
     append(link, to: slot)
-    if parent?.pointee.isFanned == true || place.isSpread { addRoute(to: link, of: wire) }
+    if place.isSpread, let state = parent?.state, !state.leadsToSpread {
+      // The elements of a collection lie at the same step as the other members do.
+      state.leadsToSpread = true
+      parent!.forEachChild { addRoute(to: $0, of: wire) }
+    } else if parent?.pointee.isFanned == true || place.isSpread
+      || parent?.state?.leadsToSpread == true
+    {
+      addRoute(to: link, of: wire)
+    }
     if slot.pointee.lazy != nil {
       adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {

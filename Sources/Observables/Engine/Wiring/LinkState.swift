@@ -20,6 +20,8 @@ final class LinkState {
   var cursor = 0
   /// The objects below, each once, however often it is there.
   var members: [NodeRef: FanMember] = [:]
+  /// A name is asked of the elements of one of its members.
+  var leadsToSpread = false
   /// How many members there are that cannot be gone through.
   var otherCount = 0
   /// The members as values; of a feed.

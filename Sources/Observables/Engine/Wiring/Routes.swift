@@ -7,8 +7,9 @@
 /// link lives exactly as long as a route leads to it, lists that contain each other included. A path
 /// costs O(steps × objects) that way, a cut O(links and joins below it).
 ///
-/// A path without wildcards has no routes, and the objects right below its first wildcard, which
-/// nothing else can lead to, are not noted.
+/// A path without wildcards has no routes. The objects right below its first wildcard are noted only
+/// where one of them is a collection whose elements the next name is asked of: nothing else can lead to
+/// the same step.
 final class Routes {
   private struct Place: Hashable {
     let step: Int32
