@@ -21,11 +21,49 @@ extension Engine {
   @inline(__always)
   private func note(_ change: Change) {
     if isRecording { recorder?.wrote(change) }
-    if change.isSame { return }
+    if change.isSame {
+      if change.node.pointee.journalReaders > 0 { noteMembers(change) }
+      return
+    }
     if change.node.pointee.journalReaders > 0 { noteJournal(of: change.node) }
     if let slot = change.slot { mark(slot, change) }
     if let every = change.every { mark(every, change) }
     if !invalidated.isEmpty { spread(change) }
+  }
+
+  /// A key has the value that it had already by inheriting it: nobody is called for that (T5), but it is a
+  /// member of the object from now on, or no more.
+  ///
+  /// Paths follow it at once, as nobody is called who would follow it then.
+  private func noteMembers(_ change: Change) {
+    noteJournal(of: change.node)
+    var following: [WatcherID] = []
+    var next = change.every?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      let watcher = link.pointee.wire.pointee.watcher
+      guard watcher.pointee.flags.isDisjoint(with: [.immediate, .comparing]), markMembers(at: link)
+      else { continue }
+      following.append(watcher.identity)
+      if watcher.pointee.flags.contains(.lazy) {
+        invalidate(watcher, isCertain: false, by: change)
+      } else if !watcher.pointee.flags.contains(.certain) {
+        mark(watcher, isCertain: false, by: change)
+      }
+    }
+    if !invalidated.isEmpty { spread(change) }
+    for name in following {
+      if let watcher = watcher(name), settleDependencies(of: watcher) { rewire(watcher) }
+    }
+  }
+
+  /// Has a link looked at that depends on which members there are; false where it does not.
+  func markMembers(at link: LinkRef) -> Bool {
+    let effect = link.pointee.effect
+    guard link.state != nil || effect.contains(.dirty) else { return false }
+    if effect.contains(.stale) || link.state?.role == .wildcard { markStale(link) }
+    if effect.contains(.dirty) { markDirty(link) }
+    return true
   }
 
   @inline(__always)

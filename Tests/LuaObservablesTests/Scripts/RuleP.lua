@@ -521,6 +521,48 @@ check("P7: a path may pass into what cannot be observed", function()
 end)
 
 -- P8
+check("P6: a key that takes over the value that it inherits, or gives it back, is one of `*` or none", function()
+  for _, is_immediate in ipairs { false, true } do
+    local b, t = { v = 1 }, setmetatable({}, { __index = { x = nil } })
+    setmetatable(t, { __index = { x = b } })
+    local calls = 0
+    obs.observe(t, "*.v", function() calls = calls + 1 end, { immediate = is_immediate })
+    local function n()
+      calls = 0
+      obs.flush()
+      return calls
+    end
+    local function after(change)
+      calls = 0
+      change()
+      local inside = calls
+      return inside + n()
+    end
+    eq(after(function() b.v = 2 end), 0)
+    eq(after(function() t.x = b end), 0)
+    eq(after(function() b.v = 3 end), 1)
+    eq(after(function() t.x = nil end), 0)
+    eq(after(function() b.v = 4 end), 0)
+    -- In one turn.
+    eq(after(function()
+      t.x = b
+      b.v = 5
+    end), 1)
+    eq(after(function() b.v = 6 end), 1)
+  end
+end)
+
+check("P6: … and one of the elements that operators have", function()
+  local t = setmetatable({}, { __index = { 1 } })
+  local n = counter(t, { "@count", "@sum" })
+  t[1] = 1
+  eq(n(), 1)
+  eq(obs.get(t, "@sum"), 1)
+  t[1] = nil
+  eq(n(), 1)
+  eq(obs.get(t, "@sum"), 0)
+end)
+
 check("P8: an object that a wildcard leads to, itself and as an element of an array, is one", function()
   for _, is_first in ipairs { true, false } do
     local e = { a = 1 }

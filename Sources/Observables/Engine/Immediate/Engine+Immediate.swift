@@ -51,7 +51,9 @@ extension Engine {
   ) {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.isEager else { return }
-    if change.isSame, !watcher.pointee.flags.contains(.comparing) { return }
+    let isOfMembers =
+      change.isSame && change.node.pointee.journalReaders > 0 && markMembers(at: link)
+    if change.isSame, !isOfMembers, !watcher.pointee.flags.contains(.comparing) { return }
     let call = ImmediateCalls.Call(
       watcher: watcher.identity, change: .written(change),
       path: link.pointee.wire.pointee.path.takeUnretainedValue())
@@ -61,7 +63,10 @@ extension Engine {
       if effect.contains(.dirty) { markDirty(link) }
       if !effect.isDisjoint(with: [.stale, .dirty]) { changed.append(call) }
     }
-    if effect.contains(.certain) {
+    if isOfMembers { changed.append(call) }
+    if change.isSame, !watcher.pointee.flags.contains(.comparing) {
+      // Nobody is called for it.
+    } else if effect.contains(.certain) {
       calls.append(call)
     } else if link.isAnchored {
       if !change.isSame, link.pointee.derived > 0 { judge(watcher) }
