@@ -41,11 +41,13 @@ local function difference(program)
   end)
 end
 
--- Whether a program makes every object that it names, as other programs do.
+-- Whether a program makes every object before it names it, as other programs do.
 local function is_whole(program)
-  local text = table.concat(generate.texts(program), "\n")
-  for object in text:gmatch "o%[%d+%]" do
-    if not text:find(object .. " = n", 1, true) then return false end
+  local made = {}
+  for i, text in ipairs(generate.texts(program)) do
+    local own = program[i].operation == "make" and text:match "^(o%[%d+%])"
+    if own then made[own] = true end
+    for object in text:gmatch "o%[%d+%]" do if not made[object] then return false end end
   end
   return true
 end

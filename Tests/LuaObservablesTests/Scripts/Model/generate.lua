@@ -355,6 +355,7 @@ operation("handle", 7, function(self)
     id = random(self.watchers), method = pick {"stop", "pause", "resume", "resume", "schedule", "run"},
   }
   local known, method = self.known, n.method
+  if method == "pause" and not self.pauses then return nil end
   if method == "schedule" and self.is_immediate[n.id] and known.due_immediate then return nil end
   if method == "run" and known.run_pending then return nil end
   return n
@@ -521,7 +522,8 @@ operation("turn", 4, function(self)
 end, function() return "turn" end)
 
 operation("collect", 1, function(self)
-  return self.depth == 0 and {} or nil
+  -- What a paused watcher has still to look at, it holds.
+  return self.depth == 0 and not self.pauses and {} or nil
 end, function() return "collect" end)
 
 operation("later", 1, function(self)
@@ -594,7 +596,9 @@ end)
 function generate.program(seed, known)
   math.randomseed(seed)
   local self = setmetatable({
-    known = known, declares_late = chance(3), has_lazies = chance(2), is_immediate = {}, has_equals = {}, slots = {}, watchers = 0, scopes = 0, labels = 0, depth = 0, paths = {}, total = 0,
+    known = known, declares_late = chance(3), has_lazies = chance(2), pauses = chance(2),
+    is_immediate = {}, has_equals = {}, slots = {}, paths = {},
+    watchers = 0, scopes = 0, labels = 0, depth = 0, total = 0,
   }, Generator)
   for _, name in ipairs(operations) do self.total = self.total + operations[name].weight end
   local program = {}
