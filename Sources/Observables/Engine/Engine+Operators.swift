@@ -8,6 +8,7 @@ extension Engine {
     if state.role == .feed {
       // Behind a new operator, that one takes it when its turn comes.
       forEachOwner(of: link) { owner in
+        noteOrder(of: owner.link)
         for (value, count) in state.values { add(value, count, to: owner) }
       }
       return
@@ -65,9 +66,16 @@ extension Engine {
         state.add(member.contribution, -member.count)
         state.add(contribution, member.count)
         state.members[node]!.contribution = contribution
+        noteOrder(of: owner.link)
         if isOutermost(owner.link) { markDirty(owner.link) } else { changed.append(owner.link) }
       }
     }
+  }
+
+  /// A part of an operator has other values, which may be those of all parts in another order.
+  private func noteOrder(of link: LinkRef) {
+    guard let state = link.state, state.operation?.keepsOrder == true else { return }
+    state.aggregate?.noteOrder()
   }
 
   /// The members of an operator changed.
@@ -190,6 +198,7 @@ extension Engine {
       let feed = feed(below: top)
     else { return }
     forEachOwner(of: parent) { owner in
+      noteOrder(of: owner.link)
       for (value, times) in feed.values { add(value, times * count, to: owner) }
     }
   }

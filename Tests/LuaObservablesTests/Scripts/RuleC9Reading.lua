@@ -113,6 +113,29 @@ check("what is observed is read from there, and is the same", function()
   if observed then obs.stop(t) end
   eq(read(), after)
 end)
+check("a union that keeps the order is another one where parts of it change places", function()
+  local a, b = { tag = 1, tags = { 1, 2 } }, { tag = 2, tags = { 3 } }
+  local t = { items = { a, b } }
+  local calls = {}
+  for _, path in ipairs { "items.@unionOfObjects.tag", "items.@unionOfArrays.tags" } do
+    obs.observe(t, path, function() calls[#calls + 1] = table.concat(obs.get(t, path), " ") end)
+  end
+  local function told(change)
+    for i in ipairs(calls) do calls[i] = nil end
+    change()
+    obs.flush()
+    return table.concat(calls, ", ")
+  end
+  eq(told(function() a.tag, b.tag = 2, 1 end), "2 1")
+  eq(told(function() a.tags, b.tags = b.tags, a.tags end), "3 1 2")
+  eq(told(function() b.tags = { 2, 1 } end), "3 2 1")
+  eq(told(function() b.tags = { 2, 1 } end), "")
+  eq(told(function()
+    a.tag, b.tag = 1, 2
+    a.tag, b.tag = 2, 1
+  end), "")
+end)
+
 check("inherited values count, as everywhere", function()
   local base = { __index = { price = 5 } }
   eq(obs.get({ setmetatable({}, base), { price = 1 } }, "@sum.price"), 6)
