@@ -130,7 +130,9 @@ return function(M)
       local best
       for k = 1, n do
         local value = values[k]
-        if not math.type(value) and type(value) ~= "string" or best and type(value) ~= type(best) then
+        -- NaN is neither less nor more than anything.
+        local is_odd = not math.type(value) and type(value) ~= "string"
+        if is_odd or best and value == value and type(value) ~= type(best) then
           error("no order under @" .. operator, 0)
         end
         if value == value and (best == nil or operator == "min" and value < best

@@ -330,8 +330,11 @@ return function(M)
     for _, w in ipairs(all) do
       local change
       local may_differ = derives[w] or heard[w][1] or #changes == 0
-      if w.immediate and may_differ and not w.paused and batch_depth == 0 then
+      -- What getters write meanwhile is nothing that it has to look at again.
+      if w.immediate and may_differ and not w.paused and batch_depth == 0 and not w.is_compared then
+        w.is_compared = true
         change, w.base = difference(w, computed)
+        w.is_compared = false
       end
       if w.immediate or w.equals then
         if change or heard[w][1] then eager[#eager + 1] = {w, change} end
