@@ -260,6 +260,8 @@ operation("read", 1, function(self)
 end, function(n) return ("say(%s.%s)"):format(n.target, n.key) end)
 
 operation("trigger", 2, function(self)
+  -- Which edits that is, is open.
+  if not self.triggers then return nil end
   local key = pick(KEYS)
   local previous = self:value_for(key)
   if self.known.trigger_previous then previous = #key == 1 and key < "x" and self:scalar() or nil end
@@ -312,7 +314,8 @@ end, function(n)
     n.id, n.slot, listed, indented(body), n.id, options ~= "" and ", " .. options or "")
 end)
 
-operation("follow", 2, function(self)
+operation("follow", 3, function(self)
+  if self.triggers then return nil end
   self.watchers = self.watchers + 1
   local n = {id = self.watchers, slot = chance(3) and pick(OBJECTS) or random(6, 10), options = {}}
   self.slots[n.id] = n.slot
@@ -596,7 +599,7 @@ end)
 function generate.program(seed, known)
   math.randomseed(seed)
   local self = setmetatable({
-    known = known, declares_late = chance(3), has_lazies = chance(2), pauses = chance(2),
+    known = known, declares_late = chance(3), has_lazies = chance(2), pauses = chance(2), triggers = chance(2),
     is_immediate = {}, has_equals = {}, slots = {}, paths = {},
     watchers = 0, scopes = 0, labels = 0, depth = 0, total = 0,
   }, Generator)
