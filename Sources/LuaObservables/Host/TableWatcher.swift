@@ -6,7 +6,7 @@ public import Observables
 ///
 /// The table owns it (L1): dropping the handle ends nothing. It ends with ``stop()``, when the table is
 /// collected or the observer gone, or when the host closes. Confined to the loop's thread.
-public final class TableWatcher: Receiver {
+public final class TableWatcher: ObservationCore.Receiver {
   /// What is called: `change` is nil where nothing was written.
   typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) -> Void
 
@@ -65,18 +65,20 @@ public final class TableWatcher: Receiver {
   // MARK: Receiver
 
   @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef) { call(watcher, nil) }
+  public override func deliver(_ watcher: ObservationCore.WatcherRef) { call(watcher, nil) }
 
   @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+  public override func deliver(
+    _ watcher: ObservationCore.WatcherRef, _ change: ObservationCore.ImmediateChange, path: Path
+  ) {
     guard let saved = host?.saved(change) else { return }
     call(watcher, TableChange(path: path, key: saved.key, old: saved.old, new: saved.new))
   }
 
   @_documentation(visibility: internal)
   public override func accept(
-    _ change: ImmediateChange, for watcher: WatcherRef
-  ) -> ImmediateChange? {
+    _ change: ObservationCore.ImmediateChange, for watcher: ObservationCore.WatcherRef
+  ) -> ObservationCore.ImmediateChange? {
     guard let equals, let host else { return super.accept(change, for: watcher) }
     if case .written(let written) = change, written.values == nil {
       return super.accept(change, for: watcher)
@@ -88,13 +90,17 @@ public final class TableWatcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func save(_ change: Change) -> AnyObject? { host?.saved(.written(change)) }
+  public override func save(_ change: ObservationCore.Change) -> AnyObject? {
+    host?.saved(.written(change))
+  }
 
   @_documentation(visibility: internal)
-  public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
+  public override func isObserverAlive(_ watcher: ObservationCore.WatcherRef) -> Bool {
+    observer != nil
+  }
 
   @_documentation(visibility: internal)
-  public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+  public override func ended(_ watcher: ObservationCore.WatcherRef, observedDied path: Path?) {
     record = nil
     (body, equals) = (nil, nil)
     // This may be in the middle of anything.
@@ -103,10 +109,11 @@ public final class TableWatcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func title(_ watcher: WatcherRef) -> String { name }
+  public override func title(_ watcher: ObservationCore.WatcherRef) -> String { name }
 
   @_documentation(visibility: internal)
-  public override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+  public override func label(_ watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)
+  {
     (name, site)
   }
 }

@@ -6,7 +6,7 @@ public import Observables
 extension LuaTable: ObservableReference {
   /// Where the table is observed; nil if its state is closed or has no host on that loop.
   @_documentation(visibility: internal)
-  public func observationToken(in engine: Engine) -> ObservationToken? {
+  public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     guard let state = try? pin.state, let host = state.attachment as? LuaHost,
       host.engine === engine
     else { return nil }

@@ -30,7 +30,7 @@ public class ObservableCollection: KeyPathObservable {
 
   /// Where it is observed by the loop of `engine`, which is the only one that may.
   @_documentation(visibility: internal)
-  public func observationToken(in engine: Engine) -> ObservationToken? {
+  public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     if let node {
       if self.engine !== engine {
         engine.hasMetForeign = true

@@ -1,308 +1,310 @@
-/// One engine serves every kind of observed object of a loop; it holds no values and is not generic.
-///
-/// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The operations are in slices of this type: making
-/// nodes and watchers here, wiring, writes, immediate calls, flushing and endings in their own files.
-@_documentation(visibility: internal)
-public final class Engine {
-  /// Where its loop lives.
-  let home: LoopHome
-  /// Where other threads leave messages for this engine's loop.
-  package let inbox: Inbox
-  /// The largest number of turns in a row that only re-trigger watchers (T4).
-  @exclusivity(unchecked) package var retriggerLimit = 1000
-  /// How often an immediate watcher may set itself off (T9).
-  @exclusivity(unchecked) package var immediateLimit = 100
+extension ObservationCore {
+  /// One engine serves every kind of observed object of a loop; it holds no values and is not generic.
+  ///
+  /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The operations are in slices of this type: making
+  /// nodes and watchers here, wiring, writes, immediate calls, flushing and endings in their own files.
+  @_documentation(visibility: internal)
+  public final class Engine {
+    /// Where its loop lives.
+    let home: LoopHome
+    /// Where other threads leave messages for this engine's loop.
+    package let inbox: Inbox
+    /// The largest number of turns in a row that only re-trigger watchers (T4).
+    @exclusivity(unchecked) package var retriggerLimit = 1000
+    /// How often an immediate watcher may set itself off (T9).
+    @exclusivity(unchecked) package var immediateLimit = 100
 
-  let records = Records()
+    let records = Records()
 
-  /// Watchers by index; `nil` where one ended.
-  @exclusivity(unchecked) private var table: [WatcherRef?] = []
-  @exclusivity(unchecked) private var freeIndices: [Int] = []
-  @exclusivity(unchecked) private var lastID: UInt64 = 0
-  @exclusivity(unchecked) private var recordCount = 0
-  @exclusivity(unchecked) var firstNode: NodeRef?
+    /// Watchers by index; `nil` where one ended.
+    @exclusivity(unchecked) private var table: [WatcherRef?] = []
+    @exclusivity(unchecked) private var freeIndices: [Int] = []
+    @exclusivity(unchecked) private var lastID: UInt64 = 0
+    @exclusivity(unchecked) private var recordCount = 0
+    @exclusivity(unchecked) var firstNode: NodeRef?
 
-  // Pending watchers: see the flush.
-  @exclusivity(unchecked) var queue = RawList<WatcherRef>()
-  @exclusivity(unchecked) var isQueueSorted = true
-  @exclusivity(unchecked) var current = RawList<WatcherRef>()
-  @exclusivity(unchecked) var triggered = WatcherHeap()
-  @exclusivity(unchecked) var later = RawList<WatcherRef>()
-  @exclusivity(unchecked) package internal(set) var isFlushing = false
-  @exclusivity(unchecked) var flushNumber: UInt64 = 0
+    // Pending watchers: see the flush.
+    @exclusivity(unchecked) var queue = RawList<WatcherRef>()
+    @exclusivity(unchecked) var isQueueSorted = true
+    @exclusivity(unchecked) var current = RawList<WatcherRef>()
+    @exclusivity(unchecked) var triggered = WatcherHeap()
+    @exclusivity(unchecked) var later = RawList<WatcherRef>()
+    @exclusivity(unchecked) package internal(set) var isFlushing = false
+    @exclusivity(unchecked) var flushNumber: UInt64 = 0
 
-  /// Slots that are quiet because everybody who watches them is pending.
-  @exclusivity(unchecked) var quiet = RawList<SlotRef>()
-  /// Nodes with something that nobody observes any longer, to be settled when the turn ends.
-  @exclusivity(unchecked) var idle: [NodeRef] = []
-  /// Nodes whose object died while something else was going on.
-  @exclusivity(unchecked) var dead: [NodeRef] = []
-  /// What hooks are to be told when the operation under way is done.
-  @exclusivity(unchecked) var hookCalls = HookCalls()
-  /// Nodes whose journals may have become longer, to be trimmed when the turn ends.
-  @exclusivity(unchecked) var noted: [NodeRef] = []
+    /// Slots that are quiet because everybody who watches them is pending.
+    @exclusivity(unchecked) var quiet = RawList<SlotRef>()
+    /// Nodes with something that nobody observes any longer, to be settled when the turn ends.
+    @exclusivity(unchecked) var idle: [NodeRef] = []
+    /// Nodes whose object died while something else was going on.
+    @exclusivity(unchecked) var dead: [NodeRef] = []
+    /// What hooks are to be told when the operation under way is done.
+    @exclusivity(unchecked) var hookCalls = HookCalls()
+    /// Nodes whose journals may have become longer, to be trimmed when the turn ends.
+    @exclusivity(unchecked) var noted: [NodeRef] = []
 
-  let immediates = ImmediateCalls()
-  /// Calls of watchers by `runNow` that are under way.
-  @exclusivity(unchecked) var runDepth = 0
-  /// An operation is under way in which nodes must not go.
-  var isBusy: Bool { busyDepth + wiringDepth > 0 }
-  @exclusivity(unchecked) var busyDepth = 0
-  /// Operations under way that make links, or take values along them.
-  @exclusivity(unchecked) var wiringDepth = 0
+    let immediates = ImmediateCalls()
+    /// Calls of watchers by `runNow` that are under way.
+    @exclusivity(unchecked) var runDepth = 0
+    /// An operation is under way in which nodes must not go.
+    var isBusy: Bool { busyDepth + wiringDepth > 0 }
+    @exclusivity(unchecked) var busyDepth = 0
+    /// Operations under way that make links, or take values along them.
+    @exclusivity(unchecked) var wiringDepth = 0
 
-  /// Models that other threads may let go of, and that are kept until the turn is over.
-  @exclusivity(unchecked) var held: [GuardedModel] = []
-  /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have come (C4).
-  @exclusivity(unchecked) var anchoring: WatcherRef?
+    /// Models that other threads may let go of, and that are kept until the turn is over.
+    @exclusivity(unchecked) var held: [GuardedModel] = []
+    /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have come (C4).
+    @exclusivity(unchecked) var anchoring: WatcherRef?
 
-  /// Observers may have died without anybody having noticed; looked for when the turn ends.
-  @exclusivity(unchecked) package var hasOrphans = false
+    /// Observers may have died without anybody having noticed; looked for when the turn ends.
+    @exclusivity(unchecked) package var hasOrphans = false
 
-  /// The index that the next watcher will have.
-  package let nextIndex: UnsafeMutablePointer<Int>
+    /// The index that the next watcher will have.
+    package let nextIndex: UnsafeMutablePointer<Int>
 
-  /// How often a slot began to want something; where a bridge without Swift can read it.
-  package let armings: UnsafeMutablePointer<UInt64>
+    /// How often a slot began to want something; where a bridge without Swift can read it.
+    package let armings: UnsafeMutablePointer<UInt64>
 
-  // Lazy properties.
-  /// Slots of lazy properties that became invalid in the write under way.
-  @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
-  /// Watchers of those that are to be told in the write.
-  @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
-  /// Of those that are paused: what they compare when they go on.
-  @exclusivity(unchecked) var pausedDoubts: [WatcherID: [DoubtingWatcher]] = [:]
-  /// An object was met that another loop observes.
-  @exclusivity(unchecked) package var hasMetForeign = false
-  /// Links of watchers whose dependencies are being brought up to date.
-  @exclusivity(unchecked) var taken = RawList<LinkRef>()
-  /// What is being brought up to date, what it needs on top.
-  @exclusivity(unchecked) var settling = RawList<WatcherRef>()
-  /// Where what the innermost `settle` needs begins there.
-  @exclusivity(unchecked) var settlingBase = 0
-  /// What has just left it: who waits for that goes on next.
-  @exclusivity(unchecked) var settled: WatcherRef?
-  /// The computations under way, the innermost last.
-  @exclusivity(unchecked) var computing = RawList<WatcherRef>()
-  /// How many of them are nested on the stack.
-  @exclusivity(unchecked) var nativeDepth = 0
-  @exclusivity(unchecked) var stack = ThreadStack()
-  @exclusivity(unchecked) var lastVersion = 0
-  /// The lazy property that a program assigns, and the value that it had, where immediate watchers are to be
-  /// told that.
-  @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
-  /// Values of lazy properties that were delivered since the last flush, besides those of before it.
-  @exclusivity(unchecked) var delivered: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
-  @exclusivity(unchecked) var hasDelivered = false
-  /// Those that were delivered before it, and that watchers with comparisons of their own go on comparing
-  /// with.
-  @exclusivity(unchecked) var compared: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
-  /// Properties whose values of before the flush are kept.
-  @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
-  @exclusivity(unchecked) var operation: UInt64 = 0
-  /// What computations wrote that they depend on, by the numbers of their properties.
-  @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
-  /// The tracked computation that is running: 0 while there is none; where a bridge without Swift can
-  /// read it.
-  package let trackingStamp: UnsafeMutablePointer<UInt32>
-  @exclusivity(unchecked) var trackingWire: WireRef?
-  /// Whose tracked computations have run since the outermost one began.
-  @exclusivity(unchecked) var trackers: [Unmanaged<Receiver>] = []
-  @exclusivity(unchecked) var lastStamp: UInt32 = 0
-  /// Native computations may be nested that deep (Z13).
-  @exclusivity(unchecked) package var computationLimit = 10_000
+    // Lazy properties.
+    /// Slots of lazy properties that became invalid in the write under way.
+    @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
+    /// Watchers of those that are to be told in the write.
+    @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
+    /// Of those that are paused: what they compare when they go on.
+    @exclusivity(unchecked) var pausedDoubts: [WatcherID: [DoubtingWatcher]] = [:]
+    /// An object was met that another loop observes.
+    @exclusivity(unchecked) package var hasMetForeign = false
+    /// Links of watchers whose dependencies are being brought up to date.
+    @exclusivity(unchecked) var taken = RawList<LinkRef>()
+    /// What is being brought up to date, what it needs on top.
+    @exclusivity(unchecked) var settling = RawList<WatcherRef>()
+    /// Where what the innermost `settle` needs begins there.
+    @exclusivity(unchecked) var settlingBase = 0
+    /// What has just left it: who waits for that goes on next.
+    @exclusivity(unchecked) var settled: WatcherRef?
+    /// The computations under way, the innermost last.
+    @exclusivity(unchecked) var computing = RawList<WatcherRef>()
+    /// How many of them are nested on the stack.
+    @exclusivity(unchecked) var nativeDepth = 0
+    @exclusivity(unchecked) var stack = ThreadStack()
+    @exclusivity(unchecked) var lastVersion = 0
+    /// The lazy property that a program assigns, and the value that it had, where immediate watchers are to be
+    /// told that.
+    @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
+    /// Values of lazy properties that were delivered since the last flush, besides those of before it.
+    @exclusivity(unchecked) var delivered: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+    @exclusivity(unchecked) var hasDelivered = false
+    /// Those that were delivered before it, and that watchers with comparisons of their own go on comparing
+    /// with.
+    @exclusivity(unchecked) var compared: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+    /// Properties whose values of before the flush are kept.
+    @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
+    @exclusivity(unchecked) var operation: UInt64 = 0
+    /// What computations wrote that they depend on, by the numbers of their properties.
+    @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
+    /// The tracked computation that is running: 0 while there is none; where a bridge without Swift can
+    /// read it.
+    package let trackingStamp: UnsafeMutablePointer<UInt32>
+    @exclusivity(unchecked) var trackingWire: WireRef?
+    /// Whose tracked computations have run since the outermost one began.
+    @exclusivity(unchecked) var trackers: [Unmanaged<Receiver>] = []
+    @exclusivity(unchecked) var lastStamp: UInt32 = 0
+    /// Native computations may be nested that deep (Z13).
+    @exclusivity(unchecked) package var computationLimit = 10_000
 
-  /// See everything that happens (`log`, `record`); none costs one branch.
-  @exclusivity(unchecked) private var recorders: [EngineRecorder] = []
-  @exclusivity(unchecked) private(set) var recorder: EngineRecorder?
-  @exclusivity(unchecked) private(set) var isRecording = false
-  /// The loop's own recorder, which Swift programs ask.
-  @exclusivity(unchecked) var history: HistoryRecorder?
-  /// Told when the first watcher of a turn becomes pending.
-  @exclusivity(unchecked) var onPending: (() -> Void)?
-  /// Errors that nobody can be told by a throw (T4, T9).
-  @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
-  @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
+    /// See everything that happens (`log`, `record`); none costs one branch.
+    @exclusivity(unchecked) private var recorders: [EngineRecorder] = []
+    @exclusivity(unchecked) private(set) var recorder: EngineRecorder?
+    @exclusivity(unchecked) private(set) var isRecording = false
+    /// The loop's own recorder, which Swift programs ask.
+    @exclusivity(unchecked) var history: HistoryRecorder?
+    /// Told when the first watcher of a turn becomes pending.
+    @exclusivity(unchecked) var onPending: (() -> Void)?
+    /// Errors that nobody can be told by a throw (T4, T9).
+    @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
+    @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
-  init(inbox: Inbox, home: LoopHome) {
-    (self.inbox, self.home) = (inbox, home)
-    nextIndex = .allocate(capacity: 1)
-    nextIndex.initialize(to: 0)
-    armings = .allocate(capacity: 1)
-    armings.initialize(to: 1)
-    trackingStamp = .allocate(capacity: 1)
-    trackingStamp.initialize(to: 0)
-    immediates.engine = self
-  }
-
-  deinit {
-    for watcher in table { if let watcher { discard(watcher) } }
-    // What ended or died and is still in a queue.
-    while let watcher = triggered.pop() { queue.append(watcher) }
-    while let watcher = later.popLast() { queue.append(watcher) }
-    while let watcher = queue.popLast() {
-      if !watcher.pointee.isActive { records.end(watcher) }
+    init(inbox: Inbox, home: LoopHome) {
+      (self.inbox, self.home) = (inbox, home)
+      nextIndex = .allocate(capacity: 1)
+      nextIndex.initialize(to: 0)
+      armings = .allocate(capacity: 1)
+      armings.initialize(to: 1)
+      trackingStamp = .allocate(capacity: 1)
+      trackingStamp.initialize(to: 0)
+      immediates.engine = self
     }
-    while let slot = quiet.popLast() { if slot.pointee.isDead { records.end(slot) } }
-    queue.free()
-    current.free()
-    later.free()
-    quiet.free()
-    triggered.free()
-    for node in idle where node.pointee.isBuried { records.end(node) }
-    for node in noted where node.pointee.isBuried && !node.pointee.isIdle { records.end(node) }
-    forEachNode { node in
-      node.forEachSlot { records.end($0) }
-      records.end(node)
+
+    deinit {
+      for watcher in table { if let watcher { discard(watcher) } }
+      // What ended or died and is still in a queue.
+      while let watcher = triggered.pop() { queue.append(watcher) }
+      while let watcher = later.popLast() { queue.append(watcher) }
+      while let watcher = queue.popLast() {
+        if !watcher.pointee.isActive { records.end(watcher) }
+      }
+      while let slot = quiet.popLast() { if slot.pointee.isDead { records.end(slot) } }
+      queue.free()
+      current.free()
+      later.free()
+      quiet.free()
+      triggered.free()
+      for node in idle where node.pointee.isBuried { records.end(node) }
+      for node in noted where node.pointee.isBuried && !node.pointee.isIdle { records.end(node) }
+      forEachNode { node in
+        node.forEachSlot { records.end($0) }
+        records.end(node)
+      }
+      nextIndex.deallocate()
+      armings.deallocate()
+      trackingStamp.deallocate()
+      invalidated.free()
+      taken.free()
+      settling.free()
+      computing.free()
     }
-    nextIndex.deallocate()
-    armings.deallocate()
-    trackingStamp.deallocate()
-    invalidated.free()
-    taken.free()
-    settling.free()
-    computing.free()
-  }
 
-  /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
-  package func close() {
-    for watcher in table { if let watcher { stop(watcher) } }
-    hookCalls.removeAll()
-    forEachNode { node in
-      node.pointee.isHooked = false
-      makeIdle(node)
+    /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
+    package func close() {
+      for watcher in table { if let watcher { stop(watcher) } }
+      hookCalls.removeAll()
+      forEachNode { node in
+        node.pointee.isHooked = false
+        makeIdle(node)
+      }
+      // The objects may be observed by another loop now.
+      rearmQuietSlots()
+      settle()
+      letGoOfModels()
     }
-    // The objects may be observed by another loop now.
-    rearmQuietSlots()
-    settle()
-    letGoOfModels()
-  }
 
-  /// The calling code is where the loop lives.
-  var isHere: Bool { home.isHere }
-  /// The same for a bridge, whose callers may be on any thread.
-  package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
+    /// The calling code is where the loop lives.
+    var isHere: Bool { home.isHere }
+    /// The same for a bridge, whose callers may be on any thread.
+    package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
 
-  /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
-  package var isOccupied: Bool { occupation != nil }
+    /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
+    package var isOccupied: Bool { occupation != nil }
 
-  /// What code of the program is in the middle of, where no flush can begin.
-  package var occupation: String? {
-    if !computing.isEmpty || wiringDepth > 0 { return "a getter" }
-    if hookCalls.isRunning { return "a hook" }
-    if isFlushing || immediates.depth + runDepth > 0 { return "a watcher" }
-    return immediates.batchDepth > 0 ? "a batch" : nil
-  }
-
-  // MARK: Recorders
-
-  /// From now on the recorder sees what happens, or sees it no more.
-  package func use(_ recorder: EngineRecorder, isNeeded: Bool) {
-    recorders = recorders.filter { $0 !== recorder } + (isNeeded ? [recorder] : [])
-    self.recorder = recorders.count < 2 ? recorders.first : RecorderGroup(recorders)
-    let wasRecording = isRecording
-    isRecording = !recorders.isEmpty
-    if wasRecording != isRecording { rearmEverything() }
-  }
-
-  // MARK: Nodes and slots
-
-  package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
-    let node = records.make(
-      Node(
-        kind: .passUnretained(kind), engine: .passUnretained(self), object: object))
-    node.pointee.next = firstNode
-    firstNode?.pointee.previous = node
-    firstNode = node
-    statistics.nodes += 1
-    return node
-  }
-
-  /// A new slot of `node`, in its list; `key` is the kind's to use.
-  package func makeSlot(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
-    let slot = records.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
-    if isEvery {
-      node.pointee.every = slot
-    } else {
-      slot.pointee.next = node.pointee.slots
-      node.pointee.slots = slot
+    /// What code of the program is in the middle of, where no flush can begin.
+    package var occupation: String? {
+      if !computing.isEmpty || wiringDepth > 0 { return "a getter" }
+      if hookCalls.isRunning { return "a hook" }
+      if isFlushing || immediates.depth + runDepth > 0 { return "a watcher" }
+      return immediates.batchDepth > 0 ? "a batch" : nil
     }
-    return slot
-  }
 
-  package func forEachNode(_ body: (NodeRef) -> Void) {
-    var node = firstNode
-    while let current = node {
-      node = current.pointee.next
-      body(current)
+    // MARK: Recorders
+
+    /// From now on the recorder sees what happens, or sees it no more.
+    package func use(_ recorder: EngineRecorder, isNeeded: Bool) {
+      recorders = recorders.filter { $0 !== recorder } + (isNeeded ? [recorder] : [])
+      self.recorder = recorders.count < 2 ? recorders.first : RecorderGroup(recorders)
+      let wasRecording = isRecording
+      isRecording = !recorders.isEmpty
+      if wasRecording != isRecording { rearmEverything() }
     }
-  }
 
-  // MARK: Watchers
+    // MARK: Nodes and slots
 
-  /// A watcher of the object of `root`, without paths.
-  package func makeWatcher(
-    root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
-  ) -> WatcherRef {
-    lastID += 1
-    recordCount += 1
-    let index = freeIndices.popLast() ?? table.count
-    defer { noteNextIndex() }
-    let watcher = records.make(
-      WatcherRecord(
-        id: lastID, flags: flags, root: root, receiver: .passRetained(receiver), context: context,
-        index: index))
-    if index == table.count { table.append(watcher) } else { table[index] = watcher }
-    watcher.pointee.previous = root.pointee.lastWatcher
-    if let last = root.pointee.lastWatcher {
-      last.pointee.next = watcher
-    } else {
-      root.pointee.firstWatcher = watcher
+    package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
+      let node = records.make(
+        Node(
+          kind: .passUnretained(kind), engine: .passUnretained(self), object: object))
+      node.pointee.next = firstNode
+      firstNode?.pointee.previous = node
+      firstNode = node
+      statistics.nodes += 1
+      return node
     }
-    root.pointee.lastWatcher = watcher
-    if !flags.contains(.lazy) { statistics.watchers += 1 }
-    return watcher
-  }
 
-  /// The watcher at `index`, if it is still the one with this `id`.
-  package func watcher(at index: Int, id: UInt64) -> WatcherRef? {
-    guard index < table.count, let watcher = table[index], watcher.pointee.id == id else {
-      return nil
+    /// A new slot of `node`, in its list; `key` is the kind's to use.
+    package func makeSlot(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
+      let slot = records.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
+      if isEvery {
+        node.pointee.every = slot
+      } else {
+        slot.pointee.next = node.pointee.slots
+        node.pointee.slots = slot
+      }
+      return slot
     }
-    return watcher
-  }
 
-  /// Every watcher and lazy property that has not ended, in no order.
-  package func forEachWatcher(_ body: (WatcherRef) -> Void) {
-    // What is called may end some of them.
-    for index in 0..<table.count where index < table.count {
-      if let watcher = table[index] { body(watcher) }
+    package func forEachNode(_ body: (NodeRef) -> Void) {
+      var node = firstNode
+      while let current = node {
+        node = current.pointee.next
+        body(current)
+      }
     }
-  }
 
-  /// The index that the next watcher will have; where a bridge without Swift can read it.
-  private func noteNextIndex() { nextIndex.pointee = freeIndices.last ?? table.count }
+    // MARK: Watchers
 
-  /// Takes the watcher out of the table; later look-ups by its id find nothing.
-  func forgetIndex(of watcher: WatcherRef) {
-    table[watcher.pointee.index] = nil
-    recordCount -= 1
-    if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
-    if recordCount == 0, table.count > 4096 {
-      // Memory back to where it was: ids are never used again, so indices may be.
-      table = []
-      freeIndices = []
-    } else {
-      freeIndices.append(watcher.pointee.index)
+    /// A watcher of the object of `root`, without paths.
+    package func makeWatcher(
+      root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
+    ) -> WatcherRef {
+      lastID += 1
+      recordCount += 1
+      let index = freeIndices.popLast() ?? table.count
+      defer { noteNextIndex() }
+      let watcher = records.make(
+        WatcherRecord(
+          id: lastID, flags: flags, root: root, receiver: .passRetained(receiver), context: context,
+          index: index))
+      if index == table.count { table.append(watcher) } else { table[index] = watcher }
+      watcher.pointee.previous = root.pointee.lastWatcher
+      if let last = root.pointee.lastWatcher {
+        last.pointee.next = watcher
+      } else {
+        root.pointee.firstWatcher = watcher
+      }
+      root.pointee.lastWatcher = watcher
+      if !flags.contains(.lazy) { statistics.watchers += 1 }
+      return watcher
     }
-    noteNextIndex()
-  }
 
-  /// Frees what a watcher holds when the engine itself goes.
-  private func discard(_ watcher: WatcherRef) {
-    watcher.pointee.root?.pointee.isHooked = false
-    while let wire = watcher.pointee.wires { end(wire, of: watcher) }
-    records.end(watcher)
+    /// The watcher at `index`, if it is still the one with this `id`.
+    package func watcher(at index: Int, id: UInt64) -> WatcherRef? {
+      guard index < table.count, let watcher = table[index], watcher.pointee.id == id else {
+        return nil
+      }
+      return watcher
+    }
+
+    /// Every watcher and lazy property that has not ended, in no order.
+    package func forEachWatcher(_ body: (WatcherRef) -> Void) {
+      // What is called may end some of them.
+      for index in 0..<table.count where index < table.count {
+        if let watcher = table[index] { body(watcher) }
+      }
+    }
+
+    /// The index that the next watcher will have; where a bridge without Swift can read it.
+    private func noteNextIndex() { nextIndex.pointee = freeIndices.last ?? table.count }
+
+    /// Takes the watcher out of the table; later look-ups by its id find nothing.
+    func forgetIndex(of watcher: WatcherRef) {
+      table[watcher.pointee.index] = nil
+      recordCount -= 1
+      if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
+      if recordCount == 0, table.count > 4096 {
+        // Memory back to where it was: ids are never used again, so indices may be.
+        table = []
+        freeIndices = []
+      } else {
+        freeIndices.append(watcher.pointee.index)
+      }
+      noteNextIndex()
+    }
+
+    /// Frees what a watcher holds when the engine itself goes.
+    private func discard(_ watcher: WatcherRef) {
+      watcher.pointee.root?.pointee.isHooked = false
+      while let wire = watcher.pointee.wires { end(wire, of: watcher) }
+      records.end(watcher)
+    }
   }
 }
 

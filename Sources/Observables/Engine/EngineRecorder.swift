@@ -1,23 +1,25 @@
-/// Sees what the engine does.
-///
-/// All calls come in the middle of an operation: take notes only.
-@_documentation(visibility: internal)
-open class EngineRecorder {
-  /// For subclasses.
-  public init() {}
-  open func wrote(_ change: Change) {}
-  open func marked(_ watcher: WatcherRef, by change: Change) {}
-  open func called(_ watcher: WatcherRef) {}
-  /// A lazy property became invalid.
-  open func invalidated(_ lazy: WatcherRef, by change: Change) {}
-  /// A program invalidates the lazy property at the slot of `change`.
-  open func invalidating(_ change: Change) {}
-  /// The getter of a lazy property has run.
-  open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
-  /// A watcher was pending, and is not called: what it watches was computed again, with equal values.
-  open func unchanged(_ watcher: WatcherRef) {}
-  open func registered(_ watcher: WatcherRef, _ path: Path) {}
-  open func ended(_ watcher: WatcherRef) {}
+extension ObservationCore {
+  /// Sees what the engine does.
+  ///
+  /// All calls come in the middle of an operation: take notes only.
+  @_documentation(visibility: internal)
+  open class EngineRecorder {
+    /// For subclasses.
+    public init() {}
+    open func wrote(_ change: Change) {}
+    open func marked(_ watcher: WatcherRef, by change: Change) {}
+    open func called(_ watcher: WatcherRef) {}
+    /// A lazy property became invalid.
+    open func invalidated(_ lazy: WatcherRef, by change: Change) {}
+    /// A program invalidates the lazy property at the slot of `change`.
+    open func invalidating(_ change: Change) {}
+    /// The getter of a lazy property has run.
+    open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
+    /// A watcher was pending, and is not called: what it watches was computed again, with equal values.
+    open func unchanged(_ watcher: WatcherRef) {}
+    open func registered(_ watcher: WatcherRef, _ path: Path) {}
+    open func ended(_ watcher: WatcherRef) {}
+  }
 }
 
 /// Several recorders of one engine: those of its hosts, and the loop's own.

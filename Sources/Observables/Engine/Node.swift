@@ -1,54 +1,58 @@
-/// The record of one observed object.
-///
-/// The object owns it and says when it dies (`Engine.end`).
-@_documentation(visibility: internal)
-public struct Node {
-  /// How this object answers; `GoneKind` once it is gone.
+extension ObservationCore {
+  /// The record of one observed object.
   ///
-  /// Kinds are kept alive by whoever makes nodes of them.
-  package private(set) var kind: Unmanaged<NodeKind>
-  package let engine: Unmanaged<Engine>
-  /// The object itself, in the kind's terms; not retained.
-  package let object: UnsafeMutableRawPointer
-  /// The slots of its keys, in no order.
-  package var slots: SlotRef?
-  /// The slot of `*`.
-  package var every: SlotRef?
-  /// The watchers rooted here, earliest registered first.
-  package var firstWatcher: WatcherRef?
-  var lastWatcher: WatcherRef?
-  /// How many pending watchers keep the object alive (L2).
-  var anchors: Int32 = 0
-  /// The kind's to use.
-  package var context = 0
-  /// Somebody wants to know which keys are observed (`on_observed`).
-  package var isHooked = false
-  /// Queued to be looked at when the turn ends: something stopped being observed.
-  var isIdle = false
-  /// How many links read the journal of its members.
-  var journalReaders: Int32 = 0
-  /// Its kind keeps such a journal.
-  var isJournaled = false
-  /// It is among the nodes whose journal may be trimmed when the turn ends.
-  var isNoted = false
-  /// The object is gone.
-  private(set) var isDead = false
-  /// … and what hung on it has been told.
-  var isBuried = false
-  /// The next one of the engine's nodes.
-  var next: NodeRef?
-  var previous: NodeRef?
+  /// The object owns it and says when it dies (`Engine.end`).
+  @_documentation(visibility: internal)
+  public struct Node {
+    /// How this object answers; `GoneKind` once it is gone.
+    ///
+    /// Kinds are kept alive by whoever makes nodes of them.
+    package private(set) var kind: Unmanaged<NodeKind>
+    package let engine: Unmanaged<Engine>
+    /// The object itself, in the kind's terms; not retained.
+    package let object: UnsafeMutableRawPointer
+    /// The slots of its keys, in no order.
+    package var slots: SlotRef?
+    /// The slot of `*`.
+    package var every: SlotRef?
+    /// The watchers rooted here, earliest registered first.
+    package var firstWatcher: WatcherRef?
+    var lastWatcher: WatcherRef?
+    /// How many pending watchers keep the object alive (L2).
+    var anchors: Int32 = 0
+    /// The kind's to use.
+    package var context = 0
+    /// Somebody wants to know which keys are observed (`on_observed`).
+    package var isHooked = false
+    /// Queued to be looked at when the turn ends: something stopped being observed.
+    var isIdle = false
+    /// How many links read the journal of its members.
+    var journalReaders: Int32 = 0
+    /// Its kind keeps such a journal.
+    var isJournaled = false
+    /// It is among the nodes whose journal may be trimmed when the turn ends.
+    var isNoted = false
+    /// The object is gone.
+    private(set) var isDead = false
+    /// … and what hung on it has been told.
+    var isBuried = false
+    /// The next one of the engine's nodes.
+    var next: NodeRef?
+    var previous: NodeRef?
 
-  /// The object is gone: nobody asks it any more.
-  mutating func die() {
-    isDead = true
-    kind = .passUnretained(GoneKind.shared)
+    /// The object is gone: nobody asks it any more.
+    mutating func die() {
+      isDead = true
+      kind = .passUnretained(GoneKind.shared)
+    }
   }
 }
 
-/// A node, wherever the engine keeps it.
-@_documentation(visibility: internal)
-public typealias NodeRef = UnsafeMutablePointer<Node>
+extension ObservationCore {
+  /// A node, wherever the engine keeps it.
+  @_documentation(visibility: internal)
+  public typealias NodeRef = UnsafeMutablePointer<Node>
+}
 
 extension NodeRef {
   package var kind: NodeKind { pointee.kind._withUnsafeGuaranteedRef { $0 } }
@@ -73,176 +77,182 @@ extension NodeRef {
   }
 }
 
-/// What lies at one component of a path.
-@_documentation(visibility: internal)
-public enum Child {
-  /// An observable object.
-  case node(NodeRef)
-  /// A value that cannot be observed (P7), or nothing.
-  case none
+extension ObservationCore {
+  /// What lies at one component of a path.
+  @_documentation(visibility: internal)
+  public enum Child {
+    /// An observable object.
+    case node(NodeRef)
+    /// A value that cannot be observed (P7), or nothing.
+    case none
+  }
 }
 
-/// What digits stand for in one object (C4).
-@_documentation(visibility: internal)
-public enum Element {
-  /// An ordinary key.
-  case key(SlotRef)
-  /// The object that is there now, wherever it moves. `anchor`, above 0, is how its kind knows it;
-  /// the slot hears of every change of the list.
-  case object(SlotRef, anchor: Int)
+extension ObservationCore {
+  /// What digits stand for in one object (C4).
+  @_documentation(visibility: internal)
+  public enum Element {
+    /// An ordinary key.
+    case key(SlotRef)
+    /// The object that is there now, wherever it moves. `anchor`, above 0, is how its kind knows it;
+    /// the slot hears of every change of the list.
+    case object(SlotRef, anchor: Int)
+  }
 }
 
-/// How one kind of object is observed: Swift models, Lua tables and each kind of collection answer
-/// these questions, and report their writes.
-///
-/// Nothing else in the engine is polymorphic.
-///
-/// Called on the loop's thread only.
-@_documentation(visibility: internal)
-open class NodeKind {
-  /// For subclasses.
-  public init() {}
-
-  /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
+extension ObservationCore {
+  /// How one kind of object is observed: Swift models, Lua tables and each kind of collection answer
+  /// these questions, and report their writes.
   ///
-  /// - Throws: ``PathError`` for a component that this kind of object cannot have.
-  open func slot(
-    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
-  ) throws -> SlotRef {
-    fatalError("A kind says which slot a component means (this is a bug in Observables)")
+  /// Nothing else in the engine is polymorphic.
+  ///
+  /// Called on the loop's thread only.
+  @_documentation(visibility: internal)
+  open class NodeKind {
+    /// For subclasses.
+    public init() {}
+
+    /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
+    ///
+    /// - Throws: ``PathError`` for a component that this kind of object cannot have.
+    open func slot(
+      _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+    ) throws -> SlotRef {
+      fatalError("A kind says which slot a component means (this is a bug in Observables)")
+    }
+
+    /// The slot that `slot(_:at:of:on:)` would answer with, where that is known without looking up
+    /// names; nil to be asked again.
+    package func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? { nil }
+
+    /// What lies at `component` now, for the next step of a path.
+    open func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
+
+    /// What the digits at `step` stand for; an object is remembered until `releaseElement`.
+    ///
+    /// - Throws: ``PathError`` where nothing is there.
+    open func element(
+      _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
+    ) throws -> Element {
+      .key(try slot(component, at: step, of: path, on: node))
+    }
+
+    /// Whether the object is still in the list of `node`.
+    open func holds(_ anchor: Int, in node: NodeRef) -> Bool { true }
+    /// The object, for the next step of a path.
+    open func child(of anchor: Int, in node: NodeRef) -> Child { .none }
+    /// What an immediate watcher is told of an object that left: a change, as the kind saves it.
+    open func departure(
+      _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
+    ) -> AnyObject? { nil }
+    /// Nobody follows the object any longer.
+    open func releaseElement(_ anchor: Int, of node: NodeRef) {}
+
+    /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
+    open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
+
+    /// The value of a terminal that is derived from the whole node (`@count`, `count`), or nil where the
+    /// component is an ordinary key.
+    open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
+
+    // MARK: Collections
+
+    /// Whether `component` is asked of each element instead of the collection itself (C8).
+    ///
+    /// `slot` answers with the slot of `*` then.
+    open func spreads(_ component: Path.Component, over node: NodeRef) -> Bool { false }
+
+    /// What the first element of a list is called: Lua counts from 1.
+    open var firstIndex: Int { 0 }
+
+    /// Calls `visit` for each member, as often as it is there; for a list in order.
+    open func forEachMember(
+      _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+    ) {
+      forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
+    }
+
+    /// The first or the last element of a list, or any of an unordered collection; nil where there is
+    /// none.
+    open func element(atEnd isLast: Bool, of node: NodeRef) -> Member? { nil }
+
+    /// The value of the key that `slot(_:at:of:on:)` stands for, as operators see it.
+    open func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand { .none }
+
+    /// From now on the kind keeps what happens to the members of `node`, in a journal.
+    ///
+    /// Called once for the first of its readers; the positions of a journal only ever grow. False where
+    /// the kind keeps none: readers look at all members again after each change.
+    open func beginJournal(of node: NodeRef) -> Bool { false }
+    /// The last reader is gone.
+    open func endJournal(of node: NodeRef) {}
+    /// The position behind the last entry.
+    open func journalEnd(of node: NodeRef) -> Int { 0 }
+    /// All readers know what is before `position`.
+    open func trimJournal(of node: NodeRef, before position: Int) {}
+    /// Some readers lag behind, being paused; `readers` are all their positions.
+    ///
+    /// A kind may put long runs of entries between them together.
+    open func compactJournal(of node: NodeRef, for readers: [Int]) {}
+
+    /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be told
+    /// to have left and to have come again.
+    ///
+    /// False where that is not known any more: the reader looks at all members.
+    open func forEachMemberChange(
+      _ node: NodeRef, in scope: MemberScope, since position: Int,
+      _ visit: (_ member: Member, _ count: Int) -> Void
+    ) -> Bool { false }
+
+    /// Whether the list has other elements, or in another order, than at `position` of the journal.
+    open func hasEdits(_ node: NodeRef, since position: Int) -> Bool { false }
+
+    /// The object itself, for watchers of a Swift program; nil where Swift has none.
+    package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
+    /// Whom `observedChanged` is to tell (W1); nil to tell nobody.
+    package func setHook(
+      _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
+    ) {}
+
+    /// Keeps the object alive until `release`: between a write and its flush (L2).
+    ///
+    /// False where it is gone, though nobody has said so yet.
+    open func anchor(_ node: NodeRef) -> Bool { true }
+    /// Whether the object is there: a collector may have given it up before it says so (L8).
+    open func isThere(_ node: NodeRef) -> Bool { true }
+    open func release(_ node: NodeRef) {}
+
+    /// The name of a slot's key, as `observedKeys` tells it.
+    open func name(of slot: SlotRef) -> String { "" }
+
+    // MARK: Tools
+
+    /// What tools call the object: the name of its type.
+    open func title(of node: NodeRef) -> String {
+      object(of: node).map { "\(type(of: $0.takeUnretainedValue()))" } ?? "object"
+    }
+
+    /// The objects at the key of `slot` that are observed already, in no order.
+    ///
+    /// In the slot of a whole object each with its own key; Swift lists count from `firstIndex`. Nothing is
+    /// computed for it.
+    open func observedObjects(
+      at slot: SlotRef, firstIndex: Int
+    ) -> [(key: String?, node: NodeRef)] { [] }
+
+    /// The lazy properties of the object that the engine knows nothing of.
+    open func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] { [] }
+
+    /// A slot lost its last link and the turn is over: forget it.
+    ///
+    /// The engine frees it.
+    open func forget(_ slot: SlotRef) {}
+    /// The turn is over and nothing of the node is observed any longer; true when the node goes.
+    open func settle(_ node: NodeRef) -> Bool { false }
+
+    /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
+    open func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
   }
-
-  /// The slot that `slot(_:at:of:on:)` would answer with, where that is known without looking up
-  /// names; nil to be asked again.
-  package func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? { nil }
-
-  /// What lies at `component` now, for the next step of a path.
-  open func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
-
-  /// What the digits at `step` stand for; an object is remembered until `releaseElement`.
-  ///
-  /// - Throws: ``PathError`` where nothing is there.
-  open func element(
-    _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
-  ) throws -> Element {
-    .key(try slot(component, at: step, of: path, on: node))
-  }
-
-  /// Whether the object is still in the list of `node`.
-  open func holds(_ anchor: Int, in node: NodeRef) -> Bool { true }
-  /// The object, for the next step of a path.
-  open func child(of anchor: Int, in node: NodeRef) -> Child { .none }
-  /// What an immediate watcher is told of an object that left: a change, as the kind saves it.
-  open func departure(
-    _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
-  ) -> AnyObject? { nil }
-  /// Nobody follows the object any longer.
-  open func releaseElement(_ anchor: Int, of node: NodeRef) {}
-
-  /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
-  open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
-
-  /// The value of a terminal that is derived from the whole node (`@count`, `count`), or nil where the
-  /// component is an ordinary key.
-  open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
-
-  // MARK: Collections
-
-  /// Whether `component` is asked of each element instead of the collection itself (C8).
-  ///
-  /// `slot` answers with the slot of `*` then.
-  open func spreads(_ component: Path.Component, over node: NodeRef) -> Bool { false }
-
-  /// What the first element of a list is called: Lua counts from 1.
-  open var firstIndex: Int { 0 }
-
-  /// Calls `visit` for each member, as often as it is there; for a list in order.
-  open func forEachMember(
-    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
-  ) {
-    forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
-  }
-
-  /// The first or the last element of a list, or any of an unordered collection; nil where there is
-  /// none.
-  open func element(atEnd isLast: Bool, of node: NodeRef) -> Member? { nil }
-
-  /// The value of the key that `slot(_:at:of:on:)` stands for, as operators see it.
-  open func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand { .none }
-
-  /// From now on the kind keeps what happens to the members of `node`, in a journal.
-  ///
-  /// Called once for the first of its readers; the positions of a journal only ever grow. False where
-  /// the kind keeps none: readers look at all members again after each change.
-  open func beginJournal(of node: NodeRef) -> Bool { false }
-  /// The last reader is gone.
-  open func endJournal(of node: NodeRef) {}
-  /// The position behind the last entry.
-  open func journalEnd(of node: NodeRef) -> Int { 0 }
-  /// All readers know what is before `position`.
-  open func trimJournal(of node: NodeRef, before position: Int) {}
-  /// Some readers lag behind, being paused; `readers` are all their positions.
-  ///
-  /// A kind may put long runs of entries between them together.
-  open func compactJournal(of node: NodeRef, for readers: [Int]) {}
-
-  /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be told
-  /// to have left and to have come again.
-  ///
-  /// False where that is not known any more: the reader looks at all members.
-  open func forEachMemberChange(
-    _ node: NodeRef, in scope: MemberScope, since position: Int,
-    _ visit: (_ member: Member, _ count: Int) -> Void
-  ) -> Bool { false }
-
-  /// Whether the list has other elements, or in another order, than at `position` of the journal.
-  open func hasEdits(_ node: NodeRef, since position: Int) -> Bool { false }
-
-  /// The object itself, for watchers of a Swift program; nil where Swift has none.
-  package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
-  /// Whom `observedChanged` is to tell (W1); nil to tell nobody.
-  package func setHook(
-    _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
-  ) {}
-
-  /// Keeps the object alive until `release`: between a write and its flush (L2).
-  ///
-  /// False where it is gone, though nobody has said so yet.
-  open func anchor(_ node: NodeRef) -> Bool { true }
-  /// Whether the object is there: a collector may have given it up before it says so (L8).
-  open func isThere(_ node: NodeRef) -> Bool { true }
-  open func release(_ node: NodeRef) {}
-
-  /// The name of a slot's key, as `observedKeys` tells it.
-  open func name(of slot: SlotRef) -> String { "" }
-
-  // MARK: Tools
-
-  /// What tools call the object: the name of its type.
-  open func title(of node: NodeRef) -> String {
-    object(of: node).map { "\(type(of: $0.takeUnretainedValue()))" } ?? "object"
-  }
-
-  /// The objects at the key of `slot` that are observed already, in no order.
-  ///
-  /// In the slot of a whole object each with its own key; Swift lists count from `firstIndex`. Nothing is
-  /// computed for it.
-  open func observedObjects(
-    at slot: SlotRef, firstIndex: Int
-  ) -> [(key: String?, node: NodeRef)] { [] }
-
-  /// The lazy properties of the object that the engine knows nothing of.
-  open func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] { [] }
-
-  /// A slot lost its last link and the turn is over: forget it.
-  ///
-  /// The engine frees it.
-  open func forget(_ slot: SlotRef) {}
-  /// The turn is over and nothing of the node is observed any longer; true when the node goes.
-  open func settle(_ node: NodeRef) -> Bool { false }
-
-  /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
-  open func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
 }
 
 /// What stands for the kind of an object that is gone: there is nothing to be asked any more.

@@ -1,56 +1,60 @@
-/// The record of one observed key of one node.
-///
-/// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
-/// eight bytes are read from C; the first of them, by models too, on every write of the key: while it
-/// is 0 nobody needs news.
-@_documentation(visibility: internal)
-public struct Slot {
-  /// Bits of `Wants`.
-  package var wants: UInt8
-  /// Of a lazy property: what was computed last is its value.
-  package var isValid = false
-  /// This slot stands for `*`.
-  package var isEvery: Bool
-  /// It is in the engine's list of slots that are quiet until somebody was called.
-  var isQuiet = false
-  /// The tracked computation that has read the key already.
-  package internal(set) var stamp: UInt32 = 0
-  /// Its node is gone; its memory is freed when the list of quiet slots lets go of it.
-  var isDead = false
-  /// Links whose watcher has to hear of each write: immediate ones, and those that compare
-  /// themselves (`equals`).
-  var eager: Int32 = 0
-  /// How many of those want also the writes that T5 calls no change.
-  var choosy: Int32 = 0
-  /// How many links there are, which is what `observerCount` tells (W1).
-  package var count: Int32 = 0
-  package let node: NodeRef
-  /// What the node's kind needs to name the key; the index of a Swift property.
-  package let key: Int
-  var first: LinkRef?
-  var last: LinkRef?
-  /// The next slot of the same node.
-  package var next: SlotRef?
-  /// The lazy property that the key is.
-  package internal(set) var lazy: WatcherRef?
+extension ObservationCore {
+  /// The record of one observed key of one node.
+  ///
+  /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
+  /// eight bytes are read from C; the first of them, by models too, on every write of the key: while it
+  /// is 0 nobody needs news.
+  @_documentation(visibility: internal)
+  public struct Slot {
+    /// Bits of `Wants`.
+    package var wants: UInt8
+    /// Of a lazy property: what was computed last is its value.
+    package var isValid = false
+    /// This slot stands for `*`.
+    package var isEvery: Bool
+    /// It is in the engine's list of slots that are quiet until somebody was called.
+    var isQuiet = false
+    /// The tracked computation that has read the key already.
+    package internal(set) var stamp: UInt32 = 0
+    /// Its node is gone; its memory is freed when the list of quiet slots lets go of it.
+    var isDead = false
+    /// Links whose watcher has to hear of each write: immediate ones, and those that compare
+    /// themselves (`equals`).
+    var eager: Int32 = 0
+    /// How many of those want also the writes that T5 calls no change.
+    var choosy: Int32 = 0
+    /// How many links there are, which is what `observerCount` tells (W1).
+    package var count: Int32 = 0
+    package let node: NodeRef
+    /// What the node's kind needs to name the key; the index of a Swift property.
+    package let key: Int
+    var first: LinkRef?
+    var last: LinkRef?
+    /// The next slot of the same node.
+    package var next: SlotRef?
+    /// The lazy property that the key is.
+    package internal(set) var lazy: WatcherRef?
 
-  init(wants: UInt8, isEvery: Bool, node: NodeRef, key: Int) {
-    (self.wants, self.isEvery, self.node, self.key) = (wants, isEvery, node, key)
-  }
+    init(wants: UInt8, isEvery: Bool, node: NodeRef, key: Int) {
+      (self.wants, self.isEvery, self.node, self.key) = (wants, isEvery, node, key)
+    }
 
-  package struct Wants {
-    /// Tell me of writes that change the value.
-    package static let changes: UInt8 = 1
-    /// Tell me of every write.
-    package static let writes: UInt8 = 2
-    /// Somebody wants to know the old and the new value.
-    package static let values: UInt8 = 4
+    package struct Wants {
+      /// Tell me of writes that change the value.
+      package static let changes: UInt8 = 1
+      /// Tell me of every write.
+      package static let writes: UInt8 = 2
+      /// Somebody wants to know the old and the new value.
+      package static let values: UInt8 = 4
+    }
   }
 }
 
-/// A slot, wherever the engine keeps it.
-@_documentation(visibility: internal)
-public typealias SlotRef = UnsafeMutablePointer<Slot>
+extension ObservationCore {
+  /// A slot, wherever the engine keeps it.
+  @_documentation(visibility: internal)
+  public typealias SlotRef = UnsafeMutablePointer<Slot>
+}
 
 extension SlotRef {
   /// Where the next slot of the same node is kept.

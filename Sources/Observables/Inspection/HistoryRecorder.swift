@@ -3,7 +3,7 @@
 /// Notes are taken in the middle of the engine's operations; whoever logs is told after them. A bridge
 /// overrides how keys are spelled, where writes are, and which watchers are its own.
 @_documentation(visibility: internal)
-open class HistoryRecorder: EngineRecorder {
+open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// What is known of one watcher.
   package struct History {
     package fileprivate(set) var waiting: [RecordedWrite] = []
@@ -55,15 +55,15 @@ open class HistoryRecorder: EngineRecorder {
   // MARK: What bridges know better
 
   /// How the key of a write is spelled.
-  open func key(of change: Change, _ slot: SlotRef) -> String {
+  open func key(of change: ObservationCore.Change, _ slot: ObservationCore.SlotRef) -> String {
     change.observedValues?.name(in: change.node.kind) ?? change.node.kind.name(of: slot)
   }
 
   /// Where the program writes now.
-  open func site(of change: Change) -> String? { nil }
+  open func site(of change: ObservationCore.Change) -> String? { nil }
 
   /// How a watcher is called and where it was registered; nil for one that is not to be told.
-  open func label(of watcher: WatcherRef) -> (name: String, site: String?)? {
+  open func label(of watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)? {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
   }
 
@@ -71,7 +71,7 @@ open class HistoryRecorder: EngineRecorder {
 
   private var turn: Int { engine.statistics.turns + 1 }
 
-  public override func wrote(_ change: Change) {
+  public override func wrote(_ change: ObservationCore.Change) {
     guard let slot = change.slot ?? change.every else { return }
     let write = RecordedWrite(key: key(of: change, slot), site: site(of: change), turn: turn)
     if keepsHistory { note(write, of: change) }
@@ -82,7 +82,7 @@ open class HistoryRecorder: EngineRecorder {
     }
   }
 
-  public override func invalidating(_ change: Change) {
+  public override func invalidating(_ change: ObservationCore.Change) {
     guard keepsHistory, let slot = change.slot else { return }
     let write = RecordedWrite(
       key: key(of: change, slot), site: site(of: change), turn: turn, isInvalidation: true)
@@ -111,7 +111,7 @@ open class HistoryRecorder: EngineRecorder {
     if isSame { history.lastEqual = write } else { history.waiting.append(write) }
   }
 
-  public override func unchanged(_ watcher: WatcherRef) {
+  public override func unchanged(_ watcher: ObservationCore.WatcherRef) {
     guard keepsHistory, var history = histories[watcher.pointee.id],
       var write = history.waiting.last
     else { return }
@@ -121,12 +121,16 @@ open class HistoryRecorder: EngineRecorder {
     histories[watcher.pointee.id] = history
   }
 
-  public override func invalidated(_ lazy: WatcherRef, by change: Change) {
+  public override func invalidated(
+    _ lazy: ObservationCore.WatcherRef, by change: ObservationCore.Change
+  ) {
     guard isLogging else { return }
     add(.invalidate) { ($0.key, $0.site) = (engine.name(of: lazy), site(of: change)) }
   }
 
-  public override func computed(_ lazy: WatcherRef, _ computation: Computation) {
+  public override func computed(
+    _ lazy: ObservationCore.WatcherRef, _ computation: ObservationCore.Computation
+  ) {
     guard isLogging else { return }
     let (name, site) = lazy.pointee.receiver.takeUnretainedValue().label(lazy)
     add(.compute) {
@@ -136,7 +140,7 @@ open class HistoryRecorder: EngineRecorder {
     }
   }
 
-  public override func called(_ watcher: WatcherRef) {
+  public override func called(_ watcher: ObservationCore.WatcherRef) {
     if keepsHistory {
       var history = histories[watcher.pointee.id] ?? History()
       history.last = history.waiting
@@ -148,11 +152,11 @@ open class HistoryRecorder: EngineRecorder {
     add(.call, watcher)
   }
 
-  public override func registered(_ watcher: WatcherRef, _ path: Path) {
+  public override func registered(_ watcher: ObservationCore.WatcherRef, _ path: Path) {
     add(.observe, watcher) { $0.path = path.description }
   }
 
-  public override func ended(_ watcher: WatcherRef) {
+  public override func ended(_ watcher: ObservationCore.WatcherRef) {
     let id = watcher.pointee.id
     if keepsHistory {
       ended.append(id)

@@ -171,21 +171,23 @@ public final class Lazy<Value>: LazyStorage {
   override var anyPeek: Any? { peek.flatMap { flattened($0) } }
 
   @_documentation(visibility: internal)
-  public override func forgetBase(of lazy: WatcherRef) { base = nil }
+  public override func forgetBase(of lazy: ObservationCore.WatcherRef) { base = nil }
 
   @_documentation(visibility: internal)
-  public override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
+  public override func value(of lazy: ObservationCore.WatcherRef, isBase: Bool) -> AnyObject? {
     (isBase ? base : stored).map(LastValue.init)
   }
 
   @_documentation(visibility: internal)
-  public override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
+  public override func has(_ value: AnyObject, as lazy: ObservationCore.WatcherRef) -> Bool {
     guard let value = value as? LastValue, let stored else { return false }
     return isEqual(value.value, stored)
   }
 
   @_documentation(visibility: internal)
-  public override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
+  public override func change(of lazy: ObservationCore.WatcherRef, from old: AnyObject?)
+    -> AnyObject?
+  {
     SavedWrite(
       ModelWrite(
         ObservedValues(

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What a lazy property of a model is, whatever its type: where it is declared, and its record in the
 /// engine, which it has once it is observed or depends on something.
-public class LazyStorage: Receiver {
+public class LazyStorage: ObservationCore.Receiver {
   @exclusivity(unchecked) private final var record: WatcherRef?
   @exclusivity(unchecked) private final var owner: Unmanaged<AnyObject>?
   @exclusivity(unchecked) private final var known: LazyDeclaration?
@@ -268,7 +268,9 @@ public class LazyStorage: Receiver {
   // MARK: Receiver
 
   @_documentation(visibility: internal)
-  public override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
+  public override func compute(_ lazy: ObservationCore.WatcherRef, isNested: Bool)
+    -> ObservationCore.Computation
+  {
     // The getter may drop the last reference to its object.
     let owner = owner.unsafelyUnwrapped.retain()
     defer { owner.release() }
@@ -284,7 +286,9 @@ public class LazyStorage: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
+  public override func wire(_ lazy: ObservationCore.WatcherRef, in engine: ObservationCore.Engine)
+    throws
+  {
     for dependency in declaration.dependencies {
       var root: NodeRef?
       if let object = dependency.object?() {
@@ -301,7 +305,9 @@ public class LazyStorage: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
+  public override func dependencies(of lazy: ObservationCore.WatcherRef) -> [ObservationCore
+    .DeclaredDependency]
+  {
     declaration.dependencies.map { dependency in
       DeclaredDependency(
         path: dependency.path, root: engine.flatMap { dependency.object?()?.currentNode(in: $0) },
@@ -310,22 +316,22 @@ public class LazyStorage: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func fail(_ lazy: WatcherRef, _ error: any Error) {
+  public override func fail(_ lazy: ObservationCore.WatcherRef, _ error: any Error) {
     failure = error
   }
 
   @_documentation(visibility: internal)
-  public override func reportFailure(of lazy: WatcherRef) {
+  public override func reportFailure(of lazy: ObservationCore.WatcherRef) {
     guard let error = failure else { return }
     failure = nil
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
   @_documentation(visibility: internal)
-  public override func title(_ watcher: WatcherRef) -> String { title }
+  public override func title(_ watcher: ObservationCore.WatcherRef) -> String { title }
 
   @_documentation(visibility: internal)
-  public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+  public override func ended(_ watcher: ObservationCore.WatcherRef, observedDied path: Path?) {
     record = nil
     engineReference = nil
     validity = LazyStorage.invalid

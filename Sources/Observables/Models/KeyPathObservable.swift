@@ -11,7 +11,7 @@ public protocol KeyPathObservable: AnyObject, ObservableReference {
 public protocol ObservableReference {
   /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
   @_documentation(visibility: internal)
-  func observationToken(in engine: Engine) -> ObservationToken?
+  func observationToken(in engine: ObservationCore.Engine) -> ObservationToken?
 }
 
 /// Where an object is observed; made by those who implement a kind of observable object.

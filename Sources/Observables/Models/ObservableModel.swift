@@ -27,7 +27,7 @@ extension ObservableModel {
   /// Where the model is observed by the loop of `engine`; nil for one that belongs to the loops of
   /// another thread.
   @_documentation(visibility: internal)
-  public func observationToken(in engine: Engine) -> ObservationToken? {
+  public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     if observation.isObserved(elsewhereThan: engine) {
       engine.hasMetForeign = true
       return nil

@@ -3,7 +3,7 @@
 /// The observed object owns it (L1): dropping the handle ends nothing, and keeping it keeps nothing
 /// alive. It ends with ``stop()``, or when the observed object or the observer is gone. Confined to the
 /// loop's thread.
-public final class Watcher: Receiver {
+public final class Watcher: ObservationCore.Receiver {
   @exclusivity(unchecked) private var record: WatcherRef?
   /// Held by hand, so that calling it counts no references; goes when the watcher ended and no call
   /// is under way.
@@ -120,7 +120,7 @@ public final class Watcher: Receiver {
   // MARK: Receiver
 
   @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef) {
+  public override func deliver(_ watcher: ObservationCore.WatcherRef) {
     if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
       // Not for a write: `initial`, `run`, an object in the middle that died.
       changeBody(self, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
@@ -150,7 +150,9 @@ public final class Watcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+  public override func deliver(
+    _ watcher: ObservationCore.WatcherRef, _ change: ObservationCore.ImmediateChange, path: Path
+  ) {
     guard let changeBody else {
       call()
       return
@@ -166,8 +168,8 @@ public final class Watcher: Receiver {
 
   @_documentation(visibility: internal)
   public override func accept(
-    _ change: ImmediateChange, for watcher: WatcherRef
-  ) -> ImmediateChange? {
+    _ change: ObservationCore.ImmediateChange, for watcher: ObservationCore.WatcherRef
+  ) -> ObservationCore.ImmediateChange? {
     guard let equals else { return super.accept(change, for: watcher) }
     switch change {
     case .written(let written):
@@ -181,13 +183,17 @@ public final class Watcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func save(_ change: Change) -> AnyObject? { SavedWrite(ModelWrite(change)) }
+  public override func save(_ change: ObservationCore.Change) -> AnyObject? {
+    SavedWrite(ModelWrite(change))
+  }
 
   @_documentation(visibility: internal)
-  public override func isObserverAlive(_ watcher: WatcherRef) -> Bool { observer != nil }
+  public override func isObserverAlive(_ watcher: ObservationCore.WatcherRef) -> Bool {
+    observer != nil
+  }
 
   @_documentation(visibility: internal)
-  public override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+  public override func ended(_ watcher: ObservationCore.WatcherRef, observedDied path: Path?) {
     record = nil
     if calls == 0 { dropCallback() }
     changeBody = nil
@@ -198,10 +204,11 @@ public final class Watcher: Receiver {
   }
 
   @_documentation(visibility: internal)
-  public override func title(_ watcher: WatcherRef) -> String { name }
+  public override func title(_ watcher: ObservationCore.WatcherRef) -> String { name }
 
   @_documentation(visibility: internal)
-  public override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+  public override func label(_ watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)
+  {
     (name, "\(file):\(line)")
   }
 

@@ -1,6 +1,6 @@
 extension Operand: Hashable {
   /// Whether both are the same value, of the same type; NaN equals NaN (T5).
-  public static func == (a: Operand, b: Operand) -> Bool {
+  public static func == (a: ObservationCore.Operand, b: ObservationCore.Operand) -> Bool {
     switch (a, b) {
     case (.none, .none): true
     case (.boolean(let a), .boolean(let b)): a == b

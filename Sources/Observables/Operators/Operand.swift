@@ -1,44 +1,50 @@
-/// A value as collection operators see it (C9), whichever kind of object holds it.
-@_documentation(visibility: internal)
-public enum Operand {
-  /// Nil, or not reachable.
-  case none
-  /// A truth value.
-  case boolean(Bool)
-  /// An integer, as wide as Lua's.
-  case integer(Int)
-  /// A number that is not an integer by type: 1.0 is one.
-  case float(Double)
-  /// Text, as bytes.
-  case text([UInt8])
-  /// An object, by identity; it lives as long as its collection holds it.
-  case object(UnsafeRawPointer)
-  /// Any other value that can tell whether it equals another.
-  case value(AnyHashable)
-  /// A value that cannot be compared; `type` is what an error calls it.
-  case opaque(type: String)
-}
-
-/// One member of a collection, for wildcards and operators.
-@_documentation(visibility: internal)
-public struct Member {
-  /// The value itself.
-  package let value: Operand
-  /// Where it is observed, if it can be.
-  package let node: NodeRef?
-
-  package init(value: Operand, node: NodeRef?) {
-    (self.value, self.node) = (value, node)
+extension ObservationCore {
+  /// A value as collection operators see it (C9), whichever kind of object holds it.
+  @_documentation(visibility: internal)
+  public enum Operand {
+    /// Nil, or not reachable.
+    case none
+    /// A truth value.
+    case boolean(Bool)
+    /// An integer, as wide as Lua's.
+    case integer(Int)
+    /// A number that is not an integer by type: 1.0 is one.
+    case float(Double)
+    /// Text, as bytes.
+    case text([UInt8])
+    /// An object, by identity; it lives as long as its collection holds it.
+    case object(UnsafeRawPointer)
+    /// Any other value that can tell whether it equals another.
+    case value(AnyHashable)
+    /// A value that cannot be compared; `type` is what an error calls it.
+    case opaque(type: String)
   }
 }
 
-/// Which members of an object are meant.
-@_documentation(visibility: internal)
-public enum MemberScope {
-  /// `*`: every property or element.
-  case everything
-  /// What an operator goes over: the elements of a list or set, the values of a dictionary.
-  case elements
+extension ObservationCore {
+  /// One member of a collection, for wildcards and operators.
+  @_documentation(visibility: internal)
+  public struct Member {
+    /// The value itself.
+    package let value: Operand
+    /// Where it is observed, if it can be.
+    package let node: NodeRef?
+
+    package init(value: Operand, node: NodeRef?) {
+      (self.value, self.node) = (value, node)
+    }
+  }
+}
+
+extension ObservationCore {
+  /// Which members of an object are meant.
+  @_documentation(visibility: internal)
+  public enum MemberScope {
+    /// `*`: every property or element.
+    case everything
+    /// What an operator goes over: the elements of a list or set, the values of a dictionary.
+    case elements
+  }
 }
 
 extension Operand: CustomStringConvertible {
