@@ -256,7 +256,7 @@ static char *read_plain_line(const char *prompt) {
   clua_writeoutput(prompt);
   char *line = NULL;
   size_t capacity = 0;
-  ssize_t length = getline(&line, &capacity, stdin);
+  ssize_t length = clua_awaitinput(stdin) ? getline(&line, &capacity, stdin) : -1;
   if (length < 0) {
     // A signal is no end of the input.
     if (!feof(stdin)) clearerr(stdin);

@@ -492,33 +492,59 @@ clua_interruption clua_uncaught(const char *message) {
 
 /* ---- A prompt inside of a program ------------------------------------------------------------ */
 
+/* Whether bytes were read that nobody has taken. */
+static bool has_rest(FILE *stream) {
+#ifdef __GLIBC__
+  return stream->_IO_read_ptr < stream->_IO_read_end;
+#else
+  (void)stream;
+  return false;
+#endif
+}
+
+bool clua_awaitinput(FILE *stream) {
+  if (has_rest(stream)) return true;
+  // A signal that comes before the waiting begins must end it, too.
+  sigset_t before = block();
+  struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
+  int ready = 0;
+  while (stage_now == CALM && ready == 0) {
+    ready = ppoll(&input, 1, NULL, &before);
+    if (ready < 0 && errno == EINTR) ready = 0;
+  }
+  unblock(&before);
+  return ready != 0;
+}
+
 typedef enum answer { STATEMENT, CONTINUE, QUIT } answer;
 
 static answer read_statement(char *line, int size) {
-  for (;;) {
-    fputs("lua_debug> ", stderr);
-    fflush(stderr);
-    errno = 0;
-    if (fgets(line, size, stdin)) return strcmp(line, "cont\n") == 0 ? CONTINUE : STATEMENT;
-    bool was_signal = ferror(stdin) && errno == EINTR;
-    // The next prompt asks again.
-    clearerr(stdin);
-    if (was_signal && !clua_isasked()) continue;
-    fputc('\n', stderr);
-    return was_signal ? QUIT : CONTINUE;
+  fputs("lua_debug> ", stderr);
+  fflush(stderr);
+  bool was_signal = !clua_awaitinput(stdin);
+  if (!was_signal && fgets(line, size, stdin)) {
+    return strcmp(line, "cont\n") == 0 ? CONTINUE : STATEMENT;
   }
+  // The next prompt asks again.
+  clearerr(stdin);
+  fputc('\n', stderr);
+  return was_signal ? QUIT : CONTINUE;
 }
 
 int clua_debugprompt(lua_State *L) {
   char line[250];
   answer given;
+  // One that was caught before is over.
+  sigset_t before = block();
+  if (stage_now == RAISED) calm_down();
+  unblock(&before);
   while ((given = read_statement(line, sizeof line)) == STATEMENT) {
     if (luaL_loadbuffer(L, line, strlen(line), "=(debug command)") || lua_pcall(L, 0, 0, 0)) {
       fprintf(stderr, "%s\n", luaL_tolstring(L, -1, NULL));
       fflush(stderr);
     }
     lua_settop(L, 0);
-    sigset_t before = block();
+    before = block();
     // Control is back: the error that ended a statement is over.
     if (!ending && stage_now != CALM) calm_down();
     unblock(&before);

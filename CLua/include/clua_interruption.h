@@ -8,6 +8,8 @@
 
 #include "clua.h"
 
+#include <stdio.h>
+
 /* ---- Coroutines ------------------------------------------------------------------------------ */
 
 /// As lua_resume: an interruption that comes meanwhile is raised in the coroutine, and what it has
@@ -55,6 +57,8 @@ int clua_exitrequest(void);
 bool clua_isasked(void);
 /// Whether a second signal, or the time limit of the end, asks to leave out what is left to do.
 bool clua_ishurried(void);
+/// Waits until the stream can be read, or until a signal has come that is not answered: false then.
+bool clua_awaitinput(FILE *stream);
 /// Ends the program in order, as a SIGINT that cannot be caught does; at the prompt the line.
 void clua_quit(void);
 
