@@ -6,7 +6,7 @@
 -- names the seeds of all that differ; `OBS_WITH=fault` lets programs meet a fault of `known.lua`.
 local obs = require "obs"
 
-local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "@./"
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local programs = dofile(folder .. "Support/programs.lua")
 local generate = dofile(folder .. "Model/generate.lua")
 local worlds = dofile(folder .. "Model/world.lua")

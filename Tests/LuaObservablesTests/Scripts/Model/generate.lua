@@ -176,12 +176,11 @@ end)
 
 operation("clear", 1, function(self)
   local target = self:any_object()
-  if self.has_lazies and self.known.assigning_lazies then target = self:list() end
   return {target = target}
 end, function(n) return ("obs.clear(%s)"):format(n.target) end)
 
 operation("assign", 1, function(self)
-  if chance(2) or self.has_lazies and self.known.assigning_lazies then
+  if chance(2) then
     local elements = {}
     for i = 1, random(0, 4) do elements[i] = self:element() end
     return {target = self:list(), fields = elements}
@@ -264,7 +263,6 @@ operation("trigger", 2, function(self)
   if not self.triggers then return nil end
   local key = pick(KEYS)
   local previous = self:value_for(key)
-  if self.known.trigger_previous then previous = #key == 1 and key < "x" and self:scalar() or nil end
   return {target = self:object(), key = key, previous = chance(2) and previous or nil}
 end, function(n)
   return ("obs.trigger(%s, '%s'%s)"):format(n.target, n.key, n.previous and ", " .. n.previous or "")
@@ -277,23 +275,29 @@ local EQUALS = {
   "function(a, b) return type(a) == type(b) end",
 }
 
+-- Whether operations on lists that change nothing are changes to `equals`, is open.
+local function is_compared(self, slot, paths)
+  local text = table.concat(paths, " ")
+  if slot > #OBJECTS or text:find "[*#i]" then return false end
+  return not (self.known.equals_of_computed and (text:find "@" or text:find "count" or text:find "%l%d"))
+end
+
 operation("observe", 16, function(self)
   self.watchers = self.watchers + 1
   local n = {id = self.watchers, slot = self:slot(), paths = {}, options = {}, times = random(3)}
   self.slots[n.id] = n.slot
   for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
   local is_immediate = chance(3)
-  if self.known.immediate_anchors and table.concat(n.paths, " "):find "%f[%w#]%d" then is_immediate = false end
   self.is_immediate[n.id] = is_immediate
   if is_immediate then n.options[#n.options + 1] = "immediate = true" end
-  if chance(6) and not (is_immediate and self.known.due_immediate) then
+  if chance(6) then
     n.options[#n.options + 1] = "initial = true"
   end
   -- How often it is called by what may be several operations, is open.
   local is_open = is_immediate and table.concat(n.paths):find "[@c]"
   if chance(6) and not is_open then n.options[#n.options + 1] = "once = true" end
   if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
-  if chance(8) and not (self.known.equals_of_lists and (n.slot > 5 or table.concat(n.paths):find "[*#i@]" or table.concat(n.paths):find "count" or table.concat(n.paths):find "%l%d")) then
+  if chance(8) and is_compared(self, n.slot, n.paths) then
     n.options[#n.options + 1] = "equals = " .. pick(EQUALS)
     self.has_equals[n.id] = true
   end
@@ -357,10 +361,8 @@ operation("handle", 7, function(self)
   local n = {
     id = random(self.watchers), method = pick {"stop", "pause", "resume", "resume", "schedule", "run"},
   }
-  local known, method = self.known, n.method
+  local method = n.method
   if method == "pause" and not self.pauses then return nil end
-  if method == "schedule" and self.is_immediate[n.id] and known.due_immediate then return nil end
-  if method == "run" and known.run_pending then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:%s() end"):format(n.id, n.id, n.method) end)
 
@@ -368,8 +370,7 @@ operation("add_path", 2, function(self)
   if self.watchers == 0 then return nil end
   local id = random(self.watchers)
   local n = {id = id, path = self:path_from(self.slots[id])}
-  if self.known.immediate_anchors and self.is_immediate[n.id] and n.path:find "%f[%w#]%d" then return nil end
-  if self.known.equals_of_lists and self.has_equals[n.id] then return nil end
+  if self.has_equals[n.id] and not is_compared(self, self.slots[id], {n.path}) then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:observe(%s) end"):format(n.id, n.id, n.path) end)
 
@@ -474,7 +475,6 @@ operation("invalidate", 3, function(self)
 end, function(n) return ("bump '%s' obs.invalidate(%s, '%s')"):format(n.name, n.target, n.name) end)
 
 operation("forget", 1, function(self)
-  if self.known.forgetting then return nil end
   return {target = self:object(), name = pick(LAZY_NAMES)}
 end, function(n) return ("obs.forget(%s, '%s')"):format(n.target, n.name) end)
 
@@ -496,7 +496,7 @@ local LAZY_OPERATIONS = {
 operation("flush", 5, function() return {} end, function() return "say(obs.flush())" end)
 
 operation("batch", 3, function(self)
-  if self.depth > 2 or self.inside_immediate and self.known.inner_batches then return nil end
+  if self.depth > 2 then return nil end
   local n = {body = self:body(3)}
   if chance(6) then n.body[#n.body + 1] = {operation = "boom", id = 0} end
   return n

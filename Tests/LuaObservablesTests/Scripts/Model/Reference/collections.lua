@@ -235,7 +235,14 @@ return function(M)
   function M.observe_edits(object, callback, options)
     local path = {text = "edits", {kind = "edits", text = "*"}}
     local handle, w = M.observe(object, {path}, nil, options)
-    w.callback = function(observed, observer) callback(observed, M.content(observed), observer) end
+    w.callback = function(observed, observer)
+      local content = M.content(observed)
+      -- Whatever it is called for, this is what it was told last.
+      for _, entry in ipairs(w.base) do
+        if entry.path[1].kind == "edits" then entry.value = content end
+      end
+      callback(observed, content, observer)
+    end
     return handle
   end
   function M.observe_keys(object, keys, callback, options)

@@ -247,7 +247,7 @@ return function(M)
       path = change.path.text, key = change.key, old = change.old, new = change.new,
       paths = change.paths,
     }
-    protected(w.immediate and "immediate" or "watcher", w.name, w.callback, w.root, w.observer[1], told)
+    protected(w.immediate and change and "immediate" or "watcher", w.name, w.callback, w.root, w.observer[1], told)
     w.is_running = false
     if w.once and watchers[w.id] == w then finish(w) end
   end
