@@ -50,7 +50,7 @@ return function(told)
   end
   -- M2: always a change, or one assignment from `previous`.
   function obs.trigger(object, key, ...)
-    local forced = select("#", ...) == 0 or (...) == nil
+    local forced = select("#", ...) == 0
     M.trigger(object, key, (...), forced)
   end
   function obs.is_valid(object, name)
