@@ -137,6 +137,8 @@ local function vocabulary(self, lua)
       detail = ("%s from %s to %s"):format(self:name(change.key), self:name(change.old), self:name(change.new)),
     }
     for i, path in ipairs(change.paths or {change.path}) do
+      -- Tables among the members of sets are numbered in each world.
+      path = path:gsub("&table:%d+", "&table")
       if is_of_list(path) then entry.is_of_list = true end
       entry.paths[path] = true
     end
