@@ -288,6 +288,7 @@ operation("observe", 16, function(self)
   self.slots[n.id] = n.slot
   for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
   local is_immediate = chance(3)
+  if self.known.immediate_anchors and table.concat(n.paths, " "):find "%f[%w#]%d" then is_immediate = false end
   self.is_immediate[n.id] = is_immediate
   if is_immediate then n.options[#n.options + 1] = "immediate = true" end
   if chance(6) then
@@ -370,6 +371,7 @@ operation("add_path", 2, function(self)
   if self.watchers == 0 then return nil end
   local id = random(self.watchers)
   local n = {id = id, path = self:path_from(self.slots[id])}
+  if self.known.immediate_anchors and self.is_immediate[n.id] and n.path:find "%f[%w#]%d" then return nil end
   if self.has_equals[n.id] and not is_compared(self, self.slots[id], {n.path}) then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:observe(%s) end"):format(n.id, n.id, n.path) end)
@@ -475,6 +477,7 @@ operation("invalidate", 3, function(self)
 end, function(n) return ("bump '%s' obs.invalidate(%s, '%s')"):format(n.name, n.target, n.name) end)
 
 operation("forget", 1, function(self)
+  if self.known.forgetting then return nil end
   return {target = self:object(), name = pick(LAZY_NAMES)}
 end, function(n) return ("obs.forget(%s, '%s')"):format(n.target, n.name) end)
 

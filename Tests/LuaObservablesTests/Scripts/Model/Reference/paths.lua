@@ -283,9 +283,10 @@ return function(M)
           if path.heard[property] then value_of(object, name, property) end
         end
       elseif kind == "digits" and path.anchors and path.anchors[i] then
-        labels[#labels + 1] = {object, tostring(key), i}
-        out.digits[#out.digits + 1] = {object, i, is_spread}
         local anchor = path.anchors[i][object]
+        -- A list that has just come is anchored at the flush; nothing there is no object.
+        if anchor ~= nil and anchor ~= NONE then labels[#labels + 1] = {object, tostring(key), i} end
+        out.digits[#out.digits + 1] = {object, i, is_spread}
         if anchor ~= NONE then visit(anchor, i + 1) end
       elseif d.lazy[key] then
         labels[#labels + 1] = {object, part.text, i}

@@ -299,7 +299,7 @@ return function(M)
       local change = hit.change
       local is_equal = change.same
       -- What a comparison writes itself is not compared: that would never end.
-      if w.equals and not w.is_comparing then
+      if w.equals and not w.is_comparing and not change.is_forced then
         w.is_comparing = true
         local ok, result = protected("watcher", w.name, w.equals, change.old, change.new)
         w.is_comparing, is_equal = false, ok and result
@@ -412,7 +412,8 @@ return function(M)
   function M.trigger(object, key, previous, is_forced)
     local value = M.value_at(object, key)
     local is_same = not is_forced and same(previous, value)
-    M.hear(object, {{key = key, old = previous, new = value, same = is_same}}, function() end)
+    local change = {key = key, old = previous, new = value, same = is_same, is_forced = is_forced}
+    M.hear(object, {change}, function() end)
   end
 
   -- Batches, flushes, turns -------------------------------------------------------------------------
