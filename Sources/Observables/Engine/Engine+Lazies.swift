@@ -403,15 +403,16 @@ extension Engine {
     _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
   ) -> Bool {
     let flags = lazy.pointee.flags
-    guard flags.contains(.known) else { return false }
     var next = lazy.pointee.slot?.pointee.first
     while let link = next {
       next = link.pointee.next
       let isLast = link.pointee.derived == lazy.pointee.version
       let isBase = flags.contains(.based) && link.pointee.derived == lazy.pointee.baseVersion
-      guard isLast || isBase, isThat(!isLast) else { return false }
+      guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
     }
-    return true
+    // Who hears of all properties knows those that have been read.
+    let every = lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first
+    return every == nil || !flags.contains(.known) || isThat(false)
   }
 
   // MARK: Immediate watchers

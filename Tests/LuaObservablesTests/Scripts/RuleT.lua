@@ -884,6 +884,16 @@ check("T5, Z4: forgetting a property whose value is nil is no change", function(
   eq(n(), 1)
   obs.forget(t, "k")
   eq(n(), 1)
+  local u = {}
+  obs.computed(u, "q", function(self) return self.items end)
+  local all, below = counter(u, "*"), counter(u, "*.r")
+  obs.forget(u, "q")
+  eq(all() + below(), 0)
+  obs.lazy(u, "q", function() return 5 end)
+  eq(u.q, 5)
+  eq(all(), 0)
+  obs.forget(u, "q")
+  eq(all(), 1)
 end)
 check("trigger: with a previous value one assignment, without one a change, and the wiring as it was", function()
   local x = { v = 1 }
