@@ -114,6 +114,8 @@ extension LuaHost {
 
   /// Pushes a path as scripts hold it. [-0, +1, -]
   func push(_ path: Path, to L: OpaquePointer) throws(LuaError) {
+    // What is made while the state closes is not finalized any more.
+    guard !isClosed else { throw .closed }
     let path = Unmanaged.passRetained(path)
     let status = clua_try_pushhandle(
       L, CLUA_HANDLE_PATH,
