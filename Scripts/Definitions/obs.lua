@@ -95,8 +95,8 @@ function obs.get(observed, path) end
 ---Writes the last component; an error naming the first nil component when the rest is unreachable.
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C library, or inside a mutable value): like one
----assignment from `previous` to the current value.
+---Says that `key` was written behind our back (by a C library, or inside a mutable value): a change in
+---any case; with `previous`, like one assignment from that to the current value.
 function obs.trigger(observed, key, previous) end
 
 ---Runs `body`; immediate watchers triggered inside run once each, after it. If it raises, what was
@@ -182,7 +182,7 @@ function obs.dictionary(entries) end
 function obs.clear(collection) end
 
 ---Makes it equal to `other`, touching only what differs: elements and keys that are the same stay
----where they are, and their watchers are not called.
+---where they are, and their watchers are not called. Lazy keys of either are left out.
 function obs.assign(collection, other) end
 
 ---@return obs.Set
@@ -411,8 +411,10 @@ function obs.limits(settings) end
 ---Turns, calls, watchers, observed objects, pending, errors, seconds in flush.
 function obs.stats() end
 
----A deep plain copy, cycles kept, for C libraries that read tables raw.
-function obs.raw(observed) end
+---A deep plain copy of the stored properties, cycles kept, for C libraries that read tables raw;
+---`{ computed = true }` computes and includes the lazy ones.
+---@param options? { computed?: boolean }
+function obs.raw(observed, options) end
 
 ----------------------------------------------------------------------------------------------------
 -- The loop
