@@ -14,7 +14,8 @@ public enum ThreadUse: Sendable {
 @usableFromInline
 final class ModelSharing: Sendable {
   let lock = RecursiveLock()
-  private let parts = Mutex<[Part]>([])
+  /// Only touched by `withParts`.
+  private nonisolated(unsafe) var parts: [Part] = []
   /// Read without the lock by each write.
   ///
   /// Whoever registers sets it before they read a value, so that a write they have not seen sees it.
@@ -70,14 +71,21 @@ final class ModelSharing: Sendable {
     var isPosted = false
   }
 
+  /// By the lock of the values: sanitizers see what it guards.
+  private func withParts<Result>(_ body: (inout [Part]) -> Result) -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return body(&parts)
+  }
+
   func add(_ observation: ModelObservation, _ engine: Engine) {
-    parts.withLock { $0.append(Part(observation, engine)) }
+    withParts { $0.append(Part(observation, engine)) }
     hasParts.store(true, ordering: .sequentiallyConsistent)
   }
 
   func remove(_ observation: ModelObservation) {
     // Let go of outside of the lock.
-    let removed = parts.withLock { parts in
+    let removed = withParts { parts in
       let removed = parts.filter { $0.observation === observation }
       parts.removeAll { $0.observation === observation }
       hasParts.store(!parts.isEmpty, ordering: .sequentiallyConsistent)
@@ -88,16 +96,16 @@ final class ModelSharing: Sendable {
 
   /// What the loops of this thread know.
   var partsHere: [ModelObservation] {
-    parts.withLock { parts in parts.filter(\.isHere).map(\.observation) }
+    withParts { $0 }.filter(\.isHere).map(\.observation)
   }
 
   var everyPart: [Part] {
-    hasParts.load(ordering: .sequentiallyConsistent) ? parts.withLock { $0 } : []
+    hasParts.load(ordering: .sequentiallyConsistent) ? withParts { $0 } : []
   }
 
   /// The model is gone: each loop is told on its thread.
   func end() {
-    let parts = parts.withLock { parts in
+    let parts = withParts { parts in
       defer { parts = [] }
       return parts
     }
