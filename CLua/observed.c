@@ -55,6 +55,19 @@ static void end_node(lua_State *L, clua_node *node) {
   }
 }
 
+void clua_observation_close(lua_State *L) {
+  clua_shared *shared = clua_shared_of(L);
+  if (!shared) return;
+  shared->closed = true;
+  for (clua_node *node = shared->nodes; node; node = node->next) {
+    node->owner = NULL;
+    node->every = NULL;
+    for (int i = 0; i < node->count; i++) node->records[i].slot = NULL;
+    node->positives = 0;
+    node->journaling = false;
+  }
+}
+
 static int node_gc(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, 1);
   if (node->ended) return 0;

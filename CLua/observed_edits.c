@@ -104,15 +104,14 @@ static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer
   lua_rawgeti(L, store, key);
 }
 
-/* The first key from `low` on whose value an operation changed, or, for `any`, that it wrote; or 0; pushes key, old and new value.
+/* The first key from `low` on whose value an operation changed, or 0; pushes key, old and new value.
    [-0, +(3|0), -] */
-static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, lua_Integer low,
-                                bool any) {
+static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, lua_Integer low) {
   for (lua_Integer key = low; key <= edit->high; key++) {
     lua_pushinteger(L, key);
     push_old(L, edit, store, key);
     lua_rawgeti(L, store, key);
-    if (any || !clua_same(L, -1, -2)) return key;
+    if (!clua_same(L, -1, -2)) return key;
     lua_pop(L, 3);
   }
   return 0;
@@ -121,7 +120,7 @@ static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, 
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key) {
   if (!write->details || write->same || *key == LUA_MAXINTEGER) return false;
   lua_Integer low = *key < write->details->low ? write->details->low : *key + 1;
-  lua_Integer found = first_change(L, write->details, write->store, low, false);
+  lua_Integer found = first_change(L, write->details, write->store, low);
   if (!found) return false;
   *key = found;
   return true;
@@ -173,14 +172,9 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     .permutation = edit->permutation, .unsettled = node->busy > 0, .length = node->size,
     .details = edit, .store = store,
   };
-  if (first_change(L, edit, store, edit->low, false)) {
+  if (first_change(L, edit, store, edit->low)) {
     if (wants) write.every = node->every;
-  } else if (edit->low <= edit->high && (wants & CLUA_WANTS_WRITES)) {
-    first_change(L, edit, store, edit->low, true);
-    write.every = node->every;
-    write.same = true;
   } else {
-    // Slots that want each write are told of what was written all the same.
     for (int i = 0; i < 3; i++) lua_pushnil(L);
     write.same = true;
   }
@@ -208,11 +202,12 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     lua_rawgeti(L, store, key);
     int old = lua_gettop(L) - 1;
     bool same = clua_same(L, old, old + 1);
-    if (same && !(record->slot->wants & CLUA_WANTS_WRITES)) {
+    // Where the operation left an element as it was it did not write it.
+    if (same) {
       lua_pop(L, 2);
       continue;
     }
-    clua_write other = {.node = node, .slot = record->slot, .table = table, .same = same};
+    clua_write other = {.node = node, .slot = record->slot, .table = table};
     if ((record->slot->wants & CLUA_WANTS_VALUES) && lua_checkstack(L, 8)) {
       other.old = old;
       other.new_ = old + 1;

@@ -50,6 +50,7 @@ typedef struct clua_shared {
   clua_slot *waits;   // what it waits for
   bool raised;       // an error of a getter was raised in a reader, whose traceback may not be made
   bool active;       // something was observed once
+  bool closed;       // nobody is told of anything any more
   bool traversed;    // `next` gave out a key once: loops may be under way
   lua_CFunction insert, remove, move, sort, concat, unpack;
   lua_CFunction getmetatable, setmetatable, rawget, rawset, rawlen;

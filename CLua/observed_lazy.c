@@ -76,6 +76,7 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   clua_slot *slot = record->slot;
   if (record->flags & CLUA_LAZY_UNCACHED) return call_getter(L, table, userdata, key);
   clua_shared *shared = node->shared;
+  if (shared->closed) return luaL_error(L, "the Lua state is closed");
   if (!slot || !shared->observation.compute) return 0;
   if (!slot->valid && shared->getter == L && lua_isyieldable(L)) {
     // The getter of another one is running: the engine brings this one up to date and comes back.

@@ -168,7 +168,7 @@ static int find_index(lua_State *L) {
     lua_replace(L, 3);
     lua_settop(L, 3);
   }
-  return raise_outside(L, "'__index' chain too long; possibly a loop");
+  return raise_outside(L, "'__index' chain too long; possible loop");
 }
 
 /* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes: what was
@@ -267,7 +267,7 @@ static int find_newindex(lua_State *L) {
     lua_replace(L, 4);
     lua_settop(L, 4);
   }
-  return raise_outside(L, "'__newindex' chain too long; possibly a loop");
+  return raise_outside(L, "'__newindex' chain too long; possible loop");
 }
 
 /* ---- The closures, once per state ----------------------------------------------------------- */

@@ -153,6 +153,8 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
 
+/// The state is about to close: tables go on working, but nobody is told of anything. [-0, +0, -]
+void clua_observation_close(lua_State *L);
 /// Of an edit: pushes the first key behind `key` (or of all, if that is below) whose value it changed, with
 /// the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key);

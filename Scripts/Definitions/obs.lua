@@ -190,8 +190,7 @@ function obs.set_of(list) end
 
 ---`target[name]` is a read-only property with a copy of the collection target[source]: of the same
 ---kind, taken when it is read, at most once per change of the collection. Watchers of `name` are
----called when the collection changed or was replaced. The copy itself is nobody else's: what is
----written into it stays there, and is gone with the next change.
+---called when the collection changed or was replaced. The copy is read-only, too.
 ---@param target table
 ---@param name string
 ---@param source string

@@ -26,7 +26,7 @@ final class ScriptHost {
       clua_writeerror(name, report.description)
       // What a signal ended is not the script's failure, and nothing goes on after it.
       if clua_exitrequest() != 0 {
-        host.loop.stop()
+        host.endAfterTurn()
       } else if stopsOnError {
         fail()
       }

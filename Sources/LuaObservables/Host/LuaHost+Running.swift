@@ -9,6 +9,12 @@ extension LuaHost {
     recorder?.drain()
   }
 
+  /// The program is about to end: the loop stops, and a flush under way is the last of its turn.
+  package func endAfterTurn() {
+    engine.isEnding = true
+    loop.stop()
+  }
+
   /// Handles what is due while something else is awaited outside of any turn.
   package func stepWhileIdle() {
     guard !engine.isOccupied else { return }

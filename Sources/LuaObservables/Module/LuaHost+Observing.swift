@@ -188,6 +188,11 @@ extension LuaHost {
     write.is = lua_type(L, write.new_) != LUA_TNIL
     write.was = write.is
     write.length = clua_node_length(table)
+    if !write.same, let slot = write.slot {
+      let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+      // Whether it is valid or not: nothing is computed for it.
+      if let lazy = slot.pointee.lazy { engine.announce(lazy) }
+    }
     if write.slot != nil || write.every != nil {
       withUnsafePointer(to: write) { written(L, $0) }
     }

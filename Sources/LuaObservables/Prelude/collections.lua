@@ -65,6 +65,20 @@ function obs.clear(collection)
   return core.assign(collection, {})
 end
 
+-- Raises where the values by key are no list without holes.
+local function check_list(wanted)
+  local last = 0
+  for key in next, wanted do
+    if type(key) ~= "number" or key < 1 or key ~= key // 1 then
+      core.raise("an array has integer indices, got " .. type(key) .. (type(key) == "string" and " '" .. key .. "'" or ""))
+    end
+    if key > last then last = key end
+  end
+  for i = 1, last do
+    if wanted[i] == nil then core.raise("the list has a hole at " .. i .. " of " .. last // 1) end
+  end
+end
+
 local function assign_to_set(set, wanted)
   local members, gone = {}, {}
   for _, value in next, wanted do members[value] = true end
@@ -93,8 +107,13 @@ function obs.assign(collection, other)
   check_observed(collection, 1, "assign")
   local kind, wanted = kind_of(collection), entries(other, 2, "assign")
   if rawequal(collection, other) then return end
-  if kind == "array" then return core.written(pcall(collection.set, collection, wanted)) end
-  if kind == "set" then return core.written(pcall(assign_to_set, collection, wanted)) end
+  if kind == "array" then
+    check_list(wanted)
+    return core.written(pcall(collection.set, collection, wanted))
+  end
+  if kind == "set" then
+    return core.written(pcall(assign_to_set, collection, values_of(other, 2, "assign")))
+  end
   if type(collection) == "table" then
     return core.written(pcall(assign_to_table, collection, wanted))
   end

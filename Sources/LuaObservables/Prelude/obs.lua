@@ -181,21 +181,36 @@ end
 
 local current_scopes = {}
 
+-- Ends the registration for a scope; one whose body raised stops all that it has.
+local function close_scope(scope, has_failed)
+  current_scopes[#current_scopes] = nil
+  core.close_scope()
+  if has_failed then return scope:stop() end
+  local outer = current_scopes[#current_scopes]
+  if outer then outer:add(scope) end
+end
+
+-- So that the error goes on from where it was raised.
+local scope_end = {
+  __close = function(guard, failure) close_scope(guard.scope, failure ~= nil) end, __name = "obs.scope",
+}
+
 function obs.scope(body)
   check_function(body, 1, "scope")
   local scope = setmetatable({ members = {} }, Scope)
   core.open_scope(scope.members)
   current_scopes[#current_scopes + 1] = scope
   -- Not across a wait: what others register meanwhile is not the scope's.
-  local ok, message = pcall(core.call_plainly, body, scope)
-  current_scopes[#current_scopes] = nil
-  core.close_scope()
-  if not ok then
-    scope:stop()
-    error(message, 0)
+  local _, is_main = coroutine_running()
+  if is_main then
+    local guard <close> = setmetatable({ scope = scope }, scope_end)
+    core.call_plainly(body, scope)
+  else
+    -- An error that ends a coroutine closes none of its variables.
+    local ok, message = pcall(core.call_plainly, body, scope)
+    close_scope(scope, not ok)
+    if not ok then error(message, 0) end
   end
-  local outer = current_scopes[#current_scopes]
-  if outer then outer:add(scope) end
   return scope
 end
 

@@ -456,11 +456,11 @@ final class TableKind: NodeKind {
 
   /// The state closes: nothing that its finalizers do may reach the engine.
   func abandonAll() {
+    clua_observation_close(L)
     host.engine.forEachNode { node in
       guard node.pointee.kind.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else {
         return
       }
-      clua_node_setowner(TableKind.table(node), nil)
       host.engine.end(node)
     }
     journals = [:]

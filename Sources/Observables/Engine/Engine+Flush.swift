@@ -170,7 +170,7 @@ extension Engine {
       calls += flush()
       // The flush belongs to its turn.
       statistics.turns += 1
-      if queue.isEmpty { break }
+      if queue.isEmpty || isEnding { break }
       rounds += 1
       if rounds >= retriggerLimit {
         dropPending(after: rounds)

@@ -222,6 +222,17 @@ extension Engine {
 
   // MARK: By the program
 
+  /// Something inside of its value changed, the program says: who watches it is called, whatever it is.
+  package func announce(_ lazy: WatcherRef) {
+    guard let slot = lazy.pointee.slot else { return }
+    records.hold {
+      lazy.pointee.version = nextVersion()
+      announce(slot, lazy, nil)
+      if !invalidated.isEmpty { spread(nil) }
+    }
+    callDoubting()
+  }
+
   /// Its value is to be computed anew, whatever it depends on.
   ///
   /// Harmless where it is invalid already.

@@ -57,6 +57,9 @@ extension ObservationCore {
     /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have come (C4).
     @exclusivity(unchecked) var anchoring: WatcherRef?
 
+    /// The program is about to end: what watchers trigger of themselves is not called any more.
+    @exclusivity(unchecked) package var isEnding = false
+
     /// Observers may have died without anybody having noticed; looked for when the turn ends.
     @exclusivity(unchecked) package var hasOrphans = false
 

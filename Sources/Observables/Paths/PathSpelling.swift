@@ -29,7 +29,7 @@ struct PathSpelling {
   }
 
   private var trimmed: String {
-    let isText = { (character: Character) in character != " " && character != "\t" }
+    let isText = { (character: Character) in !character.isWhitespace }
     guard let first = text.firstIndex(where: isText), let last = text.lastIndex(where: isText)
     else {
       return ""

@@ -199,6 +199,29 @@ check("C13: assign and clear leave lazy keys alone, read or not", function()
     eq(t.double, 8)
   end
 end)
+check("assign makes a set equal to the values of whatever it is given, and an array to a list only", function()
+  local set, array = obs.set_of { 7 }, obs.array { 1 }
+  for _, other in ipairs { { 3 }, { x = 3 }, obs.dictionary { a = 3 }, obs.array { 3 }, obs.set_of { 3 } } do
+    obs.assign(set, other)
+    eq(set.count, 1)
+    eq(set:contains(3), true)
+    obs.assign(set, {})
+    obs.assign(set, other)
+    eq(set:contains(3), true)
+  end
+  fails("the list has a hole at 2 of 3", obs.assign, array, { 1, nil, 3 })
+  fails("an array has integer indices, got string 'x'", obs.assign, array, { x = 1 })
+  eq(#array, 1)
+end)
+check("an error in the body of a scope goes on from where it was raised", function()
+  local t = { a = 1 }
+  local function work() error "deep" end
+  local _, text = xpcall(function()
+    obs.scope(function() obs.observe(t, "a", print) work() end)
+  end, debug.traceback)
+  assert(text:find("in upvalue 'work'", 1, true), text)
+  eq(obs.observer_count(t, "a"), 0)
+end)
 check("C13: raw has the stored properties, whoever has read what", function()
   local Model = obs.model("Model", {
     a = 1, double = obs.computed({ "a" }, function(self) return self.a * 2 end),

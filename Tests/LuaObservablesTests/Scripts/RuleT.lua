@@ -918,6 +918,30 @@ check("trigger: with a previous value one assignment, without one a change, and 
   obs.trigger(t, "nothing", nil)
   eq(n(), 0)
 end)
+check("trigger: of a lazy property, valid or not, delivers and computes nothing", function()
+  local t, runs = {}, 0
+  obs.lazy(t, "v", function() runs = runs + 1 return {} end)
+  local n, log = counter(t, "v"), 0
+  obs.observe(t, "v", function() log = log + 1 end, { immediate = true })
+  t.v.x = 1
+  obs.trigger(t, "v")
+  eq(log, 1)
+  eq(n(), 1)
+  eq(runs, 1)
+end)
+check("T5: `equals` is not asked of elements that an operation left as they were", function()
+  local list, asked = obs.array { 1, 3, 2 }, {}
+  local function never(old, new) asked[#asked + 1] = ("%s>%s"):format(old, new) return false end
+  local slot = counter(list, "#1", { equals = never })
+  list:sort()
+  list:set { 1, 2 }
+  obs.assign(list, { 1, 2 })
+  eq(slot(), 0)
+  eq(#asked, 0)
+  list:reverse()
+  eq(slot(), 1)
+  eq(table.concat(asked, " "), "1>2")
+end)
 
 -- T4's limit comes last: it needs the end of a turn.
 turns("T4: without end is an error that names the watchers and where they are declared", function()
