@@ -60,7 +60,14 @@ extension Engine {
       while let next = link.onward { link = next }
       if !link.pointee.isTerminal {
         let path = current.pointee.path.takeUnretainedValue()
-        return path.steps[Int(link.pointee.step)].description
+        let step = Int(link.pointee.step)
+        // Behind an object that is there it is the next one that names nothing.
+        if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
+          case .node = child(of: link, on: node, step, path)
+        {
+          return path.steps[step + 1].description
+        }
+        return path.steps[step].description
       }
     }
     return nil

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Where other threads leave messages for a loop.
 ///
@@ -12,7 +11,9 @@ public final class Inbox: Sendable {
     var messages: [@Sendable () -> Void] = []
     var isClosed = false
   }
-  private let state = Mutex(State())
+  // Only touched by `withState`.
+  private nonisolated(unsafe) var state = State()
+  private let lock = RecursiveLock()
   /// Readable when there is something to do; -1 where a driver is told instead.
   package let wakeDescriptor: Int32
   private let writeDescriptor: Int32
@@ -48,9 +49,16 @@ public final class Inbox: Sendable {
     close(writeDescriptor)
   }
 
+  /// By a lock that sanitizers see: what a message has was written before.
+  private func withState<Result>(_ body: (inout State) -> Result) -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return body(&state)
+  }
+
   /// Has `message` called on the loop's thread, in a turn of its own.
   public func post(_ message: @escaping @Sendable () -> Void) {
-    let isFirst = state.withLock { state in
+    let isFirst = withState { state in
       if state.isClosed { return false }
       state.messages.append(message)
       return state.messages.count == 1
@@ -68,11 +76,11 @@ public final class Inbox: Sendable {
     _ = write(writeDescriptor, &byte, 1)
   }
 
-  var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
+  var isEmpty: Bool { withState { $0.messages.isEmpty } }
 
   func takeAll() -> [@Sendable () -> Void] {
     if wakeDriver == nil { emptyPipe() }
-    return state.withLock { state in
+    return withState { state in
       defer { state.messages = [] }
       return state.messages
     }
@@ -86,7 +94,7 @@ public final class Inbox: Sendable {
 
   func shut() {
     // The messages are dropped outside of the lock: what they captured may post again.
-    let dropped = state.withLock { state in
+    let dropped = withState { state in
       defer { state.messages = [] }
       state.isClosed = true
       return state.messages

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Which threads may use a model.
@@ -144,28 +143,4 @@ final class GuardedModel {
     return true
   }
   func releaseAnchor() { anchored = nil }
-}
-
-/// A lock that its owner may take again.
-final class RecursiveLock: Sendable {
-  // Made for being used by several threads.
-  private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
-
-  init() {
-    mutex = .allocate(capacity: 1)
-    var attributes = pthread_mutexattr_t()
-    pthread_mutexattr_init(&attributes)
-    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-    let status = pthread_mutex_init(mutex, &attributes)
-    precondition(status == 0, "The system could not make a lock (\(status))")
-    pthread_mutexattr_destroy(&attributes)
-  }
-
-  deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
-
-  func lock() { pthread_mutex_lock(mutex) }
-  func unlock() { pthread_mutex_unlock(mutex) }
 }

@@ -337,4 +337,13 @@ turns("stats counts observed objects", function()
   turn()
   eq(obs.stats().observed, before)
 end)
+check("W4: whynot names the component that is not there, digits too", function()
+  local t = { l = { { x = 1 }, { x = 2 } }, a = {} }
+  local digits, names = obs.observe(t, "l.2.x", print), obs.observe(t, "a.b.c", print)
+  t.l = { { x = 1 } }
+  obs.flush()
+  assert(obs.whynot(digits).detail:find("unreachable at '2'", 1, true))
+  assert(obs.whynot(names).detail:find("unreachable at 'b'", 1, true))
+end)
+
 checking.finish()
