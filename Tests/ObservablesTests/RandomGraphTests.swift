@@ -219,6 +219,7 @@ private final class Reference {
   private let objects = (0..<Step.vertices).map(Object.init)
   private var entries: [Entry] = []
   private var log: [String] = []
+  private var lists: [[Entry]] = []
   private var batchDepth = 0
   private var flushNumber = 0
   private var isFlushing = false
@@ -263,7 +264,22 @@ private final class Reference {
     }
     change()
     for entry in hit where !entry.isImmediate { entry.isPending = true }
-    for entry in hit where entry.isImmediate && entry.isActive { callImmediately(entry) }
+    makeCalls(hit.filter(\.isImmediate))
+  }
+
+  /// Calls each once, in order; whoever is called by a nested write was called before for what lists
+  /// around it still have for it.
+  private func makeCalls(_ entries: [Entry]) {
+    lists.append(entries)
+    let top = lists.count - 1
+    while let entry = lists[top].first {
+      for index in 0...top {
+        guard let place = lists[index].firstIndex(where: { $0 === entry }) else { continue }
+        lists[index].remove(at: place)
+        if entry.isActive { callImmediately(entry) }
+      }
+    }
+    lists.removeLast()
   }
 
   private func callImmediately(_ entry: Entry) {
@@ -334,10 +350,9 @@ private final class Reference {
       batchDepth += 1
       for write in writes { perform(write) }
       batchDepth -= 1
-      for entry in entries where entry.isImmediate && entry.isPending && !entry.isPaused {
-        entry.isPending = false
-        if entry.isActive { callImmediately(entry) }
-      }
+      let waiting = entries.filter { $0.isImmediate && $0.isPending && !$0.isPaused }
+      for entry in waiting { entry.isPending = false }
+      makeCalls(waiting)
     case .flush: flush()
     }
   }

@@ -48,6 +48,14 @@ local function values_of(other, number, name)
   return list
 end
 
+-- What several writes make of a collection is one operation: immediate watchers are called after it.
+local function in_one(change, ...)
+  core.begin_batch()
+  local ok, message = pcall(core.call_plainly, change, ...)
+  core.end_batch()
+  return core.written(ok, message)
+end
+
 local function clear_table(collection)
   local derived = core.derived_keys(collection)
   for i = element_count(collection), 1, -1 do collection[i] = nil end
@@ -60,7 +68,7 @@ function obs.clear(collection)
   check_observed(collection, 1, "clear")
   local kind = kind_of(collection)
   if kind == "array" or kind == "set" then return core.written(pcall(collection.clear, collection)) end
-  if type(collection) == "table" then return core.written(pcall(clear_table, collection)) end
+  if type(collection) == "table" then return in_one(clear_table, collection) end
   if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
   return core.assign(collection, {})
 end
@@ -112,10 +120,10 @@ function obs.assign(collection, other)
     return core.written(pcall(collection.set, collection, wanted))
   end
   if kind == "set" then
-    return core.written(pcall(assign_to_set, collection, values_of(other, 2, "assign")))
+    return in_one(assign_to_set, collection, values_of(other, 2, "assign"))
   end
   if type(collection) == "table" then
-    return core.written(pcall(assign_to_table, collection, wanted))
+    return in_one(assign_to_table, collection, wanted)
   end
   if not kind then bad_argument(1, "assign", "collection or table expected, got an object") end
   return core.assign(collection, wanted)

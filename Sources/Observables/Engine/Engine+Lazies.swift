@@ -150,7 +150,12 @@ extension Engine {
       next = slot.pointee.node.pointee.every?.pointee.first
       while let link = next {
         next = link.pointee.next
-        if link.isWhole { doubt(link, lazy, change) }
+        guard link.isWhole else { continue }
+        // It was invalid when the link was made, and is what was there once it had been computed.
+        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.derived < lazy.pointee.version {
+          link.pointee.derived = lazy.pointee.version
+        }
+        doubt(link, lazy, change)
       }
     }
   }
@@ -505,6 +510,7 @@ extension Engine {
       if isRecording { recorder?.unchanged(watcher) }
       return nil
     }
+    if refreshed.lazy == nil, let noted = immediates.takeNoted(of: name, on: path) { return noted }
     let own = doubts.filter { $0.watcher == name }
     let doubt = own.first { $0.lazy == refreshed.lazy } ?? own[0]
     guard let lazy = self.watcher(doubt.lazy), lazy.pointee.slot?.pointee.node.isDead == false

@@ -543,6 +543,53 @@ check("T9: immediate calls nested deeper than 50 are queued, in order", function
   for i = 1, n do eq(log[i], i) end
   assert(most <= 51, most)
 end)
+check("T9, Z4: a batch changes a computed property and members beside it: both go on", function()
+  for _, paths in ipairs { { "members.a", "total" }, { "total", "members.a" } } do
+    local t, calls = { members = obs.set_of {}, v = 0 }, 0
+    obs.computed(t, "total", { "v" }, function(self) return self.v end)
+    obs.observe(t, paths, function(_, _, change)
+      calls = calls + 1
+      eq(change.key, calls == 1 and 1 or "total")
+      eq(change.path, calls == 1 and "members.a" or "total")
+    end, { immediate = true })
+    obs.batch(function() t.members:add(1) t.v = 1 end)
+    eq(calls, 1)
+    t.v = 2
+    eq(calls, 2)
+  end
+end)
+check("T9: who hears a nested write was told of the one before it", function()
+  local t, log = { v = 0 }, {}
+  obs.observe(t, "v", function() if t.v == 5 then t.v = 1 end end, { immediate = true })
+  obs.observe(t, "v", function(_, _, change)
+    log[#log + 1] = change.old .. ">" .. change.new
+  end, { immediate = true })
+  t.v = 5
+  eq(table.concat(log, " "), "0>5 5>1")
+end)
+check("T9: a change that a batch kept back is told before a later one", function()
+  local t, log = { a = 0, v = 0 }, {}
+  obs.observe(t, "a", function() t.v = 1 end, { immediate = true })
+  obs.observe(t, "v", function(_, _, change)
+    log[#log + 1] = change.old .. ">" .. change.new
+  end, { immediate = true })
+  obs.batch(function() t.a, t.v = 1, 5 end)
+  eq(table.concat(log, " "), "0>5 5>1")
+end)
+check("T9: a change that waits behind deep calls is told before a later one", function()
+  local nodes, log = {}, {}
+  for i = 1, 60 do nodes[i] = { v = 0 } end
+  for i, node in ipairs(nodes) do
+    obs.observe(node, "v", function(_, _, change)
+      if i == 60 then log[#log + 1] = change.old .. ">" .. change.new end
+      if nodes[i + 1] then nodes[i + 1].v = 1 end
+      if i == 40 then nodes[60].v = 2 end
+    end, { immediate = true })
+  end
+  nodes[40].v = -1
+  nodes[1].v = 1
+  for i = 2, #log do eq(log[i]:match("^[^>]+"), log[i - 1]:match("[^>]+$")) end
+end)
 check("T9: two that trigger each other without end are an error, not a hang", function()
   local t = { a = 0, b = 0 }
   reporting(function()

@@ -82,6 +82,20 @@ check("peek gives one value, nil where the property is invalid", function()
   eq(obs.peek(t, "x"), nil)
 end)
 
+check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, calls nobody", function()
+  local source, t, calls = { v = 0 }, {}, 0
+  obs.computed(t, "q", { { source, "v" } }, function() return math.min(source.v, 1) end)
+  eq(t.q, 0)
+  source.v = 1
+  obs.observe(t, "*", function() calls = calls + 1 end)
+  eq(t.q, 1)
+  source.v = 2
+  obs.flush()
+  eq(calls, 0)
+  source.v = 0
+  obs.flush()
+  eq(calls, 1)
+end)
 check("Z4: under `*` the value of the first read is what a property has, and what an assignment changes", function()
   local t = { a = 1 }
   obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)

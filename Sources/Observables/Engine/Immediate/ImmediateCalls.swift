@@ -12,14 +12,46 @@ final class ImmediateCalls {
     let watcher: WatcherID
     let change: ImmediateChange
     let path: Path
+    /// What is left of a change of a write when that is over, where somebody has asked.
+    var saved: AnyObject?
 
-    func on(_ path: Path) -> Call { Call(watcher: watcher, change: change, path: path) }
+    func on(_ path: Path) -> Call {
+      Call(watcher: watcher, change: change, path: path, saved: saved)
+    }
+
+    /// The same when the write is over.
+    var later: Call {
+      guard case .written = change else { return self }
+      return Call(watcher: watcher, change: .saved(saved), path: path)
+    }
   }
 
   private struct WaitingCall {
     let call: Call
     /// Tells which of two changes came first.
     let time: Int
+  }
+
+  /// Calls that are being made, in order of registration: one for each watcher.
+  private struct List {
+    var calls: [Call]
+    private(set) var next = 0
+
+    init(_ calls: [Call]) { self.calls = calls }
+
+    /// The watcher that is to be called next.
+    var first: WatcherID? { next < calls.count ? calls[next].watcher : nil }
+
+    /// Takes the call of a watcher out; O(log n) where it is the first, or has none.
+    mutating func take(_ watcher: WatcherID) -> Call? {
+      if first == watcher {
+        next += 1
+        return calls[next - 1]
+      }
+      let index = max(next, calls.partitioningIndex { $0.watcher.number >= watcher.number })
+      guard index < calls.count, calls[index].watcher == watcher else { return nil }
+      return calls.remove(at: index)
+    }
   }
 
   /// Owns this.
@@ -32,6 +64,8 @@ final class ImmediateCalls {
   /// Of watchers of derived values, which are compared when the batch ends, or when a paused one goes on:
   /// the first change of what they are derived from.
   @exclusivity(unchecked) private var derived: [WatcherID: WaitingCall] = [:]
+  /// What is being made, the outermost first: a callback that writes begins another one.
+  @exclusivity(unchecked) private var lists: [List] = []
   @exclusivity(unchecked) private var reruns: [Call] = []
   @exclusivity(unchecked) private var deferred: [Call] = []
   /// How often watchers were set off by calls under way.
@@ -49,6 +83,7 @@ final class ImmediateCalls {
     engine.records.hold {
       var calls = calls
       if calls.count > 1 { calls.sort { $0.watcher.number < $1.watcher.number } }
+      var accepted: [Call] = []
       var last: WatcherID?
       for call in calls where call.watcher != last {
         guard let watcher = engine.watcher(call.watcher), let change = accept(call, watcher) else {
@@ -56,12 +91,59 @@ final class ImmediateCalls {
         }
         last = call.watcher
         if watcher.pointee.flags.contains(.immediate) {
-          make(Call(watcher: call.watcher, change: change, path: call.path), watcher)
+          accepted.append(Call(watcher: call.watcher, change: change, path: call.path))
         } else if !watcher.pointee.flags.contains(.certain) {
           if case .written(let change) = call.change {
             engine.mark(watcher, isCertain: true, by: change)
           }
         }
+      }
+      makeList(accepted)
+    }
+  }
+
+  /// Makes calls, one for each watcher, in order of registration.
+  ///
+  /// A callback that writes begins another list. A watcher that is called by that one is told before what
+  /// the lists around it still have for it: it hears of changes in the order in which they were made.
+  private func makeList(_ calls: [Call]) {
+    let top = lists.count
+    lists.append(List(calls))
+    if calls.count > 1 { keepValues(at: top, behind: 0) }
+    while let name = lists[top].first {
+      for index in 0..<top {
+        guard let call = lists[index].take(name), let watcher = engine.watcher(name) else {
+          continue
+        }
+        keepValues(at: top, behind: -1)
+        make(call.later, watcher)
+      }
+      if let call = lists[top].take(name), let watcher = engine.watcher(name) {
+        make(call, watcher)
+      }
+    }
+    lists.removeLast()
+  }
+
+  /// Saves the changes of a list behind its next call, or before that, which callbacks that write may need;
+  /// each once for all receivers of a kind.
+  private func keepValues(at index: Int, behind offset: Int) {
+    var last: (change: Change, receiver: ObjectIdentifier, saved: AnyObject?)?
+    for place in (lists[index].next + offset + 1)..<lists[index].calls.count {
+      let call = lists[index].calls[place]
+      guard call.saved == nil, case .written(let change) = call.change,
+        let watcher = engine.watcher(call.watcher)
+      else { continue }
+      let receiver = watcher.pointee.receiver.takeUnretainedValue()
+      let kind = ObjectIdentifier(type(of: receiver))
+      if let last, last.receiver == kind, last.change.slot == change.slot,
+        last.change.values == change.values
+      {
+        lists[index].calls[place].saved = last.saved
+      } else {
+        let saved = receiver.save(change)
+        last = (change, kind, saved)
+        lists[index].calls[place].saved = saved
       }
     }
   }
@@ -91,7 +173,7 @@ final class ImmediateCalls {
     } else if depth > 0, nested[call.watcher, default: 0] > engine.immediateLimit {
       // Of what was reported as endless nothing more is called: several that set each other off would
       // multiply their limits.
-    } else if depth >= nestingLimit {
+    } else if depth >= nestingLimit || deferred.contains(where: { $0.watcher == call.watcher }) {
       if count(watcher) { deferred.append(saved(call, watcher)) }
     } else {
       run(watcher, call)
@@ -101,15 +183,12 @@ final class ImmediateCalls {
 
   private func makeDeferred() {
     while !deferred.isEmpty {
-      let calls = deferred
-      deferred = []
-      for call in calls {
-        guard let watcher = engine.watcher(call.watcher) else { continue }
-        if watcher.pointee.flags.contains(.paused) {
-          wait(call, watcher)
-        } else {
-          run(watcher, call)
-        }
+      let call = deferred.removeFirst()
+      guard let watcher = engine.watcher(call.watcher) else { continue }
+      if watcher.pointee.flags.contains(.paused) {
+        wait(call, watcher)
+      } else {
+        run(watcher, call)
       }
     }
     if !nested.isEmpty { nested = [:] }
@@ -257,7 +336,8 @@ final class ImmediateCalls {
       if waiting[name] != nil { _ = engine.anchor(watcher, on: root) }
       return
     }
-    var calls = takeDerived { $0 == name } + engine.takeDoubting().map(WaitingCall.init)
+    var calls = engine.takeDoubting().map(WaitingCall.init)
+    calls += takeDerived { $0 == name }
     if let call = waiting.removeValue(forKey: name) { calls.append(call) }
     // Comparing may have run code of the program.
     guard let first = calls.min(by: { $0.time < $1.time }), let watcher = engine.watcher(name)
@@ -284,16 +364,22 @@ final class ImmediateCalls {
     var calls = waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { waiting[name] = nil }
     // Told the first change, where one of its other paths has changed too.
-    for call in takeDerived(where: goesOn) + engine.takeDoubting().map(WaitingCall.init) {
+    let doubts = engine.takeDoubting().map(WaitingCall.init)
+    for call in doubts + takeDerived(where: goesOn) {
       let name = call.call.watcher
       if let known = calls[name], known.time < call.time { continue }
       calls[name] = call
     }
-    for call in calls.values.map(\.call).sorted(by: { $0.watcher.number < $1.watcher.number }) {
-      guard let watcher = engine.watcher(call.watcher) else { continue }
-      make(call, watcher)
-      if let watcher = engine.watcher(call.watcher) { engine.releaseAnchorIfIdle(of: watcher) }
+    if calls.isEmpty { return }
+    makeList(calls.values.map(\.call).sorted { $0.watcher.number < $1.watcher.number })
+    for name in calls.keys {
+      if let watcher = engine.watcher(name) { engine.releaseAnchorIfIdle(of: watcher) }
     }
+  }
+
+  /// What was noted of the derived values of a watcher, which are others now on a path.
+  func takeNoted(of watcher: WatcherID, on path: Path) -> (call: Call, time: Int)? {
+    derived.removeValue(forKey: watcher).map { ($0.call.on(path), $0.time) }
   }
 
   /// Those of some watchers whose derived values are others than before the batch, or the pause.
@@ -305,6 +391,7 @@ final class ImmediateCalls {
     for call in calls { derived[call.call.watcher] = nil }
     return calls.compactMap { waiting in
       guard let watcher = engine.watcher(waiting.call.watcher),
+        engine.settleDependencies(of: watcher), engine.rewire(watcher),
         let path = engine.refresh(watcher)?.path
       else { return nil }
       return WaitingCall(call: waiting.call.on(path), time: waiting.time)

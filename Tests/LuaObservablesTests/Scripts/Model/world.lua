@@ -37,6 +37,11 @@ function World:name(value)
   return value ~= value and "NaN" or tostring(value)
 end
 
+-- The same for an integer and a float that are equal, as one is no change of the other (T5).
+function World:value(value)
+  return math.type(value) and ("%.14g"):format(value) or self:name(value)
+end
+
 -- The functions that programs call, besides those of Lua and `obs`.
 local function vocabulary(self, lua)
   local env = {o = {}, w = {}, f = {}, m = {}, s = {}, obs = lua.obs}
@@ -106,7 +111,7 @@ local function vocabulary(self, lua)
   function env.bag(list)
     local texts = {}
     for i, value in ipairs(type(list) == "table" and not self.names[list] and list or {list}) do
-      texts[i] = math.type(value) and ("%.14g"):format(value) or self:name(value)
+      texts[i] = self:value(value)
     end
     table.sort(texts)
     self:say("says %s", table.concat(texts, " "))
@@ -154,14 +159,16 @@ local function vocabulary(self, lua)
     local function hear(observed, edits, observer)
       lua.edit(list, map, edits)
       local texts = {}
-      for key, value in next, map do texts[#texts + 1] = self:name(key) .. "=" .. self:name(value) end
+      for key, value in next, map do texts[#texts + 1] = self:name(key) .. "=" .. self:value(value) end
       table.sort(texts)
-      self:say("edits %s (%s, %s) give %s {%s}", id, self:name(observed), self:name(observer),
-        self:name(list or {}), table.concat(texts, " "))
+      local elements = {}
+      for i, value in ipairs(list or {}) do elements[i] = self:value(value) end
+      self:say("edits %s (%s, %s) give [%s] {%s}", id, self:name(observed), self:name(observer),
+        table.concat(elements, " "), table.concat(texts, " "))
     end
     return lua.obs.observe_edits(object, hear, options)
   end
-  -- Who is observed by how many.
+  -- Who is observed by how many. Behind a property that became invalid in this turn, it is open.
   function env.say_counts(object)
     local texts = {}
     for _, key in ipairs(lua.obs.observed_keys(object)) do
@@ -169,7 +176,8 @@ local function vocabulary(self, lua)
       texts[#texts + 1] = ("%s:%d"):format(text, lua.obs.observer_count(object, key))
     end
     table.sort(texts)
-    self:say("observed %s", table.concat(texts, " "))
+    table.insert(self.log, {text = "observed", answer = table.concat(texts, " "),
+      is_open = lua.is_any_invalid and lua.is_any_invalid()})
   end
 
   -- The functions that change plain tables in several steps, or in one. What immediate watchers are
@@ -254,6 +262,7 @@ local function reference_functions(M)
     local p = M.data[object] and M.data[object].lazy[name]
     return p and M.is_open(p)
   end
+  lua.is_any_invalid = M.is_any_invalid
   function lua.collect()
     collectgarbage()
     collectgarbage()
@@ -335,7 +344,9 @@ function World:run(statements, done)
     local function finish()
       self:look()
       turns = turns - 1
-      if turns == 0 then done() else later(finish) end
+      if turns > 0 then return later(finish) end
+      table.insert(self.log, {text = "failed", has_failed = self.has_failed or false})
+      done()
     end
     later(finish)
   end
@@ -347,11 +358,15 @@ local function reporter(self)
     local kind = type(where) == "table" and where.kind or where
     if type(where) == "table" then name = where.name end
     self.errors[#self.errors + 1] = tostring(message)
-    -- Whose path it is on that the operator is met first, is open.
-    if kind == "loop" then name = nil end
+    -- When an operator or a path is looked at that has failed, and how often, is open; between the
+    -- steps of an operation also whether.
+    if kind == "loop" then
+      self.has_failed = true
+      return
+    end
     -- How often an error that nobody reads is met again, is open.
-    if kind == "loop" or kind == "getter" then
-      local id = ("%s %s %s"):format(kind, kind == "getter" and name, kind_of_error(message))
+    if kind == "getter" then
+      local id = name .. " " .. kind_of_error(message)
       if self.reported[id] then return end
       self.reported[id] = true
     end
@@ -410,6 +425,7 @@ local function is_as(a, b)
     for id in next, b.ids do if not a.ids[id] then return false end end
     return true
   end
+  if a.has_failed ~= nil then return a.has_failed or not b.has_failed end
   if a.answer then return (b.is_open or a.answer == b.answer) end
   return b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
 end
@@ -422,6 +438,7 @@ local function shown(line)
     table.sort(ids)
     return line.text .. ": " .. table.concat(ids, " ")
   end
+  if line.has_failed ~= nil then return ("%s: %s"):format(line.text, line.has_failed) end
   if line.answer then return line.text .. ": " .. line.answer end
   local paths = {}
   for path in next, line.paths do paths[#paths + 1] = path end

@@ -175,6 +175,10 @@ return function(M)
     if not numbers[value] then last_number, numbers[value] = last_number + 1, last_number + 1 end
     return "&table:" .. numbers[value]
   end
+  -- The object of such a key, which whoever watches it keeps.
+  function M.object_of_key(key)
+    for value, number in next, numbers do if key == "&table:" .. number then return value end end
+  end
   local function update(set, wanted)
     local writes = {}
     for _, entry in ipairs(wanted) do

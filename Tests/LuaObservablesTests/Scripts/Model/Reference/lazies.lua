@@ -172,6 +172,15 @@ return function(M)
     return true
   end
 
+  -- Whether a property that somebody watched, or may watch, is invalid.
+  function M.is_any_invalid()
+    local found = false
+    each_property(function(p)
+      if p.cached and p.was_watched and not M.is_valid(p) then found = true end
+    end)
+    return found
+  end
+
   local function depends_on_operator(p)
     for _, entry in ipairs(p.made_of) do
       if type(entry.source) == "function" or depends_on_operator(entry.source) then return true end

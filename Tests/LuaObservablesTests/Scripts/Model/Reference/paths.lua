@@ -155,7 +155,8 @@ return function(M)
     -- Watched by what it holds, whatever the order.
     local distinct, seen = {is_distinct = true}, {}
     for _, value in ipairs(values) do
-      local key = value == value and value or seen
+      local key = value
+      if value ~= value then key = seen end
       if not seen[key] then
         seen[key] = true
         distinct[#distinct + 1] = value
@@ -271,7 +272,7 @@ return function(M)
         value_of(object, i, function() return (select(2, M.elements(object))) end)
       elseif kind == "every" or kind == "name" and M.is_list(d) then
         labels[#labels + 1] = {object, "*", i}
-        stored[#stored + 1] = {object, EVERY, not path[i + 1]}
+        stored[#stored + 1] = {object, EVERY, not path[i + 1], path = path}
         if kind == "name" then return visit_each(M.elements(object), i) end
         if path[i + 1] then return visit_each(M.values(object), i + 1) end
         -- C13: copies have nothing to do with lazy keys.
@@ -305,7 +306,7 @@ return function(M)
         visit(supposed(property), i + 1)
       else
         labels[#labels + 1] = {object, part.text, i}
-        stored[#stored + 1] = {object, key, i}
+        stored[#stored + 1] = {object, key, i, path = path}
         -- What a function `__index` gives is nothing that a path goes through.
         visit(M.value_at(object, key), i + 1)
       end

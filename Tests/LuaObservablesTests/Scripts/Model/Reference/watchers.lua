@@ -179,6 +179,8 @@ return function(M)
   local function add_path(w, path)
     path = M.parse(path)
     set_anchors(w, path)
+    path.held = {}
+    for i, part in ipairs(path) do path.held[i] = part.kind == "member" and M.object_of_key(part.key) end
     -- What is written while its values are computed is no change on it.
     local values = M.walk(w.root, path, computed).derived
     w.paths[#w.paths + 1] = path
@@ -275,6 +277,26 @@ return function(M)
     if not w.paused then anchored[w] = true end
   end
 
+  -- Makes the calls of a list, {watcher, make} each, in order; before it is told of a newer change, a
+  -- watcher is told those that lists under way still have for it.
+  local lists = {}
+  local function make(list)
+    table.insert(lists, list)
+    for _, entry in ipairs(list) do
+      local w = entry[1]
+      for _, outer in ipairs(lists) do
+        for _, due in ipairs(outer) do
+          if due[1] == w and due[2] then
+            local tell = due[2]
+            due[2] = nil
+            if watchers[w.id] == w then tell() end
+          end
+        end
+      end
+    end
+    table.remove(lists)
+  end
+
   -- The changes of an object that lie on a watcher's paths: those of a key before those of all keys.
   local function heard_by(w, object, changes)
     local exact, every, derived = {}, {}, {}
@@ -289,7 +311,8 @@ return function(M)
       end
       table.move(route.derived, 1, #route.derived, #derived + 1, derived)
     end
-    remember(w, derived)
+    -- Who is called anyway is told what is there then.
+    if not w.due then remember(w, derived) end
     return table.move(every, 1, #every, #exact + 1, exact), #derived > 0
   end
 
@@ -341,23 +364,24 @@ return function(M)
       elseif told(w, heard[w]) then
         w.due = true
       end
-      if not w.paused and not w.immediate and (w.due or may_differ and difference(w, supposed)) then
-        anchored[w] = true
-      end
+      local differs = may_differ and not w.is_compared and difference(w, supposed)
+      if not w.paused and not w.immediate and (w.due or differs) then anchored[w] = true end
+      if differs and not w.saved then w.differed_first = true end
     end
+    local calls = {}
     for _, entry in ipairs(eager) do
       local w, derived = entry[1], entry[2]
-      if watchers[w.id] == w then
-        local change = told(w, heard[w])
-        if change and derived then
-          table.move(derived.paths, 1, #derived.paths, #change.paths + 1, change.paths)
-        end
-        change = change or derived
-        if change and watchers[w.id] == w then
-          if w.immediate then call_immediate(w, change) else w.due, anchored[w] = true, not w.paused or nil end
-        end
+      local change = watchers[w.id] == w and told(w, heard[w])
+      if change and derived then
+        table.move(derived.paths, 1, #derived.paths, #change.paths + 1, change.paths)
+      end
+      change = change or derived
+      if change and watchers[w.id] == w then
+        if w.immediate then calls[#calls + 1] = {w, function() call_immediate(w, change) end}
+        else w.due, anchored[w] = true, not w.paused or nil end
       end
     end
+    make(calls)
     M.tracer = tracer
   end
 
@@ -368,7 +392,7 @@ return function(M)
       for _, path in ipairs(w.paths) do
         for _, place in ipairs(M.walk(w.root, path, as_delivered(w)).stored) do
           if place[1] == p.object and place[2] == EVERY and place[3] then
-            remember(w, {{object = p.object, step = p.name, path = path, value = NONE}})
+            remember(w, {{object = p.object, step = p.name, path = place.path, value = NONE}})
           end
         end
       end
@@ -387,7 +411,9 @@ return function(M)
           local step = place[3]
           if place[2] == EVERY then step = step and name end
           if place[1] == object and (place[2] == name or place[2] == EVERY) and step then
-            remember(w, {{object = object, step = step, path = path, value = M.value_at(object, name)}})
+            remember(w, {
+              {object = object, step = step, path = place.path, value = M.value_at(object, name)},
+            })
           end
         end
         for _, entry in ipairs(before and route.derived or {}) do
@@ -422,10 +448,11 @@ return function(M)
   local function take_saved(w)
     local change
     change, w.base = difference(w, computed)
-    local saved = w.saved
-    w.saved = nil
-    if saved and change then table.move(change.paths, 1, #change.paths, #saved.paths + 1, saved.paths) end
-    return saved or change
+    local first, other = w.saved, change
+    if change and w.differed_first then first, other = change, w.saved end
+    w.saved, w.differed_first = nil, nil
+    if first and other then table.move(other.paths, 1, #other.paths, #first.paths + 1, first.paths) end
+    return first or other
   end
 
   function M.batch(body, ...)
@@ -436,9 +463,9 @@ return function(M)
       local calls = {}
       for _, w in ipairs(in_order()) do
         local change = w.immediate and not w.paused and take_saved(w)
-        if change then calls[#calls + 1] = {w, change} end
+        if change then calls[#calls + 1] = {w, function() call(w, change) end} end
       end
-      for _, entry in ipairs(calls) do call(entry[1], entry[2]) end
+      make(calls)
     end
     if not results[1] then error(results[2], 0) end
     return table.unpack(results, 2, results.n)
