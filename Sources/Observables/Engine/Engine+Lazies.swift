@@ -68,10 +68,22 @@ extension Engine {
     var next = slot.pointee.first
     while let link = next {
       next = link.pointee.next
+      if !slot.pointee.node.isDead { keepNews(of: lazy, at: link) }
       adapt(link, to: slot)
     }
     if slot.pointee.node.isDead { return }
     makeIdle(slot.pointee.node)
+  }
+
+  /// A watcher that was not told the value that the property has yet is called for it: what it was told
+  /// goes with the declaration.
+  private func keepNews(of lazy: WatcherRef, at link: LinkRef) {
+    let watcher = link.pointee.wire.pointee.watcher
+    guard link.kind != .element, !link.isBelowOperator,
+      watcher.pointee.flags.isDisjoint(with: [.lazy, .immediate]), watcher.pointee.isActive,
+      link.pointee.derived != Link.notDerived, link.pointee.derived != lazy.pointee.version
+    else { return }
+    mark(watcher, isCertain: true, by: nil)
   }
 
   /// What a write of the key of a link means, which may be lazy.

@@ -82,6 +82,21 @@ check("peek gives one value, nil where the property is invalid", function()
   eq(obs.peek(t, "x"), nil)
 end)
 
+check("Z4: a property that is declared anew is news to who was not told its value yet", function()
+  local t, calls = { n = 5, k = 0 }, ""
+  local function declare() obs.computed(t, "q", { "n" }, function(self) return self.n end) end
+  for i = 1, 2 do
+    local is_first = true
+    obs.observe(t, { "k", "q" }, function()
+      calls = calls .. i
+      if is_first then declare() end
+      is_first = false
+    end)
+  end
+  t.k = 1
+  for _ = 1, 3 do obs.flush() end
+  eq(calls, "121")
+end)
 check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, calls nobody", function()
   local source, t, calls = { v = 0 }, {}, 0
   obs.computed(t, "q", { { source, "v" } }, function() return math.min(source.v, 1) end)
