@@ -127,6 +127,25 @@ return function(M)
     until known
   end
 
+  -- A list that a path without `*` reaches through other objects is anchored anew (P6).
+  local function follow_routes(w, path)
+    if not path.anchors then return end
+    for _, part in ipairs(path) do if part.kind ~= "name" and part.kind ~= "digits" then return end end
+    local route = M.walk(w.root, path, supposed)
+    for _, place in ipairs(route.digits) do
+      local chain = {}
+      for _, label in ipairs(route.labels) do
+        if label[3] < place[2] then chain[#chain + 1] = label[1] end
+      end
+      local known = path.chains and path.chains[place[2]]
+      local is_same = known and #known == #chain
+      for i = 1, is_same and #chain or 0 do is_same = is_same and known[i] == chain[i] end
+      if known and not is_same then path.anchors[place[2]][place[1]] = nil end
+      path.chains = path.chains or {}
+      path.chains[place[2]] = setmetatable(chain, {__mode = "v"})
+    end
+  end
+
   local function holds(list, element)
     for _, other in ipairs((M.elements(list))) do if same(other, element) then return true end end
     return false
@@ -158,6 +177,7 @@ return function(M)
     end
     if path.anchors and not next(path.anchors) then path.anchors = nil end
     if path.anchors then anchor(w, path) end
+    follow_routes(w, path)
   end
 
   -- Registration and end ----------------------------------------------------------------------------
@@ -349,13 +369,18 @@ return function(M)
     local spoil = M.dependents(object, changes)
     store()
     spoil()
-    local eager = {}
+    local eager, is_to_compare = {}, {}
+    for _, w in ipairs(all) do
+      local may_differ = derives[w] or heard[w][1] or #changes == 0
+      -- What getters write meanwhile is nothing that these have to look at again.
+      if w.immediate and may_differ and not w.paused and batch_depth == 0 and not w.is_compared then
+        is_to_compare[w], w.is_compared = true, true
+      end
+    end
     for _, w in ipairs(all) do
       local change
       local may_differ = derives[w] or heard[w][1] or #changes == 0
-      -- What getters write meanwhile is nothing that it has to look at again.
-      if w.immediate and may_differ and not w.paused and batch_depth == 0 and not w.is_compared then
-        w.is_compared = true
+      if is_to_compare[w] then
         change, w.base = difference(w, computed)
         w.is_compared = false
       end
@@ -414,6 +439,12 @@ return function(M)
             remember(w, {
               {object = object, step = step, path = place.path, value = M.value_at(object, name)},
             })
+          end
+        end
+        -- Where `*` is in the middle of a path its key is written.
+        for _, place in ipairs(before and before.known and before.value ~= nil and route.stored or {}) do
+          if place[1] == object and place[2] == EVERY and not place[3] then
+            changed[#changed + 1] = {w, {path = path, key = name, old = before.value, paths = {path.text}}}
           end
         end
         for _, entry in ipairs(before and route.derived or {}) do
@@ -477,6 +508,7 @@ return function(M)
     local departed, change = {}, nil
     for _, path in ipairs(w.paths) do
       if path.anchors then
+        follow_routes(w, path)
         if has_left(w, path) then departed[#departed + 1] = path end
         anchor(w, path)
       end
