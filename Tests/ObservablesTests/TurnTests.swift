@@ -474,6 +474,25 @@ struct TurnTests {
     #expect(log.take() == ["near", "any"])
   }
 
+  // T5, C9
+  @Test func `equals compares what an operator and a size give with what was delivered last`() throws {
+    let numbers = ObservableArray([1, 2])
+    var asked: [String] = []
+    for path: Path in ["@sum", "count"] {
+      let options = WatcherOptions(equals: { old, new in
+        asked.append("\(old!)>\(new!)")
+        return (new as! Int) - (old as! Int) < 3
+      })
+      try numbers.observe(path, in: loop, options: options) { [log] _ in log.note("\(path)") }
+    }
+    for number in 3...5 {
+      numbers.append(number - 2)
+      loop.endTurn()
+    }
+    #expect(asked == ["3>4", "2>3", "3>6", "2>4", "6>9", "2>5"])
+    #expect(log.take() == ["@sum", "@sum", "count"])
+  }
+
   // T5
   @Test func `equals that is never true hears also the same value`() throws {
     let person = Person("Ann")

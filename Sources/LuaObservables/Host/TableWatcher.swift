@@ -90,6 +90,18 @@ public final class TableWatcher: ObservationCore.Receiver {
   }
 
   @_documentation(visibility: internal)
+  public override func isEqual(
+    _ old: ObservationCore.Operand, _ new: ObservationCore.Operand,
+    for watcher: ObservationCore.WatcherRef
+  ) -> Bool {
+    func value(_ operand: ObservationCore.Operand) -> Any? {
+      let value = LuaValue(operand)
+      return value == .nil ? nil : value
+    }
+    return equals?(value(old), value(new)) ?? false
+  }
+
+  @_documentation(visibility: internal)
   public override func save(_ change: ObservationCore.Change) -> AnyObject? {
     host?.saved(.written(change))
   }

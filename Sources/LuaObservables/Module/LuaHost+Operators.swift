@@ -98,3 +98,17 @@ extension LuaHost {
     }
   }
 }
+
+extension LuaValue {
+  /// A value that an operator gave to Swift, where it is a plain one; else nil.
+  init(_ operand: Operand) {
+    self =
+      switch operand {
+      case .none, .object, .value, .opaque: .nil
+      case .boolean(let value): .boolean(value)
+      case .integer(let number): .integer(Int64(number))
+      case .float(let number): .number(number)
+      case .text(let bytes): .string(LuaString(bytes: bytes))
+      }
+  }
+}

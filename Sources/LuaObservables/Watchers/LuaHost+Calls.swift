@@ -198,25 +198,48 @@ extension LuaHost {
         return acceptEdit(change, write, for: watcher, of: root, L)
       }
     }
+    do {
+      let isEqual = try isEqual(for: watcher, of: root, L) { () throws(LuaError) in
+        try push(.old, of: change, to: L)
+        try push(.new, of: change, to: L)
+      }
+      return isEqual ? nil : change
+    } catch {
+      return change.isSame ? nil : change
+    }
+  }
+
+  /// The same of values that are computed of collections.
+  func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
+    let L = state.pointer
+    guard let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else { return false }
+    let isEqual = try? isEqual(for: watcher, of: root, L) { () throws(LuaError) in
+      try state.push(LuaValue(old), to: L)
+      try state.push(LuaValue(new), to: L)
+    }
+    return isEqual ?? false
+  }
+
+  /// Asks the comparison of a watcher about the two values that `pushValues` pushes. An error of it is
+  /// reported, and is no.
+  private func isEqual(
+    for watcher: WatcherRef, of root: NodeRef, _ L: OpaquePointer,
+    pushValues: () throws(LuaError) -> Void
+  ) throws(LuaError) -> Bool {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     let identity = pushIdentity(of: watcher, L)
     pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
     hookDepth += 1
     defer { hookDepth -= 1 }
-    do {
-      try push(.old, of: change, to: L)
-      try push(.new, of: change, to: L)
-    } catch {
-      return change.isSame ? nil : change
-    }
+    try pushValues()
     let status = clua_watchercall(L, 2, 1)
     if status != LUA_OK {
       let (name, site) = title(of: identity, L)
       reportError(status, L, .watcher, name: name, site: site)
-      return change
+      return false
     }
-    return lua_toboolean(L, -1) != 0 ? nil : change
+    return lua_toboolean(L, -1) != 0
   }
 
   /// The write of a script that is under way.

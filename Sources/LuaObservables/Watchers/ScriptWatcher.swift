@@ -62,6 +62,10 @@ final class ScriptReceiver: Receiver {
     _ change: ImmediateChange, for watcher: WatcherRef
   ) -> ImmediateChange? { host.accept(change, for: watcher) }
 
+  override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
+    host.isEqual(old, new, for: watcher)
+  }
+
   override func save(_ change: Change) -> AnyObject? { host.saved(.written(change)) }
 
   override func noteCause(of watcher: WatcherRef) { host.noteCause(of: watcher) }

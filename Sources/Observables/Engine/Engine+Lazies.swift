@@ -180,14 +180,15 @@ extension Engine {
     if flags.contains(.lazy) {
       invalidate(watcher, isCertain: false, by: change)
     } else if flags.contains(.immediate) {
-      noteDoubting(watcher, lazy)
+      noteDoubting(link, lazy)
     } else if !flags.contains(.certain) {
       mark(watcher, isCertain: false, by: change)
     }
   }
 
   /// An immediate watcher is told when all that depends on the write is invalid (T9).
-  private func noteDoubting(_ watcher: WatcherRef, _ lazy: WatcherRef) {
+  private func noteDoubting(_ link: LinkRef, _ lazy: WatcherRef) {
+    let watcher = link.pointee.wire.pointee.watcher
     let isFirst = !doubting.contains {
       $0.watcher == watcher.identity && $0.lazy == lazy.identity
     }
@@ -195,7 +196,9 @@ extension Engine {
     let old = assigning?.lazy == lazy.identity ? assigning?.old : lastValue(of: lazy)
     doubting.append(
       DoubtingWatcher(
-        watcher: watcher.identity, lazy: lazy.identity, old: old,
+        watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.pointee.version,
+        every: link.pointee.slot?.pointee.isEvery == true
+          ? link.pointee.wire.pointee.path.takeUnretainedValue() : nil,
         time: immediates.batchDepth > 0 ? immediates.nextTime() : 0))
   }
 
@@ -229,7 +232,7 @@ extension Engine {
         if flags.contains(.lazy) {
           invalidate(watcher, isCertain: isCertain, by: change)
         } else if flags.contains(.immediate) {
-          noteDoubting(watcher, lazy)
+          noteDoubting(link, lazy)
         } else if !flags.contains(.certain) {
           mark(watcher, isCertain: isCertain, by: change)
         }
@@ -306,8 +309,10 @@ extension Engine {
       guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
       rearmQuietSlots()
       if case .same = computation { return }
-      // Where it was invalid, what depends on it knows.
-      if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
+      // Where it had become invalid, what depends on it knows; nobody was told of what never had a value.
+      if flags.isSuperset(of: [.pending, .known]), flags.isDisjoint(with: [.failed, .untold]) {
+        return
+      }
       invalidated.append(slot)
       lazy.pointee.flags.insert(.announcing)
       spread(change)
@@ -511,6 +516,18 @@ extension Engine {
     )
   }
 
+  /// Whether a property of an object that is watched as a whole has another value than when it became
+  /// invalid.
+  private func hasChanged(_ doubt: DoubtingWatcher, for watcher: WatcherRef) -> Bool {
+    guard let lazy = self.watcher(doubt.lazy), !lazy.isOutdated, lazy.pointee.version != doubt.version
+    else { return false }
+    var isThere = false
+    forEachWire(of: watcher) {
+      if $0.pointee.path._withUnsafeGuaranteedRef({ $0 === doubt.every }) { isThere = true }
+    }
+    return isThere
+  }
+
   private func call(
     of name: WatcherID, because doubts: [DoubtingWatcher]
   ) -> (call: ImmediateCalls.Call, time: Int)? {
@@ -518,13 +535,19 @@ extension Engine {
       root.kind.isThere(root), settleDependencies(of: watcher), rewire(watcher),
       let refreshed = refresh(watcher)
     else { return nil }
-    guard let path = refreshed.path else {
+    let own = doubts.filter { $0.watcher == name }
+    // It may have a value again that it had before the one that the watcher was told last.
+    let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
+    guard let path = refreshed.path ?? changed?.every else {
       if isRecording { recorder?.unchanged(watcher) }
       return nil
     }
-    if refreshed.lazy == nil, let noted = immediates.takeNoted(of: name, on: path) { return noted }
-    let own = doubts.filter { $0.watcher == name }
-    let doubt = own.first { $0.lazy == refreshed.lazy } ?? own[0]
+    if refreshed.path != nil, refreshed.lazy == nil,
+      let noted = immediates.takeNoted(of: name, on: path)
+    {
+      return noted
+    }
+    let doubt = own.first { $0.lazy == refreshed.lazy } ?? changed ?? own[0]
     guard let lazy = self.watcher(doubt.lazy), lazy.pointee.slot?.pointee.node.isDead == false
     else { return nil }
     let change = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy, from: doubt.old)

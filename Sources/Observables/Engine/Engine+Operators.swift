@@ -230,17 +230,27 @@ extension Engine {
       guard let value = node.kind.derivedValue(link.component, of: node),
         value != link.pointee.derived
       else { return false }
+      let told = link.pointee.derived
       link.pointee.derived = value
-      return true
+      return isChange(from: .integer(told), to: .integer(value), at: link) {
+        link.pointee.derived = told
+      }
     }
     switch state.role {
     case .aggregate:
-      return state.aggregate!.takeChange() && !reportFailure(of: link)
-        && !isSameUnion(link, state)
+      let told = state.aggregate!.delivered
+      guard state.aggregate!.takeChange(), !reportFailure(of: link), !isSameUnion(link, state)
+      else { return false }
+      if case .failure = told { return true }
+      return isChange(from: Operand(told), to: Operand(state.aggregate!.delivered), at: link) {
+        state.aggregate!.delivered = told
+      }
     case .end:
       let value = node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
-      defer { state.delivered = value }
-      return value.normalized != state.delivered.normalized
+      let told = state.delivered
+      state.delivered = value
+      if value.normalized == told.normalized { return false }
+      return isChange(from: told, to: value, at: link) { state.delivered = told }
     case .edits:
       if node.kind.hasEdits(node, since: state.cursor) { return true }
       state.cursor = node.kind.journalEnd(of: node)
@@ -248,6 +258,26 @@ extension Engine {
     case .wildcard, .spread, .feed:
       return false
     }
+  }
+
+  /// Whether another value at a link is a change to its watcher, which may compare by itself (`equals`).
+  ///
+  /// Where it takes both for equal, `keep` makes the one that it was told last the one to compare with.
+  private func isChange(
+    from told: Operand, to value: Operand, at link: LinkRef, keep: () -> Void
+  ) -> Bool {
+    let watcher = link.pointee.wire.pointee.watcher
+    guard watcher.pointee.flags.contains(.comparing),
+      !watcher.pointee.flags.contains(.comparingNow), told.isPlain, value.isPlain
+    else { return true }
+    watcher.pointee.flags.insert(.comparingNow)
+    defer { watcher.pointee.flags.remove(.comparingNow) }
+    let isEqual = watcher.pointee.receiver._withUnsafeGuaranteedRef {
+      $0.isEqual(told, value, for: watcher)
+    }
+    guard !link.pointee.isDead, watcher.pointee.isActive else { return false }
+    if isEqual { keep() }
+    return !isEqual
   }
 
   /// An operator over something that it cannot take has no value: an error that names the element.

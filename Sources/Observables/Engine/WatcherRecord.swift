@@ -182,6 +182,8 @@ extension ObservationCore {
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
       change.isSame ? nil : change
     }
+    /// The receiver's own comparison of values that are computed of collections: plain ones.
+    open func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool { false }
     /// What `change` holds, in a form that outlives the write and all that it concerns.
     open func save(_ change: Change) -> AnyObject? { nil }
     /// The place in the program that is writing now becomes the cause of the watcher's next call.

@@ -183,6 +183,12 @@ public final class Watcher: ObservationCore.Receiver {
   }
 
   @_documentation(visibility: internal)
+  public override func isEqual(
+    _ old: ObservationCore.Operand, _ new: ObservationCore.Operand,
+    for watcher: ObservationCore.WatcherRef
+  ) -> Bool { equals?(old.plain, new.plain) ?? false }
+
+  @_documentation(visibility: internal)
   public override func save(_ change: ObservationCore.Change) -> AnyObject? {
     SavedWrite(ModelWrite(change))
   }

@@ -17,8 +17,8 @@ package struct Aggregate {
 
   private let operation: Operation
   private var state: State
-  /// The last value that `takeChange` saw.
-  private var delivered: Value
+  /// The last value that `takeChange` saw, of an operator that gives one.
+  package var delivered: Value
   /// The failure that it saw since.
   private var failure: Value?
 

@@ -40,3 +40,24 @@ extension Operand {
     Int(exactly: value).map(Operand.integer) ?? .float(Double(value))
   }
 }
+
+extension Operand {
+  /// It is nil, a truth value, a number or text.
+  var isPlain: Bool {
+    switch self {
+    case .none, .boolean, .integer, .float, .text: true
+    case .object, .value, .opaque: false
+    }
+  }
+
+  /// The value as a Swift program has it, where it is a plain one.
+  package var plain: Any? {
+    switch self {
+    case .none, .object, .value, .opaque: nil
+    case .boolean(let value): value
+    case .integer(let number): number
+    case .float(let number): number
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+    }
+  }
+}

@@ -3,7 +3,7 @@
 --   obs-lua RandomPrograms.lua [first seed [count]]
 --
 -- A program that differs is made as short as it can be, and shown with both logs. `OBS_ALL=1` only
--- names the seeds of all that differ; `OBS_WITH=fault` lets programs meet a fault of `known.lua`.
+-- names the seeds of all that differ.
 local obs = require "obs"
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -11,8 +11,6 @@ local programs = dofile(folder .. "Support/programs.lua")
 local generate = dofile(folder .. "Model/generate.lua")
 local worlds = dofile(folder .. "Model/world.lua")
 local shrink = dofile(folder .. "Model/shrink.lua")
-local known = dofile(folder .. "Model/known.lua")
-for word in (os.getenv "OBS_WITH" or ""):gmatch "[%w_]+" do known[word] = nil end
 
 -- Calls `start` with a function for its result, and waits for that.
 local function await(start)
@@ -70,7 +68,7 @@ end
 local driver = coroutine.create(function()
   local failed = 0
   for seed = first, last do
-    local program = generate.program(seed, known)
+    local program = generate.program(seed)
     program.mode = MODES[seed % #MODES + 1]
     local message = difference(program)
     if message and os.getenv "OBS_ALL" then

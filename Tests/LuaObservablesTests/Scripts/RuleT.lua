@@ -543,6 +543,36 @@ check("T9: immediate calls nested deeper than 50 are queued, in order", function
   for i = 1, n do eq(log[i], i) end
   assert(most <= 51, most)
 end)
+check("T5: `equals` compares what an operator or a size gives with the value that was delivered last", function()
+  for _, immediate in ipairs { false, true } do
+    local items, asked, calls = obs.array { { p = 1 }, { p = 2 } }, {}, 0
+    local function watch(path, is_equal)
+      obs.observe(items, path, function() calls = calls + 1 end, {
+        immediate = immediate,
+        equals = function(old, new)
+          asked[#asked + 1] = old .. ">" .. new
+          return is_equal(old, new)
+        end,
+      })
+    end
+    watch("@sum.p", function(old, new) return new - old < 5 end)
+    for price = 2, 7 do
+      items[1].p = price
+      obs.flush()
+    end
+    eq(table.concat(asked, " "), "3>4 3>5 3>6 3>7 3>8 8>9")
+    eq(calls, 1)
+    asked, calls = {}, 0
+    obs.stop(items)
+    watch("count", function(old, new) return old // 2 == new // 2 end)
+    for _ = 1, 3 do
+      items:append {}
+      obs.flush()
+    end
+    eq(table.concat(asked, " "), "2>3 2>4 4>5")
+    eq(calls, 1)
+  end
+end)
 check("T9, Z4: a batch changes a computed property and members beside it: both go on", function()
   for _, paths in ipairs { { "members.a", "total" }, { "total", "members.a" } } do
     local t, calls = { members = obs.set_of {}, v = 0 }, 0

@@ -97,6 +97,29 @@ check("Z4: a property that is declared anew is news to who was not told its valu
   for _ = 1, 3 do obs.flush() end
   eq(calls, "121")
 end)
+check("Z3, Z5: an assignment to what was never computed is heard by '*', after `invalidate`, too", function()
+  for _, immediate in ipairs { false, true } do
+    local t, calls = {}, 0
+    obs.computed(t, "q", { "a" }, function(self) return self.a end)
+    obs.observe(t, "*", function() calls = calls + 1 end, { immediate = immediate })
+    obs.invalidate(t, "q")
+    t.q = 103
+    obs.flush()
+    eq(calls, 1)
+  end
+end)
+check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also of one that was there before", function()
+  local source, t, log = { v = 2 }, {}, ""
+  obs.computed(t, "q", { { source, "v" } }, function() return source.v end)
+  obs.observe(t, "q", function() end)
+  obs.observe(t, "*", function(_, _, change)
+    log = log .. change.old .. ">" .. change.new .. " "
+  end, { immediate = true })
+  source.v = 0
+  source.v = 2
+  obs.batch(function() source.v = 1 source.v = 2 end)
+  eq(log, "2>0 0>2 ")
+end)
 check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, calls nobody", function()
   local source, t, calls = { v = 0 }, {}, 0
   obs.computed(t, "q", { { source, "v" } }, function() return math.min(source.v, 1) end)

@@ -2,12 +2,17 @@
 struct DoubtingWatcher {
   let watcher: WatcherID
   let lazy: WatcherID
-  /// The value that the property had, as its receiver keeps it.
+  /// The value that the property had, as its receiver keeps it, and the version of that.
   let old: AnyObject?
-  let time: Int
+  let version: Int
+  /// The path that hears of all properties of the object; nil where the property itself is on a path.
+  let every: Path?
+  var time: Int
 
   func at(_ time: Int) -> DoubtingWatcher {
-    DoubtingWatcher(watcher: watcher, lazy: lazy, old: old, time: time)
+    var doubt = self
+    doubt.time = time
+    return doubt
   }
 }
 
@@ -36,8 +41,8 @@ extension Engine {
         if immediates.batchDepth > 0 || watcher.pointee.flags.contains(.paused) {
           // What it is worth in the end is known when the batch ends, or when the watcher goes on.
           immediates.noteDerived(call, watcher)
-        } else if let path = refresh(watcher)?.path {
-          calls.append(call.on(path))
+        } else if let refreshed = refresh(watcher), let path = refreshed.path {
+          calls.append(call.on(path, isCompared: refreshed.lazy == nil))
         }
       }
       if !doubting.isEmpty, immediates.batchDepth == 0 { calls += takeDoubting().map(\.call) }

@@ -15,8 +15,12 @@ final class ImmediateCalls {
     /// What is left of a change of a write when that is over, where somebody has asked.
     var saved: AnyObject?
 
-    func on(_ path: Path) -> Call {
-      Call(watcher: watcher, change: change, path: path, saved: saved)
+    /// Its watcher has compared what changed by itself, or does not.
+    var isCompared = false
+
+    /// The same for another path, which has another value.
+    func on(_ path: Path, isCompared: Bool = false) -> Call {
+      Call(watcher: watcher, change: change, path: path, saved: saved, isCompared: isCompared)
     }
 
     /// The same when the write is over.
@@ -150,7 +154,7 @@ final class ImmediateCalls {
 
   /// The change as its watcher is to be told it; nil where it is none to the watcher.
   private func accept(_ call: Call, _ watcher: WatcherRef) -> ImmediateChange? {
-    guard watcher.pointee.flags.contains(.comparing) else { return call.change }
+    guard watcher.pointee.flags.contains(.comparing), !call.isCompared else { return call.change }
     guard let root = watcher.pointee.root, root.kind.isThere(root) else { return nil }
     // What a comparison writes itself is not compared again: it would never end.
     if watcher.pointee.flags.contains(.comparingNow) {

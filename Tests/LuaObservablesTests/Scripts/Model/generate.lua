@@ -275,11 +275,11 @@ local EQUALS = {
   "function(a, b) return type(a) == type(b) end",
 }
 
--- Whether operations on lists that change nothing are changes to `equals`, is open.
-local function is_compared(self, slot, paths)
+-- Whether operations on lists that change nothing are changes to `equals`, is open; what it makes of
+-- computed values has tests of its own.
+local function is_compared(slot, paths)
   local text = table.concat(paths, " ")
-  if slot > #OBJECTS or text:find "[*#i]" then return false end
-  return not (self.known.equals_of_computed and (text:find "@" or text:find "count" or text:find "%l%d"))
+  return slot <= #OBJECTS and not (text:find "[*#i@]" or text:find "count" or text:find "%l%d")
 end
 
 operation("observe", 16, function(self)
@@ -288,8 +288,6 @@ operation("observe", 16, function(self)
   self.slots[n.id] = n.slot
   for i = 1, chance(3) and random(2, 3) or 1 do n.paths[i] = self:path_from(n.slot) end
   local is_immediate = chance(3)
-  if self.known.immediate_anchors and table.concat(n.paths, " "):find "%f[%w#]%d" then is_immediate = false end
-  self.is_immediate[n.id] = is_immediate
   if is_immediate then n.options[#n.options + 1] = "immediate = true" end
   if chance(6) then
     n.options[#n.options + 1] = "initial = true"
@@ -298,7 +296,7 @@ operation("observe", 16, function(self)
   local is_open = is_immediate and table.concat(n.paths):find "[@c]"
   if chance(6) and not is_open then n.options[#n.options + 1] = "once = true" end
   if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
-  if chance(8) and is_compared(self, n.slot, n.paths) then
+  if chance(8) and is_compared(n.slot, n.paths) then
     n.options[#n.options + 1] = "equals = " .. pick(EQUALS)
     self.has_equals[n.id] = true
   end
@@ -371,8 +369,7 @@ operation("add_path", 2, function(self)
   if self.watchers == 0 then return nil end
   local id = random(self.watchers)
   local n = {id = id, path = self:path_from(self.slots[id])}
-  if self.known.immediate_anchors and self.is_immediate[n.id] and n.path:find "%f[%w#]%d" then return nil end
-  if self.has_equals[n.id] and not is_compared(self, self.slots[id], {n.path}) then return nil end
+  if self.has_equals[n.id] and not is_compared(self.slots[id], {n.path}) then return nil end
   return n
 end, function(n) return ("if w[%d] then w[%d]:observe(%s) end"):format(n.id, n.id, n.path) end)
 
@@ -477,7 +474,6 @@ operation("invalidate", 3, function(self)
 end, function(n) return ("bump '%s' obs.invalidate(%s, '%s')"):format(n.name, n.target, n.name) end)
 
 operation("forget", 1, function(self)
-  if self.known.forgetting then return nil end
   return {target = self:object(), name = pick(LAZY_NAMES)}
 end, function(n) return ("obs.forget(%s, '%s')"):format(n.target, n.name) end)
 
@@ -599,11 +595,11 @@ operation("inherit", 0, nil, function(n)
 end)
 
 -- The program of a seed.
-function generate.program(seed, known)
+function generate.program(seed)
   math.randomseed(seed)
   local self = setmetatable({
-    known = known, declares_late = chance(3), has_lazies = chance(2), pauses = chance(2), triggers = chance(2),
-    is_immediate = {}, has_equals = {}, slots = {}, paths = {},
+    declares_late = chance(3), has_lazies = chance(2), pauses = chance(2), triggers = chance(2),
+    has_equals = {}, slots = {}, paths = {},
     watchers = 0, scopes = 0, labels = 0, depth = 0, total = 0,
   }, Generator)
   for _, name in ipairs(operations) do self.total = self.total + operations[name].weight end
