@@ -475,7 +475,7 @@ struct TurnTests {
   }
 
   // T5, C9
-  @Test func `equals compares what an operator and a size give with what was delivered last`() throws {
+  @Test func `equals compares what operators and sizes give with the value told last`() throws {
     let numbers = ObservableArray([1, 2])
     var asked: [String] = []
     for path: Path in ["@sum", "count"] {

@@ -220,8 +220,9 @@ extension LuaHost {
     return isEqual ?? false
   }
 
-  /// Asks the comparison of a watcher about the two values that `pushValues` pushes. An error of it is
-  /// reported, and is no.
+  /// Asks the comparison of a watcher about the two values that `pushValues` pushes.
+  ///
+  /// An error in it is reported, and the values count as different.
   private func isEqual(
     for watcher: WatcherRef, of root: NodeRef, _ L: OpaquePointer,
     pushValues: () throws(LuaError) -> Void

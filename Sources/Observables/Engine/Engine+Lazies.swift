@@ -519,7 +519,8 @@ extension Engine {
   /// Whether a property of an object that is watched as a whole has another value than when it became
   /// invalid.
   private func hasChanged(_ doubt: DoubtingWatcher, for watcher: WatcherRef) -> Bool {
-    guard let lazy = self.watcher(doubt.lazy), !lazy.isOutdated, lazy.pointee.version != doubt.version
+    guard let lazy = self.watcher(doubt.lazy), !lazy.isOutdated,
+      lazy.pointee.version != doubt.version
     else { return false }
     var isThere = false
     forEachWire(of: watcher) {
