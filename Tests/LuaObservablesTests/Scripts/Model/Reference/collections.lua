@@ -32,12 +32,18 @@ return function(M)
     if d.kind == "array" then return become(object, M.list_of(other)) end
     if d.kind == "set" then return M.set_members(object, M.list_of(other)) end
     for key, value in M.lua.next, other do if not d.lazy[key] then wanted[key] = value end end
-    for _, key in ipairs(M.keys(object)) do
-      if wanted[key] == nil then writes[#writes + 1] = {key, nil} end
+    -- Lists are shortened from their ends, and written from their beginnings.
+    local length, listed = #wanted, {}
+    local function write(key)
+      if not listed[key] and not same(d.store[key], wanted[key]) then
+        writes[#writes + 1] = {key, wanted[key]}
+      end
+      listed[key] = true
     end
-    for key, value in next, wanted do
-      if not same(d.store[key], value) then writes[#writes + 1] = {key, value} end
-    end
+    for i = M.length(object), length + 1, -1 do write(i) end
+    for i = 1, length do write(i) end
+    for _, key in ipairs(M.keys(object)) do if wanted[key] == nil then write(key) end end
+    for key in next, wanted do write(key) end
     if #writes > 0 then M.commit(object, writes) end
   end
   function M.clear(object) M.assign(object, {}) end

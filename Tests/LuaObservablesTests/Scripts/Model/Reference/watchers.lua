@@ -441,6 +441,12 @@ return function(M)
             })
           end
         end
+        -- What has no value of its own gets one.
+        for _, label in ipairs(before and not before.cached and route.labels or {}) do
+          if label[1] == object and (label[2] == name or label[2] == "*") then
+            changed[#changed + 1] = {w, {path = path, key = name, paths = {path.text}}}
+          end
+        end
         -- Where `*` is in the middle of a path its key is written.
         for _, place in ipairs(before and before.known and before.value ~= nil and route.stored or {}) do
           if place[1] == object and place[2] == EVERY and not place[3] then
@@ -478,7 +484,9 @@ return function(M)
   -- What an immediate watcher was not told yet.
   local function take_saved(w)
     local change
+    w.is_compared = true
     change, w.base = difference(w, computed)
+    w.is_compared = false
     local first, other = w.saved, change
     if change and w.differed_first then first, other = change, w.saved end
     w.saved, w.differed_first = nil, nil
@@ -492,6 +500,8 @@ return function(M)
     batch_depth, M.running = batch_depth - 1, M.running - 1
     if batch_depth == 0 then
       local calls = {}
+      -- What getters write meanwhile is nothing that these have to look at again.
+      for _, w in ipairs(in_order()) do w.is_compared = w.immediate and not w.paused end
       for _, w in ipairs(in_order()) do
         local change = w.immediate and not w.paused and take_saved(w)
         if change then calls[#calls + 1] = {w, function() call(w, change) end} end
