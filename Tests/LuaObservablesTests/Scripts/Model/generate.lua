@@ -436,7 +436,7 @@ function Generator:declaration(name)
       .. "if version '%s' %% 3 > 0 then self[name] = version '%s' end end}"):format(name, name)
   elseif kind == "n" then
     return "lazy", ("{create = function(with) return new('made', {a = with}) end, with = %d, "
-      .. "configure = function(self, value, with) value.b = with end}"):format(random(3))
+      .. "configure = function(self, value, with) configure(value, with) end}"):format(random(3))
   elseif kind == "r" then
     local deps, get = getter(GETTERS)
     return "lazy", ("{readonly = true, deps = %s, get = %s}"):format(deps, get)

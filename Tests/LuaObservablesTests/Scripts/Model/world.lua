@@ -84,6 +84,8 @@ local function vocabulary(self, lua)
   local versions = {}
   function env.version(key) return versions[key] or 0 end
   function env.bump(key) versions[key] = (versions[key] or 0) + 1 end
+  -- An object that was just made gets a field, of which nobody hears.
+  env.configure = lua.configure
   -- A getter runs.
   function env.ran(object, name)
     local key = self:name(object) .. "." .. name
@@ -215,6 +217,7 @@ local function real_functions()
     lua[name] = _G[name]
   end
   function lua.new(fields) return fields end
+  function lua.configure(object, value) rawset(object, "b", value) end
   function lua.list_operation(name) return table[name] end
   function lua.contents(object, list, map)
     local n = list and obs.get(object, "@count")
@@ -262,6 +265,7 @@ local function reference_functions(M)
     local p = M.data[object] and M.data[object].lazy[name]
     return p and M.is_open(p)
   end
+  function lua.configure(object, value) M.data[object].store.b = value end
   lua.is_any_invalid = M.is_any_invalid
   function lua.collect()
     collectgarbage()
