@@ -224,18 +224,16 @@ extension Engine {
     if known == Link.notDerived { return false }
     var lazies: [(index: Int, id: UInt64)] = []
     node.forEachSlot { slot in
-      if let lazy = slot.pointee.lazy, !lazy.pointee.flags.isDisjoint(with: [.known, .uncached]) {
+      if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known),
+        !lazy.pointee.flags.contains(.uncached)
+      {
         lazies.append((lazy.pointee.index, lazy.pointee.id))
       }
     }
     var hasChanged = false
     for (index, id) in lazies {
       guard let lazy = watcher(at: index, id: id) else { continue }
-      if lazy.pointee.flags.contains(.uncached) {
-        compareDependencies(of: lazy)
-      } else {
-        settleForNobody(lazy)
-      }
+      settleForNobody(lazy)
       guard let lazy = watcher(at: index, id: id) else { continue }
       // One that was read for the first time meanwhile had that value then.
       let first = lazy.pointee.firstVersion

@@ -210,10 +210,13 @@ extension Engine {
   /// A property without a value of its own: what it depends on changed, so it did; or may have, where
   /// that is computed.
   ///
-  /// Its version is that of what it depends on.
-  private func announce(_ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?) {
-    let node = slot.pointee.node
-    for slot in [slot, node.pointee.every].compactMap({ $0 }) {
+  /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it by the
+  /// program alone, as for them it never has a value (Z3).
+  private func announce(
+    _ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool = false
+  ) {
+    let every = toAll ? slot.pointee.node.pointee.every : nil
+    for slot in [slot, every].compactMap({ $0 }) {
       var next = slot.pointee.first
       while let link = next {
         next = link.pointee.next
@@ -247,7 +250,7 @@ extension Engine {
     guard let slot = lazy.pointee.slot else { return }
     records.hold {
       lazy.pointee.version = nextVersion()
-      announce(slot, lazy, nil)
+      announce(slot, lazy, nil, toAll: true)
       if !invalidated.isEmpty { spread(nil) }
     }
     callDoubting()

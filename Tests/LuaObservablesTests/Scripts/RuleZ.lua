@@ -120,6 +120,20 @@ check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also
   obs.batch(function() source.v = 1 source.v = 2 end)
   eq(log, "2>0 0>2 ")
 end)
+check("Z3: '*' is not told of a property without a cache, whoever watches that", function()
+  for _, immediate in ipairs { false, true } do
+    local source, t, calls = { v = 1 }, {}, ""
+    obs.lazy(t, "q", { cached = false, deps = { { source, "v" } }, get = function() return source.v end })
+    obs.observe(t, "*", function() calls = calls .. "*" end, { immediate = immediate })
+    obs.observe(t, "q", function() calls = calls .. "q" end)
+    source.v = 2
+    obs.flush()
+    eq(calls, "q")
+    obs.trigger(t, "q")
+    obs.flush()
+    eq(#calls, 3)
+  end
+end)
 check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, calls nobody", function()
   local source, t, calls = { v = 0 }, {}, 0
   obs.computed(t, "q", { { source, "v" } }, function() return math.min(source.v, 1) end)

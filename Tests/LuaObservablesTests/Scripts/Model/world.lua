@@ -349,6 +349,10 @@ function World:run(statements, done)
       self:look()
       turns = turns - 1
       if turns > 0 then return later(finish) end
+      local texts = {}
+      for text in next, self.reported do texts[#texts + 1] = text end
+      table.sort(texts)
+      for _, text in ipairs(texts) do self:say("%s", text) end
       table.insert(self.log, {text = "failed", has_failed = self.has_failed or false})
       done()
     end
@@ -368,11 +372,10 @@ local function reporter(self)
       self.has_failed = true
       return
     end
-    -- How often an error that nobody reads is met again, is open.
+    -- When a getter runs that nobody reads, and how often, is open.
     if kind == "getter" then
-      local id = name .. " " .. kind_of_error(message)
-      if self.reported[id] then return end
-      self.reported[id] = true
+      self.reported[("reported by getter %s: %s"):format(name, kind_of_error(message))] = true
+      return
     end
     self:say("reported by %s %s: %s", kind, name, kind_of_error(message))
   end
