@@ -279,7 +279,7 @@ end
 -- leads to when a program collects; else the world holds all objects, and the collector may do a bit of
 -- its work between any two statements.
 local function new(lua, mode)
-  local self = setmetatable({log = {}, runs = {{}}, errors = {}, reported = {}, shown = {}}, World)
+  local self = setmetatable({log = {}, runs = {{}}, errors = {}, failures = {}, shown = {}}, World)
   self.names = setmetatable({}, {__mode = mode == "stopped" and "k" or nil})
   self.env = vocabulary(self, lua)
   self.env.collect = lua.collect
@@ -349,11 +349,7 @@ function World:run(statements, done)
       self:look()
       turns = turns - 1
       if turns > 0 then return later(finish) end
-      local texts = {}
-      for text in next, self.reported do texts[#texts + 1] = text end
-      table.sort(texts)
-      for _, text in ipairs(texts) do self:say("%s", text) end
-      table.insert(self.log, {text = "failed", has_failed = self.has_failed or false})
+      table.insert(self.log, {text = "failed", failures = self.failures})
       done()
     end
     later(finish)
@@ -366,15 +362,10 @@ local function reporter(self)
     local kind = type(where) == "table" and where.kind or where
     if type(where) == "table" then name = where.name end
     self.errors[#self.errors + 1] = tostring(message)
-    -- When an operator or a path is looked at that has failed, and how often, is open; between the
-    -- steps of an operation also whether.
-    if kind == "loop" then
-      self.has_failed = true
-      return
-    end
-    -- When a getter runs that nobody reads, and how often, is open.
-    if kind == "getter" then
-      self.reported[("reported by getter %s: %s"):format(name, kind_of_error(message))] = true
+    -- When a path, an operator or a getter is looked at that fails, how often, and whether it is between
+    -- the steps of an operation, is open.
+    if kind == "loop" or kind == "getter" then
+      self.failures[kind == "loop" and kind or name .. ": " .. kind_of_error(message)] = true
       return
     end
     self:say("reported by %s %s: %s", kind, name, kind_of_error(message))
@@ -432,7 +423,10 @@ local function is_as(a, b)
     for id in next, b.ids do if not a.ids[id] then return false end end
     return true
   end
-  if a.has_failed ~= nil then return a.has_failed or not b.has_failed end
+  if a.failures then
+    for failure in next, b.failures do if not a.failures[failure] then return false end end
+    return true
+  end
   if a.answer then return (b.is_open or a.answer == b.answer) end
   return b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
 end
@@ -445,7 +439,12 @@ local function shown(line)
     table.sort(ids)
     return line.text .. ": " .. table.concat(ids, " ")
   end
-  if line.has_failed ~= nil then return ("%s: %s"):format(line.text, line.has_failed) end
+  if line.failures then
+    local names = {}
+    for name in next, line.failures do names[#names + 1] = name end
+    table.sort(names)
+    return line.text .. " " .. table.concat(names, ", ")
+  end
   if line.answer then return line.text .. ": " .. line.answer end
   local paths = {}
   for path in next, line.paths do paths[#paths + 1] = path end
