@@ -1,4 +1,5 @@
-/// The cells of lazy keys, as the parts of this target that deal with them see them. Not for others.
+/// The cells of lazy keys, as the parts of this target that deal with them see them. Not for
+/// others.
 #ifndef CLUA_OBSERVED_CELLS_H
 #define CLUA_OBSERVED_CELLS_H
 
@@ -37,8 +38,8 @@ void clua_listcell(lua_State *L, int cell, lua_Integer number);
 void clua_pushkept(lua_State *L, int cell, bool base);
 /// Pops a value and keeps it as the last one. [-1, +0, -]
 void clua_keep(lua_State *L, int cell);
-/// Compares the value at `value` with what is kept for `number`, and keeps it; its cell is at `cell`.
-/// [-0, +0, -]
+/// Compares the value at `value` with what is kept for `number`, and keeps it; its cell is at
+/// `cell`. [-0, +0, -]
 clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer number, int value,
                               int cell, int compare);
 /// The flags of the declaration.
@@ -47,7 +48,8 @@ int clua_cellflags(lua_State *L, int cell);
 void clua_setstored(lua_State *L, int cell, int value);
 /// Takes the value on top for the present one; the store gets it when it is read next. [-1, +0, -]
 clua_computation clua_take(lua_State *L, int cell, int compare);
-/// The declaration was taken back: a getter that is running stores nothing in the table. [-0, +0, -]
+/// The declaration was taken back: a getter that is running stores nothing in the table. [-0, +0,
+/// -]
 void clua_retirecell(lua_State *L, int cell);
 /// Keeps the error on top, and the traceback that was left. [-1, +0, -]
 void clua_keeperror(lua_State *L, int cell);

@@ -273,7 +273,8 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     thread = lua_tothread(L, -1);
     lua_pop(L, 1);
   }
-  // Taken before anything else takes memory: a finalizer may have properties computed, in the next one.
+  // Taken before anything else takes memory: a finalizer may have properties computed, in the next
+  // one.
   shared->running++;
   set_frame(L, shared, cell);
   set_loading(L, cell, true);

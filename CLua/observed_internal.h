@@ -136,7 +136,8 @@ struct clua_node {
   clua_record inlined[CLUA_RECORDS_INLINE];
 };
 
-/// Keys of light userdata: of the node in a private metatable; in the registry, of the state's userdata.
+/// Keys of light userdata: of the node in a private metatable; in the registry, of the state's
+/// userdata.
 extern const char clua_node_key, clua_shared_key;
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
@@ -218,8 +219,8 @@ static inline void clua_checkaccess(lua_State *L, const clua_node *node) {
 }
 /// `__newindex` of a table that is read-only.
 int clua_refusenewindex(lua_State *L);
-/// Takes home what C code wrote raw into the table, beside the store: each key is written as by a script,
-/// but for what must not be written. [-0, +0, e]
+/// Takes home what C code wrote raw into the table, beside the store: each key is written as by a
+/// script, but for what must not be written. [-0, +0, e]
 void clua_heal(lua_State *L, clua_node *node, int table, int userdata);
 /// `__newindex` of a table whose own metatable has none. [-0, +0, e]
 int clua_storenewindex(lua_State *L);
@@ -258,8 +259,8 @@ void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length
 bool clua_islistheard(const clua_node *node);
 /// Whether the values that an operation overwrites at low…high are asked for. [-0, +0, -]
 bool clua_needsold(const clua_node *node, lua_Integer low, lua_Integer high);
-/// Tells the engine of an operation that is done, as one event; the store is at `store`, all indices
-/// are absolute. [-0, +0, m]
+/// Tells the engine of an operation that is done, as one event; the store is at `store`, all
+/// indices are absolute. [-0, +0, m]
 void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit);
 /// Pushes a copy of list[low…high] as 1…. [-0, +1, m]
 void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
@@ -268,8 +269,8 @@ void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
 
 /// Raises that `argument`, a method's object, is no instance of `class`. [-0, +0, v]
 int clua_selferror(lua_State *L, int argument, const char *class);
-/// Raises where the argument at `index` is neither a table nor a collection of the host program, which
-/// is replaced by a list of its elements. [-0, +0, v]
+/// Raises where the argument at `index` is neither a table nor a collection of the host program,
+/// which is replaced by a list of its elements. [-0, +0, v]
 void clua_checklist(lua_State *L, int index);
 
 /* ---- Metatables ----------------------------------------------------------------------------- */
@@ -298,8 +299,8 @@ int clua_pushfield(lua_State *L, int userdata, const char *name);
 
 /// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
-/// Pushes the key after `key` in the table itself, or something that is no key; false and nothing if
-/// the table doesn't know the key any more. Indices are absolute. [-0, +(0|1), m]
+/// Pushes the key after `key` in the table itself, or something that is no key; false and nothing
+/// if the table doesn't know the key any more. Indices are absolute. [-0, +(0|1), m]
 bool clua_successor(lua_State *L, int table, int key);
 /// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
@@ -311,8 +312,8 @@ void clua_forgetplaces(lua_State *L, clua_node *node, int userdata);
 /// [-0, +0, m]
 void clua_install_base(lua_State *L, clua_shared *shared);
 
-/// The functions of the library `table` that tables observed as lists need; their first upvalue is the
-/// state's shared record.
+/// The functions of the library `table` that tables observed as lists need; their first upvalue is
+/// the state's shared record.
 int clua_tableconcat(lua_State *L);
 int clua_tableunpack(lua_State *L);
 int clua_tableinsert(lua_State *L);
@@ -322,8 +323,8 @@ int clua_tablesort(lua_State *L);
 /// Makes the metatable of what ends a sort. [-0, +0, m]
 void clua_install_sort(lua_State *L);
 
-/// The node of the table at `index` if a list function may work in its store: it moved as a whole, and
-/// no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
+/// The node of the table at `index` if a list function may work in its store: it moved as a whole,
+/// and no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
 clua_node *clua_listat(lua_State *L, clua_shared *shared, int index);
 
 /* Operations on the list of `length` elements in the store at `store`, told as one edit where somebody
@@ -335,24 +336,26 @@ void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_In
 /// Takes an element out and pushes it. [-0, +1, m]
 void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position);
-/// Writes the values first…first + count - 1 of the list at `source` to `position` and on. [-0, +0, m]
+/// Writes the values first…first + count - 1 of the list at `source` to `position` and on. [-0, +0,
+/// m]
 void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
                     lua_Integer position, int source, lua_Integer first, lua_Integer count);
-/// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that is
-/// nil. [-0, +0, e]
+/// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that
+/// is nil. [-0, +0, e]
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
-/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0, +1, m]
+/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0,
+/// +1, m]
 void clua_pushsortguard(lua_State *L, clua_node *node);
 
 /* ---- Models --------------------------------------------------------------------------------- */
 
-/// Pushes what the `__index` of the instances of a model, on top of the stack, gives for the key at 2,
-/// where that is no property; false and nothing elsewhere. [-0, +(0|1), e]
+/// Pushes what the `__index` of the instances of a model, on top of the stack, gives for the key at
+/// 2, where that is no property; false and nothing elsewhere. [-0, +(0|1), e]
 bool clua_pushmethod(lua_State *L);
 /// Whether the value at `index` is the `__newindex` of the instances of a model. [-0, +0, -]
 bool clua_ismodelnewindex(lua_State *L, int index);
-/// What that function, which is at 4, does with an instance, a key and a value, at 1…3; returns how many
-/// results it has. [-0, +any, e]
+/// What that function, which is at 4, does with an instance, a key and a value, at 1…3; returns how
+/// many results it has. [-0, +any, e]
 int clua_modelassign(lua_State *L);
 
 /* ---- Lazy keys ------------------------------------------------------------------------------ */
@@ -367,8 +370,8 @@ void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int sto
 void clua_makestoremetatable(lua_State *L, int userdata);
 /// The store of a node became another table. [-0, +0, -]
 void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store);
-/// Returns the value of the lazy key of a record, which the store does not have; what remains of the
-/// function that calls this. Indices are absolute. [-0, +any, e]
+/// Returns the value of the lazy key of a record, which the store does not have; what remains of
+/// the function that calls this. Indices are absolute. [-0, +any, e]
 int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                   int key);
 /// Returns what the key at 2 gives through the user's metatable. [-0, +any, e]

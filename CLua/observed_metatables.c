@@ -393,8 +393,9 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
   node->userindex = function && !node->nativeindex;
   lua_pop(L, 1);
   if (node->nativeindex) clua_makestoremetatable(L, userdata);
-  // A script that later replaces a table in `__index` by a function through a plain assignment can't
-  // be seen: until something else fills this metatable, the function is called with the store.
+  // A script that later replaces a table in `__index` by a function through a plain assignment
+  // can't be seen: until something else fills this metatable, the function is called with the
+  // store.
   if (!node->opened) clua_fillindex(L, node, metatable, userdata);
 }
 

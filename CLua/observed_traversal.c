@@ -121,7 +121,8 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
   // An absent key that the table still knows may be the current one of a loop that removed it.
   if (!clua_successor(L, table, key)) {
     if (node->chained) {
-      // What stood before it when it was the table's must not pass for what follows it in the store.
+      // What stood before it when it was the table's must not pass for what follows it in the
+      // store.
       lua_pushlightuserdata(L, (void *)&chain_end);
       lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
       rehang(L, chain, key, next);

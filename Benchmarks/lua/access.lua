@@ -1,11 +1,12 @@
--- Reads and writes of tables that are observed, beside plain ones and what scripts do without a host.
+-- Reads and writes of tables that are observed, beside plain ones and what scripts do without a
+-- host.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 
 local N = 2000000
 
--- Before the first observation: the replaced base functions. The stock ones are not to be had here, so
--- rawequal, which is not replaced, is the floor of a call into C.
+-- Before the first observation: the replaced base functions. The stock ones are not to be had here,
+-- so rawequal, which is not replaced, is the floor of a call into C.
 local before = { 1, 2, 3 }
 bench.row("base functions: a call into C (rawequal)", N, nil, function(n)
   local t, rawequal = before, rawequal

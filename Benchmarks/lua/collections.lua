@@ -1,5 +1,5 @@
--- Lists: what an operation costs on 10,000 elements with nobody, one and a hundred watchers, beside a
--- plain list; and what one change costs under an operator, beside adding everything up again.
+-- Lists: what an operation costs on 10,000 elements with nobody, one and a hundred watchers, beside
+-- a plain list; and what one change costs under an operator, beside adding everything up again.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"
@@ -49,7 +49,8 @@ local function rows(operation, n, factor, body)
   bench.run()
 end
 
--- Pairs of operations, each of which leaves the list as long as it was; a flush for every ten of them.
+-- Pairs of operations, each of which leaves the list as long as it was; a flush for every ten of
+-- them.
 rows("insert at the front of 10,000, and remove it", 200, 1.5, function(list, n)
   for i = 1, n do
     insert(list, 1, i)

@@ -1,5 +1,5 @@
--- Writes and what they deliver. The limits in ns are those of a machine that writes to a plain table
--- in 4 ns: here they are multiples of that write.
+-- Writes and what they deliver. The limits in ns are those of a machine that writes to a plain
+-- table in 4 ns: here they are multiples of that write.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"

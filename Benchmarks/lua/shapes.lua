@@ -6,8 +6,8 @@ local shape = require "shape"
 local obs = require "obs"
 local expect = shape.expect
 
--- One iteration: writes 1, then 0, 1 … `writes` - 1, checks what `last` comes to each time, and that
--- `counter` counted `calls` calls.
+-- One iteration: writes 1, then 0, 1 … `writes` - 1, checks what `last` comes to each time, and
+-- that `counter` counted `calls` calls.
 local function writing(graph, head, last, writes, expected, counter, calls)
   local read, write = graph.read, graph.write
   return function()

@@ -1,5 +1,6 @@
-/// The C face of Lua: the API itself, what Swift cannot see of it (macros, variadics), and what must
-/// be written in C because it may raise. A raise is a `longjmp`; it must never cross a Swift frame.
+/// The C face of Lua: the API itself, what Swift cannot see of it (macros, variadics), and what
+/// must be written in C because it may raise. A raise is a `longjmp`; it must never cross a Swift
+/// frame.
 #ifndef CLUA_H
 #define CLUA_H
 
@@ -84,8 +85,8 @@ int clua_try_growpins(lua_State *L, int pins, int first, int last);
 
 /* ---- Swift functions as Lua functions -------------------------------------------------------- */
 
-/// A Swift function that Lua may call through a trampoline. It must not raise: it returns the number
-/// of results, or `CLUA_RAISE` with the error value on top of the stack.
+/// A Swift function that Lua may call through a trampoline. It must not raise: it returns the
+/// number of results, or `CLUA_RAISE` with the error value on top of the stack.
 typedef int (*clua_function)(lua_State *L, void *context);
 /// Takes over a reference that Lua held. Called by the collector: must not use Lua.
 typedef void (*clua_finalizer)(void *context);

@@ -28,9 +28,9 @@ void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets what was kept. [-0, +0, -]
 void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key);
 
-/// Pushes a list of the keys and values of the table at `index` as a script sees them, one after the other,
-/// and says how many pairs there are. No finalizer runs meanwhile, and nothing that runs while the list is
-/// gone through can disturb that. [-0, +1, -]
+/// Pushes a list of the keys and values of the table at `index` as a script sees them, one after
+/// the other, and says how many pairs there are. No finalizer runs meanwhile, and nothing that runs
+/// while the list is gone through can disturb that. [-0, +1, -]
 int clua_try_entries(lua_State *L, int index, lua_Integer *count);
 
 /// Pops a value and keeps it as `key` of the node's journal. [-1, +(0|1), -]
@@ -61,8 +61,8 @@ typedef struct clua_handle {
 
 /// Pops a table: the metatable of the handles of this kind. [-1, +(0|1), -]
 int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind);
-/// Pops a table of methods and a function, which is called with the handle and the key for what is no
-/// method; they become the `__index` of this kind. [-2, +(0|1), -]
+/// Pops a table of methods and a function, which is called with the handle and the key for what is
+/// no method; they become the `__index` of this kind. [-2, +(0|1), -]
 int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind);
 /// Pushes a new handle with one user value. Lua owns its object from success on. [-0, +1, -]
 int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle);
@@ -84,9 +84,9 @@ typedef int (*clua_observe_function)(lua_State *L, void *context, const clua_reg
 /// Keys of callbacks lie this far apart: what else belongs to a watcher goes between.
 enum { CLUA_KEY_STRIDE = 8 };
 
-/// Pushes the function `observe(observed, paths, callback, options)`. What may raise for lack of memory
-/// is done here before Swift is called: nothing has to be protected. `next` says which number the next
-/// watcher will have; its callback's key follows from it. [-0, +1, -]
+/// Pushes the function `observe(observed, paths, callback, options)`. What may raise for lack of
+/// memory is done here before Swift is called: nothing has to be protected. `next` says which
+/// number the next watcher will have; its callback's key follows from it. [-0, +1, -]
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next);
 
@@ -117,8 +117,8 @@ int clua_watchercall(lua_State *L, int nargs, int nresults);
 int clua_gettercall(lua_State *L, int nargs, int nresults, int handler);
 /// A function for scripts: calls its first argument with the others, without letting it yield.
 int clua_callplainly(lua_State *L);
-/// (function) -> a C function, which calls it if it is none itself. A tail call of that keeps the frame of the
-/// code that makes it, whose line errors name.
+/// (function) -> a C function, which calls it if it is none itself. A tail call of that keeps the
+/// frame of the code that makes it, whose line errors name.
 int clua_outer(lua_State *L);
 /// Replaces functions of `coroutine`: `yield` by one that knows watchers, those that run a
 /// coroutine by ones that know getters and interruptions. [-0, +(0|1), -]
@@ -132,8 +132,8 @@ lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint);
 /// Pushes the name of the first upvalue of the function at `function` that is the value at `value`;
 /// nothing where there is none. [-0, +0, -]
 const char *clua_capturename(lua_State *L, int function, int value);
-/// The place where the function at `index` is defined; returns the line, 0 for a main chunk, -1 for C.
-/// [-0, +0, -]
+/// The place where the function at `index` is defined; returns the line, 0 for a main chunk, -1 for
+/// C. [-0, +0, -]
 int clua_definition(lua_State *L, int index, char *source);
 /// Pushes a traceback of the running coroutine, protected. [-0, +1, -]
 int clua_try_traceback(lua_State *L, int level);

@@ -1,19 +1,20 @@
 /// Lua tables that know that they are collections: arrays, sets and dictionaries.
 ///
-/// An array or a set is a table whose keys are in a store from birth: its node stays, and writes are
-/// checked. A dictionary is any table with the metatable of dictionaries.
+/// An array or a set is a table whose keys are in a store from birth: its node stays, and writes
+/// are checked. A dictionary is any table with the metatable of dictionaries.
 ///
 ///   array: `a[i]`, `#a`, `ipairs`, `table.*`; `a.count` and methods are found behind the elements.
-///   set: a member is key and value of the store, never a field: `s.add` is the method, `pairs` gives
+///   set: a member is key and value of the store, never a field: `s.add` is the method, `pairs`
+///   gives
 ///        (member, member), `#s` and `s.count` the number of members.
 #ifndef CLUA_COLLECTIONS_H
 #define CLUA_COLLECTIONS_H
 
 #include "clua_observed.h"
 
-/// Pops a table, and pushes the metatable of a class of arrays, sets or dictionaries whose methods are
-/// in that table. More fields (`__name`, `__metatable`, `__tostring`) may be set in it before its first
-/// instance is made; not `__index`, `__newindex`, `__len`. [-1, +1, m]
+/// Pops a table, and pushes the metatable of a class of arrays, sets or dictionaries whose methods
+/// are in that table. More fields (`__name`, `__metatable`, `__tostring`) may be set in it before
+/// its first instance is made; not `__index`, `__newindex`, `__len`. [-1, +1, m]
 void clua_collection_class(lua_State *L, clua_kind kind);
 /// Pops the metatable of a class, and pushes an empty instance of it. [-1, +1, m]
 void clua_collection_make(lua_State *L);
@@ -22,9 +23,9 @@ clua_kind clua_collection_kind(lua_State *L, int index);
 
 /// What the table of a node is.
 clua_kind clua_node_kind(const clua_node *node);
-/// The number of elements, members or entries of the table of a node; of a plain table, `#t`. Lazy keys
-/// don't count. From the second call on without counting, as long as the node is observed as a whole.
-/// [-0, +0, -]
+/// The number of elements, members or entries of the table of a node; of a plain table, `#t`. Lazy
+/// keys don't count. From the second call on without counting, as long as the node is observed as a
+/// whole. [-0, +0, -]
 lua_Integer clua_node_size(lua_State *L, clua_node *node);
 /// Whether the table of a node is no collection by type, and has elements. [-0, +0, -]
 bool clua_node_islist(lua_State *L, clua_node *node);
@@ -48,8 +49,8 @@ extern const luaL_Reg clua_array_methods[];
 /// Methods of sets: add remove contains union intersect subtract clear key_of object_for values.
 extern const luaL_Reg clua_set_methods[];
 
-/// Pushes the functions `array(list)`, `dictionary(entries)` and `set_of(list)`, each with a class of
-/// its own that has the methods above. [-0, +3, m]
+/// Pushes the functions `array(list)`, `dictionary(entries)` and `set_of(list)`, each with a class
+/// of its own that has the methods above. [-0, +3, m]
 void clua_pushconstructors(lua_State *L);
 
 /* ---- Protected: status as lua_pcall ------------------------------------------------------------- */

@@ -64,8 +64,8 @@ typedef enum clua_line {
 /// Reads a line from the standard input, with line editing where a library for it is installed. The
 /// caller frees it.
 clua_line clua_readline(const char *prompt, char **line);
-/// Has `function` called again and again while `clua_readline` waits, where there is line editing; NULL
-/// for nothing.
+/// Has `function` called again and again while `clua_readline` waits, where there is line editing;
+/// NULL for nothing.
 typedef void (*clua_idle_function)(void *context);
 void clua_setidle(clua_idle_function function, void *context);
 /// Appends a line to the history of the line editor.

@@ -18,8 +18,8 @@ void clua_leavetraceback(lua_State *L);
 /// Whether so many functions are running in a thread that all of them are gone through by nobody.
 /// [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
-/// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the next
-/// handler puts that before its own (`clua_addinner`). [-0, +0, -]
+/// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the
+/// next handler puts that before its own (`clua_addinner`). [-0, +0, -]
 void clua_leaveinner(lua_State *L, int error, int traceback);
 /// … if it has not yet. [-0, +0, -]
 void clua_forgetinner(lua_State *L);
@@ -29,14 +29,14 @@ void clua_addinner(lua_State *L, int error);
 void clua_tracethread(lua_State *L, lua_State *thread);
 /// Pushes `message` behind the position of the caller of the running C function. [-0, +1, -]
 int clua_try_pushmessage(lua_State *L, const char *message, size_t length);
-/// Pushes an error value that holds `object` and reads as clua_try_pushmessage does. Lua owns `object`
-/// from success on. [-0, +1, -]
+/// Pushes an error value that holds `object` and reads as clua_try_pushmessage does. Lua owns
+/// `object` from success on. [-0, +1, -]
 int clua_try_pusherror(lua_State *L, void *object, clua_finalizer release, const char *message,
                        size_t length);
 /// The object in an error value made by clua_try_pusherror, or NULL. [-0, +0, -]
 void *clua_toerror(lua_State *L, int index);
-/// Pushes what the error value at `index` reads as. Its `__tostring` is called, protected and within
-/// bounds of time. Needs five free slots. [-0, +1, -]
+/// Pushes what the error value at `index` reads as. Its `__tostring` is called, protected and
+/// within bounds of time. Needs five free slots. [-0, +1, -]
 int clua_try_describe(lua_State *L, int index);
 
 #endif

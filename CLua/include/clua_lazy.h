@@ -1,9 +1,9 @@
 /// Lazy keys of observed tables, and what tracked getters read.
 ///
-/// The home of a lazy key is the store. While its value is valid it is there, and reading it costs what
-/// reading an observed key costs; while it is invalid it is nowhere, and the read comes to C, which has
-/// the engine bring it up to date. What belongs to a lazy key is in its cell, a table that the node
-/// keeps; cells are found by their numbers in a weak table.
+/// The home of a lazy key is the store. While its value is valid it is there, and reading it costs
+/// what reading an observed key costs; while it is invalid it is nowhere, and the read comes to C,
+/// which has the engine bring it up to date. What belongs to a lazy key is in its cell, a table
+/// that the node keeps; cells are found by their numbers in a weak table.
 #ifndef CLUA_LAZY_H
 #define CLUA_LAZY_H
 
@@ -47,9 +47,9 @@ typedef struct clua_evaluation {
 /// What of a table was read.
 typedef enum clua_reading { CLUA_READ_KEY, CLUA_READ_EVERY, CLUA_READ_COUNT } clua_reading;
 
-/// Declares the key at `key` lazy, with a slot that is registered, and a cell of this number. `getter` is
-/// at its index, called with the table and the key; `declaration`, at its index, is the bridge's. The
-/// value that the key had becomes the last one. [-0, +0, e]
+/// Declares the key at `key` lazy, with a slot that is registered, and a cell of this number.
+/// `getter` is at its index, called with the table and the key; `declaration`, at its index, is the
+/// bridge's. The value that the key had becomes the last one. [-0, +0, e]
 void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int declaration, int flags,
                     lua_Integer number);
 /// Takes that back: the key is an ordinary one without a value. [-0, +0, -]
@@ -61,8 +61,8 @@ int clua_lazyinherited(lua_State *L);
 /// (table) -> a set of its lazy keys, nil where it has none.
 int clua_lazykeys(lua_State *L);
 
-/// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to be
-/// kept. [-0, +0, -]
+/// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to
+/// be kept. [-0, +0, -]
 void clua_lazy_drop(lua_State *L, struct clua_shared *shared, lua_Integer number, bool kept);
 /// Lets go of the base of a lazy key. [-0, +0, -]
 void clua_lazy_forgetbase(lua_State *L, struct clua_shared *shared, lua_Integer number);
@@ -74,25 +74,28 @@ void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
 /// Pops a value and assigns it to a lazy key. [-1, +0, -]
 clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare);
-/// Has the getter of `evaluation` compute, and those after it that `evaluated` of the observation puts
-/// there: all in one protected call, where no getter is running. False where one failed: that is in
-/// `evaluation`, and its cell has the error. [-0, +0, -]
+/// Has the getter of `evaluation` compute, and those after it that `evaluated` of the observation
+/// puts there: all in one protected call, where no getter is running. False where one failed: that
+/// is in `evaluation`, and its cell has the error. [-0, +0, -]
 bool clua_lazy_evaluate(lua_State *L, struct clua_shared *shared, clua_evaluation *evaluation);
 /// Has a loader compute, protected. [-0, +0, -]
 clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare);
-/// Where one is running: the getter runs in a coroutine, which may wait for another lazy key, whose slot
-/// is in `slot` then. [-0, +0, -]
+/// Where one is running: the getter runs in a coroutine, which may wait for another lazy key, whose
+/// slot is in `slot` then. [-0, +0, -]
 clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot);
-/// Goes on with the innermost of those getters: the value or the error that it waited for is popped. [-1, +0, -]
+/// Goes on with the innermost of those getters: the value or the error that it waited for is
+/// popped. [-1, +0, -]
 clua_computation clua_lazy_resume(lua_State *L, int compare, bool ok, clua_slot **slot);
 /// Whether `L` is the coroutine of the getter that is running. [-0, +0, -]
 bool clua_isgetter(lua_State *L);
-/// Whether the value at `index` is a coroutine in which getters run: only the engine resumes it. [-0, +0, -]
+/// Whether the value at `index` is a coroutine in which getters run: only the engine resumes it.
+/// [-0, +0, -]
 bool clua_isgetterthread(lua_State *L, int index);
 /// Pops an error and keeps it in a cell. [-1, +0, -]
 void clua_lazy_fail(lua_State *L, lua_Integer number);
 /// Pushes the error of the last computation, nil where there is none; its traceback is left for
-/// clua_pushtraceback, or for the traceback of who reads the property, in whom it is `raised`. [-0, +1, -]
+/// clua_pushtraceback, or for the traceback of who reads the property, in whom it is `raised`. [-0,
+/// +1, -]
 void clua_lazy_pusherror(lua_State *L, lua_Integer number, bool raised);
 /// Forgets it. [-0, +0, -]
 void clua_lazy_forgeterror(lua_State *L, lua_Integer number);
@@ -102,7 +105,8 @@ void clua_lazy_forgeterror(lua_State *L, lua_Integer number);
 void clua_track(lua_State *L, int index);
 /// Closes all that was opened: no getter is running any more. [-0, +0, -]
 void clua_untrack(lua_State *L);
-/// The same as clua_track, protected, where the value at `index` is a table. Returns the status. [-0, +(0|1), -]
+/// The same as clua_track, protected, where the value at `index` is a table. Returns the status.
+/// [-0, +(0|1), -]
 int clua_try_track(lua_State *L, int index);
 
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]

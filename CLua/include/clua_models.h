@@ -28,11 +28,12 @@ void clua_node_declareall(lua_State *L, clua_node *node);
 /// Pushes the record of the model that the table at `index` is an instance of; false and nothing
 /// where it is none. [-0, +(0|1), -]
 bool clua_pushmodelof(lua_State *L, int index);
-/// Pushes the methods that the `__index` of a model's instances on top of the stack looks into; false
-/// and nothing where that is another function. [-0, +(0|1), -]
+/// Pushes the methods that the `__index` of a model's instances on top of the stack looks into;
+/// false and nothing where that is another function. [-0, +(0|1), -]
 bool clua_pushmethods(lua_State *L);
 
-/// (class, record) -> constructor. Makes `class`, which has no instance yet, a model. The record has
+/// (class, record) -> constructor. Makes `class`, which has no instance yet, a model. The record
+/// has
 ///
 ///   name       text
 ///   declared   see above

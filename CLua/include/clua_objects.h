@@ -1,5 +1,5 @@
-/// Properties of host objects, found by the address of their names: short strings are interned, so a
-/// name that is kept alive is always the same one.
+/// Properties of host objects, found by the address of their names: short strings are interned, so
+/// a name that is kept alive is always the same one.
 #ifndef CLUA_OBJECTS_H
 #define CLUA_OBJECTS_H
 
@@ -15,8 +15,8 @@ typedef enum clua_property_kind {
   CLUA_PROPERTY_METHOD,
 } clua_property_kind;
 
-/// How Swift is asked. `object` is that of the handle, `access` that of the property. None of them may
-/// raise.
+/// How Swift is asked. `object` is that of the handle, `access` that of the property. None of them
+/// may raise.
 typedef struct clua_accessors {
   lua_Integer (*integer)(void *object, void *access);
   lua_Number (*number)(void *object, void *access);
@@ -60,9 +60,9 @@ void clua_class_free(clua_class *type);
 /// [-1, +(0|1), -]
 int clua_try_class_add(lua_State *L, clua_class *type, clua_property property);
 
-/// Replaces the function of a Swift closure on top, `__index` of host objects (`__newindex` if `writes`),
-/// by one that looks for known properties first. `release` is that of the handles of host objects.
-/// [-1, +1, -]
+/// Replaces the function of a Swift closure on top, `__index` of host objects (`__newindex` if
+/// `writes`), by one that looks for known properties first. `release` is that of the handles of
+/// host objects. [-1, +1, -]
 int clua_try_accelerate(lua_State *L, bool writes, clua_finalizer release);
 
 #endif

@@ -1,9 +1,9 @@
 /// Lua tables observed in place.
 ///
-/// Observing key k of table t gives t a private metatable M and a private store S, moves t[k] into S,
-/// and lets reads fall through to S (`M.__index = S`) and writes reach C (`M.__newindex`). Every other
-/// key of t stays where it is. The metatable that t had, U, is reached behind S; scripts go on seeing
-/// U and all keys in t, because the base functions that could tell are replaced (L7).
+/// Observing key k of table t gives t a private metatable M and a private store S, moves t[k] into
+/// S, and lets reads fall through to S (`M.__index = S`) and writes reach C (`M.__newindex`). Every
+/// other key of t stays where it is. The metatable that t had, U, is reached behind S; scripts go
+/// on seeing U and all keys in t, because the base functions that could tell are replaced (L7).
 #ifndef CLUA_OBSERVED_H
 #define CLUA_OBSERVED_H
 
@@ -84,8 +84,8 @@ typedef struct clua_observation {
   /// finalizer, also while the state closes: must not run Lua code. The node's memory is gone
   /// afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
-  /// The table of `node` was given up by the collector and is back: its own finalizer, which runs next,
-  /// may keep it. Called from a finalizer: must not run Lua code.
+  /// The table of `node` was given up by the collector and is back: its own finalizer, which runs
+  /// next, may keep it. Called from a finalizer: must not run Lua code.
   void (*revived)(void *context, lua_State *L, clua_node *node);
   /// Counts how often a slot began to want something again; NULL where nobody counts.
   const uint64_t *armings;
@@ -95,15 +95,15 @@ typedef struct clua_observation {
   bool (*evaluated)(struct clua_evaluation *evaluation);
   /// A lazy key is assigned, or made invalid: the value is popped.
   void (*assign)(void *context, lua_State *L, clua_slot *slot, bool invalid);
-  /// The tracked getter that is running has read something of an opened table: the key, which may have a
-  /// slot, is popped, nil where it is the whole.
+  /// The tracked getter that is running has read something of an opened table: the key, which may
+  /// have a slot, is popped, nil where it is the whole.
   void (*read)(void *context, lua_State *L, clua_node *node, clua_slot *slot, int what);
   /// The number of that getter's run, 0 while none is running.
   const uint32_t *stamp;
 } clua_observation;
 
-/// Prepares a state: replaces the base functions that could tell an observed table from a plain one.
-/// Call after luaL_openlibs, before any script runs, protected. [-0, +0, m]
+/// Prepares a state: replaces the base functions that could tell an observed table from a plain
+/// one. Call after luaL_openlibs, before any script runs, protected. [-0, +0, m]
 void clua_observation_install(lua_State *L, const clua_observation *observation);
 
 /// The node of the table at `index`, or NULL where it is not observed (or not a table). [-0, +0, -]
@@ -112,8 +112,8 @@ clua_node *clua_node_at(lua_State *L, int index);
 clua_node *clua_node_make(lua_State *L, int index);
 /// Pushes the table of a node, nil when it is being collected. [-0, +1, -]
 void clua_node_pushtable(lua_State *L, clua_node *node);
-/// Whether the table of a node is there: from the moment in which the collector gives a table up it is
-/// not, whenever finalizers run. [-0, +0, -]
+/// Whether the table of a node is there: from the moment in which the collector gives a table up it
+/// is not, whenever finalizers run. [-0, +0, -]
 bool clua_node_isthere(lua_State *L, clua_node *node);
 /// Pushes user value 1 of the node: nil to begin with, the bridge's to use (callbacks). [-0, +1, -]
 void clua_node_pushuservalue(lua_State *L, clua_node *node);
@@ -128,16 +128,15 @@ void clua_node_setowner(clua_node *node, void *owner);
 /// The slot registered for the key at `key`, or NULL. [-0, +0, -]
 clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key);
 /// Registers the slot of the key at `key` and moves the key into the store; a positive integer key
-/// moves the whole table (as `*` does). The key is neither nil, NaN, nor a name beginning with `__`.
-/// [-0, +0, m]
+/// moves the whole table (as `*` does). The key is neither nil, NaN, nor a name beginning with
+/// `__`. [-0, +0, m]
 void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
 /// Registers the slot of `*`; all keys move, O(n) the first time. [-0, +0, m]
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
 void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
-/// While it is set, every write of the table is told, also where no slot wants it. All keys live in the
-/// store: `*` is watched. [-0, +0, -]
-/// [-0, +0, -]
+/// While it is set, every write of the table is told, also where no slot wants it. All keys live in
+/// the store: `*` is watched. [-0, +0, -] [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
 /// The length of the list part, while the node journals.
 lua_Integer clua_node_length(const clua_node *node);
@@ -155,11 +154,11 @@ void clua_node_settle(lua_State *L, clua_node *node);
 
 /// The state is about to close: tables go on working, but nobody is told of anything. [-0, +0, -]
 void clua_observation_close(lua_State *L);
-/// Of an edit: pushes the first key behind `key` (or of all, if that is below) whose value it changed, with
-/// the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
+/// Of an edit: pushes the first key behind `key` (or of all, if that is below) whose value it
+/// changed, with the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key);
-/// (table): takes home what C code wrote raw into it, though it is observed; such keys hide what scripts
-/// write later. Each counts as a write. [-0, +0, e]
+/// (table): takes home what C code wrote raw into it, though it is observed; such keys hide what
+/// scripts write later. Each counts as a write. [-0, +0, e]
 int clua_healtable(lua_State *L);
 /// (table) -> the same, which nobody can change any more. [-0, +1, e]
 int clua_freeze(lua_State *L);

@@ -1,5 +1,6 @@
-/// Operations that may raise, each inside its own lua_pcall. All return the status of that call; where
-/// it is not LUA_OK the operands are gone and the error value is on top. Each needs four free slots.
+/// Operations that may raise, each inside its own lua_pcall. All return the status of that call;
+/// where it is not LUA_OK the operands are gone and the error value is on top. Each needs four free
+/// slots.
 #ifndef CLUA_PROTECTED_H
 #define CLUA_PROTECTED_H
 
@@ -64,8 +65,8 @@ enum {
 /// Opens the libraries of the mask. [-0, +(0|1), -]
 int clua_try_openlibs(lua_State *L, uint32_t libraries);
 
-/// Takes libraries that are open away from scripts: `withdrawn` are bits as in `clua_try_openlibs`. At
-/// `reference` in the registry is a table of the globals as they were. [-0, +0, -]
+/// Takes libraries that are open away from scripts: `withdrawn` are bits as in `clua_try_openlibs`.
+/// At `reference` in the registry is a table of the globals as they were. [-0, +0, -]
 int clua_try_withdrawlibs(lua_State *L, uint32_t withdrawn, int *reference);
 
 /// Collects all garbage there is; errors of finalizers become warnings. [-0, +0, -]

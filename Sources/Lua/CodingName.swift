@@ -19,7 +19,8 @@ extension CodingKey {
 }
 
 extension LuaError {
-  /// The same error with the path to the value in front: `address.zip: String expected, got number`.
+  /// The same error with the path to the value in front: `address.zip: String expected, got
+  /// number`.
   func located(at path: [any CodingKey]) -> LuaError {
     guard !path.isEmpty else { return self }
     let place = path.map(\.stringValue).joined(separator: ".")

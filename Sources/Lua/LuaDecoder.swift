@@ -1,7 +1,8 @@
 extension LuaValue {
   /// Makes any `Decodable` value of what Lua holds: a structure of a table with its properties.
   ///
-  /// What is ``LuaDecodable`` comes as that does. Lists count from 1; a field that is nil is absent.
+  /// What is ``LuaDecodable`` comes as that does. Lists count from 1; a field that is nil is
+  /// absent.
   ///
   /// - Throws: `type` with the path to what doesn't fit, as in `address.zip: String expected, got
   ///   number`; `runtime` from a metamethod, `memory`, `closed`.

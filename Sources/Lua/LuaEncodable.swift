@@ -13,8 +13,8 @@ public protocol LuaEncodable {
 
 /// A type whose values can be taken from Lua.
 ///
-/// Nothing is converted on the way: a number is no string, and the other way round. Integers take floats
-/// that are whole.
+/// Nothing is converted on the way: a number is no string, and the other way round. Integers take
+/// floats that are whole.
 public protocol LuaDecodable {
   /// Makes a value of what Lua holds.
   ///

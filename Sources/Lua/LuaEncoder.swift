@@ -3,8 +3,8 @@ internal import CLua
 extension LuaState {
   /// Makes a value of Lua of any `Encodable` value: a structure is a new table of its properties.
   ///
-  /// What is ``LuaEncodable`` goes as that does. Lists count from 1, nil leaves no entry, and keys with
-  /// an integer value are integers.
+  /// What is ``LuaEncodable`` goes as that does. Lists count from 1, nil leaves no entry, and keys
+  /// with an integer value are integers.
   ///
   /// - Throws: `type` for what Lua cannot hold, with the path to it; `memory`, `closed`.
   /// - Complexity: O(size of the value).

@@ -1,7 +1,7 @@
 /// An error of a Lua state: one that a script raised, or one that the state itself reports.
 ///
-/// Errors keep what they carried on their way through any number of calls between Swift and Lua: the Lua
-/// value that was raised, and the Swift error that a Swift function threw.
+/// Errors keep what they carried on their way through any number of calls between Swift and Lua:
+/// the Lua value that was raised, and the Swift error that a Swift function threw.
 public struct LuaError: Error, Sendable {
   /// What kind of thing went wrong.
   public enum Code: Sendable, Hashable {
@@ -36,7 +36,8 @@ public struct LuaError: Error, Sendable {
   /// The error that a Swift function threw, however many calls below this one.
   public let underlying: (any Error)?
 
-  /// Makes an error to be thrown by a Swift function: Lua sees a string, with its position in front.
+  /// Makes an error to be thrown by a Swift function: Lua sees a string, with its position in
+  /// front.
   public init(_ message: String) { self.init(.runtime, message) }
 
   package init(

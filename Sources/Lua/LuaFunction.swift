@@ -2,8 +2,8 @@ internal import CLua
 
 /// A function of Lua, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean the
-/// same function.
+/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
+/// the same function.
 public struct LuaFunction: Sendable, Hashable {
   package let pin: LuaPin
 
@@ -11,8 +11,8 @@ public struct LuaFunction: Sendable, Hashable {
 
   /// Calls the function, and gives all its results.
   ///
-  /// Where the state belongs to a host, and no turn of its loop is under way, the call is one: watchers are
-  /// called when the function has returned.
+  /// Where the state belongs to a host, and no turn of its loop is under way, the call is one:
+  /// watchers are called when the function has returned.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
@@ -41,8 +41,8 @@ public struct LuaFunction: Sendable, Hashable {
 
   /// Calls the function, and gives its first result; a turn, as for all results.
   ///
-  /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state; `type`
-  ///   if the result is another.
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state;
+  ///   `type` if the result is another.
   public func call<each Argument: LuaEncodable, Result: LuaDecodable>(
     _ arguments: repeat each Argument, as type: Result.Type
   ) throws(LuaError) -> Result {
@@ -68,8 +68,8 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function with any number of arguments, and gives all its results; a turn, as for those that are
-  /// declared.
+  /// Calls the function with any number of arguments, and gives all its results; a turn, as for
+  /// those that are declared.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult

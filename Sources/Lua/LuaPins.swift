@@ -12,7 +12,8 @@ package final class LuaPins: Sendable {
   private let released = Mutex(Released())
   private let hasReleased = Atomic(false)
 
-  // Written where the state is made and closed, and read with its handles: all on the state's thread.
+  // Written where the state is made and closed, and read with its handles: all on the state's
+  // thread.
   package nonisolated(unsafe) unowned(unsafe) var state: LuaState?
   // Used on the state's thread only.
   nonisolated(unsafe) private var free: [CInt] = []

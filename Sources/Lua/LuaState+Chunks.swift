@@ -21,8 +21,8 @@ extension LuaState {
 
   /// Compiles a chunk.
   ///
-  /// `name` is what errors call it: after `@` the path of a file, after `=` a name as it is; otherwise, and
-  /// by default, the text itself.
+  /// `name` is what errors call it: after `@` the path of a file, after `=` a name as it is;
+  /// otherwise, and by default, the text itself.
   /// - Throws: `syntax`, `memory`, `closed`.
   /// - Complexity: O(*n*).
   public func load(_ source: String, name: String? = nil) throws(LuaError) -> LuaFunction {

@@ -51,7 +51,8 @@ extension LuaState {
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
   }
 
-  /// The error that a Swift function has thrown, if that is the error value at an index. [-0, +0, -]
+  /// The error that a Swift function has thrown, if that is the error value at an index. [-0, +0,
+  /// -]
   package func underlyingError(at index: CInt, of L: OpaquePointer) -> (any Error)? {
     clua_toerror(L, index).map {
       Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue().error
@@ -77,8 +78,8 @@ extension LuaState {
 
   /// Pushes the error value for an error that a Swift function threw.
   ///
-  /// To be raised at once. Cannot fail: where memory runs out, the value is that error. Needs five free
-  /// slots. [-0, +1, -]
+  /// To be raised at once. Cannot fail: where memory runs out, the value is that error. Needs five
+  /// free slots. [-0, +1, -]
   package func pushError(_ error: any Error, to L: OpaquePointer) {
     reraised = nil
     guard let error = error as? LuaError else {

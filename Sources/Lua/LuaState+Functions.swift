@@ -1,6 +1,7 @@
 internal import CLua
 
-/// A Swift function as Lua calls it: the arguments are on the stack, and the results go on top of it.
+/// A Swift function as Lua calls it: the arguments are on the stack, and the results go on top of
+/// it.
 private final class FunctionBody {
   typealias Body = (LuaState, OpaquePointer) throws -> CInt
   let body: Body
@@ -10,13 +11,13 @@ private final class FunctionBody {
 extension LuaState {
   /// Makes a Lua function of a Swift function.
   ///
-  /// Lua calls it on the state's thread. Arguments of another type raise "bad argument" errors in the
-  /// script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is raised
-  /// in the script, where it reads as its description; if it comes back to Swift it is
+  /// Lua calls it on the state's thread. Arguments of another type raise "bad argument" errors in
+  /// the script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is
+  /// raised in the script, where it reads as its description; if it comes back to Swift it is
   /// ``LuaError/underlying``, or the same value if it was a ``LuaError`` to begin with. The closure
   /// lives until the function is collected or the state closed; one that captures the state itself
-  /// should do so `unowned`, or it keeps the state alive until `close()`. `name` is what error messages
-  /// call the function.
+  /// should do so `unowned`, or it keeps the state alive until `close()`. `name` is what error
+  /// messages call the function.
   /// - Throws: `memory`, `closed`.
   public func function<each Argument: LuaDecodable, Result: LuaEncodable>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
@@ -67,8 +68,8 @@ extension LuaState {
 
   /// Pushes a Lua function that runs `body`.
   ///
-  /// `body` finds its arguments from index 1 and leaves as many results on top as it says. At least 20
-  /// slots are free for it. [-0, +1, -]
+  /// `body` finds its arguments from index 1 and leaves as many results on top as it says. At least
+  /// 20 slots are free for it. [-0, +1, -]
   package func pushFunction(
     _ body: @escaping (LuaState, OpaquePointer) throws -> CInt,
     to L: OpaquePointer

@@ -2,12 +2,12 @@ internal import CLua
 
 /// A Lua state: a world of values, with its scripts.
 ///
-/// Confined to one thread (or one loop, or one queue): whoever uses it or its handles makes sure of that.
-/// That of a `LuaHost` belongs where its loop lives; elsewhere it throws `thread`.
+/// Confined to one thread (or one loop, or one queue): whoever uses it or its handles makes sure of
+/// that. That of a `LuaHost` belongs where its loop lives; elsewhere it throws `thread`.
 ///
-/// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, also after the state was closed.
-/// No function here leaves anything on the stack of Lua, and no error of Lua jumps over Swift.
-/// <doc:Calculator> uses one.
+/// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, also after the state was
+/// closed. No function here leaves anything on the stack of Lua, and no error of Lua jumps over
+/// Swift. <doc:Calculator> uses one.
 public final class LuaState {
   package let pins: LuaPins
   /// Where the registry has the table that holds the pins.
@@ -38,7 +38,8 @@ public final class LuaState {
 
   /// Makes a state.
   ///
-  /// Scripts find the standard `libraries` that are named, and may use as many bytes as `memoryLimit` says.
+  /// Scripts find the standard `libraries` that are named, and may use as many bytes as
+  /// `memoryLimit` says.
   /// - Throws: `memory`.
   public convenience init(
     libraries: LuaLibraries = .all, memoryLimit: Int? = nil
@@ -87,16 +88,17 @@ public final class LuaState {
 
   /// Closes the state: calls the finalizers of what it holds and frees its memory.
   ///
-  /// From then on the state and its handles throw `closed`. Called by a Swift function that a script
-  /// runs, it takes effect when the outermost call into the state returns. Dropping the last reference to
-  /// the state closes it too; only then finalizers can't call Swift functions. Closing twice is harmless.
+  /// From then on the state and its handles throw `closed`. Called by a Swift function that a
+  /// script runs, it takes effect when the outermost call into the state returns. Dropping the last
+  /// reference to the state closes it too; only then finalizers can't call Swift functions. Closing
+  /// twice is harmless.
   public func close() {
     isClosed = true
     if depth == 0 { free() }
   }
 
-  /// As `close()`, but for a bridge that is in the middle of calls which nobody counts: the memory is
-  /// freed by the next `close()`.
+  /// As `close()`, but for a bridge that is in the middle of calls which nobody counts: the memory
+  /// is freed by the next `close()`.
   package func closeLater() {
     isClosed = true
     // One that never ends.

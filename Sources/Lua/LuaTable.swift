@@ -2,8 +2,8 @@ internal import CLua
 
 /// A table of Lua, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean the
-/// same table.
+/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
+/// the same table.
 public struct LuaTable: Sendable, Hashable {
   package let pin: LuaPin
 
@@ -11,7 +11,8 @@ public struct LuaTable: Sendable, Hashable {
 
   /// The value of a key, as `t[key]` gives it, metamethods included.
   ///
-  /// - Throws: `runtime` from a metamethod, `memory`, `closed`, `foreign` for a key of another state.
+  /// - Throws: `runtime` from a metamethod, `memory`, `closed`, `foreign` for a key of another
+  ///   state.
   public subscript(key: some LuaEncodable) -> LuaValue {
     get throws(LuaError) { try get(key) }
   }
@@ -31,7 +32,8 @@ public struct LuaTable: Sendable, Hashable {
 
   /// Assigns, as `t[key] = value` does, metamethods included.
   ///
-  /// - Throws: `runtime` for nil and NaN as keys and from a metamethod; `memory`, `closed`, `foreign`.
+  /// - Throws: `runtime` for nil and NaN as keys and from a metamethod; `memory`, `closed`,
+  ///   `foreign`.
   public func set(
     _ key: some LuaEncodable, to value: some LuaEncodable
   ) throws(LuaError) {

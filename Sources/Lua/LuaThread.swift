@@ -1,7 +1,7 @@
 /// A coroutine of Lua, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean the
-/// same coroutine.
+/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
+/// the same coroutine.
 public struct LuaThread: Sendable, Hashable {
   package let pin: LuaPin
 

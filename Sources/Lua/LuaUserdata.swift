@@ -2,8 +2,8 @@ internal import CLua
 
 /// A full userdata of Lua, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean the
-/// same userdata.
+/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
+/// the same userdata.
 public struct LuaUserdata: Sendable, Hashable {
   package let pin: LuaPin
 

@@ -3,7 +3,8 @@
 /// What goes into a state comes out the same: integers stay integers, 1.0 stays a
 /// float, strings are bytes, and a table is the same table.
 ///
-/// Two values are equal as `rawequal` has it, except that 1 and 1.0 differ here and NaN equals nothing.
+/// Two values are equal as `rawequal` has it, except that 1 and 1.0 differ here and NaN equals
+/// nothing.
 public enum LuaValue: Sendable, Hashable {
   /// No value.
   case `nil`

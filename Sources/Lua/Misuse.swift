@@ -1,7 +1,8 @@
-// The standard library's functions of these names say nothing in release builds. Those here stand in
-// front of them.
+// The standard library's functions of these names say nothing in release builds. Those here stand
+// in front of them.
 
-/// Ends the program where its caller has broken a rule, with a sentence on the standard error stream.
+/// Ends the program where its caller has broken a rule, with a sentence on the standard error
+/// stream.
 ///
 /// - Complexity: that of the condition: the sentence is made where that is false.
 @inline(__always)
@@ -12,7 +13,8 @@ func precondition(
   if !condition() { misuse(sentence(), file: file, line: line) }
 }
 
-/// Ends the program where its caller has broken a rule, with a sentence on the standard error stream.
+/// Ends the program where its caller has broken a rule, with a sentence on the standard error
+/// stream.
 @inline(__always)
 func preconditionFailure(
   _ sentence: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line

@@ -3,8 +3,8 @@ public import Lua
 
 /// A decimal number is a number of Lua where that has the same digits, and their text otherwise.
 ///
-/// So 0.1 is the number 0.1, and an amount of twenty digits is a string, which Lua's arithmetic takes as
-/// well, with the precision of its floats.
+/// So 0.1 is the number 0.1, and an amount of twenty digits is a string, which Lua's arithmetic
+/// takes as well, with the precision of its floats.
 extension Decimal: LuaEncodable, LuaDecodable {
   /// An integer, a float whose shortest text has these digits, or a string.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {

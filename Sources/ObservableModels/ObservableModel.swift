@@ -1,8 +1,8 @@
 import Observation
 @_exported public import Observables
 
-/// Makes a class an `ObservableModel` of `Observables`: its stored properties can be observed by key path, and used by
-/// scripts.
+/// Makes a class an `ObservableModel` of `Observables`: its stored properties can be observed by
+/// key path, and used by scripts.
 ///
 /// ```swift
 /// @ObservableModel final class User {

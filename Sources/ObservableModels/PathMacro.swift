@@ -4,11 +4,11 @@
 /// try user.observe(#path(User.self, \.address?.zip)) { user in … }
 /// ```
 ///
-/// A misspelt name is an error of the compiler. That each name is a property that its model observes is
-/// checked when the path is made: a private or ignored one is a programming error and traps, with the
-/// sentence of P9. Beyond values that are no models, such as collections, only registration can tell.
-/// An index or a key in brackets has to be a literal: `\.items[0].name` is `items.0.name`. May be used
-/// on any thread.
+/// A misspelt name is an error of the compiler. That each name is a property that its model
+/// observes is checked when the path is made: a private or ignored one is a programming error and
+/// traps, with the sentence of P9. Beyond values that are no models, such as collections, only
+/// registration can tell. An index or a key in brackets has to be a literal: `\.items[0].name` is
+/// `items.0.name`. May be used on any thread.
 ///
 /// - Complexity: O(length of the path), each time.
 @freestanding(expression)

@@ -48,8 +48,8 @@ extension ObservedPropertyMacro: AccessorMacro {
   }
 }
 
-/// Inside of its own `willSet` and `didSet` a property is its storage: writing it there does not run
-/// them again.
+/// Inside of its own `willSet` and `didSet` a property is its storage: writing it there does not
+/// run them again.
 private final class OwnAccess: SyntaxRewriter {
   private let name: String
   private let storage: String

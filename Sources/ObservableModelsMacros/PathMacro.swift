@@ -3,7 +3,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `#path(User.self, \.address?.zip)`: the compiler has checked the key path, this spells it as text.
+/// `#path(User.self, \.address?.zip)`: the compiler has checked the key path, this spells it as
+/// text.
 struct PathMacro: ExpressionMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext

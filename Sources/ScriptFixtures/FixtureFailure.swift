@@ -13,9 +13,9 @@ struct FixtureFailure: Equatable {
 
 /// The line of a script that an error's texts name.
 ///
-/// `name` is what messages call the script. The position in front of the message is the one that the script
-/// blames; else it is the innermost line of the traceback; else where the failing callback was registered, or
-/// what else the message names.
+/// `name` is what messages call the script. The position in front of the message is the one that
+/// the script blames; else it is the innermost line of the traceback; else where the failing
+/// callback was registered, or what else the message names.
 func line(of name: String, message: String, traceback: String?, site: String = "") -> Int? {
   func line(_ text: Substring) -> Int? {
     guard text.hasPrefix("\(name):") else { return nil }

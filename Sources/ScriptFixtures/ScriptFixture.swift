@@ -13,7 +13,8 @@ public import Testing
 public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
   /// The file's name in its folder; also how a test case is called.
   public let name: String
-  /// The file as failures and error messages show it: from the current directory, if it lies below that.
+  /// The file as failures and error messages show it: from the current directory, if it lies below
+  /// that.
   public let path: String
   /// Why there is nothing to run; a fixture that has this fails.
   let problem: String?
@@ -23,9 +24,9 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
 
   /// The `.lua` files of a folder, which is looked for beside the file that calls this, by name.
   ///
-  /// Subfolders are not searched: they may hold what fixtures `require`. Where there is no such folder, or
-  /// nothing in it, the only fixture is one that fails and says so: a test without cases would pass. The
-  /// environment variable `FIXTURE` selects those with its text in their names.
+  /// Subfolders are not searched: they may hold what fixtures `require`. Where there is no such
+  /// folder, or nothing in it, the only fixture is one that fails and says so: a test without cases
+  /// would pass. The environment variable `FIXTURE` selects those with its text in their names.
   ///
   /// - Complexity: O(files of the folder).
   public static func all(

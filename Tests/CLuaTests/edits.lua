@@ -1,4 +1,5 @@
--- Random writes to a list: the edits told keep a copy of it, and of what is told of single elements.
+-- Random writes to a list: the edits told keep a copy of it, and of what is told of single
+-- elements.
 --
 --     driver edits.lua [first seed [last seed]]
 local core = require("obs").core

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// A process with default signals, none of them blocked, and an environment without Lua's variables.
+/// A process with default signals, none of them blocked, and an environment without Lua's
+/// variables.
 struct ChildProcess {
   let id: pid_t
   /// POSIX_SPAWN_SETSID, which glibc shows to GNU sources only.

@@ -2,8 +2,8 @@ import Testing
 
 /// L8: what finalizers do while a state closes.
 struct ClosingTests {
-  /// Each function of the module is called by finalizers, with arguments of several kinds; `early` ones are
-  /// older than the module, and come after all that it has made.
+  /// Each function of the module is called by finalizers, with arguments of several kinds; `early`
+  /// ones are older than the module, and come after all that it has made.
   private static let script = """
     local mode, finalizers, kept = arg[1], {}, {}
     function KEEP() return kept end

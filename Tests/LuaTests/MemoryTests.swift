@@ -58,7 +58,8 @@ private struct Failure: Error {}
       state.refuseAllocations(from: n, count: times)
       do { try count.frame { try program(state, count) } } catch {
         failed = true
-        // Some lose their code on the way: `coroutine.wrap` puts a position in front of the message.
+        // Some lose their code on the way: `coroutine.wrap` puts a position in front of the
+        // message.
         let lacksMemory = "\(error)".contains(/not enough memory|whose __tostring failed/)
         #expect(lacksMemory, "allocation \(n): \(error)")
       }

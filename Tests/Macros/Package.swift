@@ -10,9 +10,10 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// A test of a macro makes SwiftPM build everything in the package a second time, as a tool. Here that is
-// nothing else. The folder of the macros is a link, as a target cannot lie outside of its package; their
-// module has a name of its own, so that this package can be built where the other one is.
+// A test of a macro makes SwiftPM build everything in the package a second time, as a tool. Here
+// that is nothing else. The folder of the macros is a link, as a target cannot lie outside of its
+// package; their module has a name of its own, so that this package can be built where the other
+// one is.
 let package = Package(
   name: "macro-tests",
   dependencies: [

@@ -1,8 +1,8 @@
 import Observables
 import Testing
 
-/// What callers must not do ends the program with a sentence on the standard error stream, all by one
-/// function: `Scripts/downstream` looks at that in a release build.
+/// What callers must not do ends the program with a sentence on the standard error stream, all by
+/// one function: `Scripts/downstream` looks at that in a release build.
 struct MisuseTests {
   private func check(_ outcome: ExitTest.Result?, _ sentence: String) {
     let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)

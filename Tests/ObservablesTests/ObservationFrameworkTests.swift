@@ -93,7 +93,8 @@ struct ObservationFrameworkTests {
     try thermostat.observe("text", in: loop) { texts.append($0.text) }
     loop.turn { thermostat.current = 21 }
     #expect(texts == ["21.0 of 21.0"])
-    // What reads the computed property inside the other's tracking reads what that is computed from.
+    // What reads the computed property inside the other's tracking reads what that is computed
+    // from.
     thermostat.$text.invalidate()
     let tracked = track { _ = thermostat.text }
     loop.turn { thermostat.current = 22 }

@@ -267,8 +267,8 @@ private final class Reference {
     makeCalls(hit.filter(\.isImmediate))
   }
 
-  /// Calls each once, in order; whoever is called by a nested write was called before for what lists
-  /// around it still have for it.
+  /// Calls each once, in order; whoever is called by a nested write was called before for what
+  /// lists around it still have for it.
   private func makeCalls(_ entries: [Entry]) {
     lists.append(entries)
     let top = lists.count - 1

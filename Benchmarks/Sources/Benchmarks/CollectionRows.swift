@@ -1,8 +1,8 @@
 import Observables
 import OpenCombine
 
-/// Operations on 10,000 elements with nobody, one and a hundred watchers, beside `Array` and peers, a
-/// hundred of them in a turn; and one change under an operator.
+/// Operations on 10,000 elements with nobody, one and a hundred watchers, beside `Array` and peers,
+/// a hundred of them in a turn; and one change under an operator.
 func addCollectionRows(to harness: inout Harness) throws {
   try addAppendRows(to: &harness)
   try addListRows(to: &harness)

@@ -1,8 +1,8 @@
 import Observables
 import OpenCombine
 
-/// One source, chains of computed properties, an effect at the end of each: what an update costs for
-/// each computed property.
+/// One source, chains of computed properties, an effect at the end of each: what an update costs
+/// for each computed property.
 func addPropagationRows(to harness: inout Harness) throws {
   for width in [1, 10, 100] {
     for height in [1, 10, 100] {

@@ -1,7 +1,8 @@
 import OpenCombine
 
-/// The same shapes as chains of publishers, as far as they can express them: OpenCombine 0.14 has no
-/// `combineLatest`, with which a value that arrives by several ways would be passed on for each arrival.
+/// The same shapes as chains of publishers, as far as they can express them: OpenCombine 0.14 has
+/// no `combineLatest`, with which a value that arrives by several ways would be passed on for each
+/// arrival.
 func addShapePeers(to harness: inout Harness) {
   for (name, count, build) in peers {
     let iterate = build()

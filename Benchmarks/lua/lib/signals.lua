@@ -7,8 +7,8 @@
 -- this run. Marking and checking loop instead of recursing. Getters and effects must not raise.
 local signals = {}
 
--- What is known of a node's value. Sources are always clean; a stale node has to look at its sources
--- first; a dirty one has to run.
+-- What is known of a node's value. Sources are always clean; a stale node has to look at its
+-- sources first; a dirty one has to run.
 local CLEAN <const>, STALE <const>, DIRTY <const> = 0, 1, 2
 
 -- Nodes and links are arrays, as a constant index is a quarter faster than a name. A node is the

@@ -104,7 +104,8 @@ extension LuaHost {
     }
   }
 
-  /// What the declaration of a lazy property says it depends on; objects that nobody observes stay so.
+  /// What the declaration of a lazy property says it depends on; objects that nobody observes stay
+  /// so.
   func declaredDependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     let L = state.pointer
     guard lua_checkstack(L, 16) != 0 else { return [] }

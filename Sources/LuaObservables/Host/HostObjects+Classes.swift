@@ -2,8 +2,8 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What C knows of the properties of a class: it finds them by the address of their names, and asks for
-/// their values by these functions.
+/// What C knows of the properties of a class: it finds them by the address of their names, and asks
+/// for their values by these functions.
 final class HostClass {
   let record: UnsafeMutablePointer<clua_class>
   /// What the record refers to.
@@ -149,8 +149,8 @@ private func with<Access: AnyObject, Result>(
   }
 }
 
-// Not one generic class: its closures would be called through others. Nor are they optional, for the same
-// reason; C doesn't call `set` where there is none.
+// Not one generic class: its closures would be called through others. Nor are they optional, for
+// the same reason; C doesn't call `set` where there is none.
 
 private final class IntegerAccess {
   let get: (AnyObject) -> Int

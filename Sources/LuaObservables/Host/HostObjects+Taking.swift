@@ -64,8 +64,8 @@ extension HostObjects {
         saysMore: false)
   }
 
-  /// A list, a dictionary, a set, an optional of a type that Lua alone doesn't know, or what is made by
-  /// `Codable`.
+  /// A list, a dictionary, a set, an optional of a type that Lua alone doesn't know, or what is
+  /// made by `Codable`.
   private func composed<Value>(
     _ type: Value.Type, at index: CInt, of L: OpaquePointer, _ misfit: inout Misfit?
   ) throws -> Value? {

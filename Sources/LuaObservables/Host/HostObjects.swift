@@ -20,8 +20,8 @@ enum HostCollection {
 /// Swift models as scripts see them: userdata that hold them, one for each model.
 ///
 /// Callbacks that scripts register on a model belong to its userdata. While anybody in Swift shares
-/// the model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the collector
-/// decides (L6). Looked at whenever a cycle of the collector ends.
+/// the model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the
+/// collector decides (L6). Looked at whenever a cycle of the collector ends.
 final class HostObjects {
   unowned(unsafe) var host: LuaHost!
   /// Registry reference of the weak table: address of the model → userdata.
@@ -236,8 +236,8 @@ final class HostObjects {
 
   /// Lets the userdata on top stay while Swift shares its object.
   ///
-  /// Something is kept with it, or it is an observer, which lives as long as the object does. Nothing
-  /// happens where it is no object of ours. [-0, +0, -]
+  /// Something is kept with it, or it is an observer, which lives as long as the object does.
+  /// Nothing happens where it is no object of ours. [-0, +0, -]
   func share(_ L: OpaquePointer) {
     guard let box = box(at: -1, of: L), let object = box.object else { return }
     if watched[ObjectIdentifier(object)] != nil {

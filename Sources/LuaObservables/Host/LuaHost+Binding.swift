@@ -4,8 +4,8 @@ public import Observables
 
 /// Keeps keys of a table and properties of a model equal.
 ///
-/// Ends with `stop()`, when table or model is gone, or with the host. Dropping it ends nothing (L1).
-/// Confined to the loop's thread.
+/// Ends with `stop()`, when table or model is gone, or with the host. Dropping it ends nothing
+/// (L1). Confined to the loop's thread.
 public final class ScriptBinding {
   private let watcher: LuaUserdata
 
@@ -45,13 +45,13 @@ public final class ScriptBinding {
 extension LuaHost {
   /// Keeps keys of a table of a script equal to the properties of the same names of a model (K4).
   ///
-  /// They are set now, and at the end of each turn in which those of the model became others; what is
-  /// assigned to the table meanwhile lasts until then. A bound write is a write as any other, so
-  /// bindings chain. On the loop's thread; the table is held weakly. A value that cannot be set later is
-  /// reported as an error of a watcher.
+  /// They are set now, and at the end of each turn in which those of the model became others; what
+  /// is assigned to the table meanwhile lasts until then. A bound write is a write as any other, so
+  /// bindings chain. On the loop's thread; the table is held weakly. A value that cannot be set
+  /// later is reported as an error of a watcher.
   ///
-  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a closed state, and
-  ///   what a metamethod raises.
+  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a closed state,
+  ///   and what a metamethod raises.
   /// - Complexity: O(number of names), per turn with a change, too.
   @discardableResult
   public func bind(
@@ -69,8 +69,8 @@ extension LuaHost {
   ///
   /// As the other way round; the model is held weakly.
   ///
-  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a property that is
-  ///   read-only, a value that it doesn't take, and a closed state. Nothing is bound then.
+  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a property that
+  ///   is read-only, a value that it doesn't take, and a closed state. Nothing is bound then.
   /// - Complexity: O(number of names), per turn with a change, too.
   @discardableResult
   public func bind(

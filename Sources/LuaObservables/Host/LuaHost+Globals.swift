@@ -21,9 +21,10 @@ extension LuaHost {
   /// A global variable of the scripts that is a Swift model or collection; nil where it is another
   /// value, or an object of another class.
   ///
-  /// Assigning gives scripts the object, or takes it away: properties are read, written and observed by
-  /// their names, elements by their positions, entries by their keys. An assignment that fails, as the
-  /// host is closed or there is no memory, is reported to ``onError``; `set` throws.
+  /// Assigning gives scripts the object, or takes it away: properties are read, written and
+  /// observed by their names, elements by their positions, entries by their keys. An assignment
+  /// that fails, as the host is closed or there is no memory, is reported to ``onError``; `set`
+  /// throws.
   public subscript<Object: KeyPathObservable>(name: String) -> Object? {
     get { object(self[name], as: Object.self) }
     set {
@@ -50,8 +51,8 @@ extension LuaHost {
     try state.globals.set(name, to: value)
   }
 
-  /// Gives scripts a Swift model or collection as a global variable: properties are read, written and
-  /// observed by their names, elements by their positions, entries by their keys.
+  /// Gives scripts a Swift model or collection as a global variable: properties are read, written
+  /// and observed by their names, elements by their positions, entries by their keys.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
@@ -60,8 +61,8 @@ extension LuaHost {
 
   /// Gives scripts a Swift function as a global variable.
   ///
-  /// Arguments, results and errors are those of a ``Method``. Called on the loop's thread; ends with the
-  /// host, or when nothing in Lua refers to the function any longer.
+  /// Arguments, results and errors are those of a ``Method``. Called on the loop's thread; ends
+  /// with the host, or when nothing in Lua refers to the function any longer.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func set<each Argument, Result>(

@@ -7,8 +7,8 @@ extension LuaHost {
   /// The value at the end of a path that is rooted at a table of a script; nil where it is not
   /// reachable.
   ///
-  /// A Swift path counts from 0. Collection operators are evaluated, or read where they are observed
-  /// (C9); a union is a new table.
+  /// A Swift path counts from 0. Collection operators are evaluated, or read where they are
+  /// observed (C9); a union is a new table.
   ///
   /// - Throws: `LuaError` for a path that stands for many values, an operator over a value that it
   ///   cannot take, what a metamethod raises, and a closed state.

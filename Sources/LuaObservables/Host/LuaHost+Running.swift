@@ -35,8 +35,8 @@ extension LuaHost {
     endTurn()
   }
 
-  /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9), and
-  /// operators over what they cannot take (C9).
+  /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),
+  /// and operators over what they cannot take (C9).
   package func report(_ error: any Error) {
     let name =
       switch error as? EngineError {

@@ -21,11 +21,11 @@ extension LuaHost {
     try observeEdits(table, immediate, options, file, line, listEdit, callback)
   }
 
-  /// Calls `callback` at the end of each turn in which keys of `table` changed, with the value before and
-  /// the one now of each.
+  /// Calls `callback` at the end of each turn in which keys of `table` changed, with the value
+  /// before and the one now of each.
   ///
-  /// The table is used as a map, an `obs.dictionary`, or an `obs.set_of`, whose members are keys and values.
-  /// As `observe` otherwise.
+  /// The table is used as a map, an `obs.dictionary`, or an `obs.set_of`, whose members are keys
+  /// and values. As `observe` otherwise.
   ///
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
   @discardableResult

@@ -7,11 +7,12 @@ extension LuaHost {
   /// Calls `callback` at the end of each turn in which an element of `path`, rooted at a table of a
   /// script, changed.
   ///
-  /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is given
-  /// to the callback, which must not capture it: the table owns the callback, and Swift's handle would
-  /// keep the table (L6). `WatcherOptions.equals` is given each `LuaValue`.
+  /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is
+  /// given to the callback, which must not capture it: the table owns the callback, and Swift's
+  /// handle would keep the table (L6). `WatcherOptions.equals` is given each `LuaValue`.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observe(
@@ -25,7 +26,8 @@ extension LuaHost {
   ///
   /// All else is as for one path.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observe(
     _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
@@ -42,7 +44,8 @@ extension LuaHost {
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observe<Observer: AnyObject>(
     _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
@@ -57,7 +60,8 @@ extension LuaHost {
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observe<Observer: AnyObject>(
     _ table: LuaTable, _ paths: [Path], observer: Observer,
@@ -73,13 +77,14 @@ extension LuaHost {
     return try begin(watcher, of: table, paths, options, .observing)
   }
 
-  /// Calls `callback` inside of each write to an element of `path`, after the value is stored (T9), with
-  /// the table and the change.
+  /// Calls `callback` inside of each write to an element of `path`, after the value is stored (T9),
+  /// with the table and the change.
   ///
-  /// It is not re-entered: what it changes itself calls it again after it returned. All else is as for
-  /// `observe`.
+  /// It is not re-entered: what it changes itself calls it again after it returned. All else is as
+  /// for `observe`.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observeImmediately(
     _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
@@ -93,7 +98,8 @@ extension LuaHost {
   ///
   /// All else is as for one path.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observeImmediately(
     _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
@@ -110,7 +116,8 @@ extension LuaHost {
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observeImmediately<Observer: AnyObject>(
     _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
@@ -125,7 +132,8 @@ extension LuaHost {
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed state.
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
   @discardableResult
   public func observeImmediately<Observer: AnyObject>(
     _ table: LuaTable, _ paths: [Path], observer: Observer,

@@ -4,8 +4,8 @@ public import Observables
 
 /// A Lua state on a loop, whose scripts observe tables and Swift objects (`require "obs"`).
 ///
-/// Confined to the loop's thread: elsewhere its functions throw, and those that throw nothing end the
-/// program with a sentence. A host runs scripts, takes Swift objects and functions, and reports
+/// Confined to the loop's thread: elsewhere its functions throw, and those that throw nothing end
+/// the program with a sentence. A host runs scripts, takes Swift objects and functions, and reports
 /// errors. It ends with ``close()``, or when it is dropped. <doc:ScriptableApp> shows one at work.
 public final class LuaHost {
   /// The state of the scripts.
@@ -32,7 +32,8 @@ public final class LuaHost {
   @exclusivity(unchecked) private(set) var lazies: ScriptLazies!
   /// The write that Lua is at, if it is one that somebody hears.
   @exclusivity(unchecked) var writing: UnsafePointer<clua_write>?
-  /// The call that the stack places of this write belong to: scripts that run meanwhile have others.
+  /// The call that the stack places of this write belong to: scripts that run meanwhile have
+  /// others.
   @exclusivity(unchecked) var frame: UnsafeRawPointer?
   let paths = PathCache()
   let objects = HostObjects()
@@ -40,7 +41,8 @@ public final class LuaHost {
   let anchors = AnchorTable()
   let probe = ChangeProbe()
   private var turns: HostTurns!
-  /// Registry reference of what the module has for global variables; 0 where it has those of scripts.
+  /// Registry reference of what the module has for global variables; 0 where it has those of
+  /// scripts.
   private(set) var preludeGlobals: CInt = 0
   /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
   var lastSpareKey: Int64 = 1 << 50
@@ -72,8 +74,8 @@ public final class LuaHost {
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
-  /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` is there whatever
-  /// `libraries` are; without `package` it is all that `require` finds, besides those.
+  /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` is there
+  /// whatever `libraries` are; without `package` it is all that `require` finds, besides those.
   ///
   /// - Throws: `LuaError` where there is no memory for it.
   public convenience init(
@@ -181,8 +183,9 @@ public final class LuaHost {
 
   /// Ends every watcher and timer of the scripts, telling nobody, and closes the state.
   ///
-  /// To be called on the loop's thread. Called by a callback, or by a function that a script runs, it
-  /// stops all others at once, and frees the state when that has returned. Harmless when it is closed.
+  /// To be called on the loop's thread. Called by a callback, or by a function that a script runs,
+  /// it stops all others at once, and frees the state when that has returned. Harmless when it is
+  /// closed.
   public func close() {
     guard !isClosed else { return }
     requireThread("closed")
@@ -220,7 +223,8 @@ public final class LuaHost {
   /// Runs a file as a turn: watchers are called when it ends, or with those of the turn under way
   /// where a callback calls this.
   ///
-  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script raised.
+  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script
+  ///   raised.
   @discardableResult
   public func run(file path: String) throws(LuaError) -> [LuaValue] {
     try turn { () throws(LuaError) in try state.runFile(path) }

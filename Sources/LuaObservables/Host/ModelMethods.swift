@@ -1,7 +1,8 @@
 internal import Lua
 public import Observables
 
-/// A model whose methods scripts may call, besides reading, writing and observing its properties (B2).
+/// A model whose methods scripts may call, besides reading, writing and observing its properties
+/// (B2).
 ///
 /// ```swift
 /// extension Thermostat: ScriptModel {
@@ -27,11 +28,11 @@ public struct Method<Model: ObservableModel> {
 
   /// A method that runs `body`, and gives what that returns: a value, several for a tuple, or none.
   ///
-  /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those that are
-  /// `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in the script. Absent
-  /// ones count as nil, surplus ones are dropped. An error that `body` throws is raised in the script, and
-  /// is `LuaError.underlying` if it comes back to Swift. Where `body` returns an ``AsyncResult`` the task of
-  /// the script waits for it.
+  /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those
+  /// that are `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in
+  /// the script. Absent ones count as nil, surplus ones are dropped. An error that `body` throws is
+  /// raised in the script, and is `LuaError.underlying` if it comes back to Swift. Where `body`
+  /// returns an ``AsyncResult`` the task of the script waits for it.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (Model, repeat each Argument) throws -> Result
   ) {

@@ -39,8 +39,8 @@ public struct Constant {
 /// try host.set("Thermostat", to: functions)
 /// ```
 ///
-/// A script writes `Thermostat.new("kitchen")`. Other names are errors that suggest the nearest; nothing
-/// can be assigned.
+/// A script writes `Thermostat.new("kitchen")`. Other names are errors that suggest the nearest;
+/// nothing can be assigned.
 public struct ScriptFunctions {
   let functions: [Function]
   let constants: [Constant]
@@ -90,7 +90,8 @@ extension LuaHost {
 
   /// Pushes the table of a class. [-0, +1, -]
   ///
-  /// It is an empty one in front of that of its members, as each assignment to it has to be refused.
+  /// It is an empty one in front of that of its members, as each assignment to it has to be
+  /// refused.
   func push(
     _ members: ScriptFunctions, named name: String, to L: OpaquePointer
   ) throws(LuaError) {

@@ -4,8 +4,8 @@ public import Observables
 
 /// A Swift watcher of a table of a script.
 ///
-/// The table owns it (L1): dropping the handle ends nothing. It ends with ``stop()``, when the table is
-/// collected or the observer gone, or when the host closes. Confined to the loop's thread.
+/// The table owns it (L1): dropping the handle ends nothing. It ends with ``stop()``, when the
+/// table is collected or the observer gone, or when the host closes. Confined to the loop's thread.
 public final class TableWatcher: ObservationCore.Receiver {
   /// What is called: `change` is nil where nothing was written.
   typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) -> Void

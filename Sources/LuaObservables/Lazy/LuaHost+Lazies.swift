@@ -187,8 +187,8 @@ extension LuaHost {
     return 1
   }
 
-  /// lazy_names(object, valid) → the keys of the lazy properties that are valid, or not, or of all for
-  /// nil, in the order of their declaration.
+  /// lazy_names(object, valid) → the keys of the lazy properties that are valid, or not, or of all
+  /// for nil, in the order of their declaration.
   private func lazyNames(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     let isAll = lua_type(L, 2) == LUA_TNIL
@@ -330,7 +330,8 @@ extension LuaHost {
     let root = tables.node(of: table)
     // What the model of an instance declares is there before it is read: declaring it changes it.
     if reading == CLUA_READ_KEY { tables.declare(forKeyAt: height, of: table, L) }
-    // Without memory the read is not noticed; the allocation that failed is reported where it matters.
+    // Without memory the read is not noticed; the allocation that failed is reported where it
+    // matters.
     let made =
       reading == CLUA_READ_KEY
       ? try? tables.slot(forKeyAt: height, of: root, L) : try? tables.everySlot(of: root, L)

@@ -2,7 +2,8 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The lazy properties of tables: what the engine asks to be computed is computed by getters of scripts.
+/// The lazy properties of tables: what the engine asks to be computed is computed by getters of
+/// scripts.
 ///
 /// One for each host. The context of a record is the number of its cell.
 final class ScriptLazies: Receiver {
@@ -198,8 +199,8 @@ final class ScriptLazies: Receiver {
     clua_lazy_forgeterror(L, lazy.number)
   }
 
-  /// "file:line" of the write that made a watcher pending for which `lazy` is computed; nil where there
-  /// is none.
+  /// "file:line" of the write that made a watcher pending for which `lazy` is computed; nil where
+  /// there is none.
   func cause(of lazy: WatcherRef) -> String? {
     let host = host
     let watcher = host.engine.watcher(behind: lazy) { host.cause(of: $0) != nil }

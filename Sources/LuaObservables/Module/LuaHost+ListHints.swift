@@ -2,8 +2,8 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Names over plain lists: `items.lit` is a key of the list, which has none, and not that of its elements
-/// (C8), which is probably meant.
+/// Names over plain lists: `items.lit` is a key of the list, which has none, and not that of its
+/// elements (C8), which is probably meant.
 extension LuaHost {
   /// What a watcher that hears nothing is told of its path; nil where there is nothing to say.
   ///
@@ -30,8 +30,8 @@ extension LuaHost {
     return nil
   }
 
-  /// Whether the first element of the list at `list` has a value under the key at `key`, and the list is no
-  /// object with such a property. [-0, +0, -]
+  /// Whether the first element of the list at `list` has a value under the key at `key`, and the
+  /// list is no object with such a property. [-0, +0, -]
   private func isKeyOfElement(_ key: CInt, in list: CInt, _ L: OpaquePointer) -> Bool {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }

@@ -79,7 +79,8 @@ extension LuaHost {
     return 1
   }
 
-  /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is open.
+  /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is
+  /// open.
   private func nextTurn(_ L: OpaquePointer, isScoped: Bool) throws -> CInt {
     guard !isClosed else { throw LuaError.closed }
     try checkFunction(at: 1, of: L, "next_turn")

@@ -22,7 +22,8 @@ extension LuaHost {
     }
   }
 
-  /// nearest(name, names) → the one of a list of names that a misspelt one most likely meant, or nil.
+  /// nearest(name, names) → the one of a list of names that a misspelt one most likely meant, or
+  /// nil.
   ///
   /// Keys that are no text are not misspelt, and nobody means them.
   private func nearest(_ L: OpaquePointer) throws -> CInt {

@@ -134,7 +134,8 @@ extension LuaHost {
     }
   }
 
-  /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is over.
+  /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is
+  /// over.
   @inline(__always)
   func call(_ L: OpaquePointer, _ body: () throws -> CInt) -> CInt {
     entered(L) {

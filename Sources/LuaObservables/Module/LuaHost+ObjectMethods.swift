@@ -239,7 +239,8 @@ extension LuaHost {
     return 0
   }
 
-  /// assign(collection, entries): makes it equal to a plain table, a list where it is no dictionary.
+  /// assign(collection, entries): makes it equal to a plain table, a list where it is no
+  /// dictionary.
   private func assignObject(_ L: OpaquePointer) throws -> CInt {
     guard let collection = objects.collection(at: 1, of: L), lua_type(L, 2) == LUA_TTABLE else {
       throw badArgument(1, of: "assign", "collection expected, got \(typeName(at: 1, of: L))")

@@ -52,8 +52,8 @@ extension LuaHost {
 
   private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: OpaquePointer) -> Int {
     var count = 0
-    // A watcher that is stopped may take its neighbours with it only through its own callback's end,
-    // which calls nobody here: the list is safe to walk.
+    // A watcher that is stopped may take its neighbours with it only through its own callback's
+    // end, which calls nobody here: the list is safe to walk.
     var next = root.pointee.firstWatcher
     while let watcher = next {
       next = watcher.pointee.next
@@ -161,8 +161,8 @@ extension LuaHost {
 
   // MARK: Writes
 
-  /// trigger(observed, key, previous): like one assignment from `previous` to the current value; without one
-  /// a change all the same.
+  /// trigger(observed, key, previous): like one assignment from `previous` to the current value;
+  /// without one a change all the same.
   private func trigger(_ L: OpaquePointer) throws -> CInt {
     let isCompared = lua_gettop(L) >= 3
     lua_settop(L, 3)

@@ -48,7 +48,8 @@ local function values_of(other, number, name)
   return list
 end
 
--- What several writes make of a collection is one operation: immediate watchers are called after it.
+-- What several writes make of a collection is one operation: immediate watchers are called after
+-- it.
 local function in_one(change, ...)
   core.begin_batch()
   local ok, message = pcall(core.call_plainly, change, ...)
@@ -129,7 +130,8 @@ function obs.assign(collection, other)
   return core.assign(collection, wanted)
 end
 
--- Copies -------------------------------------------------------------------------------------------
+-- Copies
+-- -------------------------------------------------------------------------------------------
 
 -- A collection of the same kind that nobody can change; what is no collection as it is.
 local function copied(value)

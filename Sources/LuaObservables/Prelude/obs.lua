@@ -321,8 +321,8 @@ local function awaited(ok, ...)
 end
 
 --- Makes the function of the host program by which a task waits for a result. `start` is given what
---- wakes the task, with true and the results or with false and an error, and the arguments; it returns
---- what gives the waiting up.
+--- wakes the task, with true and the results or with false and an error, and the arguments; it
+--- returns what gives the waiting up.
 function core.awaiting(name, start)
   return core.outer(function(...)
     local task, arguments = running_task(name), pack(...)

@@ -13,8 +13,8 @@ local many = {}
 
 -- Collections ------------------------------------------------------------------------------------
 
--- The elements of a collection, those that operators go over, in a new list, and how many there are.
--- nil for what is none.
+-- The elements of a collection, those that operators go over, in a new list, and how many there
+-- are. nil for what is none.
 local function elements(object)
   local kind, list, count = kind_of(object), {}, 0
   if kind == "set" or kind == "dictionary" then

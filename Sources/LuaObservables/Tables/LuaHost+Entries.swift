@@ -3,9 +3,11 @@ internal import Lua
 
 /// Going through tables: what runs meanwhile, finalizers included, may change them.
 extension LuaHost {
-  /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a script.
+  /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a
+  /// script.
   ///
-  /// They are those of the beginning, the list part first, in order. `body` leaves the stack as it was.
+  /// They are those of the beginning, the list part first, in order. `body` leaves the stack as it
+  /// was.
   ///
   /// - Throws: `LuaError` where there is no memory for that, and what `body` throws.
   /// - Complexity: O(entries)

@@ -4,8 +4,8 @@ internal import Observables
 
 /// What the engine is told of tables.
 extension LuaHost {
-  /// Keeps an observed table alive until its watchers were called (L2); false where the collector has
-  /// given it up already (L8).
+  /// Keeps an observed table alive until its watchers were called (L2); false where the collector
+  /// has given it up already (L8).
   func anchor(_ node: NodeRef) -> Bool {
     let L = state.pointer
     if let write = writing, write.pointee.node == TableKind.table(node), frame == clua_frame(L) {
@@ -21,8 +21,8 @@ extension LuaHost {
     return true
   }
 
-  /// Runs what a C function asks for, as something that happens in the coroutine `L`, at a write or at
-  /// none.
+  /// Runs what a C function asks for, as something that happens in the coroutine `L`, at a write or
+  /// at none.
   @inline(__always)
   func entered<Result, Failure: Error>(
     _ L: OpaquePointer, at write: UnsafePointer<clua_write>? = nil,

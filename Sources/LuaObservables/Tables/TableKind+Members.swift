@@ -26,8 +26,8 @@ extension TableKind {
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
-    // Without memory for it the members are not known; the allocation that failed is reported where a
-    // script makes one.
+    // Without memory for it the members are not known; the allocation that failed is reported where
+    // a script makes one.
     try? host.forEachEntry(at: height + 1, of: L) {
       var isInteger: CInt = 0
       let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0

@@ -4,8 +4,8 @@ internal import Observables
 
 /// Instances of models that a script made: their names are declared (P9).
 extension TableKind {
-  /// Makes sure that the name on top of the stack may be observed on a table; a lazy property is there
-  /// afterwards.
+  /// Makes sure that the name on top of the stack may be observed on a table; a lazy property is
+  /// there afterwards.
   ///
   /// [-0, +0, -]
   func checkName(

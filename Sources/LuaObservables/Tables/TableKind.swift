@@ -163,7 +163,8 @@ final class TableKind: NodeKind {
 
   // MARK: Digits
 
-  /// P2: digits mean the object at n of a list, or else the key n; where nothing is, `#n` was meant.
+  /// P2: digits mean the object at n of a list, or else the key n; where nothing is, `#n` was
+  /// meant.
   override func element(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> Element {
@@ -275,8 +276,8 @@ final class TableKind: NodeKind {
     return true
   }
 
-  /// The same for a lazy key, which is on top: what a path goes through is computed as soon as the wiring
-  /// needs it, for nobody who reads.
+  /// The same for a lazy key, which is on top: what a path goes through is computed as soon as the
+  /// wiring needs it, for nobody who reads.
   private func pushLazyValue(of node: NodeRef, _ L: OpaquePointer) -> Bool {
     guard let slot = clua_node_slot(L, TableKind.table(node), -1),
       let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy

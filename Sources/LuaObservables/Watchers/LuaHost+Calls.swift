@@ -104,8 +104,8 @@ extension LuaHost {
     return clua_watchercall(L, lua_gettop(L) - height - 1, 0)
   }
 
-  /// The file:line that is running becomes the cause of the next call of a watcher of a script; none where
-  /// Swift writes, and no script has called it.
+  /// The file:line that is running becomes the cause of the next call of a watcher of a script;
+  /// none where Swift writes, and no script has called it.
   func noteCause(of watcher: WatcherRef) {
     let L = state.pointer
     // A write in Swift may come from anywhere.
@@ -249,8 +249,8 @@ extension LuaHost {
     return change.values?.assumingMemoryBound(to: clua_write.self)
   }
 
-  /// The same for an operation on a list: each element that it changed is asked for, until one counts,
-  /// which is what the watcher is told.
+  /// The same for an operation on a list: each element that it changed is asked for, until one
+  /// counts, which is what the watcher is told.
   private func acceptEdit(
     _ change: ImmediateChange, _ write: UnsafePointer<clua_write>, for watcher: WatcherRef,
     of root: NodeRef, _ L: OpaquePointer

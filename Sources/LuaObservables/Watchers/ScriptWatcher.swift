@@ -72,7 +72,8 @@ final class ScriptReceiver: Receiver {
 
   override func isObserverAlive(_ watcher: WatcherRef) -> Bool {
     guard let root = watcher.pointee.root else { return false }
-    // The callbacks of a Swift object belong to its userdata, which the collector may have given up (L8).
+    // The callbacks of a Swift object belong to its userdata, which the collector may have given up
+    // (L8).
     if !host.isTable(root), !host.objects.isKnown(root) { return false }
     guard watcher.script.pointee.hasObserver else { return true }
     let L = host.state.pointer

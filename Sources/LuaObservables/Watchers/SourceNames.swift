@@ -13,8 +13,8 @@ final class SourceNames {
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
   @exclusivity(unchecked) private var last: Int32 = 0
 
-  /// Functions whose source is known, held weakly, by the last digits of their addresses: who writes
-  /// is mostly who wrote before.
+  /// Functions whose source is known, held weakly, by the last digits of their addresses: who
+  /// writes is mostly who wrote before.
   @exclusivity(unchecked) private var functions: CInt = 0
   private let known: UnsafeMutablePointer<Int32>
   private static let slots = 16

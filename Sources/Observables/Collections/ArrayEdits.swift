@@ -33,16 +33,17 @@ public struct ArrayEdits<Element>: RandomAccessCollection {
 }
 
 extension ObservableArray {
-  /// Calls `callback` at the end of each turn in which the array became another one, with what happened
-  /// to it since the last call (C10).
+  /// Calls `callback` at the end of each turn in which the array became another one, with what
+  /// happened to it since the last call (C10).
   ///
-  /// On the loop's thread, at most once per turn. Elements that were put in and taken out again within
-  /// a turn are not told, nor is a turn that leaves the array as it was. ``WatcherOptions/initial`` tells all
-  /// elements as insertions. Ends with ``Watcher/stop()``, or when the array is gone.
+  /// On the loop's thread, at most once per turn. Elements that were put in and taken out again
+  /// within a turn are not told, nor is a turn that leaves the array as it was.
+  /// ``WatcherOptions/initial`` tells all elements as insertions. Ends with ``Watcher/stop()``, or
+  /// when the array is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
-  /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only, else
-  ///   O(n + n · edits).
+  /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only,
+  ///   else O(n + n · edits).
   @discardableResult
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),

@@ -1,8 +1,8 @@
-/// How the elements of a collection are compared and observed; worked out once, when a collection is
-/// observed for the first time.
+/// How the elements of a collection are compared and observed; worked out once, when a collection
+/// is observed for the first time.
 struct ElementTraits<Element> {
-  /// T5: identity for objects, `==` for other values, NaN equals NaN; what cannot be compared is never
-  /// the same.
+  /// T5: identity for objects, `==` for other values, NaN equals NaN; what cannot be compared is
+  /// never the same.
   let same: (Element, Element) -> Bool
   /// An element may be an object that paths go on through.
   let mayBeObservable: Bool

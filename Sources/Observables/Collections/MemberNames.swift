@@ -1,5 +1,5 @@
-/// How key paths spell the members of a set (C6): what has an exact text by it, everything else by a
-/// number.
+/// How key paths spell the members of a set (C6): what has an exact text by it, everything else by
+/// a number.
 struct MemberNames<Element: Hashable> {
   private var numbers: [Element: Int] = [:]
   private var members: [Int: Element] = [:]

@@ -1,5 +1,5 @@
-// Elements may look at the array when they die, and arguments while they are read: what is put in is
-// copied before, and what is taken out is held until the memory is whole again.
+// Elements may look at the array when they die, and arguments while they are read: what is put in
+// is copied before, and what is taken out is held until the memory is whole again.
 extension ObservableArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
   /// The first position, which is 0.
   public var startIndex: Int { 0 }
@@ -39,7 +39,8 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     set { replaceSubrange(bounds, with: newValue) }
   }
 
-  /// The elements of a range, such as `2...`, as a copy; assigning replaces them, one event for all.
+  /// The elements of a range, such as `2...`, as a copy; assigning replaces them, one event for
+  /// all.
   public subscript(bounds: some RangeExpression<Int>) -> ArraySlice<Element> {
     get {
       access()

@@ -1,5 +1,5 @@
-/// What a mutation tells: its edit to the journal, and one event for `*` and the slots whose element is
-/// another one now (C3).
+/// What a mutation tells: its edit to the journal, and one event for `*` and the slots whose
+/// element is another one now (C3).
 extension ObservableArray {
   @usableFromInline func inserted(_ count: Int, at index: Int) {
     if count == 0 { return }
@@ -81,10 +81,11 @@ extension ObservableArray {
     index >= 0 && index < storage.count ? storage[index] : nil
   }
 
-  /// One event for those of the slots at `places` that changed, as the first of them has, and for `*`.
+  /// One event for those of the slots at `places` that changed, as the first of them has, and for
+  /// `*`.
   ///
-  /// - Complexity: O(places), at most O(observed slots), and O(1) while all who watch them are to be
-  ///   called anyway.
+  /// - Complexity: O(places), at most O(observed slots), and O(1) while all who watch them are to
+  ///   be called anyway.
   private func report(
     _ places: some RandomAccessCollection<Int>, from old: (Int) -> Element?
   ) {

@@ -1,14 +1,14 @@
-/// An array that can be observed by key path: its slots, its elements, their properties, its size and
-/// what operators make of it (C1–C10).
+/// An array that can be observed by key path: its slots, its elements, their properties, its size
+/// and what operators make of it (C1–C10).
 ///
-/// A class that is used like the standard library's `Array`: every mutator is there, and is one event
-/// to those who watch: `observe`, `observeImmediately` and `observeEdits` say when and where they are
-/// called. Copies (`copy()`) and encoded arrays carry no observations (L7). Confined to the thread of the
-/// loop that observes it.
+/// A class that is used like the standard library's `Array`: every mutator is there, and is one
+/// event to those who watch: `observe`, `observeImmediately` and `observeEdits` say when and where
+/// they are called. Copies (`copy()`) and encoded arrays carry no observations (L7). Confined to
+/// the thread of the loop that observes it.
 ///
-/// Operations have the complexity that they have there, and trap as they do there where an index is out
-/// of range. Telling of one adds O(elements put in or taken out) where edits, operators or elements are
-/// watched, and O(slots whose element may have changed) where slots are.
+/// Operations have the complexity that they have there, and trap as they do there where an index is
+/// out of range. Telling of one adds O(elements put in or taken out) where edits, operators or
+/// elements are watched, and O(slots whose element may have changed) where slots are.
 ///
 /// ```swift
 /// let items = ObservableArray([tea, biscuits])

@@ -77,10 +77,11 @@ extension ObservableDictionary: PathAnswering {
 }
 
 extension ObservableDictionary {
-  /// Calls `callback` at the end of each turn in which a key changed, with what became of each (C10).
+  /// Calls `callback` at the end of each turn in which a key changed, with what became of each
+  /// (C10).
   ///
-  /// On the loop's thread, at most once per turn. Each key that has another value than when it was told
-  /// last is told once. ``WatcherOptions/initial`` tells all entries as new. Ends with
+  /// On the loop's thread, at most once per turn. Each key that has another value than when it was
+  /// told last is told once. ``WatcherOptions/initial`` tells all entries as new. Ends with
   /// ``Watcher/stop()``, or when the dictionary is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
@@ -109,11 +110,12 @@ extension ObservableDictionary {
     ) { engine, record in try engine.addEdits(to: record) }
   }
 
-  /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than when it
-  /// was told last, with the value before and the one now.
+  /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than when
+  /// it was told last, with the value before and the one now.
   ///
-  /// In the order of `keys`, on the loop's thread, once per turn for each. ``WatcherOptions/initial``
-  /// tells those that are there, as new. Ends with ``Watcher/stop()``, or when the dictionary is gone.
+  /// In the order of `keys`, on the loop's thread, once per turn for each.
+  /// ``WatcherOptions/initial`` tells those that are there, as new. Ends with ``Watcher/stop()``,
+  /// or when the dictionary is gone.
   ///
   /// - Throws: ``PathError``, as each registration may; nothing that is wrong with a key.
   /// - Complexity: O(keys), also for each turn in which one of them changed.

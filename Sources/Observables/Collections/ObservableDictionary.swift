@@ -1,13 +1,13 @@
-/// A dictionary that can be observed by key path: its keys, before they exist too, its size and what
-/// operators make of its values (C5).
+/// A dictionary that can be observed by key path: its keys, before they exist too, its size and
+/// what operators make of its values (C5).
 ///
-/// A class that is used like the standard library's `Dictionary`. In a path a name is a key (the text
-/// of a `String` key; ``Path/Component/key(_:)`` spells others), and `count` is the size. Copies and
-/// encoded dictionaries carry no observations (L7). Confined to the thread of the loop that observes
-/// it.
+/// A class that is used like the standard library's `Dictionary`. In a path a name is a key (the
+/// text of a `String` key; ``Path/Component/key(_:)`` spells others), and `count` is the size.
+/// Copies and encoded dictionaries carry no observations (L7). Confined to the thread of the loop
+/// that observes it.
 ///
-/// Operations have the complexity that they have there. Telling of one adds O(keys that changed); those
-/// that take many entries at once look at all of them.
+/// Operations have the complexity that they have there. Telling of one adds O(keys that changed);
+/// those that take many entries at once look at all of them.
 public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollection {
   // Inlined where one key is read or written: a call of unspecialized code takes ten times as long.
   @usableFromInline @exclusivity(unchecked) var storage: [Key: Value]

@@ -81,9 +81,9 @@ extension ObservableSet: PathAnswering {
 extension ObservableSet {
   /// Calls `callback` at the end of each turn in which members came or left, with which (C10).
   ///
-  /// On the loop's thread, at most once per turn. An edit's `new` is a member that came, its `old` one
-  /// that left. ``WatcherOptions/initial`` tells all members as new. Ends with ``Watcher/stop()``, or
-  /// when the set is gone.
+  /// On the loop's thread, at most once per turn. An edit's `new` is a member that came, its `old`
+  /// one that left. ``WatcherOptions/initial`` tells all members as new. Ends with
+  /// ``Watcher/stop()``, or when the set is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(operations since the last call).

@@ -1,15 +1,15 @@
-/// A set that can be observed by key path: whether a member is there, its size, the properties of its
-/// members and what operators make of them (C6).
+/// A set that can be observed by key path: whether a member is there, its size, the properties of
+/// its members and what operators make of them (C6).
 ///
-/// A class that is used like the standard library's `Set`. ``key(of:)`` spells a member, present or not,
-/// for use in a path. Copies and encoded sets carry no observations (L7). Confined to the thread of the
-/// loop that observes it.
+/// A class that is used like the standard library's `Set`. ``key(of:)`` spells a member, present or
+/// not, for use in a path. Copies and encoded sets carry no observations (L7). Confined to the
+/// thread of the loop that observes it.
 ///
 /// Operations have the complexity that they have there. Telling of one adds O(members that came or
 /// left).
 public final class ObservableSet<Element: Hashable>: ObservableCollection {
-  // Inlined where one member is asked for, added or removed: a call of unspecialized code takes eight
-  // times as long.
+  // Inlined where one member is asked for, added or removed: a call of unspecialized code takes
+  // eight times as long.
   @usableFromInline @exclusivity(unchecked) var storage: Set<Element>
   @exclusivity(unchecked) var journal: KeyedJournal<Element, Element>?
   @exclusivity(unchecked) var slots = KeyedSlots<Element>()
@@ -154,13 +154,14 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
 
   /// The component of a key path that stands for a member, present or not: `Path(set.key(of: x))`.
   ///
-  /// Strings, numbers and truth values are spelled in it; other members get a number that no other one
-  /// of this set gets as long as they live.
+  /// Strings, numbers and truth values are spelled in it; other members get a number that no other
+  /// one of this set gets as long as they live.
   public func key(of member: Element) -> Path.Component {
     Path.Component(kind: .member, bytes: names.name(of: member))
   }
 
-  /// The member, present or not, that ``key(of:)`` gave this component for; nil where there is none.
+  /// The member, present or not, that ``key(of:)`` gave this component for; nil where there is
+  /// none.
   public func object(for key: Path.Component) -> Element? {
     key.kind == .member ? names.member(named: key.bytes) : nil
   }

@@ -1,6 +1,7 @@
 extension CollectionDifference {
-  /// What `edits` do to a list of `count` elements, as the standard library tells it: what was put in
-  /// and taken out again is left out, and a move is a removal and an insertion that belong together.
+  /// What `edits` do to a list of `count` elements, as the standard library tells it: what was put
+  /// in and taken out again is left out, and a move is a removal and an insertion that belong
+  /// together.
   ///
   /// - Complexity: O(n · edits).
   public init(_ edits: some Sequence<CollectionEdit<ChangeElement>>, ofListWith count: Int) {

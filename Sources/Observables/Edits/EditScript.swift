@@ -1,7 +1,7 @@
 /// A shortest script of single insertions, removals and replacements from one list to another.
 ///
-/// The furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the end of the lists on, so
-/// that each edit is as early as a shortest script has it; at one place replacements go before
+/// The furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the end of the lists on,
+/// so that each edit is as early as a shortest script has it; at one place replacements go before
 /// insertions, and those before removals. O(n + n·d) time and O(d²) memory for d edits; beyond
 /// `limit` edits what is before the common end is replaced position by position.
 package struct EditScript {

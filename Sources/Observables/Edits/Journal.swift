@@ -153,8 +153,8 @@ package struct Journal<Element> {
     return state
   }
 
-  /// Edits that turn the contents at `position` into the present ones, the first to be applied first;
-  /// none where they are the same.
+  /// Edits that turn the contents at `position` into the present ones, the first to be applied
+  /// first; none where they are the same.
   ///
   /// - Complexity: O(edits) for insertions or removals only; O(n + n·d) otherwise.
   package func edits(

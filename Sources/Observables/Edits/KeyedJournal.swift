@@ -89,8 +89,8 @@ package struct KeyedJournal<Key: Hashable, Value> {
     entries.partitioningIndex { $0.position >= position }
   }
 
-  /// What became of each key since `position`, in the order of their first changes; a key that has its
-  /// former value is left out.
+  /// What became of each key since `position`, in the order of their first changes; a key that has
+  /// its former value is left out.
   package func edits(
     since position: Int, same: (Value, Value) -> Bool
   ) -> [KeyedEdit<Key, Value>] {

@@ -177,8 +177,8 @@ extension Engine {
     return slot.pointee.node.kind.name(of: slot)
   }
 
-  /// The names of the properties that wait for each other, from `lazy` back to it; in full where they are
-  /// not all of one object.
+  /// The names of the properties that wait for each other, from `lazy` back to it; in full where
+  /// they are not all of one object.
   package func cycle(to lazy: WatcherRef) -> [String] {
     var members: [WatcherRef] = []
     var isInside = false

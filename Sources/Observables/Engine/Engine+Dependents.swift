@@ -1,5 +1,5 @@
-/// What watches lazy properties, or goes through them: it is brought up to date before it is followed, and
-/// compared with what was delivered last (Z4).
+/// What watches lazy properties, or goes through them: it is brought up to date before it is
+/// followed, and compared with what was delivered last (Z4).
 extension Engine {
   /// What a watcher waits for is brought up to date before its paths are followed.
   ///
@@ -16,8 +16,8 @@ extension Engine {
     var lazy: WatcherID?
   }
 
-  /// Takes the derived values of a watcher anew, which may run code of the program; nil when the watcher
-  /// ended in that.
+  /// Takes the derived values of a watcher anew, which may run code of the program; nil when the
+  /// watcher ended in that.
   func refresh(_ watcher: WatcherRef) -> Refreshed? {
     if !watcher.hasWork { return Refreshed() }
     var refreshed = Refreshed()
@@ -63,8 +63,8 @@ extension Engine {
     }
   }
 
-  /// A property without a value of its own has another version where something computed that it depends
-  /// on has another value.
+  /// A property without a value of its own has another version where something computed that it
+  /// depends on has another value.
   private func compareDependencies(of lazy: WatcherRef) {
     // Those that depend on one another are looked at one in another.
     guard lazy.hasWork, wiringDepth <= 16 || stack.hasRoom(), settleDependencies(of: lazy),
@@ -102,8 +102,8 @@ extension Engine {
     return false
   }
 
-  /// A link was made to a lazy property: what is watched is computed (Z4), and so is what a path goes
-  /// through.
+  /// A link was made to a lazy property: what is watched is computed (Z4), and so is what a path
+  /// goes through.
   ///
   /// False when the link is gone.
   func isUpToDate(_ link: LinkRef, _ wire: WireRef) -> Bool {
@@ -159,8 +159,8 @@ extension Engine {
     return true
   }
 
-  /// Whether a watcher that compares by itself takes the value for the one of `version`, which it was told
-  /// last.
+  /// Whether a watcher that compares by itself takes the value for the one of `version`, which it
+  /// was told last.
   private func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
     guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
       let slot = lazy.pointee.slot, !slot.pointee.node.isDead
@@ -181,7 +181,8 @@ extension Engine {
 
   /// The flush is over: what its watchers know is what was delivered last.
   ///
-  /// Where one was not called, being paused or taking the values for equal, that stays what it was told.
+  /// Where one was not called, being paused or taking the values for equal, that stays what it was
+  /// told.
   func forgetBases() {
     let (lazies, told, compared) = (based, delivered, self.compared)
     based = []
@@ -216,8 +217,8 @@ extension Engine {
     }
   }
 
-  /// Whether one of the lazy properties of an object that is watched as a whole has another value; those
-  /// that were never read are left alone (Z3).
+  /// Whether one of the lazy properties of an object that is watched as a whole has another value;
+  /// those that were never read are left alone (Z3).
   func refreshLazies(_ link: LinkRef, of node: NodeRef) -> Bool {
     let known = link.pointee.derived
     link.pointee.derived = lastVersion

@@ -13,8 +13,8 @@ extension Engine {
   /// `*`: all of an object.
   static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
 
-  /// Gives `body` the position in the journal up to which the watcher knows its collection; what comes
-  /// after is told by the next call.
+  /// Gives `body` the position in the journal up to which the watcher knows its collection; what
+  /// comes after is told by the next call.
   ///
   /// Nil where the watcher reads no edits.
   package func takeEdits<Result>(

@@ -1,5 +1,5 @@
-/// Components that are digits: they follow the object that was there, wherever it moves in its list,
-/// until it leaves (C4). Leaving is judged when the watcher's turn comes in the flush.
+/// Components that are digits: they follow the object that was there, wherever it moves in its
+/// list, until it leaves (C4). Leaving is judged when the watcher's turn comes in the flush.
 extension Engine {
   /// A path whose object has left.
   struct Departure {
@@ -40,8 +40,8 @@ extension Engine {
     return first
   }
 
-  /// Whether digits behind a link, where another list lies now, are followed from the flush on only: what is
-  /// written to the list before belongs to the same turn.
+  /// Whether digits behind a link, where another list lies now, are followed from the flush on
+  /// only: what is written to the list before belongs to the same turn.
   ///
   /// Lazy properties do not wait, nor do the lists below a wildcard.
   func awaitsFlush(_ link: LinkRef, _ watcher: WatcherRef) -> Bool {

@@ -1,4 +1,5 @@
-/// The end of a turn: pending watchers are called, at most once per flush, earliest registered first.
+/// The end of a turn: pending watchers are called, at most once per flush, earliest registered
+/// first.
 extension Engine {
   /// Something waits for a flush.
   package var hasPending: Bool { !queue.isEmpty }

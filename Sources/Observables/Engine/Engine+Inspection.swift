@@ -1,6 +1,7 @@
 /// What tools ask about watchers.
 extension Engine {
-  /// The first watcher that is wanted among those for which `lazy` is computed, directly or for others.
+  /// The first watcher that is wanted among those for which `lazy` is computed, directly or for
+  /// others.
   ///
   /// - Complexity: O(links of all that depend on `lazy`).
   package func watcher(
@@ -88,8 +89,8 @@ package struct ObservedKey {
 extension Engine {
   /// The observed keys of `node`, in no order.
   ///
-  /// - Complexity: O(keys), and O(paths) for those through a whole object and where the watchers are
-  ///   asked for.
+  /// - Complexity: O(keys), and O(paths) for those through a whole object and where the watchers
+  ///   are asked for.
   package func observedKeys(of node: NodeRef, withWatchers: Bool = false) -> [ObservedKey] {
     var keys: [ObservedKey] = []
     node.forEachSlot { slot in

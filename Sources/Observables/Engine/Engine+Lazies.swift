@@ -6,17 +6,17 @@ enum Disturbance {
   case invalidation
 }
 
-/// Lazy properties: records like those of watchers, linked to what they depend on, whose own key has a
-/// slot where what depends on them is linked.
+/// Lazy properties: records like those of watchers, linked to what they depend on, whose own key
+/// has a slot where what depends on them is linked.
 ///
-/// Flags are pushed and values pulled. A write marks what depends on it as invalid, and what depends on
-/// that, and stops where it is marked already; nothing is computed. Settling brings up to date what
-/// somebody reads or watches (see `Engine+Settling`).
+/// Flags are pushed and values pulled. A write marks what depends on it as invalid, and what
+/// depends on that, and stops where it is marked already; nothing is computed. Settling brings up
+/// to date what somebody reads or watches (see `Engine+Settling`).
 extension Engine {
   /// Makes the key of `slot` a lazy property, which is invalid to begin with.
   ///
-  /// `flags` are among `tracking`, `uncached`, `mirrored` and `known`; `wasElement`: the key had a value
-  /// until now, which was an element of a collection (C9).
+  /// `flags` are among `tracking`, `uncached`, `mirrored` and `known`; `wasElement`: the key had a
+  /// value until now, which was an element of a collection (C9).
   ///
   /// - Complexity: O(links of the slot), and those of the whole object for an element.
   package func makeLazy(
@@ -75,8 +75,8 @@ extension Engine {
     makeIdle(slot.pointee.node)
   }
 
-  /// A watcher that was not told the value that the property has yet is called for it: what it was told
-  /// goes with the declaration.
+  /// A watcher that was not told the value that the property has yet is called for it: what it was
+  /// told goes with the declaration.
   private func keepNews(of lazy: WatcherRef, at link: LinkRef) {
     let watcher = link.pointee.wire.pointee.watcher
     guard link.kind != .element, !link.isBelowOperator,
@@ -207,8 +207,8 @@ extension Engine {
     return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
-  /// A property without a value of its own: what it depends on changed, so it did; or may have, where
-  /// that is computed.
+  /// A property without a value of its own: what it depends on changed, so it did; or may have,
+  /// where that is computed.
   ///
   /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it by the
   /// program alone, as for them it never has a value (Z3).
@@ -245,7 +245,8 @@ extension Engine {
 
   // MARK: By the program
 
-  /// Something inside of its value changed, the program says: who watches it is called, whatever it is.
+  /// Something inside of its value changed, the program says: who watches it is called, whatever it
+  /// is.
   package func announce(_ lazy: WatcherRef) {
     guard let slot = lazy.pointee.slot else { return }
     records.hold {
@@ -312,7 +313,8 @@ extension Engine {
       guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
       rearmQuietSlots()
       if case .same = computation { return }
-      // Where it had become invalid, what depends on it knows; nobody was told of what never had a value.
+      // Where it had become invalid, what depends on it knows; nobody was told of what never had a
+      // value.
       if flags.isSuperset(of: [.pending, .known]), flags.isDisjoint(with: [.failed, .untold]) {
         return
       }
@@ -364,8 +366,8 @@ extension Engine {
     if isFirst { lazy.pointee.firstVersion = lazy.pointee.version }
   }
 
-  /// A value that was delivered long ago is there again, which is news to all others: it gets a version of
-  /// today.
+  /// A value that was delivered long ago is there again, which is news to all others: it gets a
+  /// version of today.
   private func renumberBase(of lazy: WatcherRef) {
     let version = nextVersion()
     var next = lazy.pointee.slot?.pointee.first
@@ -387,8 +389,8 @@ extension Engine {
 
   /// Another value is about to take the place of the one that `lazy` has.
   ///
-  /// Whoever began to watch since the last flush knows that one, and not the one of before the flush,
-  /// which alone the receiver keeps.
+  /// Whoever began to watch since the last flush knows that one, and not the one of before the
+  /// flush, which alone the receiver keeps.
   @inline(__always)
   func willReplaceValue(of lazy: WatcherRef) {
     if lazy.pointee.flags.contains(.based) { keepDelivered(lazy) }
@@ -433,8 +435,8 @@ extension Engine {
     return true
   }
 
-  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of the one
-  /// that it has, or of its base.
+  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
+  /// the one that it has, or of its base.
   package func everybodyKnows(
     _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
   ) -> Bool {
@@ -519,8 +521,8 @@ extension Engine {
     )
   }
 
-  /// Whether a property of an object that is watched as a whole has another value than when it became
-  /// invalid.
+  /// Whether a property of an object that is watched as a whole has another value than when it
+  /// became invalid.
   private func hasChanged(_ doubt: DoubtingWatcher, for watcher: WatcherRef) -> Bool {
     guard let lazy = self.watcher(doubt.lazy), !lazy.isOutdated,
       lazy.pointee.version != doubt.version
@@ -567,8 +569,8 @@ extension LinkRef {
     pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.aggregateStep }
   }
 
-  /// It hears of every property of its object: `*` at the end of a path, or what a tracked computation
-  /// went through.
+  /// It hears of every property of its object: `*` at the end of a path, or what a tracked
+  /// computation went through.
   var isWhole: Bool {
     guard pointee.isTerminal, state == nil else { return false }
     if pointee.wire.pointee.use == .tracking { return pointee.effect.contains(.certain) }

@@ -178,7 +178,8 @@ extension Engine {
     if state.isComplete { apply(member, -member.count, to: state) }
   }
 
-  /// Takes back what `top` and all below it gave to operators through `parent`; before they are parted.
+  /// Takes back what `top` and all below it gave to operators through `parent`; before they are
+  /// parted.
   func withdraw(_ top: LinkRef, from parent: LinkRef) {
     if let state = parent.state, state.role != .end {
       if let node = top.pointee.slot?.pointee.node { withdraw(node, from: state) }
@@ -260,9 +261,11 @@ extension Engine {
     }
   }
 
-  /// Whether another value at a link is a change to its watcher, which may compare by itself (`equals`).
+  /// Whether another value at a link is a change to its watcher, which may compare by itself
+  /// (`equals`).
   ///
-  /// Where it takes both for equal, `keep` makes the one that it was told last the one to compare with.
+  /// Where it takes both for equal, `keep` makes the one that it was told last the one to compare
+  /// with.
   private func isChange(
     from told: Operand, to value: Operand, at link: LinkRef, keep: () -> Void
   ) -> Bool {
@@ -282,7 +285,8 @@ extension Engine {
 
   /// An operator over something that it cannot take has no value: an error that names the element.
   ///
-  /// Where a property depends on it, that goes to whoever reads the property (Z8), which is computed.
+  /// Where a property depends on it, that goes to whoever reads the property (Z8), which is
+  /// computed.
   @discardableResult
   private func reportFailure(of link: LinkRef) -> Bool {
     let wire = link.pointee.wire

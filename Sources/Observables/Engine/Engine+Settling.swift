@@ -1,8 +1,8 @@
-/// Brings lazy properties up to date: what depends on what is worked off from a list, the deepest first,
-/// so that no chain of them needs the stack (Z13).
+/// Brings lazy properties up to date: what depends on what is worked off from a list, the deepest
+/// first, so that no chain of them needs the stack (Z13).
 extension Engine {
-  /// Makes a lazy property valid: nothing is computed unless something that it depends on has really
-  /// changed.
+  /// Makes a lazy property valid: nothing is computed unless something that it depends on has
+  /// really changed.
   ///
   /// False where it failed; its receiver knows why.
   @discardableResult
@@ -33,8 +33,8 @@ extension Engine {
     return !lazy.pointee.flags.contains(.pending)
   }
 
-  /// Takes the result of a property whose receiver computes one after another in one go, and gives it the
-  /// next one, of the same receiver; nil where it is not its turn.
+  /// Takes the result of a property whose receiver computes one after another in one go, and gives
+  /// it the next one, of the same receiver; nil where it is not its turn.
   package func next(after lazy: WatcherRef, _ computation: Computation) -> WatcherRef? {
     let receiver = lazy.pointee.receiver
     if finish(lazy, computation) { settled = settling.popLast() }
@@ -44,7 +44,8 @@ extension Engine {
     return next
   }
 
-  /// Works the list of the innermost `settle` off until something is to be computed; nil at its end.
+  /// Works the list of the innermost `settle` off until something is to be computed; nil at its
+  /// end.
   private func nextToCompute() -> WatcherRef? {
     while settling.count > settlingBase {
       let lazy = settling[settling.count - 1]

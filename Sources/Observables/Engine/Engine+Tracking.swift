@@ -7,8 +7,8 @@ public import Synchronization
 @inlinable @inline(__always)
 var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 }
 
-/// What a tracked computation reads is what it depends on (Z10): one link for each key, in the order in
-/// which they were read. A run that reads the same again makes none.
+/// What a tracked computation reads is what it depends on (Z10): one link for each key, in the
+/// order in which they were read. A run that reads the same again makes none.
 extension Engine {
   /// A tracked computation is running.
   package var isTracking: Bool { trackingWire != nil }

@@ -11,7 +11,8 @@ extension Engine {
 
   /// One operation changed several keys of one object: a list got or lost an element.
   ///
-  /// Immediate watchers are called once for all of it; `every` is given by one of the changes at most.
+  /// Immediate watchers are called once for all of it; `every` is given by one of the changes at
+  /// most.
   package func written(_ changes: [Change]) {
     if !dead.isEmpty { buryDead() }
     records.hold { for change in changes { note(change) } }
@@ -31,8 +32,8 @@ extension Engine {
     if !invalidated.isEmpty { spread(change) }
   }
 
-  /// A key has the value that it had already by inheriting it: nobody is called for that (T5), but it is a
-  /// member of the object from now on, or no more.
+  /// A key has the value that it had already by inheriting it: nobody is called for that (T5), but
+  /// it is a member of the object from now on, or no more.
   ///
   /// Paths follow it at once, as nobody is called who would follow it then.
   private func noteMembers(_ change: Change) {
@@ -114,8 +115,8 @@ extension Engine {
 
   /// Queues a watcher that the flush has something to do with.
   ///
-  /// A paused one waits for `resume`, one whose object the collector has given up for that to come back
-  /// (`revive`): neither keeps anything alive.
+  /// A paused one waits for `resume`, one whose object the collector has given up for that to come
+  /// back (`revive`): neither keeps anything alive.
   @inline(__always)
   func makeReady(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.paused),

@@ -1,8 +1,10 @@
 extension ObservationCore {
-  /// One engine serves every kind of observed object of a loop; it holds no values and is not generic.
+  /// One engine serves every kind of observed object of a loop; it holds no values and is not
+  /// generic.
   ///
-  /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The operations are in slices of this type: making
-  /// nodes and watchers here, wiring, writes, immediate calls, flushing and endings in their own files.
+  /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The
+  /// operations are in slices of this type: making nodes and watchers here, wiring, writes,
+  /// immediate calls, flushing and endings in their own files.
   @_documentation(visibility: internal)
   public final class Engine {
     /// Where its loop lives.
@@ -54,7 +56,8 @@ extension ObservationCore {
 
     /// Models that other threads may let go of, and that are kept until the turn is over.
     @exclusivity(unchecked) var held: [GuardedModel] = []
-    /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have come (C4).
+    /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have
+    /// come (C4).
     @exclusivity(unchecked) var anchoring: WatcherRef?
 
     /// The program is about to end: what watchers trigger of themselves is not called any more.
@@ -92,22 +95,23 @@ extension ObservationCore {
     @exclusivity(unchecked) var nativeDepth = 0
     @exclusivity(unchecked) var stack = ThreadStack()
     @exclusivity(unchecked) var lastVersion = 0
-    /// The lazy property that a program assigns, and the value that it had, where immediate watchers are to be
-    /// told that.
+    /// The lazy property that a program assigns, and the value that it had, where immediate
+    /// watchers are to be told that.
     @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
-    /// Values of lazy properties that were delivered since the last flush, besides those of before it.
+    /// Values of lazy properties that were delivered since the last flush, besides those of before
+    /// it.
     @exclusivity(unchecked) var delivered: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
     @exclusivity(unchecked) var hasDelivered = false
-    /// Those that were delivered before it, and that watchers with comparisons of their own go on comparing
-    /// with.
+    /// Those that were delivered before it, and that watchers with comparisons of their own go on
+    /// comparing with.
     @exclusivity(unchecked) var compared: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
     /// Properties whose values of before the flush are kept.
     @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
     @exclusivity(unchecked) var operation: UInt64 = 0
     /// What computations wrote that they depend on, by the numbers of their properties.
     @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
-    /// The tracked computation that is running: 0 while there is none; where a bridge without Swift can
-    /// read it.
+    /// The tracked computation that is running: 0 while there is none; where a bridge without Swift
+    /// can read it.
     package let trackingStamp: UnsafeMutablePointer<UInt32>
     @exclusivity(unchecked) var trackingWire: WireRef?
     /// Whose tracked computations have run since the outermost one began.
@@ -168,7 +172,8 @@ extension ObservationCore {
       computing.free()
     }
 
-    /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes (L3).
+    /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes
+    /// (L3).
     package func close() {
       for watcher in table { if let watcher { stop(watcher) } }
       hookCalls.removeAll()
@@ -187,7 +192,8 @@ extension ObservationCore {
     /// The same for a bridge, whose callers may be on any thread.
     package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
 
-    /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin (T12).
+    /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin
+    /// (T12).
     package var isOccupied: Bool { occupation != nil }
 
     /// What code of the program is in the middle of, where no flush can begin.

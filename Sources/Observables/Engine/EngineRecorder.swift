@@ -15,7 +15,8 @@ extension ObservationCore {
     open func invalidating(_ change: Change) {}
     /// The getter of a lazy property has run.
     open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
-    /// A watcher was pending, and is not called: what it watches was computed again, with equal values.
+    /// A watcher was pending, and is not called: what it watches was computed again, with equal
+    /// values.
     open func unchanged(_ watcher: WatcherRef) {}
     open func registered(_ watcher: WatcherRef, _ path: Path) {}
     open func ended(_ watcher: WatcherRef) {}

@@ -54,8 +54,8 @@ struct HookCalls {
     for index in calls.indices where calls[index].node == node { calls[index].node = nil }
   }
 
-  /// What was noted from `start` on was taken back by the same operation: the hooks need not know, where
-  /// they do not know yet.
+  /// What was noted from `start` on was taken back by the same operation: the hooks need not know,
+  /// where they do not know yet.
   mutating func cancel(from start: Int) {
     guard max(start, position) < calls.count else { return }
     var kept: [Call] = []
@@ -79,8 +79,8 @@ extension Engine {
 
   /// Tells the hooks what the operation that is done now observed or stopped (W1).
   ///
-  /// A hook may observe and stop in turn, and is told of that, too; after 100 hooks that each led to the
-  /// next, the rest is dropped with an error (T12).
+  /// A hook may observe and stop in turn, and is told of that, too; after 100 hooks that each led
+  /// to the next, the rest is dropped with an error (T12).
   package func runHooks() {
     if hookCalls.isEmpty || hookCalls.isRunning { return }
     hookCalls.begin()

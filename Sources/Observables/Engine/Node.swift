@@ -94,15 +94,15 @@ extension ObservationCore {
   public enum Element {
     /// An ordinary key.
     case key(SlotRef)
-    /// The object that is there now, wherever it moves. `anchor`, above 0, is how its kind knows it;
-    /// the slot hears of every change of the list.
+    /// The object that is there now, wherever it moves. `anchor`, above 0, is how its kind knows
+    /// it; the slot hears of every change of the list.
     case object(SlotRef, anchor: Int)
   }
 }
 
 extension ObservationCore {
-  /// How one kind of object is observed: Swift models, Lua tables and each kind of collection answer
-  /// these questions, and report their writes.
+  /// How one kind of object is observed: Swift models, Lua tables and each kind of collection
+  /// answer these questions, and report their writes.
   ///
   /// Nothing else in the engine is polymorphic.
   ///
@@ -151,8 +151,8 @@ extension ObservationCore {
     /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
     open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
 
-    /// The value of a terminal that is derived from the whole node (`@count`, `count`), or nil where the
-    /// component is an ordinary key.
+    /// The value of a terminal that is derived from the whole node (`@count`, `count`), or nil
+    /// where the component is an ordinary key.
     open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
 
     // MARK: Collections
@@ -172,8 +172,8 @@ extension ObservationCore {
       forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
     }
 
-    /// The first or the last element of a list, or any of an unordered collection; nil where there is
-    /// none.
+    /// The first or the last element of a list, or any of an unordered collection; nil where there
+    /// is none.
     open func element(atEnd isLast: Bool, of node: NodeRef) -> Member? { nil }
 
     /// The value of the key that `slot(_:at:of:on:)` stands for, as operators see it.
@@ -181,8 +181,8 @@ extension ObservationCore {
 
     /// From now on the kind keeps what happens to the members of `node`, in a journal.
     ///
-    /// Called once for the first of its readers; the positions of a journal only ever grow. False where
-    /// the kind keeps none: readers look at all members again after each change.
+    /// Called once for the first of its readers; the positions of a journal only ever grow. False
+    /// where the kind keeps none: readers look at all members again after each change.
     open func beginJournal(of node: NodeRef) -> Bool { false }
     /// The last reader is gone.
     open func endJournal(of node: NodeRef) {}
@@ -195,8 +195,8 @@ extension ObservationCore {
     /// A kind may put long runs of entries between them together.
     open func compactJournal(of node: NodeRef, for readers: [Int]) {}
 
-    /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be told
-    /// to have left and to have come again.
+    /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be
+    /// told to have left and to have come again.
     ///
     /// False where that is not known any more: the reader looks at all members.
     open func forEachMemberChange(
@@ -234,8 +234,8 @@ extension ObservationCore {
 
     /// The objects at the key of `slot` that are observed already, in no order.
     ///
-    /// In the slot of a whole object each with its own key; Swift lists count from `firstIndex`. Nothing is
-    /// computed for it.
+    /// In the slot of a whole object each with its own key; Swift lists count from `firstIndex`.
+    /// Nothing is computed for it.
     open func observedObjects(
       at slot: SlotRef, firstIndex: Int
     ) -> [(key: String?, node: NodeRef)] { [] }

@@ -1,7 +1,7 @@
 /// What the engine is made of.
 ///
-/// It is public by name only, as classes that programs use inherit from some of it. Programs use none of
-/// it, and may have types of the same names.
+/// It is public by name only, as classes that programs use inherit from some of it. Programs use
+/// none of it, and may have types of the same names.
 @_documentation(visibility: internal)
 public enum ObservationCore {}
 

@@ -1,9 +1,9 @@
 extension ObservationCore {
   /// The record of one observed key of one node.
   ///
-  /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The first
-  /// eight bytes are read from C; the first of them, by models too, on every write of the key: while it
-  /// is 0 nobody needs news.
+  /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The
+  /// first eight bytes are read from C; the first of them, by models too, on every write of the
+  /// key: while it is 0 nobody needs news.
   @_documentation(visibility: internal)
   public struct Slot {
     /// Bits of `Wants`.

@@ -1,6 +1,6 @@
 extension ObservationCore {
-  /// The engine's side of a watcher, or of a lazy property, which has links to what it depends on as a
-  /// watcher has to what it watches.
+  /// The engine's side of a watcher, or of a lazy property, which has links to what it depends on
+  /// as a watcher has to what it watches.
   ///
   /// Raw memory: it is reached from links on the way of a write.
   @_documentation(visibility: internal)
@@ -33,8 +33,8 @@ extension ObservationCore {
     package internal(set) var slot: SlotRef?
     /// Of a lazy property: which of its values it has; grows with each that differs from the last.
     var version = 0
-    /// … and the version that it had when it was computed for the first time; 0 where it was not, or was
-    /// assigned before.
+    /// … and the version that it had when it was computed for the first time; 0 where it was not,
+    /// or was assigned before.
     var firstVersion = 0
     /// … and the version of the value that was delivered last, while that is kept.
     var baseVersion = 0
@@ -165,8 +165,8 @@ extension ObservationCore {
 extension ObservationCore {
   /// Who a watcher calls: a Swift closure, or a function of a Lua state.
   ///
-  /// Public only as the base class of `Watcher`. Called on the loop's thread, never re-entered for one
-  /// watcher.
+  /// Public only as the base class of `Watcher`. Called on the loop's thread, never re-entered for
+  /// one watcher.
   @_documentation(visibility: internal)
   open class Receiver {
     /// For subclasses.
@@ -178,7 +178,8 @@ extension ObservationCore {
     open func deliver(_ watcher: WatcherRef) {}
     /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
     open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
-    /// The receiver's own comparison: the change that the watcher is told, nil when it is none to it.
+    /// The receiver's own comparison: the change that the watcher is told, nil when it is none to
+    /// it.
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
       change.isSame ? nil : change
     }
@@ -196,21 +197,22 @@ extension ObservationCore {
     open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
     /// How reports name it, with the place of its registration.
     open func title(_ watcher: WatcherRef) -> String { "a watcher" }
-    /// How tools name it: by its name alone, and "file:line" of its registration, or of the getter of a
-    /// lazy property, where that is known.
+    /// How tools name it: by its name alone, and "file:line" of its registration, or of the getter
+    /// of a lazy property, where that is known.
     open func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
       (title(watcher), nil)
     }
 
-    /// An object came to lie on a path of the watcher that declares its names, and the one that the path
-    /// asks for is none of them, but like one (P9).
+    /// An object came to lie on a path of the watcher that declares its names, and the one that the
+    /// path asks for is none of them, but like one (P9).
     open func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
       engine.report(.unknownName(watcher: title(watcher), message: error.description))
     }
 
     // MARK: Lazy properties
 
-    /// How errors name a lazy property among those of other objects; `title` is what its object is called.
+    /// How errors name a lazy property among those of other objects; `title` is what its object is
+    /// called.
     open func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
       "\(title).\(name)"
     }
@@ -218,8 +220,8 @@ extension ObservationCore {
     ///
     /// Where none is, it may go on with what `Engine.next(after:_:)` gives.
     open func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation { .failed }
-    /// The property that `lazy` waits for was brought up to date, or failed; `error` is why it cannot be
-    /// computed at all.
+    /// The property that `lazy` waits for was brought up to date, or failed; `error` is why it
+    /// cannot be computed at all.
     open func resume(
       _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
     ) -> Computation { .failed }
@@ -237,8 +239,8 @@ extension ObservationCore {
     open func forgetBase(of lazy: WatcherRef) {}
     /// No computation is running any more; some of those that were are tracked and this one's.
     open func settled() {}
-    /// The value that a lazy property has, or had last; `isBase`: the one that was delivered last, which it
-    /// keeps.
+    /// The value that a lazy property has, or had last; `isBase`: the one that was delivered last,
+    /// which it keeps.
     open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
     /// Whether such a value is the one that the lazy property has now (T5).
     open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }

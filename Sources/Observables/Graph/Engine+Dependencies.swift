@@ -7,8 +7,8 @@ package struct Dependence {
 
 /// What tools ask about lazy properties; nothing is computed or wired for it.
 extension Engine {
-  /// What a lazy property depends on: the paths that it declares, or the keys that its getter read when
-  /// it ran last, in that order.
+  /// What a lazy property depends on: the paths that it declares, or the keys that its getter read
+  /// when it ran last, in that order.
   package func dependencies(
     of lazy: WatcherRef, naming name: (SlotRef) -> String
   ) -> [Dependence] {
@@ -29,8 +29,8 @@ extension Engine {
     return dependencies
   }
 
-  /// The lazy properties that depend on the key of `slot`, each once, in the order of their declaration;
-  /// `name` is that of a key in the slot of a whole object.
+  /// The lazy properties that depend on the key of `slot`, each once, in the order of their
+  /// declaration; `name` is that of a key in the slot of a whole object.
   package func dependents(of slot: SlotRef, name: String? = nil) -> [WatcherRef] {
     var dependents: [UInt64: WatcherRef] = [:]
     slot.forEachLinkOfAny { link in
@@ -57,8 +57,8 @@ extension Engine {
     return keys
   }
 
-  /// The watchers that a write of these slots may concern, whether they are pending or not, with the lazy
-  /// properties that lie between, the one nearest to the write first.
+  /// The watchers that a write of these slots may concern, whether they are pending or not, with
+  /// the lazy properties that lie between, the one nearest to the write first.
   ///
   /// The shortest way comes first; there may be others for the same watcher.
   ///

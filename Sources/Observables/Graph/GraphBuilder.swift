@@ -1,9 +1,9 @@
-/// Finds what is connected with some objects: through the keys where observed objects are stored, the
-/// watchers of those, and lazy properties in both directions.
+/// Finds what is connected with some objects: through the keys where observed objects are stored,
+/// the watchers of those, and lazy properties in both directions.
 ///
 /// What was replaced in this turn is where it is wired: nothing is re-wired, and no getter runs.
-/// Everything is iterative. The order is that of the search, and of names and registrations in it, so
-/// that the same program gives the same text.
+/// Everything is iterative. The order is that of the search, and of names and registrations in it,
+/// so that the same program gives the same text.
 struct GraphBuilder {
   let name: (SlotRef) -> String
   let firstIndex: Int

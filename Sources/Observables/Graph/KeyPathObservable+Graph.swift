@@ -14,11 +14,11 @@ extension Engine {
 }
 
 extension KeyPathObservable {
-  /// Who observes this object, and what depends on what: objects, watchers and lazy properties that are
-  /// connected with it, as text.
+  /// Who observes this object, and what depends on what: objects, watchers and lazy properties that
+  /// are connected with it, as text.
   ///
-  /// The same program gives the same text. No getter runs, and nothing is kept alive; what was replaced
-  /// in this turn is where it was until the turn ends.
+  /// The same program gives the same text. No getter runs, and nothing is kept alive; what was
+  /// replaced in this turn is where it was until the turn ends.
   ///
   /// - Complexity: O(n log n) for n objects, watchers and paths.
   public func graph(_ format: GraphFormat = .dot) -> String {

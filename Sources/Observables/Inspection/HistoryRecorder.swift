@@ -1,7 +1,7 @@
 /// Keeps what `why` and `whyNot` need, and what happened, for a log (W4).
 ///
-/// Notes are taken in the middle of the engine's operations; whoever logs is told after them. A bridge
-/// overrides how keys are spelled, where writes are, and which watchers are its own.
+/// Notes are taken in the middle of the engine's operations; whoever logs is told after them. A
+/// bridge overrides how keys are spelled, where writes are, and which watchers are its own.
 @_documentation(visibility: internal)
 open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// What is known of one watcher.

@@ -1,5 +1,6 @@
 extension Loop {
-  /// Switches the record on that ``Watcher/why()`` and `whyNot` answer from (W4); off costs one branch.
+  /// Switches the record on that ``Watcher/why()`` and `whyNot` answer from (W4); off costs one
+  /// branch.
   public func record(_ isOn: Bool) { use { $0.keepsHistory = isOn } }
 
   /// Tells `sink` what happens to the watchers and lazy properties of this loop: at the end of each
@@ -26,8 +27,8 @@ extension Loop {
 }
 
 extension Watcher {
-  /// The writes behind its last call (W4): all of them since ``Loop/record(_:)`` switched the record
-  /// on, none before, and none after its end.
+  /// The writes behind its last call (W4): all of them since ``Loop/record(_:)`` switched the
+  /// record on, none before, and none after its end.
   ///
   /// - Complexity: O(writes).
   public func why() -> [RecordedWrite] { activeRecord.flatMap(history)?.last ?? [] }

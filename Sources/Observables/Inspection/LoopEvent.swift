@@ -22,7 +22,8 @@ public struct LoopEvent: Sendable {
   public package(set) var key: String?
   /// The name of the watcher.
   public package(set) var name: String?
-  /// Where the watcher was registered, the lazy property is declared, or, in a script, the write is.
+  /// Where the watcher was registered, the lazy property is declared, or, in a script, the write
+  /// is.
   public package(set) var site: String?
   /// The path that was registered.
   public package(set) var path: String?

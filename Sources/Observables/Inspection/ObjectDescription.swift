@@ -23,7 +23,8 @@ package struct ObjectDescription {
     (self.engine, self.name, self.line) = (engine, name, line)
   }
 
-  /// The text for the object of `root`, nil where there is nothing to tell of it, which is called `title`.
+  /// The text for the object of `root`, nil where there is nothing to tell of it, which is called
+  /// `title`.
   package func text(of root: NodeRef?, title: String) -> String {
     let keys = root.map(keys) ?? []
     let state =

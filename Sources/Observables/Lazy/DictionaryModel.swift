@@ -1,8 +1,8 @@
-/// An object whose properties are the entries of a store: each is loaded when it is read for the first
-/// time, kept, and written through.
+/// An object whose properties are the entries of a store: each is loaded when it is read for the
+/// first time, kept, and written through.
 ///
-/// For classes that offer as properties what is kept in a dictionary, a file of settings, a row of a
-/// database. The names are not declared; each is a lazy property (Z1):
+/// For classes that offer as properties what is kept in a dictionary, a file of settings, a row of
+/// a database. The names are not declared; each is a lazy property (Z1):
 ///
 /// ```swift
 /// let settings = DictionaryModel<Int>(
@@ -14,8 +14,8 @@
 /// ```
 ///
 /// A path names properties as it does in a model, but any name is fine. Over an
-/// ``ObservableDictionary`` nothing has to be invalidated: its changes are heard. A script uses such an
-/// object as a dictionary. Confined to the thread of the loop that observes it.
+/// ``ObservableDictionary`` nothing has to be invalidated: its changes are heard. A script uses
+/// such an object as a dictionary. Confined to the thread of the loop that observes it.
 @dynamicMemberLookup
 public final class DictionaryModel<Value>: ObservableCollection {
   private let load: (String) throws -> Value?
@@ -26,7 +26,8 @@ public final class DictionaryModel<Value>: ObservableCollection {
   var slots = KeyedSlots<String>()
   private(set) lazy var traits = ElementTraits<Value>()
 
-  /// Properties over a store that is read by `load`, where nil is a value too, and written by `store`.
+  /// Properties over a store that is read by `load`, where nil is a value too, and written by
+  /// `store`.
   ///
   /// Neither may capture this object: it would never go.
   public init(
@@ -56,8 +57,8 @@ public final class DictionaryModel<Value>: ObservableCollection {
 
   /// The value of a property, loaded if it is not valid; assigning stores it, and makes it valid.
   ///
-  /// Where it cannot be loaded this is the value of before, or nil, and the error is reported; `get`
-  /// throws it.
+  /// Where it cannot be loaded this is the value of before, or nil, and the error is reported;
+  /// `get` throws it.
   public subscript(name: String) -> Value? {
     get {
       let property = attachedProperty(name)
@@ -146,8 +147,8 @@ public final class DictionaryModel<Value>: ObservableCollection {
     return property
   }
 
-  /// A property that the engine knows where it has to: where it depends on another object, where this
-  /// one is observed, and where a computation that is tracked reads it.
+  /// A property that the engine knows where it has to: where it depends on another object, where
+  /// this one is observed, and where a computation that is tracked reads it.
   private func attachedProperty(_ name: String) -> Lazy<Value?> {
     let property = property(name)
     let isTracked = isAnythingTracked

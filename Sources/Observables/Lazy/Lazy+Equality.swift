@@ -15,8 +15,8 @@ extension Lazy where Value: AnyObject {
 extension Lazy where Value: AnyObject & Equatable {
   /// A property for which the same object is no change, whatever its `==` says (T5).
   public convenience init() { self.init(standIn: nil) { $0 === $1 } }
-  /// A property for which the same object is no change, whatever its `==` says; the object stands in for
-  /// errors.
+  /// A property for which the same object is no change, whatever its `==` says; the object stands
+  /// in for errors.
   public convenience init(wrappedValue: Value) { self.init(standIn: wrappedValue) { $0 === $1 } }
 }
 
@@ -36,8 +36,8 @@ extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral {
 }
 
 extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral & Equatable {
-  /// A property for which the same object, whatever its `==` says, or nil again, is no change; nil stands
-  /// in for errors.
+  /// A property for which the same object, whatever its `==` says, or nil again, is no change; nil
+  /// stands in for errors.
   public convenience init() { self.init(standIn: .some(nil)) { $0.reference === $1.reference } }
 }
 

@@ -1,15 +1,16 @@
 /// A property of a model that is computed when it is read, and kept until it is invalidated (Z1).
 ///
-/// The class declares it with `@Lazy var`, and says in its `properties` how it is computed, and from what:
+/// The class declares it with `@Lazy var`, and says in its `properties` how it is computed, and
+/// from what:
 ///
 /// ```swift
 /// Property("full", lazy: { $0.$full }, from: ["first", "last"]) { "\($0.first) \($0.last)" }
 /// ```
 ///
-/// Reading gives the value; assigning overrides it until the next invalidation (Z5). A value that is
-/// written next to the declaration (`@Lazy var size = 0`) stands in where a plain read finds an error
-/// and there was no value before; without one such a read is a programming error and traps. `$full` has
-/// the rest: `try $full.get()`, `isValid`, `invalidate()`, `peek`.
+/// Reading gives the value; assigning overrides it until the next invalidation (Z5). A value that
+/// is written next to the declaration (`@Lazy var size = 0`) stands in where a plain read finds an
+/// error and there was no value before; without one such a read is a programming error and traps.
+/// `$full` has the rest: `try $full.get()`, `isValid`, `invalidate()`, `peek`.
 ///
 /// Confined to the thread of the loop that observes the model.
 @propertyWrapper

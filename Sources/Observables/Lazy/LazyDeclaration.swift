@@ -64,8 +64,8 @@ public struct Dependency: ExpressibleByStringLiteral {
 
 /// A lazy property could not be computed.
 public enum LazyError: Error, Equatable, Sendable {
-  /// Properties depend on each other in a circle (Z11): their names in order, the first one again at the
-  /// end.
+  /// Properties depend on each other in a circle (Z11): their names in order, the first one again
+  /// at the end.
   case cycle(names: [String])
   /// Tracked getters are nested too deeply (Z13).
   case tooDeep(first: String, last: String, depth: Int)

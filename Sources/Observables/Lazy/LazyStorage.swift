@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a lazy property of a model is, whatever its type: where it is declared, and its record in the
-/// engine, which it has once it is observed or depends on something.
+/// What a lazy property of a model is, whatever its type: where it is declared, and its record in
+/// the engine, which it has once it is observed or depends on something.
 public class LazyStorage: ObservationCore.Receiver {
   @exclusivity(unchecked) private final var record: WatcherRef?
   @exclusivity(unchecked) private final var owner: Unmanaged<AnyObject>?
@@ -17,8 +17,8 @@ public class LazyStorage: ObservationCore.Receiver {
   private static let bindingLock = RecursiveLock()
   /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
   @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
-  /// Not 0 where somebody may have to know that it is read: the number of the tracked computation that
-  /// is running, or, without a record, a constant.
+  /// Not 0 where somebody may have to know that it is read: the number of the tracked computation
+  /// that is running, or, without a record, a constant.
   @usableFromInline @exclusivity(unchecked) final var trackingStamp = LazyStorage.unknownStamp
   @exclusivity(unchecked) private final var isRunning = false
   @exclusivity(unchecked) private final var hasResult = false
@@ -153,8 +153,8 @@ public class LazyStorage: ObservationCore.Receiver {
     UInt(bitPattern: Unmanaged.passUnretained(engine).toOpaque())
   }
 
-  /// What depends on something needs a record to hear of it, and so does what somebody watches with all
-  /// properties of its object.
+  /// What depends on something needs a record to hear of it, and so does what somebody watches with
+  /// all properties of its object.
   final func attachIfHeard() {
     guard record == nil, let model = model as? any ObservableModel else { return }
     let node = model.observation.existingNode

@@ -1,10 +1,10 @@
 extension Property {
-  /// A lazy property: computed by `get` when it is read, and kept until one of the paths changes that it
-  /// is computed from, or `invalidate` is called (Z1, Z2).
+  /// A lazy property: computed by `get` when it is read, and kept until one of the paths changes
+  /// that it is computed from, or `invalidate` is called (Z1, Z2).
   ///
-  /// The paths are of any kind: through nil, collections and operators, other lazy properties, tables of
-  /// scripts. `isCached: false` makes a property that is computed at each read and announces changes of
-  /// those paths (Z3).
+  /// The paths are of any kind: through nil, collections and operators, other lazy properties,
+  /// tables of scripts. `isCached: false` makes a property that is computed at each read and
+  /// announces changes of those paths (Z3).
   @inlinable
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
@@ -15,8 +15,9 @@ extension Property {
       run: { model, lazy in lazy.keep(try get(model)) })
   }
 
-  /// A computed property that depends on what `get` read when it ran last (Z10): other lazy properties,
-  /// observable collections, and properties that call ``ModelObservation/access(_:of:)``.
+  /// A computed property that depends on what `get` read when it ran last (Z10): other lazy
+  /// properties, observable collections, and properties that call
+  /// ``ModelObservation/access(_:of:)``.
   @inlinable
   public init<Value>(
     _ name: String, tracked storage: @escaping (Model) -> Lazy<Value>, isReadOnly: Bool = false,
@@ -29,8 +30,8 @@ extension Property {
 
   /// A property that is stored by a loader, which is given its name and may serve many (Z6).
   ///
-  /// A loader that stores nothing leaves nil where the property is optional; else that is an error. It
-  /// must not read what it is loading before it has stored it.
+  /// A loader that stores nothing leaves nil where the property is optional; else that is an error.
+  /// It must not read what it is loading before it has stored it.
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
     isReadOnly: Bool = false, loader: @escaping (Model, String) throws -> Void

@@ -4,8 +4,8 @@ import Glibc
 ///
 /// May be used on any thread.
 ///
-/// Each message is a turn of the loop (T1); an idle loop wakes for it (T8). Messages that were never
-/// handled, because the loop ended, are dropped.
+/// Each message is a turn of the loop (T1); an idle loop wakes for it (T8). Messages that were
+/// never handled, because the loop ended, are dropped.
 public final class Inbox: Sendable {
   private struct State {
     var messages: [@Sendable () -> Void] = []

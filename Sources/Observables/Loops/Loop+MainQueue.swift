@@ -2,13 +2,14 @@ import Glibc
 import Synchronization
 
 extension Loop {
-  /// The loop of an app on the main Dispatch queue (T13): made when it is first asked for, it lives as
-  /// long as the process.
+  /// The loop of an app on the main Dispatch queue (T13): made when it is first asked for, it lives
+  /// as long as the process.
   ///
-  /// The turn of a write that the app's code makes ends with an item of the queue that the first write
-  /// enqueued; timers and messages from other threads are items, too. `run()` is not for this loop: the
-  /// app serves the main queue, by `dispatchMain()`, a run loop, or `async` code of its main function.
-  /// Callbacks run on the main actor; `MainActor.assumeIsolated` tells the compiler so.
+  /// The turn of a write that the app's code makes ends with an item of the queue that the first
+  /// write enqueued; timers and messages from other threads are items, too. `run()` is not for this
+  /// loop: the app serves the main queue, by `dispatchMain()`, a run loop, or `async` code of its
+  /// main function. Callbacks run on the main actor; `MainActor.assumeIsolated` tells the compiler
+  /// so.
   @MainActor public static let main: Loop = {
     let loop = Loop(driver: .mainQueue)
     MainQueueLoop.loop = loop

@@ -2,10 +2,10 @@ import Glibc
 
 /// A loop of turns: it handles messages and timers, and calls watchers when a turn ends (T1).
 ///
-/// Confined to the thread that made it, but for its ``inbox``. It can own that thread (``run()``, which
-/// sleeps when idle), be stepped by a host that has a loop of its own (``step()``), live in a queue or
-/// another event loop (``init(driver:)``, ``main``), or run in virtual time without waiting
-/// (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
+/// Confined to the thread that made it, but for its ``inbox``. It can own that thread (``run()``,
+/// which sleeps when idle), be stepped by a host that has a loop of its own (``step()``), live in a
+/// queue or another event loop (``init(driver:)``, ``main``), or run in virtual time without
+/// waiting (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
 ///
 /// The loop that was made last on a thread is ``current`` there, which is where `observe` puts
 /// its watchers unless it is told otherwise.
@@ -35,10 +35,10 @@ public final class Loop {
 
   /// Told of errors that have no caller, on the loop's thread.
   ///
-  /// They are of watchers that trigger themselves without end (T4, T9), lazy properties that fail where
-  /// nobody reads them (Z8), names that an object which came into a path doesn't have, and what `bind`,
-  /// `values` and `observe(_:on:)` meet after they returned. Without it they go to the standard error
-  /// stream.
+  /// They are of watchers that trigger themselves without end (T4, T9), lazy properties that fail
+  /// where nobody reads them (Z8), names that an object which came into a path doesn't have, and
+  /// what `bind`, `values` and `observe(_:on:)` meet after they returned. Without it they go to the
+  /// standard error stream.
   public var onError: ((any Error) -> Void)?
 
   /// A loop for the current thread, to be run or stepped.
@@ -81,8 +81,8 @@ public final class Loop {
     engine.close()
   }
 
-  /// The loop that was made last on this thread and is still there; in code on the main queue `main`, once
-  /// that is there.
+  /// The loop that was made last on this thread and is still there; in code on the main queue
+  /// `main`, once that is there.
   public static var current: Loop? { MainQueueLoop.current ?? CurrentLoop.value }
 
   // MARK: Turns
@@ -217,8 +217,8 @@ public final class Loop {
   func noteReference(of timer: LoopTimer) { references += timer.keepsLoopRunning ? 1 : -1 }
   func dropReference() { references -= 1 }
 
-  /// Keeps ``run()`` from returning until the matching `release()`: something outside of the loop will
-  /// post to its inbox.
+  /// Keeps ``run()`` from returning until the matching `release()`: something outside of the loop
+  /// will post to its inbox.
   public func retain() { references += 1 }
   /// Takes one `retain()` back.
   public func release() { references -= 1 }

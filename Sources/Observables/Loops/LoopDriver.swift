@@ -13,8 +13,9 @@ public struct LoopDriver: Sendable {
   /// A driver that has `work` called once on the loop's thread, `seconds` from now or as soon as
   /// possible for 0; not before `perform` has returned.
   ///
-  /// `perform` may be called on any thread. Work is called on the thread that makes the loop, or, for a queue
-  /// that goes from thread to thread, where `isHere` is true; there is never more than one at a time.
+  /// `perform` may be called on any thread. Work is called on the thread that makes the loop, or,
+  /// for a queue that goes from thread to thread, where `isHere` is true; there is never more than
+  /// one at a time.
   public init(
     isHere: (@Sendable () -> Bool)? = nil,
     _ perform:

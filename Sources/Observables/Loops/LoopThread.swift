@@ -12,8 +12,8 @@ public final class LoopThread: Sendable {
 
   /// Starts a thread, makes a loop there, and hands it to `prepare`, in a turn of its own.
   ///
-  /// Returns when that turn is over: what `prepare` registers hears every write from then on. So `prepare`
-  /// must not wait for the thread that is here.
+  /// Returns when that turn is over: what `prepare` registers hears every write from then on. So
+  /// `prepare` must not wait for the thread that is here.
   public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
     let start = Start(clock: clock, prepare: prepare)
     self.start = start

@@ -1,5 +1,5 @@
-/// How a bridge reads and writes a property whose values another language has, too: without `Any`, and
-/// without asking for the type.
+/// How a bridge reads and writes a property whose values another language has, too: without `Any`,
+/// and without asking for the type.
 ///
 /// The object is one of the class that declares the property, or inherits from it.
 @usableFromInline
@@ -18,8 +18,8 @@ package enum DirectAccess {
   init<Model: AnyObject, Value>(
     _ get: @escaping (Model) -> Value, _ set: ((Model, Value) -> Void)?
   ) {
-    // Each branch is gone where the type is known, and with it the casts. No `map` over closures: what
-    // that gives is called through one more.
+    // Each branch is gone where the type is known, and with it the casts. No `map` over closures:
+    // what that gives is called through one more.
     if Value.self == Int.self {
       self = .integer(
         get: { get(unsafeDowncast($0, to: Model.self)) as! Int },

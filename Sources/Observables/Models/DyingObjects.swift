@@ -1,15 +1,15 @@
 /// Tells objects whose `deinit` runs from those that live: they must not be kept beyond it.
 ///
-/// The runtime has no call for that on all systems, but a bit in the header of each object, which has been
-/// in the same place since Swift 5. Where that is not so, which is tried out once, no object is taken for
-/// a dying one.
+/// The runtime has no call for that on all systems, but a bit in the header of each object, which
+/// has been in the same place since Swift 5. Where that is not so, which is tried out once, no
+/// object is taken for a dying one.
 enum DyingObjects {
   static func contain(_ object: Unmanaged<AnyObject>) -> Bool {
     isKnown && isMarked(object.toOpaque())
   }
 
-  /// The header is the type and the reference counts, which move to a table of their own for an object
-  /// that somebody refers to weakly.
+  /// The header is the type and the reference counts, which move to a table of their own for an
+  /// object that somebody refers to weakly.
   private static func isMarked(_ object: UnsafeMutableRawPointer) -> Bool {
     var counts = object.load(fromByteOffset: 8, as: UInt64.self)
     if counts >> 63 != 0 {

@@ -1,11 +1,12 @@
 /// A collection that a property holds as a value: `[Item]`, `[String: Int]`, `Set<String>`.
 ///
-/// Paths may lead into it. For them there is an observable collection with the same elements, as long
-/// as the value is the same; another value is another collection (C12).
+/// Paths may lead into it. For them there is an observable collection with the same elements, as
+/// long as the value is the same; another value is another collection (C12).
 protocol CollectionValue {
   /// The same elements in an observable collection; nil where there is no collection.
   var observable: (any KeyPathObservable)? { get }
-  /// Where the elements are stored: two that live at the same time and have the same storage are equal.
+  /// Where the elements are stored: two that live at the same time and have the same storage are
+  /// equal.
   var storageAddress: UInt { get }
   /// Elements may be objects, which are told apart by identity, or be unable to be compared.
   static var mayHoldObjects: Bool { get }

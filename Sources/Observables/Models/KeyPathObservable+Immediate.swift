@@ -1,10 +1,10 @@
 /// Watchers that are called inside of each write (T9).
 extension KeyPathObservable {
-  /// Calls `callback` inside each write to an element of `path`, after the value is stored (T9), with this
-  /// object and the change.
+  /// Calls `callback` inside each write to an element of `path`, after the value is stored (T9),
+  /// with this object and the change.
   ///
-  /// On the loop's thread. It is not re-entered: what it changes itself calls it again after it returned.
-  /// Ends as a coalesced watcher does.
+  /// On the loop's thread. It is not re-entered: what it changes itself calls it again after it
+  /// returned. Ends as a coalesced watcher does.
   ///
   /// - Precondition: there is a loop on this thread.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).

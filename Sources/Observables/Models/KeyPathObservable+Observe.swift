@@ -1,9 +1,9 @@
 extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which an element of `path` changed.
   ///
-  /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need not
-  /// capture it (L6). Ends with ``Watcher/stop()``, or when this object is gone; dropping the watcher ends
-  /// nothing (L1). The loop is ``Loop/current`` if none is given.
+  /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need
+  /// not capture it (L6). Ends with ``Watcher/stop()``, or when this object is gone; dropping the
+  /// watcher ends nothing (L1). The loop is ``Loop/current`` if none is given.
   ///
   /// - Precondition: there is a loop on this thread.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
@@ -31,10 +31,11 @@ extension KeyPathObservable {
     }
   }
 
-  /// Calls `callback` with this object and the observer, at the end of each turn in which an element of
-  /// `path` changed.
+  /// Calls `callback` with this object and the observer, at the end of each turn in which an
+  /// element of `path` changed.
   ///
-  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without one.
+  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without
+  /// one.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
@@ -50,7 +51,8 @@ extension KeyPathObservable {
   /// One watcher for several paths, called once per turn for all of them, with this object and the
   /// observer.
   ///
-  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without one.
+  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without
+  /// one.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult

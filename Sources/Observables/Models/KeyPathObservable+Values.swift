@@ -1,19 +1,19 @@
 extension KeyPathObservable {
-  /// The values at the end of `path`: the one that is there now, and then one after each turn in which
-  /// something on the path changed.
+  /// The values at the end of `path`: the one that is there now, and then one after each turn in
+  /// which something on the path changed.
   ///
   /// ```swift
   /// for await zip in try user.values("address.zip", as: String.self) { print(zip) }
   /// ```
   ///
-  /// Who reads slower than turns end gets the latest value. Where the path leads to nothing there is
-  /// nil, if `Value` is optional, and no value otherwise. To be called on the loop's thread; the stream
-  /// may be read anywhere. It ends when its task is cancelled, nobody reads it any more, or the object
-  /// or the loop is gone; it keeps neither of them alive. A value of another type later on is reported
-  /// to ``Loop/onError`` and left out.
+  /// Who reads slower than turns end gets the latest value. Where the path leads to nothing there
+  /// is nil, if `Value` is optional, and no value otherwise. To be called on the loop's thread; the
+  /// stream may be read anywhere. It ends when its task is cancelled, nobody reads it any more, or
+  /// the object or the loop is gone; it keeps neither of them alive. A value of another type later
+  /// on is reported to ``Loop/onError`` and left out.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have (P9) and for a value that is not of the
-  ///   type, and what a getter throws.
+  /// - Throws: ``PathError`` for a component that its object doesn't have (P9) and for a value that
+  ///   is not of the type, and what a getter throws.
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(
     _ path: Path, as type: Value.Type = Value.self, in loop: Loop? = nil,

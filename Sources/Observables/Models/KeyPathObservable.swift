@@ -7,7 +7,8 @@ public protocol KeyPathObservable: AnyObject, ObservableReference {
   var currentObservation: ObservationToken? { get }
 }
 
-/// A reference to an object that key paths can go through: a model, a collection, a table of a script.
+/// A reference to an object that key paths can go through: a model, a collection, a table of a
+/// script.
 public protocol ObservableReference {
   /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
   @_documentation(visibility: internal)

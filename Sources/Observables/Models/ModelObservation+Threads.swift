@@ -20,11 +20,11 @@
 /// }
 /// ```
 ///
-/// Any thread may read and write. The watchers are called on the thread of their loop (T8): at the end of
-/// the turn for a write on that thread, and for one that was made elsewhere in a turn for which the loop
-/// wakes. Writes that arrive together are one change; immediate watchers are told those without values.
-/// Watchers are registered and stopped on the thread of their loop, or by `observe(_:on:)`. The model
-/// lives at least as long as the turn in which a loop has looked at it.
+/// Any thread may read and write. The watchers are called on the thread of their loop (T8): at the
+/// end of the turn for a write on that thread, and for one that was made elsewhere in a turn for
+/// which the loop wakes. Writes that arrive together are one change; immediate watchers are told
+/// those without values. Watchers are registered and stopped on the thread of their loop, or by
+/// `observe(_:on:)`. The model lives at least as long as the turn in which a loop has looked at it.
 extension ModelObservation {
   /// Runs `body` while no other thread is inside of this call for the same model.
   ///
@@ -58,8 +58,8 @@ extension ModelObservation {
     report(slot, of: model, old, new, isSame: old === new)
   }
 
-  /// The property in `slot`, which holds an object with `==` of its own, was written; the same object is no
-  /// change, an equal one is: wiring is decided by identity (P6).
+  /// The property in `slot`, which holds an object with `==` of its own, was written; the same
+  /// object is no change, an equal one is: wiring is decided by identity (P6).
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value?, to new: Value?
   ) {

@@ -1,7 +1,8 @@
 /// What watches one model; the model holds it in a `let` and reports its writes to it.
 ///
 /// Unobserved, a report costs one load and one comparison. A model is confined to one thread, whose
-/// loops may all observe it; one that is made for several threads has `ModelObservation(.threadSafe)`.
+/// loops may all observe it; one that is made for several threads has
+/// `ModelObservation(.threadSafe)`.
 public final class ModelObservation {
   /// By property; nil where it is not observed.
   ///
@@ -64,8 +65,8 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
-  /// The property in `slot`, which holds an object with `==` of its own, was written; the same object is no
-  /// change, an equal one is: wiring is decided by identity (P6).
+  /// The property in `slot`, which holds an object with `==` of its own, was written; the same
+  /// object is no change, an equal one is: wiring is decided by identity (P6).
   @inlinable @inline(__always)
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, from old: Value?, to new: Value?
@@ -105,8 +106,8 @@ public final class ModelObservation {
 
   /// Whether somebody would hear of a write of the property in `slot`.
   ///
-  /// For accessors that can save the old value, or changing it in a copy. The slot is only asked for
-  /// where something of the model is observed.
+  /// For accessors that can save the old value, or changing it in a copy. The slot is only asked
+  /// for where something of the model is observed.
   @inlinable @inline(__always)
   public func isObserved(_ slot: @autoclosure () -> Int) -> Bool {
     guard let slotWants else {
@@ -178,8 +179,8 @@ public final class ModelObservation {
     for other in others { other.reportHere(slot, old, new, isSame: isSame) }
   }
 
-  /// What one loop is told, on its thread; nothing where a watcher of another loop has ended its last
-  /// one in this write.
+  /// What one loop is told, on its thread; nothing where a watcher of another loop has ended its
+  /// last one in this write.
   func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
     guard let slotWants else { return }
     let wants = wants(slotWants, slot)
@@ -188,7 +189,8 @@ public final class ModelObservation {
 
   // MARK: Reads
 
-  /// The property in `slot` is being read: a tracked computation that is running depends on it (Z10).
+  /// The property in `slot` is being read: a tracked computation that is running depends on it
+  /// (Z10).
   ///
   /// To be called by the getters of properties that tracked ones read; costs a load while none is
   /// running.
@@ -388,6 +390,6 @@ public final class ModelObservation {
   }
 }
 
-// Confined to one thread; what is made for several keeps only immutable values and `ModelSharing` here,
-// and each of its parts is confined to the thread of its loop.
+// Confined to one thread; what is made for several keeps only immutable values and `ModelSharing`
+// here, and each of its parts is confined to the thread of its loop.
 extension ModelObservation: @unchecked Sendable {}

@@ -74,7 +74,8 @@ public final class ModelProperties: @unchecked Sendable {
     }
   }
 
-  /// The value of the property in a slot, which is not a lazy one; nil where there is none like that.
+  /// The value of the property in a slot, which is not a lazy one; nil where there is none like
+  /// that.
   package func plainRead(_ slot: Int) -> ((AnyObject) throws -> Any?)? {
     entries[slot].lazy == nil ? entries[slot].read : nil
   }
@@ -99,7 +100,8 @@ public final class ModelProperties: @unchecked Sendable {
 
   /// Sets a property by its name.
   ///
-  /// - Throws: ``ModelError`` for an unknown name, a read-only property, and a value of the wrong type.
+  /// - Throws: ``ModelError`` for an unknown name, a read-only property, and a value of the wrong
+  ///   type.
   public func set(
     _ name: String, of model: some ObservableModel, to value: Any?
   ) throws(ModelError) {

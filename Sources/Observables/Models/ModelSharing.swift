@@ -8,8 +8,8 @@ public enum ThreadUse: Sendable {
   case threadSafe
 }
 
-/// What a model that several threads use has besides: a lock for its values, and who observes it, in
-/// which loop.
+/// What a model that several threads use has besides: a lock for its values, and who observes it,
+/// in which loop.
 @usableFromInline
 final class ModelSharing: Sendable {
   let lock = RecursiveLock()
@@ -17,7 +17,8 @@ final class ModelSharing: Sendable {
   private nonisolated(unsafe) var parts: [Part] = []
   /// Read without the lock by each write.
   ///
-  /// Whoever registers sets it before they read a value, so that a write they have not seen sees it.
+  /// Whoever registers sets it before they read a value, so that a write they have not seen sees
+  /// it.
   private let hasParts = Atomic(false)
 
   /// What one loop knows of the model, and how it is told.
@@ -29,7 +30,8 @@ final class ModelSharing: Sendable {
     private let news = Mutex(News())
     /// The first 64 slots with news, so that most writes need not ask for the lock.
     ///
-    /// Taken back before anybody reads the values: a write that finds its bit is one that will be seen.
+    /// Taken back before anybody reads the values: a write that finds its bit is one that will be
+    /// seen.
     private let posted = Atomic<UInt64>(0)
 
     init(_ observation: ModelObservation, _ engine: Engine) {

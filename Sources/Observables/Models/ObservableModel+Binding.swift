@@ -1,18 +1,18 @@
 extension ObservableModel {
   /// Keeps properties of this object equal to those of the same names of `source` (K4).
   ///
-  /// They are set now, and at the end of each turn in which those of `source` became others; what is
-  /// set here meanwhile lasts until then. A bound write is a write as any other, so bindings chain, and
-  /// two objects may be bound to each other. On the loop's thread. Ends with ``Watcher/stop()`` of what
-  /// is returned, which leaves the values as they are, or when one of both objects is gone; this object
-  /// is held weakly.
+  /// They are set now, and at the end of each turn in which those of `source` became others; what
+  /// is set here meanwhile lasts until then. A bound write is a write as any other, so bindings
+  /// chain, and two objects may be bound to each other. On the loop's thread. Ends with
+  /// ``Watcher/stop()`` of what is returned, which leaves the values as they are, or when one of
+  /// both objects is gone; this object is held weakly.
   ///
-  /// A protocol that both conform to is a good place for the names. A value that cannot be set later,
-  /// such as nil, is reported to ``Loop/onError``, and the binding goes on; a lazy property that fails
-  /// keeps the value of before here.
+  /// A protocol that both conform to is a good place for the names. A value that cannot be set
+  /// later, such as nil, is reported to ``Loop/onError``, and the binding goes on; a lazy property
+  /// that fails keeps the value of before here.
   ///
-  /// - Throws: ``ModelError`` for a name that one of both does not have, a property here that is read-only or of
-  ///   another type, and a lazy one that cannot be computed; nothing is bound then.
+  /// - Throws: ``ModelError`` for a name that one of both does not have, a property here that is
+  ///   read-only or of another type, and a lazy one that cannot be computed; nothing is bound then.
   /// - Complexity: O(number of names), per turn with a change, too.
   @discardableResult
   public func bind<Source: ObservableModel>(

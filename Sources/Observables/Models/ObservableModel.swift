@@ -1,7 +1,7 @@
 /// A Swift class whose properties can be observed by key path.
 ///
-/// A model declares its properties once per class, holds a ``ModelObservation``, and tells it of each
-/// write:
+/// A model declares its properties once per class, holds a ``ModelObservation``, and tells it of
+/// each write:
 ///
 /// ```swift
 /// final class Address: ObservableModel {
@@ -13,9 +13,10 @@
 /// }
 /// ```
 ///
-/// The number given to `didSet` is the property's place in the declaration. A model may be an `Observable` of
-/// the toolchain as well: its accessors tell both, and neither minds the other. Confined to one thread, whose
-/// loops may all observe it, except with `ModelObservation(.threadSafe)`: <doc:Threads>.
+/// The number given to `didSet` is the property's place in the declaration. A model may be an
+/// `Observable` of the toolchain as well: its accessors tell both, and neither minds the other.
+/// Confined to one thread, whose loops may all observe it, except with
+/// `ModelObservation(.threadSafe)`: <doc:Threads>.
 public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
   static var properties: ModelProperties { get }

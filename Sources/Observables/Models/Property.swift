@@ -42,7 +42,8 @@ public struct Property<Model: ObservableModel> {
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
-    // Inlined for this: where the type is known, access by a script calls nothing but `get` and `set`.
+    // Inlined for this: where the type is known, access by a script calls nothing but `get` and
+    // `set`.
     self.init(name, value: get, set: set, direct: DirectAccess(get, set))
   }
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A registration that was made on any thread, for a model that several threads use.
 ///
-/// May be used on any thread. Ends with ``stop()``, when the model or the loop is gone, and after a call of
-/// `once`; dropping it ends nothing (L1).
+/// May be used on any thread. Ends with ``stop()``, when the model or the loop is gone, and after a
+/// call of `once`; dropping it ends nothing (L1).
 public final class SharedWatcher: Sendable {
   private let inbox: Inbox
   private let isStopped = Atomic(false)
@@ -34,12 +34,13 @@ public final class SharedWatcher: Sendable {
 }
 
 extension KeyPathObservable where Self: Sendable {
-  /// Calls `callback` at the end of each turn of the loop of `inbox` in which an element of `path` changed.
+  /// Calls `callback` at the end of each turn of the loop of `inbox` in which an element of `path`
+  /// changed.
   ///
-  /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes from
-  /// then on count. With `initial` there is a call in that turn, so that none is missed. The callback
-  /// runs on the loop's thread, at most once per turn (T1, T8). What is wrong with the path is told to
-  /// ``Loop/onError``.
+  /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
+  /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
+  /// callback runs on the loop's thread, at most once per turn (T1, T8). What is wrong with the
+  /// path is told to ``Loop/onError``.
   ///
   /// - Complexity: O(length of the path).
   @discardableResult
@@ -103,12 +104,12 @@ extension KeyPathObservable where Self: Sendable {
     }
   }
 
-  /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of `path`, with
-  /// what the change was.
+  /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of `path`,
+  /// with what the change was.
   ///
-  /// Inside of a write that is made there, and when the news arrives for one of another thread (T9). The
-  /// loop registers it in a turn for which it wakes, and changes from then on count. All else is as for
-  /// a watcher that is called once per turn.
+  /// Inside of a write that is made there, and when the news arrives for one of another thread
+  /// (T9). The loop registers it in a turn for which it wakes, and changes from then on count. All
+  /// else is as for a watcher that is called once per turn.
   @discardableResult
   public func observeImmediately(
     _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,

@@ -1,8 +1,8 @@
 /// A registration: which paths of which object are watched, and who is called.
 ///
 /// The observed object owns it (L1): dropping the handle ends nothing, and keeping it keeps nothing
-/// alive. It ends with ``stop()``, or when the observed object or the observer is gone. Confined to the
-/// loop's thread.
+/// alive. It ends with ``stop()``, or when the observed object or the observer is gone. Confined to
+/// the loop's thread.
 public final class Watcher: ObservationCore.Receiver {
   @exclusivity(unchecked) private var record: WatcherRef?
   /// Held by hand, so that calling it counts no references; goes when the watcher ended and no call
@@ -86,7 +86,8 @@ public final class Watcher: ObservationCore.Receiver {
 
   /// Adds paths with the same root: still one call per turn.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have; none of them is added then.
+  /// - Throws: ``PathError`` for a component that its object doesn't have; none of them is added
+  ///   then.
   @discardableResult
   public func observe(_ paths: [Path]) throws -> Watcher {
     if let record {
@@ -110,8 +111,8 @@ public final class Watcher: ObservationCore.Receiver {
     if let record { engine.schedule(record) }
   }
 
-  /// Gives `body` how far the watcher has read the journal of its collection, which it has read to the
-  /// end afterwards; nil where it reads none.
+  /// Gives `body` how far the watcher has read the journal of its collection, which it has read to
+  /// the end afterwards; nil where it reads none.
   func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
     guard let record else { return nil }
     return engine.takeEdits(of: record) { _, since in body(since) } ?? nil

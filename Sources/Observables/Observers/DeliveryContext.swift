@@ -1,14 +1,16 @@
 import Synchronization
 
-/// Where an observer is called: a loop, an actor, or whatever runs what it is given one after the other.
+/// Where an observer is called: a loop, an actor, or whatever runs what it is given one after the
+/// other.
 ///
-/// May be used on any thread. What is sent to one context arrives in the order in which it was sent.
+/// May be used on any thread. What is sent to one context arrives in the order in which it was
+/// sent.
 public struct DeliveryContext: Sendable {
   /// nil: where the notification is made.
   private let enqueue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
 
-  /// A context that has each of its calls run by `enqueue`, in order and not at the same time, such as
-  /// `DeliveryContext { queue.async(execute: $0) }` for a serial queue.
+  /// A context that has each of its calls run by `enqueue`, in order and not at the same time, such
+  /// as `DeliveryContext { queue.async(execute: $0) }` for a serial queue.
   public init(_ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
     self.enqueue = enqueue
   }
@@ -33,8 +35,9 @@ public struct DeliveryContext: Sendable {
     return DeliveryContext { mailbox.post($0) }
   }
 
-  /// The actor that the caller is isolated to, if that is another one than the main actor; else the loop of
-  /// the current thread; where there is none the main actor, if the caller is isolated to it; else `inline`.
+  /// The actor that the caller is isolated to, if that is another one than the main actor; else the
+  /// loop of the current thread; where there is none the main actor, if the caller is isolated to
+  /// it; else `inline`.
   public static func current(isolation: (any Actor)? = #isolation) -> DeliveryContext {
     // An actor is on one thread now and on another then, whose loop is not its own.
     if let isolation, isolation !== MainActor.shared { return .actor(isolation) }

@@ -16,9 +16,9 @@ public typealias ObservableThread = KeyedObservableThread<Never>
 /// }
 /// ```
 ///
-/// Observers are called in the contexts that they registered from (K3), so what they do needs no locks. The
-/// thread keeps its object alive until `main()` returned. May be used on any thread; subclasses protect what
-/// they add.
+/// Observers are called in the contexts that they registered from (K3), so what they do needs no
+/// locks. The thread keeps its object alive until `main()` returned. May be used on any thread;
+/// subclasses protect what they add.
 // What it has are constants, each of them Sendable; what subclasses add is theirs to protect.
 open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   SharedProtocolObservable, @unchecked Sendable

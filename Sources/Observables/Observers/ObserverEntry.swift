@@ -1,7 +1,7 @@
 /// One registration of a protocol observer: holds it weakly.
 final class ObserverEntry: Sendable {
-  // The reference is set once, and reading a weak one is thread-safe. Where the object itself may be used
-  // is its context's matter.
+  // The reference is set once, and reading a weak one is thread-safe. Where the object itself may
+  // be used is its context's matter.
   nonisolated(unsafe) weak let object: AnyObject?
   /// Of the observer, also when it is gone; another one may have it then.
   let identifier: ObjectIdentifier
@@ -20,7 +20,8 @@ final class ObserverEntry: Sendable {
 
 /// What was taken out of a table, or kept alive for a look at it.
 ///
-/// Letting go of it may run code of the program, which may use the table: not before that is free again.
+/// Letting go of it may run code of the program, which may use the table: not before that is free
+/// again.
 typealias Remains = [Any]
 
 /// Registrations under one key, or under none: one for each observer.

@@ -1,5 +1,5 @@
-/// What ``ProtocolObservable`` and ``SharedProtocolObservable`` have in common: registrations end, and
-/// are counted.
+/// What ``ProtocolObservable`` and ``SharedProtocolObservable`` have in common: registrations end,
+/// and are counted.
 public protocol ObserverHolding: AnyObject {
   /// What observers register for; `Never` for objects without keys.
   associatedtype ObserverKey

@@ -1,7 +1,8 @@
 /// The protocol observers of an object that is used on one thread.
 ///
-/// Observers are held weakly, one registration for each, and for each key (K1, K2). Confined to the thread of
-/// the object that has it. See ``ProtocolObservable``, whose methods are the usual way to it.
+/// Observers are held weakly, one registration for each, and for each key (K1, K2). Confined to the
+/// thread of the object that has it. See ``ProtocolObservable``, whose methods are the usual way to
+/// it.
 public final class ObserverRegistry<Key: Hashable>: ObserverList {
   private var table = ObserverTable<Key>()
 

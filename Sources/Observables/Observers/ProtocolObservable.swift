@@ -17,10 +17,11 @@
 /// }
 /// ```
 ///
-/// An observer may conform to any number of protocols, and hears what is sent to one that it conforms to. It
-/// is held weakly, and is called at once, on the thread of the object, to which all of this is confined (K1,
-/// K3). Adding and removing inside a notification is for the next one; notifications may be nested. With
-/// another key type than `Never`, observers can register for some keys alone (K2).
+/// An observer may conform to any number of protocols, and hears what is sent to one that it
+/// conforms to. It is held weakly, and is called at once, on the thread of the object, to which all
+/// of this is confined (K1, K3). Adding and removing inside a notification is for the next one;
+/// notifications may be nested. With another key type than `Never`, observers can register for some
+/// keys alone (K2).
 ///
 /// ``SharedProtocolObservable`` is the same for objects that several threads use.
 public protocol ProtocolObservable: ObserverHolding
@@ -38,8 +39,8 @@ extension ProtocolObservable {
     for observer in observers { addObserver(observer) }
   }
 
-  /// Calls `body` with each observer that is an `Observer`, in order of registration, except those that
-  /// registered for keys only.
+  /// Calls `body` with each observer that is an `Observer`, in order of registration, except those
+  /// that registered for keys only.
   ///
   /// - Throws: what `body` throws; those after it are not called.
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
@@ -74,8 +75,8 @@ extension ProtocolObservable {
     for observer in observers { addObserver(observer, for: keys) }
   }
 
-  /// Calls `body` with the key and each observer that registered for it and is an `Observer`, in order of
-  /// registration.
+  /// Calls `body` with the key and each observer that registered for it and is an `Observer`, in
+  /// order of registration.
   ///
   /// - Throws: what `body` throws; those after it are not called.
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
@@ -85,8 +86,8 @@ extension ProtocolObservable {
     try observers.notify(for: key) { observer in try body(key, observer) }
   }
 
-  /// Calls `body` with each of several keys, one after the other, and each observer that registered for it
-  /// and is an `Observer`.
+  /// Calls `body` with each of several keys, one after the other, and each observer that registered
+  /// for it and is an `Observer`.
   ///
   /// - Throws: what `body` throws; those after it are not called.
   public func withObservers<Observer>(

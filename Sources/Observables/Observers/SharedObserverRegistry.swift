@@ -2,9 +2,9 @@ import Synchronization
 
 /// The protocol observers of an object that several threads use.
 ///
-/// Observers are held weakly, one registration for each, and for each key (K1, K2), and are called where they
-/// want to be (K3). May be used on any thread. See ``SharedProtocolObservable``, whose methods are the usual way
-/// to it.
+/// Observers are held weakly, one registration for each, and for each key (K1, K2), and are called
+/// where they want to be (K3). May be used on any thread. See ``SharedProtocolObservable``, whose
+/// methods are the usual way to it.
 public final class SharedObserverRegistry<Key: Hashable & Sendable>: ObserverList, Sendable {
   private let table = Mutex(ObserverTable<Key>())
 

@@ -1,10 +1,11 @@
-/// An object that several threads use, and that calls methods of protocols on whoever registered for them.
+/// An object that several threads use, and that calls methods of protocols on whoever registered
+/// for them.
 ///
-/// As ``ProtocolObservable``, except that all of it may be used on any thread, and that each observer
-/// is called in the context that it registered from, or asked for: the thread of its loop, its actor,
-/// or inline, by who makes the notification (K3). Whoever is called may add, remove and notify: nothing
-/// is locked meanwhile, and what it adds or removes is for the next notification. A call that is still
-/// on its way to another context when its observer is removed is not made.
+/// As ``ProtocolObservable``, except that all of it may be used on any thread, and that each
+/// observer is called in the context that it registered from, or asked for: the thread of its loop,
+/// its actor, or inline, by who makes the notification (K3). Whoever is called may add, remove and
+/// notify: nothing is locked meanwhile, and what it adds or removes is for the next notification. A
+/// call that is still on its way to another context when its observer is removed is not made.
 ///
 /// ```swift
 /// final class Store: SharedProtocolObservable {
@@ -19,8 +20,8 @@ public protocol SharedProtocolObservable: ObserverHolding, Sendable
 where Observers == SharedObserverRegistry<ObserverKey>, ObserverKey: Sendable {}
 
 extension SharedProtocolObservable {
-  /// Registers an observer, which is held weakly, and is called in `context`: by default where this is
-  /// called.
+  /// Registers an observer, which is held weakly, and is called in `context`: by default where this
+  /// is called.
   ///
   /// - Returns: false where it is registered already, which changes nothing.
   @discardableResult
@@ -40,8 +41,8 @@ extension SharedProtocolObservable {
     for observer in observers { addObserver(observer, in: context) }
   }
 
-  /// Has `body` called with each observer that is an `Observer`, in order of registration, except those that
-  /// registered for keys only.
+  /// Has `body` called with each observer that is an `Observer`, in order of registration, except
+  /// those that registered for keys only.
   ///
   /// Returns when those that are called inline were.
   ///
@@ -90,8 +91,8 @@ extension SharedProtocolObservable {
     for observer in observers { addObserver(observer, for: keys, in: context) }
   }
 
-  /// Has `body` called with the key and each observer that registered for it and is an `Observer`, in order
-  /// of registration.
+  /// Has `body` called with the key and each observer that registered for it and is an `Observer`,
+  /// in order of registration.
   ///
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
   public func withObservers<Observer>(
@@ -100,8 +101,8 @@ extension SharedProtocolObservable {
     observers.notify(for: key) { observer in body(key, observer) }
   }
 
-  /// Has `body` called with each of several keys, one after the other, and each observer that registered for
-  /// it and is an `Observer`.
+  /// Has `body` called with each of several keys, one after the other, and each observer that
+  /// registered for it and is an `Observer`.
   public func withObservers<Observer>(
     for keys: some Sequence<ObserverKey>,
     _ body: @escaping @Sendable (ObserverKey, Observer) -> Void

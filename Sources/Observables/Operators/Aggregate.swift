@@ -1,5 +1,5 @@
-/// The state of one operator (C9): what its members contributed, so that one of them that comes, goes
-/// or changes costs O(log n) at most.
+/// The state of one operator (C9): what its members contributed, so that one of them that comes,
+/// goes or changes costs O(log n) at most.
 package struct Aggregate {
   /// What an operator gives.
   package enum Value: Equatable {
@@ -116,8 +116,8 @@ package struct Aggregate {
     }
   }
 
-  /// What there is now is what is known to begin with; a failure is no value, and any value differs from
-  /// it.
+  /// What there is now is what is known to begin with; a failure is no value, and any value differs
+  /// from it.
   package mutating func begin() {
     if case .union = state {
       _ = takeChange()

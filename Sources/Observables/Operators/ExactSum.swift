@@ -1,8 +1,8 @@
-/// The exact sum of floating-point numbers and integers: what was added and taken away again leaves no
-/// trace, in any order.
+/// The exact sum of floating-point numbers and integers: what was added and taken away again leaves
+/// no trace, in any order.
 ///
-/// A fixed-point number wide enough for every double, in limbs of 32 bits that are kept in 64, so that
-/// carries wait until the sum is read. Infinities and NaN are counted. An addition is O(1).
+/// A fixed-point number wide enough for every double, in limbs of 32 bits that are kept in 64, so
+/// that carries wait until the sum is read. Infinities and NaN are counted. An addition is O(1).
 struct ExactSum {
   /// The weight of the first limb's lowest bit: 2 to this power, that of the smallest double.
   private static let lowest = -1074
@@ -102,8 +102,8 @@ struct ExactSum {
       while top > 0, limbs[top] == 0 { top -= 1 }
     }
     let length = 32 * top + 64 - limbs[top].leadingZeroBitCount
-    // A double has the 53 leading bits; what is below them decides the rounding. A subnormal one has
-    // fewer, down to the first limb's lowest.
+    // A double has the 53 leading bits; what is below them decides the rounding. A subnormal one
+    // has fewer, down to the first limb's lowest.
     let shift = max(length - 53, 0)
     let significand = word(at: shift) & (1 << 53 - 1)
     let isUp: Bool
@@ -114,7 +114,8 @@ struct ExactSum {
       let rest = divisor - remainder
       isUp = remainder > rest || remainder == rest && significand & 1 == 1
     }
-    // The hidden bit is one more in the exponent, and so is a significand that rounding made longer.
+    // The hidden bit is one more in the exponent, and so is a significand that rounding made
+    // longer.
     let pattern = UInt64(shift) << 52 + significand + (isUp ? 1 : 0)
     return Double(bitPattern: min(pattern, Double.infinity.bitPattern))
   }

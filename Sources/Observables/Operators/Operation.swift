@@ -5,7 +5,8 @@ package enum Operation: String, CaseIterable, Sendable {
   case unionOfArrays, distinctUnionOfArrays
   case unionOfSets, distinctUnionOfSets
 
-  /// Puts the values of all members together: all but those that stand for one element, or the size.
+  /// Puts the values of all members together: all but those that stand for one element, or the
+  /// size.
   package var isAggregate: Bool { self != .first && self != .last && self != .count }
 
   /// Its values are the members of the collections that the path leads to.

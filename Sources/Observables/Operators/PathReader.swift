@@ -25,8 +25,8 @@ package struct PathReader {
 
   /// The value at the end of the path, from `root`; nil where the path is not reachable.
   ///
-  /// - Throws: ``PathError`` for a path that stands for many values, and for a value that an operator
-  ///   cannot take; it names the element.
+  /// - Throws: ``PathError`` for a path that stands for many values, and for a value that an
+  ///   operator cannot take; it names the element.
   /// - Complexity: O(members) for an operator that nobody observes.
   package func value(from root: Any?) throws -> Any? { try value(from: root, step: 0) }
 
@@ -121,8 +121,8 @@ package struct PathReader {
   }
 }
 
-/// What can be read through: a model by its properties, other objects by themselves, a collection that
-/// is a value by its elements, and a structure by its fields.
+/// What can be read through: a model by its properties, other objects by themselves, a collection
+/// that is a value by its elements, and a structure by its fields.
 private func readable(_ value: Any?) -> (any PathReadable)? {
   guard let value else { return nil }
   if let object = value as? any PathReadable { return object }
@@ -180,8 +180,8 @@ extension KeyPathObservable {
   /// Integers are `Int` or the property's own type, a union is an array; nil where the path is not
   /// reachable.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have, for a path that stands for
-  ///   many values, and for a value that an operator cannot take.
+  /// - Throws: ``PathError`` for a component that its object doesn't have, for a path that stands
+  ///   for many values, and for a value that an operator cannot take.
   /// - Complexity: O(length of the path), and O(members) for an operator that nobody observes.
   public func value(at path: Path) throws -> Any? { try PathReader(path).value(from: self) }
 }

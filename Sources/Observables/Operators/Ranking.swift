@@ -2,8 +2,8 @@ internal import HeapModule
 
 /// The values of one type that are there, the least or the greatest of them at hand.
 ///
-/// A heap has each value once, also some that have left: those are dropped when they come to the top,
-/// or all together when they are more than the others.
+/// A heap has each value once, also some that have left: those are dropped when they come to the
+/// top, or all together when they are more than the others.
 struct Ranking<Value: Hashable & Comparable> {
   private struct Entry {
     var count = 0

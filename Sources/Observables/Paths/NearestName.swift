@@ -1,7 +1,7 @@
 /// The candidate that a misspelt name most likely meant (P9), or nil when none is near.
 ///
-/// Near means at most a third of its letters have to be changed, added, left out or swapped, of a short
-/// name one, and not all.
+/// Near means at most a third of its letters have to be changed, added, left out or swapped, of a
+/// short name one, and not all.
 /// - Complexity: O(candidates · length²).
 package func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
   let wanted = Array(name.lowercased().utf8)

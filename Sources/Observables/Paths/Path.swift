@@ -18,7 +18,8 @@ public final class Path: Sendable {
   let kinds: [Component.Kind]
   /// Some component is an operator.
   let hasOperators: Bool
-  /// The first step that puts many values together (`@sum`); what follows belongs to its computation.
+  /// The first step that puts many values together (`@sum`); what follows belongs to its
+  /// computation.
   let aggregateStep: Int
 
   /// What each component means to the kind of object that it was applied to last: the number of the
@@ -107,8 +108,8 @@ public final class Path: Sendable {
 extension Path {
   /// A path of exactly these components: `Path("green.tea", 3)`.
   ///
-  /// A literal is a name with its dots, or an integer key; other keys are spelled `.key(…)`, as is the
-  /// name in a path of one: `Path("green.tea")` is parsed.
+  /// A literal is a name with its dots, or an integer key; other keys are spelled `.key(…)`, as is
+  /// the name in a path of one: `Path("green.tea")` is parsed.
   public convenience init(_ first: Component, _ more: Component...) {
     self.init(components: [first] + more)
   }

@@ -1,5 +1,5 @@
-/// What is wrong with the text of one component that other notations would have a meaning for, and what it
-/// would be here (P2).
+/// What is wrong with the text of one component that other notations would have a meaning for, and
+/// what it would be here (P2).
 struct PathSpelling {
   private let text: String
 

@@ -20,7 +20,8 @@ local function sentences()
   return list and #list > 0 and concat(list, ": ") .. ": " or ""
 end
 
--- The line of the fixture that is running; the place elsewhere if it isn't. All lines that led there.
+-- The line of the fixture that is running; the place elsewhere if it isn't. All lines that led
+-- there.
 local function place()
   local file, line, trail = nil, nil, {}
   for level = 2, 40 do
@@ -108,8 +109,8 @@ local function below(path, key)
   return path .. "[" .. show(key, 0) .. "]"
 end
 
--- Adds "path: actual, expected …" to `found` for each difference. `seen` has the pairs of objects that
--- are being compared, so that loops end.
+-- Adds "path: actual, expected …" to `found` for each difference. `seen` has the pairs of objects
+-- that are being compared, so that loops end.
 local function compare(actual, expected, path, found, seen)
   if actual == expected or actual ~= actual and expected ~= expected then return end
   if is_walkable(actual) and is_walkable(expected) then
@@ -158,8 +159,8 @@ function expect(value, what)
   return value
 end
 
--- Fails if the values differ, deeply, and names what does; returns whether they are equal. Objects of
--- the host can be compared with tables.
+-- Fails if the values differ, deeply, and names what does; returns whether they are equal. Objects
+-- of the host can be compared with tables.
 function expect_equal(actual, expected, what)
   return (check_equal(actual, expected, what))
 end

@@ -4,8 +4,8 @@ import Observables
 
 /// What the cases of collections ask of a Swift program.
 ///
-/// `swift_core` is a table of functions over numbers that stand for objects and lists, for cases that
-/// Swift code carries out. A value goes as it is, or as the list {number}.
+/// `swift_core` is a table of functions over numbers that stand for objects and lists, for cases
+/// that Swift code carries out. A value goes as it is, or as the list {number}.
 final class SwiftCollections {
   private unowned let host: LuaHost
   private var objects: [Object] = []

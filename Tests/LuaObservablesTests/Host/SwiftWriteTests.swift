@@ -3,8 +3,8 @@ import LuaObservables
 import Observables
 import Testing
 
-/// What scripts and Swift do to each other's objects between two turns: causes of calls, calls of functions,
-/// ends of tables.
+/// What scripts and Swift do to each other's objects between two turns: causes of calls, calls of
+/// functions, ends of tables.
 struct SwiftWriteTests {
   private let test: TestHost
   private let ada = Creature(name: "Ada")

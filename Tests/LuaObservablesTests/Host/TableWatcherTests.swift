@@ -3,8 +3,8 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Swift watchers of tables of scripts: one or several paths, with and without an observer, immediate or
-/// not, with all options.
+/// Swift watchers of tables of scripts: one or several paths, with and without an observer,
+/// immediate or not, with all options.
 struct TableWatcherTests {
   private final class View {}
 

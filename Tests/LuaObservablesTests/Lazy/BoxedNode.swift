@@ -2,8 +2,8 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A node of Swift in a graph of tables: what it refers to are boxes, tables whose `it` is a table or
-/// a Swift object, and a list of either.
+/// A node of Swift in a graph of tables: what it refers to are boxes, tables whose `it` is a table
+/// or a Swift object, and a list of either.
 final class BoxedNode: ObservableModel {
   static let properties = ModelProperties(for: BoxedNode.self) {
     Property("source", get: { $0.source }, set: { $0.source = $1 })

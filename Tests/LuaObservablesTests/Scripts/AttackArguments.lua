@@ -1,5 +1,5 @@
--- Every function and method of the module with arguments of all kinds, right and wrong: it works, or is an
--- error with a text; what it leaves behind can be watched, written and dropped.
+-- Every function and method of the module with arguments of all kinds, right and wrong: it works,
+-- or is an error with a text; what it leaves behind can be watched, written and dropped.
 local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")

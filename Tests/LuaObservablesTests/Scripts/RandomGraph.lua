@@ -2,10 +2,10 @@
 --
 --   obs-lua RandomGraph.lua [seed [count]]
 --
--- Random writes, replacements, registrations, stops and pauses over random paths: through loops, shared
--- objects, nil, lists, inherited values and, where the host has them, Swift models. After each write
--- the reference walks every path of every watcher again. A watcher is to be called if any element that
--- its paths store was another one, once per flush, earliest registered first.
+-- Random writes, replacements, registrations, stops and pauses over random paths: through loops,
+-- shared objects, nil, lists, inherited values and, where the host has them, Swift models. After
+-- each write the reference walks every path of every watcher again. A watcher is to be called if
+-- any element that its paths store was another one, once per flush, earliest registered first.
 local obs = require "obs"
 
 local random = math.random
@@ -112,8 +112,8 @@ end
 
 local function can_run(watcher) return watcher.active and not watcher.paused end
 
--- Does one write; says who has to be called for it. A sort puts elements elsewhere and back (T5): who
--- watches a slot may be called for that.
+-- Does one write; says who has to be called for it. A sort puts elements elsewhere and back (T5):
+-- who watches a slot may be called for that.
 local function write(work, kind)
   local is_single, is_sort = kind == "single", kind == "sort"
   local heard = world.heard

@@ -27,8 +27,8 @@ end
 -- What the collector does while a program runs.
 local MODES = {"stopped", "incremental", "generational"}
 
--- nil, or what is different. The reference runs outside of the coroutine: errors of a deep stack are
--- endless inside (Lua 5.4.4).
+-- nil, or what is different. The reference runs outside of the coroutine: errors of a deep stack
+-- are endless inside (Lua 5.4.4).
 local function difference(program)
   local texts = generate.texts(program)
   return await(function(done)

@@ -422,8 +422,8 @@ check("L3: an observer that died first ends its watcher silently, on_end is not 
 end)
 -- L8
 
--- Drops what `make` returns, and stops the collector between the moment in which it gives that up and the
--- run of its finalizers, which wait behind those of many objects.
+-- Drops what `make` returns, and stops the collector between the moment in which it gives that up
+-- and the run of its finalizers, which wait behind those of many objects.
 local function condemn(make)
   local probe = setmetatable({}, { __mode = "v" })
   collectgarbage()

@@ -1,4 +1,5 @@
--- Rules Z2, Z7 and Z10: what depends on equal values, `peek`, and what tracked getters of models read.
+-- Rules Z2, Z7 and Z10: what depends on equal values, `peek`, and what tracked getters of models
+-- read.
 local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")

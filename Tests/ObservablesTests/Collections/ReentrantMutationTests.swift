@@ -48,7 +48,8 @@ struct ReentrantMutationTests {
     loop.endTurn()
     loop.endTurn()
     #expect(list.count == 4)
-    // Three removals; and the entries of those that died, when nobody had to be told of them any more.
+    // Three removals; and the entries of those that died, when nobody had to be told of them any
+    // more.
     #expect(told == [3, 3])
   }
 

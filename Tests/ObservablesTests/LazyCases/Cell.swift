@@ -1,6 +1,7 @@
 import Observables
 
-/// An element of long chains: its value is one more than that of the cell on its left, or its source.
+/// An element of long chains: its value is one more than that of the cell on its left, or its
+/// source.
 ///
 /// The left one is held weakly: chains of strong references overflow the stack by themselves.
 class Cell: ObservableModel {

@@ -5,7 +5,8 @@ struct DoubtingWatcher {
   /// The value that the property had, as its receiver keeps it, and the version of that.
   let old: AnyObject?
   let version: Int
-  /// The path that hears of all properties of the object; nil where the property itself is on a path.
+  /// The path that hears of all properties of the object; nil where the property itself is on a
+  /// path.
   let every: Path?
   var time: Int
 
@@ -33,7 +34,8 @@ extension Engine {
           }
         }
       }
-      // Their paths follow replaced objects at once: what is written next may lie on the new branch.
+      // Their paths follow replaced objects at once: what is written next may lie on the new
+      // branch.
       for call in changed {
         guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
           rewire(watcher), watcher.pointee.flags.contains(.immediate)

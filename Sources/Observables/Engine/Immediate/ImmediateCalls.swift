@@ -5,8 +5,8 @@
 /// - while its watcher is running: each (`reruns`), made after that has returned;
 /// - while calls are nested too deep: each (`deferred`), made when the outermost has returned.
 ///
-/// A watcher that sets itself off, or several that set each other off, are counted until the outermost
-/// call has returned; beyond the limit their calls are dropped with an error.
+/// A watcher that sets itself off, or several that set each other off, are counted until the
+/// outermost call has returned; beyond the limit their calls are dropped with an error.
 final class ImmediateCalls {
   struct Call {
     let watcher: WatcherID
@@ -65,8 +65,8 @@ final class ImmediateCalls {
   /// How many batches are open.
   @exclusivity(unchecked) private(set) var batchDepth = 0
   @exclusivity(unchecked) private var waiting: [WatcherID: WaitingCall] = [:]
-  /// Of watchers of derived values, which are compared when the batch ends, or when a paused one goes on:
-  /// the first change of what they are derived from.
+  /// Of watchers of derived values, which are compared when the batch ends, or when a paused one
+  /// goes on: the first change of what they are derived from.
   @exclusivity(unchecked) private var derived: [WatcherID: WaitingCall] = [:]
   /// What is being made, the outermost first: a callback that writes begins another one.
   @exclusivity(unchecked) private var lists: [List] = []
@@ -80,8 +80,8 @@ final class ImmediateCalls {
 
   // MARK: Calling
 
-  /// Calls those watchers, in order of registration, and once per change, by however many of its paths a
-  /// watcher hears of it; those that compare by themselves are asked first.
+  /// Calls those watchers, in order of registration, and once per change, by however many of its
+  /// paths a watcher hears of it; those that compare by themselves are asked first.
   func make(_ calls: [Call]) {
     if calls.isEmpty { return }
     engine.records.hold {
@@ -108,8 +108,9 @@ final class ImmediateCalls {
 
   /// Makes calls, one for each watcher, in order of registration.
   ///
-  /// A callback that writes begins another list. A watcher that is called by that one is told before what
-  /// the lists around it still have for it: it hears of changes in the order in which they were made.
+  /// A callback that writes begins another list. A watcher that is called by that one is told
+  /// before what the lists around it still have for it: it hears of changes in the order in which
+  /// they were made.
   private func makeList(_ calls: [Call]) {
     let top = lists.count
     lists.append(List(calls))
@@ -129,8 +130,8 @@ final class ImmediateCalls {
     lists.removeLast()
   }
 
-  /// Saves the changes of a list behind its next call, or before that, which callbacks that write may need;
-  /// each once for all receivers of a kind.
+  /// Saves the changes of a list behind its next call, or before that, which callbacks that write
+  /// may need; each once for all receivers of a kind.
   private func keepValues(at index: Int, behind offset: Int) {
     var last: (change: Change, receiver: ObjectIdentifier, saved: AnyObject?)?
     for place in (lists[index].next + offset + 1)..<lists[index].calls.count {
@@ -175,8 +176,8 @@ final class ImmediateCalls {
     } else if watcher.pointee.flags.contains(.running) {
       if count(watcher) { reruns.append(saved(call, watcher)) }
     } else if depth > 0, nested[call.watcher, default: 0] > engine.immediateLimit {
-      // Of what was reported as endless nothing more is called: several that set each other off would
-      // multiply their limits.
+      // Of what was reported as endless nothing more is called: several that set each other off
+      // would multiply their limits.
     } else if depth >= nestingLimit || deferred.contains(where: { $0.watcher == call.watcher }) {
       if count(watcher) { deferred.append(saved(call, watcher)) }
     } else {
@@ -250,8 +251,8 @@ final class ImmediateCalls {
     watcher.pointee.flags.remove(.running)
   }
 
-  /// A watcher that was called for another reason than a write has returned: makes the calls that it set
-  /// off itself meanwhile.
+  /// A watcher that was called for another reason than a write has returned: makes the calls that
+  /// it set off itself meanwhile.
   func makeReruns(of watcher: WatcherRef) {
     guard let call = takeRerun(of: watcher.identity) else { return }
     if watcher.pointee.flags.contains(.paused) {
@@ -297,14 +298,15 @@ final class ImmediateCalls {
     waiting[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
   }
 
-  /// While a batch is open, or the watcher is paused, something was written that derived values on the paths of a watcher depend on.
+  /// While a batch is open, or the watcher is paused, something was written that derived values on
+  /// the paths of a watcher depend on.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
     if derived[call.watcher] != nil { return }
     derived[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
   }
 
-  /// A derived value on a path that goes is another one than before the batch: the call for it, or for
-  /// what was noted of the watcher's derived values, is made when the batch ends.
+  /// A derived value on a path that goes is another one than before the batch: the call for it, or
+  /// for what was noted of the watcher's derived values, is made when the batch ends.
   func keep(_ doubt: (call: Call, time: Int)?, of watcher: WatcherRef, on path: Path) {
     let name = watcher.identity
     let noted = doubt.map(WaitingCall.init) ?? derived[name]

@@ -4,8 +4,8 @@ extension ObservationCore {
   public enum ImmediateChange {
     /// A write that is under way.
     case written(Change)
-    /// One that is over, in a form of the receiver's that needs nothing of the graph; nil where nothing is
-    /// known of it.
+    /// One that is over, in a form of the receiver's that needs nothing of the graph; nil where
+    /// nothing is known of it.
     case saved(AnyObject?)
 
     /// T5: nothing changed.

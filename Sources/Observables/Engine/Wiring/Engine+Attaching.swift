@@ -1,8 +1,8 @@
 /// Making the links of a path: at registration, and for objects that come to lie on it.
 ///
-/// Everything here is iterative: a path may have 10,000 components. Code of the program may run between
-/// any two links (getters, error callbacks, finalizers) and may do anything: whatever was found before
-/// is looked at again afterwards (`Wire.phase`, `Link.isDead`, `Node.isDead`).
+/// Everything here is iterative: a path may have 10,000 components. Code of the program may run
+/// between any two links (getters, error callbacks, finalizers) and may do anything: whatever was
+/// found before is looked at again afterwards (`Wire.phase`, `Link.isDead`, `Node.isDead`).
 extension Engine {
   /// Adds a path to a watcher, from its observed object or from another one.
   ///
@@ -142,8 +142,8 @@ extension Engine {
 
   /// A name that was written while nobody could know its object turns out to be misspelt (P9).
   ///
-  /// Told once. One that is like no other is a name of other objects, which may lie there by turns; and
-  /// of many objects some may lack it.
+  /// Told once. One that is like no other is a name of other objects, which may lie there by turns;
+  /// and of many objects some may lack it.
   func complain(_ error: any Error, about wire: WireRef, below parent: LinkRef?) {
     guard let error = error as? PathError, error.suggestion != nil || error.code == .otherLoop,
       !wire.pointee.hasComplained

@@ -2,8 +2,8 @@
 extension Engine {
   /// Takes a path away again; the watcher ends with its last one (L5).
   ///
-  /// What it is to be called for on account of that path it is called for nevertheless, if it has other
-  /// paths. True if it had that path.
+  /// What it is to be called for on account of that path it is called for nevertheless, if it has
+  /// other paths. True if it had that path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
     var next = watcher.pointee.wires
     while let wire = next {
@@ -21,8 +21,8 @@ extension Engine {
     return false
   }
 
-  /// Looks whether derived values on a path that is about to go are others than those delivered last:
-  /// nobody could tell later.
+  /// Looks whether derived values on a path that is about to go are others than those delivered
+  /// last: nobody could tell later.
   ///
   /// May run code of the program.
   private func keepCall(of watcher: WatcherRef, for wire: WireRef) {

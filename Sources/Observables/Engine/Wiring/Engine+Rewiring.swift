@@ -1,10 +1,11 @@
-/// Bringing the links of a watcher up to date with the objects (P6): by identity, never by equality.
+/// Bringing the links of a watcher up to date with the objects (P6): by identity, never by
+/// equality.
 ///
 /// A write marks the links behind which something was replaced as *stale*, and those whose derived
 /// value may be another one as *dirty*. Both stay in lists of their path until the watcher runs.
 ///
-/// A slot may be quiet only while its links are marked: nobody hears of further writes. Whoever takes a
-/// mark off therefore arms the slot again.
+/// A slot may be quiet only while its links are marked: nobody hears of further writes. Whoever
+/// takes a mark off therefore arms the slot again.
 extension Engine {
   // MARK: Marks
 

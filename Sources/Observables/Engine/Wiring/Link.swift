@@ -16,7 +16,8 @@ struct Link {
   var isDirty = false
   /// A list has come to lie behind it, and digits in it are followed from the flush on (C4).
   var awaitsFlush = false
-  /// It was taken out of its slot while it was stale or dirty; freed by whoever works that list off.
+  /// It was taken out of its slot while it was stale or dirty; freed by whoever works that list
+  /// off.
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?

@@ -1,15 +1,15 @@
 /// The routes of a path that goes over many objects.
 ///
-/// One object at one step of a path is one link, however many routes lead there. The links are a tree:
-/// each hangs below the link that has found its object (`Link.parent`). Other links that come to the
-/// same object at the same step *join* the link that is there, and that is noted here. Where the tree
-/// is cut above a link, it moves to one of those that have joined it and are not below the cut; so a
-/// link lives exactly as long as a route leads to it, lists that contain each other included. A path
-/// costs O(steps × objects) that way, a cut O(links and joins below it).
+/// One object at one step of a path is one link, however many routes lead there. The links are a
+/// tree: each hangs below the link that has found its object (`Link.parent`). Other links that come
+/// to the same object at the same step *join* the link that is there, and that is noted here. Where
+/// the tree is cut above a link, it moves to one of those that have joined it and are not below the
+/// cut; so a link lives exactly as long as a route leads to it, lists that contain each other
+/// included. A path costs O(steps × objects) that way, a cut O(links and joins below it).
 ///
-/// A path without wildcards has no routes. The objects right below its first wildcard are noted only
-/// where one of them is a collection whose elements the next name is asked of: nothing else can lead to
-/// the same step.
+/// A path without wildcards has no routes. The objects right below its first wildcard are noted
+/// only where one of them is a collection whose elements the next name is asked of: nothing else
+/// can lead to the same step.
 final class Routes {
   private struct Place: Hashable {
     let step: Int32
@@ -79,8 +79,8 @@ final class Routes {
 
   // MARK: Cutting
 
-  /// Of links that lose their place in the tree, moves those that another route leads to, with all below
-  /// them.
+  /// Of links that lose their place in the tree, moves those that another route leads to, with all
+  /// below them.
   ///
   /// - Returns: the others.
   func rescue(_ links: [LinkRef]) -> [LinkRef] {

@@ -1,4 +1,5 @@
--- C2–C12: random programs over Swift arrays that Swift code changes and observes, against a reference.
+-- C2–C12: random programs over Swift arrays that Swift code changes and observes, against a
+-- reference.
 local random = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/random.lua")
 
 random.try("swift", 40)

@@ -1,5 +1,5 @@
--- Rule C9 where a collection has lazy keys of its own: they are no elements, neither for operators and
--- sizes nor for `*` before the end of a path, whether they are valid or not, observed or not.
+-- Rule C9 where a collection has lazy keys of its own: they are no elements, neither for operators
+-- and sizes nor for `*` before the end of a path, whether they are valid or not, observed or not.
 local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")

@@ -290,7 +290,8 @@ check("the constructor refuses names that are not declared", function()
   assert(message:match "^[^\n]*Models%.lua:%d+: User has no", message)
 end)
 
--- What is no model ---------------------------------------------------------------------------------
+-- What is no model
+-- ---------------------------------------------------------------------------------
 
 check("a model has a name", function()
   fails("bad argument #1 to 'model' %(name expected, got no value%)", obs.model)

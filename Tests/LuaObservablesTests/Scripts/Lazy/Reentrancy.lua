@@ -1,4 +1,5 @@
--- Rules Z, B3 and T12: what getters and comparisons may do to the properties that are being computed.
+-- Rules Z, B3 and T12: what getters and comparisons may do to the properties that are being
+-- computed.
 local obs = require "obs"
 
 local directory = debug.getinfo(1, "S").source:match "^@(.*/)"

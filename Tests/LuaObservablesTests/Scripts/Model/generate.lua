@@ -64,7 +64,8 @@ function Generator:in_list(is_spread)
   if r <= 7 then return self.declares_late and "#1" or "*" end
   if r <= 9 then return "*." .. self:leaf() end
   if r == 10 then return self:leaf() end
-  -- Whether what leaves behind a wildcard, or behind what is computed, takes the path along, is open.
+  -- Whether what leaves behind a wildcard, or behind what is computed, takes the path along, is
+  -- open.
   if r == 11 and not is_spread then
     return chance(2) and tostring(random(2)) or random(2) .. "." .. self:leaf()
   end
@@ -246,8 +247,8 @@ operation("get", 2, function(self)
   local path = self:path_from(slot)
   return {slot = slot, path = path}
 end, function(n)
-  -- The order of dictionaries and sets is free, and with it that of their unions; and so is which of
-  -- 1 and 1.0 is the least.
+  -- The order of dictionaries and sets is free, and with it that of their unions; and so is which
+  -- of 1 and 1.0 is the least.
   local is_open = n.path:find "nion" and (n.slot >= MAP or n.path:find "map" or n.path:find "set")
     or n.path:find "@m"
   local show = is_open and "bag" or "say"
@@ -275,8 +276,8 @@ local EQUALS = {
   "function(a, b) return type(a) == type(b) end",
 }
 
--- Whether operations on lists that change nothing are changes to `equals`, is open; what it makes of
--- computed values has tests of its own.
+-- Whether operations on lists that change nothing are changes to `equals`, is open; what it makes
+-- of computed values has tests of its own.
 local function is_compared(slot, paths)
   local text = table.concat(paths, " ")
   return slot <= #OBJECTS and not (text:find "[*#i@]" or text:find "count" or text:find "%l%d")
@@ -386,8 +387,8 @@ end)
 
 -- Lazy properties
 
--- What getters depend on, and what they do. `plain`: on nothing that is computed, so that it is known
--- when an override ends.
+-- What getters depend on, and what they do. `plain`: on nothing that is computed, so that it is
+-- known when an override ends.
 local GETTERS = {
   {plain = true, "{'a'}", "return num(self.a) + 1"},
   {plain = true, "{'a', 'b'}", "return num(self.a) + num(self.b)"},
@@ -413,7 +414,8 @@ local OBJECT_GETTERS = {
 }
 local LAZY_NAMES = {"q1", "q1", "q2", "q2", "p1", "k1", "u1", "v1", "n1", "r1", "m1", "c1"}
 
--- The declaration of a property: what it is, for `obs.lazy` and `obs.computed` with or without a target.
+-- The declaration of a property: what it is, for `obs.lazy` and `obs.computed` with or without a
+-- target.
 function Generator:declaration(name)
   local kind = name:sub(1, 1)
   local function getter(list)
@@ -448,8 +450,8 @@ end
 
 operation("declare", 3, function(self)
   local name = pick(LAZY_NAMES)
-  -- Whether those that watch all properties are called for one more, is open; and so it is where there
-  -- is no value that could be another one.
+  -- Whether those that watch all properties are called for one more, is open; and so it is where
+  -- there is no value that could be another one.
   if self.watchers > 0 and (name == "u1" or not self.declares_late) then return nil end
   local what, how = self:declaration(name)
   return {what = what, how = how, target = self:object(), name = name}

@@ -1,4 +1,5 @@
--- Runs a program in a world, the real one or that of the reference, and keeps the log of what happens.
+-- Runs a program in a world, the real one or that of the reference, and keeps the log of what
+-- happens.
 --
 -- A program is a list of statements in Lua, each a text. They share the tables `o` (objects), `w`
 -- (watchers), `f` (functions), `m` (metatables) and `s` (scopes), and the functions below. What is
@@ -119,8 +120,8 @@ local function vocabulary(self, lua)
     self:say("says %s", table.concat(texts, " "))
   end
 
-  -- Whether a property is valid, or its value if it is. What is watched, or what that depends on, may
-  -- be computed at any time.
+  -- Whether a property is valid, or its value if it is. What is watched, or what that depends on,
+  -- may be computed at any time.
   function env.ask(how, object, name)
     local answer = lua.obs[how](object, name)
     table.insert(self.log, {text = "asks " .. name, answer = self:name(answer),
@@ -275,9 +276,9 @@ local function reference_functions(M)
   return lua
 end
 
--- `mode`: how the collector works, which decides what dies. Where it is stopped, that is what nothing
--- leads to when a program collects; else the world holds all objects, and the collector may do a bit of
--- its work between any two statements.
+-- `mode`: how the collector works, which decides what dies. Where it is stopped, that is what
+-- nothing leads to when a program collects; else the world holds all objects, and the collector may
+-- do a bit of its work between any two statements.
 local function new(lua, mode)
   local self = setmetatable({log = {}, runs = {{}}, errors = {}, failures = {}, shown = {}}, World)
   self.names = setmetatable({}, {__mode = mode == "stopped" and "k" or nil})
@@ -315,8 +316,8 @@ end
 
 -- One run ---------------------------------------------------------------------------------------
 
--- Runs the statements, and calls `done`. A statement "turn" ends the turn, and so does "collect", as
--- what a turn has to tell may hold objects until it is over.
+-- Runs the statements, and calls `done`. A statement "turn" ends the turn, and so does "collect",
+-- as what a turn has to tell may hold objects until it is over.
 function World:run(statements, done)
   local i = 0
   local later = self.env.obs.next_turn
@@ -411,8 +412,8 @@ function worlds.reference(statements, mode)
   return self
 end
 
--- Whether a line of the real log is one that the reference has. A watcher may be told any of its paths
--- that a change lies on.
+-- Whether a line of the real log is one that the reference has. A watcher may be told any of its
+-- paths that a change lies on.
 local function is_as(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a == b end
   if a.text ~= b.text then return false end

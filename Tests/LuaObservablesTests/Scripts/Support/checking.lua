@@ -2,7 +2,8 @@
 -- `dofile(… .. "Support/checking.lua")`.
 local obs = require "obs"
 
--- Tests of Swift report what fails at its line. A script that is run by itself ends with all that did.
+-- Tests of Swift report what fails at its line. A script that is run by itself ends with all that
+-- did.
 local failures = {}
 local check = case or function(sentence, body)
   local ok, message = xpcall(body, debug.traceback)

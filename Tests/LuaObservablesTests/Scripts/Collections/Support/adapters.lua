@@ -2,8 +2,8 @@
 --
 -- A list adapter makes objects (`new`), with the properties name, price, flag, tags and items, and
 -- lists of objects or numbers (`list`; `numbers` where empty ones are told apart), and does to them
--- what a program would. What it gives back is used as any object: `object.items = adapter.list {…}`.
--- A keyed adapter makes dictionaries or sets.
+-- what a program would. What it gives back is used as any object: `object.items = adapter.list
+-- {…}`. A keyed adapter makes dictionaries or sets.
 local obs = require "obs"
 
 local function copy(list) return table.move(list, 1, #list, 1, {}) end

@@ -163,7 +163,8 @@ local function swift(kind, way)
   return adapter
 end
 
--- Both: every second node is a Swift object, whose references are boxes, tables {it = node} --------
+-- Both: every second node is a Swift object, whose references are boxes, tables {it = node}
+-- --------
 
 local function mixed(kind, is_tracked)
   local adapter = common {

@@ -1,8 +1,8 @@
 -- Random graphs of lazy properties, beside a reference that works everything out again after each
 -- statement: what is read, who is called, and that no getter runs for nothing.
 --
--- A program is a list of statements, tables. `random.run(kind, program)` runs one again, as a failure
--- is printed: what fails is made as short as it can be first.
+-- A program is a list of statements, tables. `random.run(kind, program)` runs one again, as a
+-- failure is printed: what fails is made as short as it can be first.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local obs = require "obs"
 local adapters = dofile(folder .. "adapters.lua")
@@ -147,7 +147,8 @@ function Statements:flush()
   self:check_calls()
 end
 
--- What watchers see ---------------------------------------------------------------------------------
+-- What watchers see
+-- ---------------------------------------------------------------------------------
 
 -- The stored elements of a watcher's path, and what is computed at its end.
 function Run:shot(w, look)
@@ -224,7 +225,8 @@ function Run:check_read(node, result)
   end
 end
 
--- How often getters ran -------------------------------------------------------------------------------
+-- How often getters ran
+-- -------------------------------------------------------------------------------
 
 -- After a statement that may compute what is in `allowed`, each once.
 function Run:check_runs(what, allowed)
@@ -260,8 +262,8 @@ function Run:settle()
   return look
 end
 
--- An override ends with the next invalidation. Where its dependencies were computed again and are what
--- they were, it is free to last; so the node is asked.
+-- An override ends with the next invalidation. Where its dependencies were computed again and are
+-- what they were, it is free to last; so the node is asked.
 function Run:resolve(look)
   for _, node in ipairs(self.nodes) do
     local kind = self.disturbed[node]
@@ -292,8 +294,8 @@ function Run:perform(statement)
   while self:resolve(look) do look = self:settle() end
   self.before = look
 
-  -- Who is to be called for it. What a pending watcher had on its paths may be computed to see whether
-  -- it changed.
+  -- Who is to be called for it. What a pending watcher had on its paths may be computed to see
+  -- whether it changed.
   local allowed, watched = self.watched or {}, {}
   self.watched = name ~= "flush" and allowed or nil
   for _, w in ipairs(self.watchers) do

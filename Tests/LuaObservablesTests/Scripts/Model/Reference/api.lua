@@ -1,14 +1,14 @@
--- One world of the reference: a fresh set of objects, watchers and turns, with the module `obs` and the
--- functions of Lua as a program sees them.
+-- One world of the reference: a fresh set of objects, watchers and turns, with the module `obs` and
+-- the functions of Lua as a program sees them.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local parts = {}
 for i, name in ipairs {"objects", "paths", "lazies", "watchers", "collections"} do
   parts[i] = dofile(folder .. name .. ".lua")
 end
 
--- `told.report(error, kind, name)` hears of the errors of callbacks, `told.needed(property)` that the
--- value of a lazy one is asked for, `told.spoiled(property)` that it may have to be computed again,
--- and `told.overridden(property)` that it was assigned.
+-- `told.report(error, kind, name)` hears of the errors of callbacks, `told.needed(property)` that
+-- the value of a lazy one is asked for, `told.spoiled(property)` that it may have to be computed
+-- again, and `told.overridden(property)` that it was assigned.
 return function(told)
   local M = {scopes = {}}
   for name, f in next, told do M[name] = f end

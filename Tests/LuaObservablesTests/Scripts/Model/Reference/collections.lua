@@ -89,7 +89,8 @@ return function(M)
     end
   end
 
-  -- Arrays ------------------------------------------------------------------------------------------
+  -- Arrays
+  -- ------------------------------------------------------------------------------------------
 
   local function check(array, i, more)
     i = math.tointeger(i)
@@ -164,7 +165,8 @@ return function(M)
     return array
   end
 
-  -- Dictionaries --------------------------------------------------------------------------------------
+  -- Dictionaries
+  -- --------------------------------------------------------------------------------------
 
   function M.dictionary(entries)
     local fields = {}
@@ -172,7 +174,8 @@ return function(M)
     return (collection("dictionary", nil, fields))
   end
 
-  -- Sets: members are stored by their names ---------------------------------------------------------------
+  -- Sets: members are stored by their names
+  -- ---------------------------------------------------------------
 
   local numbers, last_number = setmetatable({}, {__mode = "k"}), 0
   function Set.key_of(_, value)
@@ -240,7 +243,8 @@ return function(M)
     return set
   end
 
-  -- What is told of collections (C10, C5) -----------------------------------------------------------------
+  -- What is told of collections (C10, C5)
+  -- -----------------------------------------------------------------
 
   function M.observe_edits(object, callback, options)
     local path = {text = "edits", {kind = "edits", text = "*"}}

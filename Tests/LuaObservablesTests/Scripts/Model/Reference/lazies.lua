@@ -1,8 +1,8 @@
 -- Lazy properties of the reference (Z1 …).
 --
--- A property knows the value that it computed last, and what it was made of: the paths that it depends
--- on, and what was computed on these. Whether it is still right is asked when somebody reads it: all
--- of that is looked at again.
+-- A property knows the value that it computed last, and what it was made of: the paths that it
+-- depends on, and what was computed on these. Whether it is still right is asked when somebody
+-- reads it: all of that is looked at again.
 return function(M)
   local data, same = M.data, M.same
 
@@ -104,7 +104,8 @@ return function(M)
     local tracer, own = M.tracer, p.track and {stored = {}, values = {}, routes = {}} or nil
     M.tracer, p.is_running, p.loaded = nil, true, nil
     M.running = M.running + 1
-    -- Declared dependencies are brought up to date before the getter runs; an error of theirs is its.
+    -- Declared dependencies are brought up to date before the getter runs; an error of theirs is
+    -- its.
     local made_of = p.track and {} or values_of(p)
     local failure
     for _, entry in ipairs(made_of) do failure = failure or entry.failure end
@@ -188,8 +189,8 @@ return function(M)
     return false
   end
 
-  -- Whether the rules leave it open when a property is valid: it, or one that depends on it, was watched
-  -- and may be computed at any time; or it depends on an operator.
+  -- Whether the rules leave it open when a property is valid: it, or one that depends on it, was
+  -- watched and may be computed at any time; or it depends on an operator.
   function M.is_open(p)
     local found = p.was_watched
     found = found or depends_on_operator(p)
@@ -371,7 +372,8 @@ return function(M)
     })
   end
 
-  -- Models (Z9) -------------------------------------------------------------------------------------
+  -- Models (Z9)
+  -- -------------------------------------------------------------------------------------
 
   local Descriptor = {}
   function M.descriptor(options) return setmetatable({make = M.compile(options)}, Descriptor) end

@@ -1,8 +1,8 @@
 -- Key paths of the reference: from text to components, and from an object along a path.
 --
--- `walk` finds all that a path passes through. What is stored is heard when it is written (P5); what
--- is computed, a size, an operator or a lazy property, is heard when its value is another one (Z4,
--- C9). Nothing is kept between two walks but what digits are anchored on (C4).
+-- `walk` finds all that a path passes through. What is stored is heard when it is written (P5);
+-- what is computed, a size, an operator or a lazy property, is heard when its value is another one
+-- (Z4, C9). Nothing is kept between two walks but what digits are anchored on (C4).
 return function(M)
   local data, same = M.data, M.same
   -- In place of a key: all of an object, its size, and what stands for no value or an error.
@@ -168,7 +168,8 @@ return function(M)
   M.operate = operate
   function M.is_list(d) return d.kind == "array" or d.kind == "set" end
 
-  -- The one value of a path behind `value`; nil where it is not reachable, MANY inside of operators.
+  -- The one value of a path behind `value`; nil where it is not reachable, MANY inside of
+  -- operators.
   function follow(value, path, i, inside)
     for k = i, #path do
       local d, part = data[value], path[k]
@@ -212,9 +213,8 @@ return function(M)
   --   digits: list of {object, step, behind a wildcard?}, where an object may leave its list (C4);
   --   labels: list of {object, text}, as `obs.observed_keys` has them (W1).
   --
-  -- `compute(source, object, step, path)` gives the value of a lazy property or of a function, FAILED
-  -- where it has none. P8: one
-  -- object at one step is one state, whatever the way there.
+  -- `compute(source, object, step, path)` gives the value of a lazy property or of a function,
+  -- FAILED where it has none. P8: one object at one step is one state, whatever the way there.
   function M.walk(root, path, compute, out, first)
     out = out or {stored = {}, derived = {}, digits = {}, labels = {}}
     local stored, derived, labels, seen = out.stored, out.derived, out.labels, {}

@@ -9,7 +9,8 @@ return function(M)
   -- id → watcher; ids go up. A watcher belongs to what it observes (L1).
   local watchers = setmetatable({}, {__mode = "v"})
   local count, batch_depth, is_flushing = 0, 0, false
-  -- What is about to be called keeps its object alive (L2). What to tell when an object dies, by id.
+  -- What is about to be called keeps its object alive (L2). What to tell when an object dies, by
+  -- id.
   local anchored, ends = {}, {}
   -- How many callbacks and getters are running.
   M.running = 0
@@ -31,7 +32,8 @@ return function(M)
   end
   M.protected = protected
 
-  -- Routes: what the paths of a watcher pass through ------------------------------------------------
+  -- Routes: what the paths of a watcher pass through
+  -- ------------------------------------------------
 
   -- The value of a lazy property or an operator, FAILED for an error, which is reported.
   local function computed(source)
@@ -63,8 +65,8 @@ return function(M)
     end
   end
 
-  -- The values that a watcher was told last. What is behind them is what it hears: if one is another at
-  -- the end of the turn, it is called anyway.
+  -- The values that a watcher was told last. What is behind them is what it hears: if one is
+  -- another at the end of the turn, it is called anyway.
   local function as_delivered(w)
     return function(source, object, step, path)
       local entry = delivered(w, object, step, path)
@@ -73,8 +75,8 @@ return function(M)
     end
   end
 
-  -- The values of a watcher that are others than those delivered last (Z4, Z8), as a change, and all
-  -- of them. One that failed counts as it did before.
+  -- The values of a watcher that are others than those delivered last (Z4, Z8), as a change, and
+  -- all of them. One that failed counts as it did before.
   local function difference(w, compute)
     local now, change = derived_of(w, compute), nil
     for _, entry in ipairs(now) do
@@ -180,7 +182,8 @@ return function(M)
     follow_routes(w, path)
   end
 
-  -- Registration and end ----------------------------------------------------------------------------
+  -- Registration and end
+  -- ----------------------------------------------------------------------------
 
   local function finish(w)
     watchers[w.id], anchored[w], ends[w.id] = nil, nil, nil
@@ -261,7 +264,8 @@ return function(M)
     return stopped
   end
 
-  -- Calls -------------------------------------------------------------------------------------------
+  -- Calls
+  -- -------------------------------------------------------------------------------------------
 
   local function deliver(w, change)
     anchored[w], w.is_running = nil, true
@@ -297,8 +301,8 @@ return function(M)
     if not w.paused then anchored[w] = true end
   end
 
-  -- Makes the calls of a list, {watcher, make} each, in order; before it is told of a newer change, a
-  -- watcher is told those that lists under way still have for it.
+  -- Makes the calls of a list, {watcher, make} each, in order; before it is told of a newer change,
+  -- a watcher is told those that lists under way still have for it.
   local lists = {}
   local function make(list)
     table.insert(lists, list)
@@ -317,7 +321,8 @@ return function(M)
     table.remove(lists)
   end
 
-  -- The changes of an object that lie on a watcher's paths: those of a key before those of all keys.
+  -- The changes of an object that lie on a watcher's paths: those of a key before those of all
+  -- keys.
   local function heard_by(w, object, changes)
     local exact, every, derived = {}, {}, {}
     for _, path in ipairs(w.paths) do
@@ -424,8 +429,8 @@ return function(M)
     end
   end
 
-  -- A key of an object becomes lazy, or a plain one, by `store`. What was there counts as delivered;
-  -- who has a plain key on its paths now is told of another value.
+  -- A key of an object becomes lazy, or a plain one, by `store`. What was there counts as
+  -- delivered; who has a plain key on its paths now is told of another value.
   function M.convert(object, name, store)
     local before = data[object].lazy[name]
     local changed = {}
@@ -479,7 +484,8 @@ return function(M)
     M.hear(object, {change}, function() end)
   end
 
-  -- Batches, flushes, turns -------------------------------------------------------------------------
+  -- Batches, flushes, turns
+  -- -------------------------------------------------------------------------
 
   -- What an immediate watcher was not told yet.
   local function take_saved(w)
@@ -576,7 +582,8 @@ return function(M)
     M.call_hooks()
   end
 
-  -- Handles -----------------------------------------------------------------------------------------
+  -- Handles
+  -- -----------------------------------------------------------------------------------------
 
   local Watcher = {}
   function Watcher.stop(w) finish(w) end
@@ -609,7 +616,8 @@ return function(M)
     end
   end}
 
-  -- Hooks and counts (W1) -----------------------------------------------------------------------------
+  -- Hooks and counts (W1)
+  -- -----------------------------------------------------------------------------
 
   -- label → how many paths of watchers pass through it.
   function M.observed(object)
@@ -650,9 +658,11 @@ return function(M)
     d.hook, d.observed = hook, M.observed(object)
   end
 
-  -- Life and death ------------------------------------------------------------------------------------
+  -- Life and death
+  -- ------------------------------------------------------------------------------------
 
-  -- A finalizer of the script has run: if it brought the object back, that is observed as before (L7).
+  -- A finalizer of the script has run: if it brought the object back, that is observed as before
+  -- (L7).
   function M.revive(object)
     for _, w in ipairs(data[object].watchers) do watchers[w.id] = w end
   end
