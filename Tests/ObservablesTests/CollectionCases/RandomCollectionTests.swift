@@ -1,4 +1,3 @@
-import Foundation
 import Observables
 import Testing
 
@@ -6,17 +5,9 @@ import Testing
 ///
 /// `OBS_SEED=n` begins with another seed, `OBS_COUNT=n` takes that many.
 @Suite struct `Random collections` {
-  private static let environment = ProcessInfo.processInfo.environment
-
-  private static func seeds(_ count: Int, light: Int) -> Range<Int> {
-    let first = environment["OBS_SEED"].flatMap { Int($0) } ?? 1
-    let count = environment["OBS_COUNT"].flatMap { Int($0) } ?? Size.of(count, light: light)
-    return first..<first + count
-  }
-
   // C1–C10, T1, T3, T5, T7, T9
   @Test func `an array does what an Array does and calls whom the reference says`() {
-    for seed in Self.seeds(400, light: 40) {
+    for seed in Size.seeds(400, light: 40) {
       var generator = SeededGenerator(seed: seed)
       let program = (0..<50).map { _ in ArrayStep.random(using: &generator) }
       guard ArrayRun.difference(program) != nil else { continue }
@@ -29,7 +20,7 @@ import Testing
 
   // C5, C6, C10
   @Test func `a dictionary and a set do what those of the standard library do`() {
-    for seed in Self.seeds(400, light: 40) {
+    for seed in Size.seeds(400, light: 40) {
       var generator = SeededGenerator(seed: seed)
       let program = (0..<40).map { _ in KeyedStep.random(using: &generator) }
       guard KeyedRun.difference(program) != nil else { continue }

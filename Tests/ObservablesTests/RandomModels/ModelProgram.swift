@@ -1,0 +1,119 @@
+/// What a property, a slot or a key holds; things are named by their numbers.
+enum Value: Hashable, CustomStringConvertible {
+  case none, int(Int), thing(Int), several(Set<Value>)
+  /// A property that was never computed, or a path that stands for many values.
+  case unknown
+
+  var description: String {
+    switch self {
+    case .none: "nil"
+    case .int(let number): "\(number)"
+    case .thing(let number): "o\(number)"
+    case .several(let values): values.map(\.description).sorted().joined(separator: " ")
+    case .unknown: "error"
+    }
+  }
+}
+
+/// What the numbers of things stand for: some parts, and collections of them.
+enum ThingKind {
+  case part, array, map, set
+
+  static let world: [ThingKind] =
+    [.part, .part, .part, .part, .array, .array, .array, .map, .map, .set, .set]
+  static let parts = 0..<4
+  static func numbers(_ kind: ThingKind) -> [Int] { world.indices.filter { world[$0] == kind } }
+}
+
+/// A change of a collection. Positions are taken modulo what there is, so that a program stays one
+/// when statements are left out.
+enum Edit {
+  case insert(Int, at: Int), remove(Int), replace(Int, Int), swap(Int, Int), move(Int, Int)
+  case sort, reverse, clear
+  /// Of an array the elements at its end, of a set some members.
+  case add([Int]), subtract([Int]), become([Int])
+  case put(String, Int?), merge([String: Int])
+}
+
+indirect enum Statement {
+  case assign(Int, String, Value)
+  case edit(Int, Edit)
+  case read(Int, String), peek(Int, String), invalidate(Int, String)
+  case observe(Registration)
+  case tell(Int, Command)
+  case stopObserving(Int, String)
+  case batch([Statement])
+  case flush, endTurn
+  /// Reads all lazy properties, so that none is used for the first time later.
+  case readAll
+}
+
+/// What a watcher is told by its handle.
+enum Command {
+  case stop, pause, resume, schedule, run
+  case observe(String)
+}
+
+/// A watcher of a program.
+struct Registration {
+  /// What a watcher takes for the same.
+  enum Comparison { case nothing, everything, parity }
+
+  var id: Int
+  var root: Int
+  var paths: [String]
+  var isImmediate = false
+  var isOnce = false
+  var isInitial = false
+  var comparison: Comparison?
+  /// What the callback does in its first `times` calls.
+  var body: [Statement] = []
+  var times = 1
+}
+
+extension Statement {
+  /// The same statement with less in it, the least first.
+  var shorter: [Statement] {
+    switch self {
+    case .batch(let body): Self.shorter(body).map(Statement.batch)
+    case .observe(let original): Self.shorter(original).map(Statement.observe)
+    default: []
+    }
+  }
+
+  static func shorter(_ body: [Statement]) -> [[Statement]] {
+    var all: [[Statement]] = body.isEmpty ? [] : [[]]
+    for index in body.indices {
+      var other = body
+      other.remove(at: index)
+      all.append(other)
+      if case .batch(let inner) = body[index] {
+        other.insert(contentsOf: inner, at: index)
+        all.append(other)
+      }
+      for statement in body[index].shorter {
+        other = body
+        other[index] = statement
+        all.append(other)
+      }
+    }
+    return all
+  }
+
+  private static func shorter(_ original: Registration) -> [Registration] {
+    func with(_ change: (inout Registration) -> Void) -> Registration {
+      var other = original
+      change(&other)
+      return other
+    }
+    var all = shorter(original.body).map { body in with { $0.body = body } }
+    if original.paths.count > 1 {
+      all += original.paths.indices.map { index in with { $0.paths.remove(at: index) } }
+    }
+    if original.isOnce { all.append(with { $0.isOnce = false }) }
+    if original.isInitial { all.append(with { $0.isInitial = false }) }
+    if original.comparison != nil { all.append(with { $0.comparison = nil }) }
+    if original.times > 1 { all.append(with { $0.times = 1 }) }
+    return all
+  }
+}

@@ -1,0 +1,291 @@
+/// A watcher of the reference.
+final class WatcherModel {
+  let registration: Registration
+  var root: Int { registration.root }
+  var isImmediate: Bool { registration.isImmediate }
+  var routes: [ModelReference.Route] = []
+  /// The computed values that it was told last.
+  var base: [ModelReference.Derived] = []
+  var (isActive, isDue, isPaused, isRunning) = (true, false, false, false)
+  /// The first change that it was not told yet, in a batch or a pause.
+  var saved: ToldChange?
+  /// What it has set off itself.
+  var again: [ToldChange?] = []
+  var times: Int
+
+  let title: String
+
+  init(_ registration: Registration, number: Int) {
+    self.registration = registration
+    title = "call \(registration.id) (\(number))"
+    isDue = registration.isInitial
+    times = registration.times
+  }
+
+  func delivered(_ place: ModelReference.Derived) -> ModelReference.Derived? {
+    base.first { $0.isSamePlace(as: place) }
+  }
+
+  /// What came to be on its paths without a change of its own counts from now on.
+  func remember(_ entries: [ModelReference.Derived]) {
+    for entry in entries where delivered(entry) == nil { base.append(entry) }
+  }
+}
+
+/// What an immediate watcher may be told; nil where that is open.
+struct ToldChange { let details: Set<String>? }
+
+extension ModelReference {
+  struct Change {
+    let key: Key
+    let old: Value
+    let new: Value
+    var isSame: Bool { old == new }
+
+    /// How it is told; which of several keys of a collection that is, is open.
+    func told(of kind: ThingKind) -> ToldChange {
+      guard case .name(let name) = key, kind == .part else { return ToldChange(details: nil) }
+      return ToldChange(details: ["\(name) \(old)→\(new)"])
+    }
+  }
+
+  // MARK: Registering
+
+  func observe(_ registration: Registration) {
+    count += 1
+    let watcher = WatcherModel(registration, number: count)
+    for path in registration.paths { add(path, to: watcher) }
+    watchers.append(watcher)
+    handles[registration.id] = watcher
+  }
+
+  private func add(_ path: String, to watcher: WatcherModel) {
+    let route = Route(path)
+    hasWatchedLazies = hasWatchedLazies || Part.lazies.contains { path.contains($0) }
+    watcher.remember(walk(watcher.root, route, value).derived)
+    watcher.routes.append(route)
+  }
+
+  private func finish(_ watcher: WatcherModel) {
+    watcher.isActive = false
+    watchers.removeAll { $0 === watcher }
+  }
+
+  /// L5: a pending call stays pending while paths are left.
+  func stop(_ number: Int, _ path: String) {
+    var stopped = 0
+    for watcher in watchers where watcher.root == number {
+      for route in watcher.routes where route.text == path {
+        stopped += 1
+        if let change = difference(watcher, of: [route], supposed).change {
+          if watcher.isImmediate { save(change, of: watcher) } else { watcher.isDue = true }
+        }
+        watcher.routes.removeAll { $0 === route }
+        if watcher.routes.isEmpty { finish(watcher) }
+      }
+    }
+    say("stopped \(stopped)")
+  }
+
+  func tell(_ watcher: WatcherModel, _ command: Command) {
+    if !watcher.isActive { return }
+    switch command {
+    case .stop: finish(watcher)
+    case .pause: watcher.isPaused = true
+    case .resume:
+      if !watcher.isPaused { return }
+      watcher.isPaused = false
+      if !watcher.isImmediate || batchDepth > 0 { return }
+      if let change = takeSaved(of: watcher) { call(watcher, change) }
+    case .schedule: watcher.isDue = true
+    case .run:
+      if watcher.isRunning { return }
+      deliver(watcher, nil)
+      while !watcher.again.isEmpty { call(watcher, watcher.again.removeFirst()) }
+    case .observe(let path): add(path, to: watcher)
+    }
+  }
+
+  // MARK: Hearing
+
+  /// The computed values of a watcher that are others than those delivered last (Z4), as a change,
+  /// and all of them.
+  private func difference(
+    _ watcher: WatcherModel, of routes: [Route]? = nil, _ value: (Derived) -> Value
+  ) -> (change: ToldChange?, now: [Derived]) {
+    let now = (routes ?? watcher.routes).flatMap { walk(watcher.root, $0, value).derived }
+    var details: Set<String> = []
+    for entry in now {
+      guard let before = watcher.delivered(entry)?.value, before != entry.value else { continue }
+      details.insert("\(entry.name) \(before)→\(entry.value)")
+      if Known.oldOfAssigned, case .lazy(let property) = entry.source, let old = property.assigned {
+        details.insert("\(entry.name) \(old)→\(entry.value)")
+      }
+    }
+    // Of an operator the write that it comes from is told.
+    let isOpen = !(now + watcher.base).allSatisfy(\.isLazy)
+    return (details.isEmpty ? nil : ToldChange(details: isOpen ? nil : details), now)
+  }
+
+  /// The changes that lie on a watcher's paths, those of a key before those of all keys, and
+  /// whether there is something computed on these.
+  private func heard(
+    by watcher: WatcherModel, _ number: Int, _ changes: [Change]
+  ) -> (changes: [Change], isDerived: Bool) {
+    var (exact, every, derived): ([Change], [Change], [Derived]) = ([], [], [])
+    for route in watcher.routes {
+      let walk = walk(watcher.root, route) { watcher.delivered($0)?.value ?? supposed($0) }
+      for place in walk.stored where place.thing == number {
+        if place.key == .every { every += changes }
+        exact += changes.filter { $0.key == place.key }
+      }
+      derived += walk.derived
+    }
+    // Who is called anyway is told what is there then.
+    if !watcher.isDue { watcher.remember(derived) }
+    return (exact + every, !derived.isEmpty)
+  }
+
+  private func isChange(_ change: Change, for watcher: WatcherModel) -> Bool {
+    guard let comparison = watcher.registration.comparison else { return !change.isSame }
+    return !comparison.isSame(change.old.number ?? 0, change.new.number ?? 0)
+  }
+
+  /// Stores changes of a thing by `store`, and lets those know that hear them: coalesced watchers
+  /// are due, immediate ones are called (T9), in order of registration.
+  func hear(_ number: Int, _ changes: [Change], _ store: () -> Void) {
+    let heard = watchers.map { ($0, self.heard(by: $0, number, changes)) }
+    let stale = dependents(on: number, changes)
+    store()
+    for property in stale { property.isStale = true }
+    var calls: [(watcher: WatcherModel, change: ToldChange?)] = []
+    for (watcher, (hits, isDerived)) in heard {
+      let hit = hits.first { isChange($0, for: watcher) }
+      if !watcher.isImmediate {
+        if hit != nil { watcher.isDue = true }
+        continue
+      }
+      var derived: ToldChange?
+      let mayDiffer = isDerived || !hits.isEmpty || changes.isEmpty
+      if mayDiffer, !watcher.isPaused, batchDepth == 0 {
+        (derived, watcher.base) = difference(watcher, value)
+      }
+      let change = hit.map { $0.told(of: things[number].kind) } ?? derived
+      if let change { calls.append((watcher, change)) }
+    }
+    make(calls)
+  }
+
+  // MARK: Calling
+
+  /// Makes calls in order; before it is told of a newer change, a watcher is told those that lists
+  /// under way still have for it.
+  private func make(_ calls: [(watcher: WatcherModel, change: ToldChange?)]) {
+    lists.append(calls)
+    let top = lists.count - 1
+    while let watcher = lists[top].first?.watcher {
+      for index in 0...top {
+        guard let place = lists[index].firstIndex(where: { $0.watcher === watcher }) else {
+          continue
+        }
+        let (_, change) = lists[index].remove(at: place)
+        if !watcher.isPaused, batchDepth == 0 {
+          call(watcher, change)
+        } else {
+          save(change, of: watcher)
+        }
+      }
+    }
+    lists.removeLast()
+  }
+
+  private func save(_ change: ToldChange?, of watcher: WatcherModel) {
+    watcher.saved = watcher.saved ?? change
+  }
+
+  /// T9: calls now; again, after it returned, for what it triggers of itself.
+  private func call(_ watcher: WatcherModel, _ first: ToldChange?) {
+    var change = first
+    while watcher.isActive {
+      if watcher.isPaused { return save(change, of: watcher) }
+      if watcher.isRunning { return watcher.again.append(change) }
+      deliver(watcher, change)
+      if watcher.again.isEmpty { return }
+      change = watcher.again.removeFirst()
+    }
+  }
+
+  private func deliver(_ watcher: WatcherModel, _ change: ToldChange?) {
+    log.append(ModelEvent(text: watcher.title, details: change?.details))
+    watcher.isRunning = true
+    if watcher.times > 0 {
+      watcher.times -= 1
+      hasWrittenInFlush =
+        hasWrittenInFlush || !watcher.isImmediate && !watcher.registration.body.isEmpty
+      for statement in watcher.registration.body { perform(statement) }
+    }
+    watcher.isRunning = false
+    if watcher.registration.isOnce { finish(watcher) }
+  }
+
+  /// What an immediate watcher was not told yet.
+  private func takeSaved(of watcher: WatcherModel) -> ToldChange? {
+    let change: ToldChange?
+    (change, watcher.base) = difference(watcher, value)
+    defer { watcher.saved = nil }
+    // Which of them was the first, is not looked at.
+    guard let saved = watcher.saved, let change else {
+      let isOpen = change == nil && watcher.saved == nil && isCalledAgain(watcher)
+      return isOpen ? ToldChange(details: nil) : watcher.saved ?? change
+    }
+    guard let first = saved.details, let other = change.details else {
+      return ToldChange(details: nil)
+    }
+    return ToldChange(details: first.union(other))
+  }
+
+  func batch(_ body: [Statement]) {
+    batchDepth += 1
+    for statement in body { perform(statement) }
+    batchDepth -= 1
+    if batchDepth > 0 { return }
+    let waiting = watchers.filter { $0.isImmediate && !$0.isPaused }
+    make(waiting.compactMap { watcher in takeSaved(of: watcher).map { (watcher, $0) } })
+  }
+
+  // MARK: Flushing
+
+  /// Calls a watcher in a flush if there is a reason to.
+  private func settle(_ watcher: WatcherModel) -> Bool {
+    if watcher.isPaused { return false }
+    var change: ToldChange?
+    if !watcher.isImmediate { (change, watcher.base) = difference(watcher, value) }
+    let isNeeded = watcher.isDue || change != nil
+    if !isNeeded, watcher.isImmediate || !isCalledAgain(watcher) { return false }
+    watcher.isDue = false
+    if watcher.isImmediate { call(watcher, nil) } else { deliver(watcher, nil) }
+    return true
+  }
+
+  /// Whether it is called for a value that it was told last, now or, in a batch, after others.
+  private func isCalledAgain(_ watcher: WatcherModel) -> Bool {
+    guard Known.returningValues, watcher.base.contains(where: \.isLazy) else { return false }
+    if !watcher.isImmediate { return hasWrittenInFlush && next.first?.text == watcher.title }
+    // Nil to nil is told of a call without a change, too.
+    return next.prefix { $0.isEmptyChange }.contains { event in
+      event.text == watcher.title && event.details?.first?.hasSuffix("nil") == false
+    }
+  }
+
+  /// T3, T4: the earliest registered of those that are due and did not run in this flush.
+  @discardableResult
+  func flush() -> Int {
+    var called: [WatcherModel] = []
+    while let watcher = watchers.first(where: { watcher in
+      !called.contains { $0 === watcher } && settle(watcher)
+    }) {
+      called.append(watcher)
+    }
+    return called.count
+  }
+}

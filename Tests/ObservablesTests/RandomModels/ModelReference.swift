@@ -1,0 +1,279 @@
+/// The world of a random program as plain data, with a list of watchers (see
+/// `ModelReference+Watchers`) and lazy properties (see `ModelReference+Lazies`).
+///
+/// Nothing is wired: before each change all paths of all watchers and lazy properties are walked,
+/// to see who hears it; at the end of a turn they are walked again for what is computed.
+final class ModelReference {
+  enum Key: Hashable { case every, name(String), slot(Int), member(Int) }
+
+  final class Thing {
+    let kind: ThingKind
+    /// Properties, slots, entries or members.
+    var fields: [Key: Value] = [:]
+    var lazies: [String: LazyProperty] = [:]
+
+    init(_ kind: ThingKind) { self.kind = kind }
+
+    var isList: Bool { kind == .array || kind == .set }
+    /// In the order of slots; that of entries and members is free.
+    var elements: [Value] {
+      kind == .array ? (0..<fields.count).map { fields[.slot($0)]! } : Array(fields.values)
+    }
+  }
+
+  /// What a path means at one step.
+  enum Component {
+    case every, count, slot(Int), name(String)
+    /// With all that is behind it.
+    case operation(String, [Component])
+  }
+
+  /// A path of one watcher or lazy property.
+  final class Route {
+    let text: String
+    let components: [Component]
+
+    init(_ text: String) {
+      self.text = text
+      components = Self.parse(text.split(separator: ".")[...])
+    }
+
+    private static func parse(_ texts: ArraySlice<Substring>) -> [Component] {
+      guard let first = texts.first else { return [] }
+      let rest = parse(texts.dropFirst())
+      switch first {
+      case "*": return [.every] + rest
+      case "count": return [.count] + rest
+      case _ where first.hasPrefix("#"): return [.slot(Int(first.dropFirst())!)] + rest
+      case "@first", "@last": return [.operation(String(first), [])] + rest
+      case _ where first.hasPrefix("@"): return [.operation(String(first), rest)]
+      default: return [.name(String(first))] + rest
+      }
+    }
+  }
+
+  /// What a path passes through that is computed: a lazy property, a size or an operator.
+  struct Derived {
+    enum Step: Hashable { case component(Int), property(String) }
+    enum Source { case lazy(LazyProperty), size(Int), operation(Int, Component) }
+
+    let thing: Int
+    let step: Step
+    let route: Route?
+    let source: Source
+    var value = Value.unknown
+
+    /// Of a lazy property its name.
+    var name: String { if case .lazy(let property) = source { property.name } else { "" } }
+    var isLazy: Bool { !name.isEmpty }
+
+    func isSamePlace(as other: Derived) -> Bool {
+      thing == other.thing && step == other.step && route === other.route
+    }
+  }
+
+  /// All that a path passes through.
+  struct Walk {
+    var stored: [(thing: Int, key: Key)] = []
+    var derived: [Derived] = []
+  }
+
+  let things = ThingKind.world.map(Thing.init)
+  var watchers: [WatcherModel] = []
+  var handles: [Int: WatcherModel] = [:]
+  /// What is to be called, the outermost list first.
+  var lists: [[(watcher: WatcherModel, change: ToldChange?)]] = []
+  var batchDepth = 0
+  /// How many watchers were registered.
+  var count = 0
+  /// A callback has changed something in a flush.
+  var hasWrittenInFlush = false
+  var log: [ModelEvent] = []
+  private let actual: [ModelEvent]
+  /// What happens next.
+  var next: ArraySlice<ModelEvent> { actual.dropFirst(log.count).prefix(4) }
+  /// What the tracked getter that runs has read.
+  var trace: LazyProperty.Trace?
+  /// There was a lazy property on the path of a watcher.
+  var hasWatchedLazies = false
+  /// Values are computed, but not kept.
+  var isSupposing = false
+
+  /// What the rules say that happens in a program.
+  ///
+  /// `actual` is what has happened, for where that is open.
+  static func log(of program: [Statement], _ actual: [ModelEvent]) -> [ModelEvent] {
+    let reference = ModelReference(actual)
+    for statement in program + [.endTurn] { reference.perform(statement) }
+    return reference.log
+  }
+
+  private init(_ actual: [ModelEvent]) {
+    self.actual = actual
+    for (number, thing) in things.enumerated() where thing.kind == .part {
+      thing.fields = [.name("x"): .int(0), .name("y"): .int(0)]
+      for name in Part.links { thing.fields[.name(name)] = Value.none }
+      for name in Part.lazies { thing.lazies[name] = LazyProperty(number, name) }
+    }
+  }
+
+  func say(_ text: String) { log.append(ModelEvent(text: text)) }
+
+  // MARK: Statements
+
+  func perform(_ statement: Statement) {
+    switch statement {
+    case .assign(let number, let name, let value):
+      let thing = things[number]
+      if let property = thing.lazies[name] { return override(property, value) }
+      let change = Change(key: .name(name), old: thing.fields[.name(name)]!, new: value)
+      hear(number, [change]) { thing.fields[.name(name)] = value }
+    case .edit(let number, let edit): become(number, result(of: edit, on: things[number]))
+    case .read(let number, let path):
+      say("\(path) is \(follow(.thing(number), Route(path).components))")
+    case .peek(let number, let name):
+      let property = things[number].lazies[name]!
+      // What is watched, or what that depends on, may be computed at any time.
+      let answer: Set<String>? = hasWatchedLazies ? nil : ["\(isValid(property))"]
+      log.append(ModelEvent(text: "\(name) is valid", details: answer))
+    case .invalidate(let number, let name):
+      let property = things[number].lazies[name]!
+      hear(number, []) { property.isValid = false }
+    case .observe(let registration): observe(registration)
+    case .tell(let id, let order): if let watcher = handles[id] { tell(watcher, order) }
+    case .stopObserving(let number, let path): stop(number, path)
+    case .batch(let body): batch(body)
+    case .readAll: for property in things.flatMap(\.lazies.values) { _ = value(of: property) }
+    case .flush:
+      flush()
+      say("—")
+    case .endTurn:
+      while flush() > 0 {}
+      say("——")
+    }
+  }
+
+  /// Gives a collection other contents, by one change of all keys that differ.
+  private func become(_ number: Int, _ new: [Key: Value]) {
+    let old = things[number].fields
+    let keys = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+    if keys.isEmpty { return }
+    let changes = keys.map { Change(key: $0, old: old[$0] ?? .none, new: new[$0] ?? .none) }
+    hear(number, changes) { things[number].fields = new }
+  }
+
+  private func result(of edit: Edit, on thing: Thing) -> [Key: Value] {
+    var list = thing.elements.compactMap { if case .thing(let number) = $0 { number } else { nil } }
+    let count = list.count
+    switch edit {
+    case .put(let key, let part):
+      var fields = thing.fields
+      fields[.name(key)] = part.map { .thing($0) }
+      return fields
+    case .merge(let entries):
+      return thing.fields.merging(entries.map { (.name($0.key), .thing($0.value)) }) { $1 }
+    case .insert(let part, let position): list.insert(part, at: position % (count + 1))
+    case .add(let numbers): list += numbers
+    case .subtract(let numbers): list.removeAll { numbers.contains($0) }
+    case .become(let numbers): list = numbers
+    case .clear: return [:]
+    case .reverse: list.reverse()
+    case .sort: list.sort()
+    case _ where count == 0: break
+    case .remove(let position): list.remove(at: position % count)
+    case .replace(let position, let part): list[position % count] = part
+    case .swap(let a, let b): list.swapAt(a % count, b % count)
+    case .move(let from, let to): list.insert(list.remove(at: from % count), at: to % count)
+    }
+    let entries = list.enumerated().map { position, part in
+      (thing.kind == .array ? Key.slot(position) : .member(part), Value.thing(part))
+    }
+    return Dictionary(entries) { $1 }
+  }
+
+  // MARK: Paths
+
+  /// All that a path passes through, where `value` gives what is computed.
+  func walk(_ root: Int, _ route: Route, _ value: (Derived) -> Value) -> Walk {
+    var walk = Walk()
+    var seen: Set<[Int]> = []
+
+    func derive(_ number: Int, _ step: Derived.Step, _ source: Derived.Source) -> Value {
+      var derived = Derived(thing: number, step: step, route: route, source: source)
+      derived.value = value(derived)
+      walk.derived.append(derived)
+      return derived.value
+    }
+
+    func visit(_ here: Value, _ index: Int) {
+      guard case .thing(let number) = here, index < route.components.count,
+        seen.insert([index, number]).inserted
+      else { return }
+      let (thing, component) = (things[number], route.components[index])
+      switch component {
+      case .operation:
+        visit(derive(number, .component(index), .operation(number, component)), index + 1)
+      case .count: _ = derive(number, .component(index), .size(number))
+      case .name where thing.isList:
+        walk.stored.append((number, .every))
+        for element in thing.elements { visit(element, index) }
+      case .every:
+        walk.stored.append((number, .every))
+        for value in thing.fields.values { visit(value, index + 1) }
+      case .slot(let slot):
+        walk.stored.append((number, .slot(slot)))
+        visit(thing.fields[.slot(slot)] ?? .none, index + 1)
+      case .name(let name):
+        if let property = thing.lazies[name] {
+          return visit(derive(number, .component(index), .lazy(property)), index + 1)
+        }
+        walk.stored.append((number, .name(name)))
+        visit(thing.fields[.name(name)] ?? .none, index + 1)
+      }
+    }
+    visit(.thing(root), 0)
+    return walk
+  }
+
+  /// The one value behind `value` on a path.
+  func follow(_ value: Value, _ components: [Component]) -> Value {
+    var value = value
+    for component in components {
+      guard case .thing(let number) = value else { return .none }
+      switch component {
+      case .operation(let name, let rest): value = operate(name, number, rest)
+      case .count: value = .int(things[number].fields.count)
+      case .slot(let slot): value = things[number].fields[.slot(slot)] ?? .none
+      case .name(let name) where !things[number].isList: value = read(number, name)
+      default: return .unknown
+      }
+    }
+    return value
+  }
+
+  func read(_ number: Int, _ name: String) -> Value {
+    if let property = things[number].lazies[name] { return self.value(of: property) }
+    trace?.stored.append((number, .name(name)))
+    return things[number].fields[.name(name)] ?? .none
+  }
+
+  /// The value of an operator for one collection (C9).
+  func operate(_ name: String, _ number: Int, _ rest: [Component]) -> Value {
+    let elements = things[number].elements
+    let values = elements.map { follow($0, rest) }.filter { $0 != .none }
+    let numbers = values.compactMap(\.number)
+    switch name {
+    case "@count": return .int(elements.count)
+    case "@first": return elements.first ?? .none
+    case "@last": return elements.last ?? .none
+    case "@sum": return .int(numbers.reduce(0, +))
+    case "@min": return numbers.min().map(Value.int) ?? .none
+    case "@max": return numbers.max().map(Value.int) ?? .none
+    default: return .several(Set(values))
+    }
+  }
+}
+
+extension Value {
+  var number: Int? { if case .int(let number) = self { number } else { nil } }
+}

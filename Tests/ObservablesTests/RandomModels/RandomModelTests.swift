@@ -1,0 +1,54 @@
+import Testing
+
+/// Random programs over models, collections and lazy properties, with callbacks that change them,
+/// against a naive reference.
+///
+/// `OBS_SEED=n` begins with another seed, `OBS_COUNT=n` takes that many.
+struct RandomModelTests {
+  // P3–P8, T1–T5, T7, T9, T11, L5, C1–C9, C12, Z1–Z5, Z10, Z12
+  @Test func `a random program calls whom the reference of plain data says`() {
+    for seed in Size.seeds(400, light: 40) {
+      var generator = ModelGenerator(seed: seed)
+      let program = generator.program(40)
+      guard difference(program) != nil else { continue }
+      let small = shrunk(program)
+      let listing = small.map { "  \($0)" }.joined(separator: "\n")
+      Issue.record("seed \(seed): \(difference(small) ?? "")\n\(listing)")
+      return
+    }
+  }
+
+  /// Nil where the engine does what the reference expects.
+  private func difference(_ program: [Statement]) -> String? {
+    let actual = ModelRun.log(of: program)
+    let expected = ModelReference.log(of: program, actual)
+    let isSame = actual.count == expected.count && zip(actual, expected).allSatisfy { $0.fits($1) }
+    return isSame ? nil : "expected \(expected), got \(actual)"
+  }
+
+  /// A program that fails, as short as it can be made by leaving things out behind its first
+  /// statement.
+  private func shrunk(_ program: [Statement]) -> [Statement] {
+    var program = program
+    var length = program.count / 2
+    while length > 0 {
+      var start = 1
+      while start < program.count {
+        var shorter = program
+        shorter.removeSubrange(start..<min(start + length, program.count))
+        if difference(shorter) != nil { program = shorter } else { start += length }
+      }
+      length /= 2
+    }
+    var hasChanged = true
+    while hasChanged {
+      let first = program[0]
+      let shorter = Statement.shorter(Array(program.dropFirst())).first {
+        difference([first] + $0) != nil
+      }
+      hasChanged = shorter != nil
+      if let shorter { program = [first] + shorter }
+    }
+    return program
+  }
+}
