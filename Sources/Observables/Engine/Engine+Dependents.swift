@@ -53,7 +53,11 @@ extension Engine {
     }
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
-    if link.pointee.derived == lazy.pointee.version, !isFailed { return }
+    if link.pointee.derived == lazy.pointee.version, !isFailed {
+      // The path may have followed another value meanwhile, of which its watcher was not told.
+      if !link.pointee.isTerminal, !link.isBelowOperator { markStale(link) }
+      return
+    }
     if link.isBelowOperator {
       // Its contribution changes before the operator is looked at.
       link.pointee.derived = isFailed ? Link.failed : lazy.pointee.version

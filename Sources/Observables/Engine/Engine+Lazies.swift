@@ -458,14 +458,20 @@ extension Engine {
   /// Tells those who are told in a write of the properties that became invalid in it, if they have
   /// other values now.
   func callDoubting() {
-    if doubting.isEmpty || immediates.batchDepth > 0 { return }
-    immediates.make(takeDoubting().map(\.call))
+    // What collects calls takes these, too, and makes all in order.
+    if doubting.isEmpty || immediates.batchDepth > 0 || collecting > 0 { return }
+    let calls = takeDoubting().map(\.call)
+    // What is written from here on follows the assignment.
+    if !calls.isEmpty { assigning = nil }
+    immediates.make(calls)
   }
 
   /// The calls of those that have other values now, each with the time of the change.
   func takeDoubting() -> [(call: ImmediateCalls.Call, time: Int)] {
     if doubting.isEmpty { return [] }
     return records.hold {
+      collecting += 1
+      defer { collecting -= 1 }
       var calls: [(call: ImmediateCalls.Call, time: Int)] = []
       while !doubting.isEmpty {
         let doubts = doubting

@@ -337,7 +337,9 @@ extension Engine {
       }
     }
     for (known, state) in candidates {
-      guard let watcher = watcher(at: known.index, id: known.id), rewire(watcher) else { continue }
+      guard let watcher = watcher(at: known.index, id: known.id),
+        settleDependencies(of: watcher), rewire(watcher)
+      else { continue }
       var isThere = false
       forEachState(of: node) { if $1 === state { isThere = true } }
       if isThere { return state.aggregate!.value }

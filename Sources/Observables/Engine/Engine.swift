@@ -77,6 +77,8 @@ extension ObservationCore {
     @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
     /// Watchers of those that are to be told in the write.
     @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
+    /// How many operations look for calls of immediate watchers that they will make.
+    @exclusivity(unchecked) var collecting = 0
     /// Of those that are paused: what they compare when they go on.
     @exclusivity(unchecked) var pausedDoubts: [WatcherID: [DoubtingWatcher]] = [:]
     /// An object was met that another loop observes.

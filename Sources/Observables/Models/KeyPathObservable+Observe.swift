@@ -154,6 +154,8 @@ extension KeyPathObservable {
     var next = node.pointee.firstWatcher
     while let record = next {
       next = record.pointee.next
+      // The dependencies of its lazy properties are no watchers.
+      if record.pointee.flags.contains(.lazy) { continue }
       if let observer {
         guard let watcher = record.pointee.receiver.takeUnretainedValue() as? Watcher,
           watcher.observing === observer

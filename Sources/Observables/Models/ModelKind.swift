@@ -94,7 +94,8 @@ final class ModelKind: NodeKind {
   }
 
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
-    for key in entries.indices {
+    // A lazy property is no member of its object (Z3).
+    for key in entries.indices where entries[key].lazy == nil {
       if case .node(let child) = child(key, of: node) { visit(child) }
     }
   }

@@ -1,25 +1,12 @@
-/// Faults that the engine is known to have, and what the rules leave open: programs go on beyond
-/// them. An entry goes with its fault.
+/// What programs are kept away from: what the rules leave open, and faults of the engine that are
+/// known, each of which goes with its entry.
 enum Known {
-  /// A write in which a lazy property is used for the first time calls immediate watchers twice, or
-  /// not in order (T9): where there are any, all properties are read before the program.
-  static let lateLazies = true
-  /// `stopObserving` of a path ends the lazy properties that depend on it, too (L5, Z2).
-  static let stopOfDependencies = true
-  /// A `*` in the middle of a path computes the lazy properties of models, and goes through them
-  /// (Z3).
-  static let everyInTheMiddle = true
   /// When a `*` at the end of a path computes lazy properties that were valid once, is open.
   static let everyOfLazies = true
-  /// An operator that is watched is read as it was, while lazy properties below it are invalid
-  /// (C9).
-  static let operatorsOfLazies = true
   /// An assignment to an invalid lazy property that depends on an operator ends too early or too
   /// late (Z5); whether one does whose dependencies were never computed, and come out the same, is
   /// open.
   static let overridesOfChains = true
-  /// Inside of the calls for an assignment a further change is told with the value of before it.
-  static let oldOfAssigned = true
   /// Who was told a computed value is called again for the same one, where a callback has changed
   /// it and another one has changed it back, or where it was assigned and computed again in a pause
   /// or a batch (Z4).
@@ -27,11 +14,7 @@ enum Known {
   /// At the end of a batch in which a computed value became another one and the same again, that is
   /// told in place of what has changed (T9).
   static let sameValues = true
-  /// A watcher that was run while a lazy property on its path had another value misses what is
-  /// written below the former one, which comes back (P6).
-  static let runsOfLazies = true
-  /// Whether `equals` is asked about the write that a computed value comes from, or about its
-  /// values.
+  /// What `equals` is asked about in an immediate watcher of several computed values, is open.
   static let equalsOfComputed = true
 }
 
@@ -53,7 +36,7 @@ struct ModelGenerator {
   }
 
   mutating func program(_ count: Int) -> [Statement] {
-    var program: [Statement] = [Known.lateLazies && hasLazies && hasImmediates ? .readAll : .flush]
+    var program: [Statement] = [.flush]
     // Things are connected from the start on.
     for part in ThingKind.parts {
       program.append(.assign(part, "x", .int(number(3))))
@@ -94,8 +77,7 @@ struct ModelGenerator {
     case 36 where hasLazies:
       let root = thing()
       let path = pick(singles(of: ThingKind.world[root]))
-      let isKnown = path.contains("@") && Part.lazies.contains { path.contains($0) }
-      return .read(root, isKnown && Known.operatorsOfLazies ? "@count" : path)
+      return .read(root, path)
     // One that depends on no computed value: of others it is open when they become invalid.
     case 37 where hasLazies: return .peek(part(), "total")
     case 38..<50: return .observe(registration())
@@ -103,8 +85,7 @@ struct ModelGenerator {
     case 56:
       let root = thing()
       let path = path(from: root)
-      let isDependency = Part.dependencies.values.joined().contains(path)
-      return .stopObserving(root, isDependency && Known.stopOfDependencies ? "child.y" : path)
+      return .stopObserving(root, path)
     case 57,
       58 where depth < 3:
       depth += 1
@@ -181,7 +162,7 @@ struct ModelGenerator {
     case 1, 2: return .tell(id, .pause)
     case 3..<6: return .tell(id, .resume)
     case 6: return .tell(id, .schedule)
-    case 7: return .tell(id, hasLazies && Known.runsOfLazies ? .schedule : .run)
+    case 7: return .tell(id, .run)
     default: return .tell(id, .observe(path(for: id)))
     }
   }
@@ -218,7 +199,7 @@ struct ModelGenerator {
       case 3, 4: return pick(Part.lazies)
       case 5:
         if hasLazies, Known.everyOfLazies { return "y" }
-        return pick(Known.everyInTheMiddle ? ["*"] : ["*", "*.x", "*.child.x", "*.child"])
+        return pick(["*", "*.x", "*.child.x", "*.child"])
       case 6..<9: return "child." + path(from: .part, &length)
       case 9, 10: return "leader." + path(from: .part, &length)
       case 11..<14: return "items." + path(from: .array, &length)

@@ -25,8 +25,10 @@ enum ThingKind {
   static func numbers(_ kind: ThingKind) -> [Int] { world.indices.filter { world[$0] == kind } }
 }
 
-/// A change of a collection. Positions are taken modulo what there is, so that a program stays one
-/// when statements are left out.
+/// A change of a collection.
+///
+/// Positions are taken modulo what there is, so that a program stays one when statements are left
+/// out.
 enum Edit {
   case insert(Int, at: Int), remove(Int), replace(Int, Int), swap(Int, Int), move(Int, Int)
   case sort, reverse, clear
@@ -44,8 +46,6 @@ indirect enum Statement {
   case stopObserving(Int, String)
   case batch([Statement])
   case flush, endTurn
-  /// Reads all lazy properties, so that none is used for the first time later.
-  case readAll
 }
 
 /// What a watcher is told by its handle.

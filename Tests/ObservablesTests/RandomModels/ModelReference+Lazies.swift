@@ -15,8 +15,6 @@ final class LazyProperty {
   var value = Value.none
   /// It has a value; it had one at some time; something stored that it depends on was written.
   var (isValid, isKnown, isStale) = (false, false, false)
-  /// The value before the assignment under way.
-  var assigned: Value?
   /// What was computed on the way to what it depends on.
   var madeOf: [ModelReference.Derived] = []
   /// What a tracked one has read.
@@ -153,8 +151,6 @@ extension ModelReference {
 
   /// Z5: assigning.
   func override(_ property: LazyProperty, _ value: Value) {
-    property.assigned = property.value
-    defer { property.assigned = nil }
     hear(property.thing, []) {
       keep(value, supposing { dependencies(of: property) }, as: property)
     }

@@ -118,9 +118,6 @@ extension ModelReference {
     for entry in now {
       guard let before = watcher.delivered(entry)?.value, before != entry.value else { continue }
       details.insert("\(entry.name) \(before)→\(entry.value)")
-      if Known.oldOfAssigned, case .lazy(let property) = entry.source, let old = property.assigned {
-        details.insert("\(entry.name) \(old)→\(entry.value)")
-      }
     }
     // Of an operator the write that it comes from is told.
     let isOpen = !(now + watcher.base).allSatisfy(\.isLazy)

@@ -143,7 +143,6 @@ final class ModelReference {
     case .tell(let id, let order): if let watcher = handles[id] { tell(watcher, order) }
     case .stopObserving(let number, let path): stop(number, path)
     case .batch(let body): batch(body)
-    case .readAll: for property in things.flatMap(\.lazies.values) { _ = value(of: property) }
     case .flush:
       flush()
       say("—")

@@ -98,7 +98,6 @@ final class ModelRun {
     case .stopObserving(let thing, let path):
       say("stopped \(things[thing].stopObserving(try! Path(path)))")
     case .batch(let body): loop.batch { for statement in body { perform(statement) } }
-    case .readAll: for part in parts { try! part.force() }
     case .flush:
       loop.flush()
       say("—")

@@ -22,6 +22,7 @@ extension Engine {
   /// Tells the watchers that hear of each write of some changes, which are one operation.
   func callEagerly(_ changes: [Change]) {
     records.hold {
+      collecting += 1
       var calls: [ImmediateCalls.Call] = []
       // Those whose paths lead to other objects now, or whose derived values may be others.
       var changed: [ImmediateCalls.Call] = []
@@ -48,6 +49,7 @@ extension Engine {
         }
       }
       if !doubting.isEmpty, immediates.batchDepth == 0 { calls += takeDoubting().map(\.call) }
+      collecting -= 1
       immediates.make(calls)
     }
   }

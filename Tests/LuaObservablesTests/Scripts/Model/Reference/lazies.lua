@@ -173,9 +173,9 @@ return function(M)
     return true
   end
 
-  -- Whether a property that somebody watched, or may watch, is invalid.
+  -- Whether a property that somebody watched, or may watch, is invalid, or was assigned in this turn.
   function M.is_any_invalid()
-    local found = false
+    local found = M.has_assigned
     each_property(function(p)
       if p.cached and p.was_watched and not M.is_valid(p) then found = true end
     end)
@@ -300,6 +300,7 @@ return function(M)
     if p.readonly then error("read-only", 0) end
     if not p.cached then error("keeps no value", 0) end
     if not p.known then M.expose(p) end
+    M.has_assigned = true
     M.hear(p.object, {}, function()
       if p.is_created and value == nil then
         p.valid = false

@@ -433,7 +433,7 @@ return function(M)
   -- delivered; who has a plain key on its paths now is told of another value.
   function M.convert(object, name, store)
     local before = data[object].lazy[name]
-    local changed = {}
+    local changed, is_named = {}, false
     for _, w in ipairs(in_order()) do
       for _, path in ipairs(w.paths) do
         local route = M.walk(w.root, path, as_delivered(w))
@@ -446,9 +446,10 @@ return function(M)
             })
           end
         end
-        -- What has no value of its own gets one.
+        -- What has no value of its own gets one; `*` never heard of it, and does with others.
         for _, label in ipairs(before and not before.cached and route.labels or {}) do
           if label[1] == object and (label[2] == name or label[2] == "*") then
+            is_named = is_named or label[2] == name
             changed[#changed + 1] = {w, {path = path, key = name, paths = {path.text}}}
           end
         end
@@ -467,7 +468,8 @@ return function(M)
       end
     end
     M.hear(object, {}, store)
-    for _, entry in ipairs(data[object].lazy[name] and {} or changed) do
+    if data[object].lazy[name] or before and not before.cached and not is_named then changed = {} end
+    for _, entry in ipairs(changed) do
       local w, change = entry[1], entry[2]
       if watchers[w.id] == w then
         if change.old == FAILED then change.old = nil end
@@ -510,7 +512,7 @@ return function(M)
       for _, w in ipairs(in_order()) do w.is_compared = w.immediate and not w.paused end
       for _, w in ipairs(in_order()) do
         local change = w.immediate and not w.paused and take_saved(w)
-        if change then calls[#calls + 1] = {w, function() call(w, change) end} end
+        if change then calls[#calls + 1] = {w, function() call_immediate(w, change) end} end
       end
       make(calls)
     end
@@ -553,7 +555,7 @@ return function(M)
     end
     is_flushing = true
     for w in next_one do ran[w], calls = true, calls + 1 end
-    is_flushing = false
+    is_flushing, M.has_assigned = false, false
     return calls
   end
 
