@@ -311,12 +311,6 @@ int clua_rawget(lua_State *L, int index) {
   return lua_type(L, key);
 }
 
-void clua_rawset(lua_State *L, int index) {
-  int table = lua_absindex(L, index), top = lua_gettop(L);
-  clua_scriptrawset(L, table, top - 1, top, false);
-  lua_pop(L, 2);
-}
-
 lua_Unsigned clua_rawlen(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) return lua_rawlen(L, index);
   int table = lua_absindex(L, index);

@@ -35,26 +35,6 @@ int clua_try_createtable(lua_State *L, int elements, int fields) {
   return clua_protect(L, createtable, 2, 1);
 }
 
-static int newuserdata(lua_State *L) {
-  lua_newuserdatauv(L, (size_t)lua_tointeger(L, 1), (int)lua_tointeger(L, 2));
-  return 1;
-}
-
-int clua_try_newuserdata(lua_State *L, size_t size, int uservalues, void **block) {
-  lua_pushinteger(L, (lua_Integer)size);
-  lua_pushinteger(L, uservalues);
-  int status = clua_protect(L, newuserdata, 2, 1);
-  *block = status == LUA_OK ? lua_touserdata(L, -1) : NULL;
-  return status;
-}
-
-static int newthread(lua_State *L) {
-  lua_newthread(L);
-  return 1;
-}
-
-int clua_try_newthread(lua_State *L) { return clua_protect(L, newthread, 0, 1); }
-
 /* ---- Tables: the table is passed as the last argument ------------------------------------------ */
 
 static int gettable(lua_State *L) {
@@ -161,50 +141,7 @@ int clua_try_len(lua_State *L, int index, lua_Integer *length) {
   return clua_protect(L, len, 2, 0);
 }
 
-/* ---- Operators ---------------------------------------------------------------------------------- */
-
-typedef struct comparison {
-  int operation;
-  bool result;
-} comparison;
-
-static int compare(lua_State *L) {
-  comparison *wanted = lua_touserdata(L, 3);
-  wanted->result = lua_compare(L, 1, 2, wanted->operation);
-  return 0;
-}
-
-int clua_try_compare(lua_State *L, int a, int b, int operation, bool *result) {
-  comparison wanted = {operation, false};
-  a = lua_absindex(L, a);
-  b = lua_absindex(L, b);
-  lua_pushvalue(L, a);
-  lua_pushvalue(L, b);
-  lua_pushlightuserdata(L, &wanted);
-  int status = clua_protect(L, compare, 3, 0);
-  *result = wanted.result;
-  return status;
-}
-
-static int arith(lua_State *L) {
-  int operation = (int)lua_tointeger(L, -1);
-  lua_pop(L, 1);
-  lua_arith(L, operation);
-  return 1;
-}
-
-int clua_try_arith(lua_State *L, int operation) {
-  int operands = operation == LUA_OPUNM || operation == LUA_OPBNOT ? 1 : 2;
-  lua_pushinteger(L, operation);
-  return clua_protect(L, arith, operands + 1, 1);
-}
-
-static int concat(lua_State *L) {
-  lua_concat(L, lua_gettop(L));
-  return 1;
-}
-
-int clua_try_concat(lua_State *L, int n) { return clua_protect(L, concat, n, 1); }
+/* ---- Text -------------------------------------------------------------------------------------- */
 
 static int tostring(lua_State *L) {
   luaL_tolstring(L, 1, NULL);

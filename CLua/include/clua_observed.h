@@ -165,8 +165,6 @@ int clua_freeze(lua_State *L);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
 int clua_rawget(lua_State *L, int index);
-/// As lua_rawset, silent: the engine is not told. [-2, +0, m]
-void clua_rawset(lua_State *L, int index);
 /// As lua_rawlen, on the table a script sees. [-0, +0, -]
 lua_Unsigned clua_rawlen(lua_State *L, int index);
 /// As lua_next without metamethods, on the table a script sees; list part first, in order.

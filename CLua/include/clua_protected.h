@@ -10,10 +10,6 @@
 int clua_try_pushlstring(lua_State *L, const char *bytes, size_t length);
 /// [-0, +1, -]
 int clua_try_createtable(lua_State *L, int elements, int fields);
-/// `block` is NULL where it fails. [-0, +1, -]
-int clua_try_newuserdata(lua_State *L, size_t size, int uservalues, void **block);
-/// [-0, +1, -]
-int clua_try_newthread(lua_State *L);
 
 /// As lua_gettable. [-1, +1, -]
 int clua_try_gettable(lua_State *L, int index);
@@ -34,12 +30,6 @@ int clua_try_next(lua_State *L, int index);
 /// As luaL_len. [-0, +(0|1), -]
 int clua_try_len(lua_State *L, int index, lua_Integer *length);
 
-/// As lua_compare. [-0, +(0|1), -]
-int clua_try_compare(lua_State *L, int a, int b, int operation, bool *result);
-/// As lua_arith, of two operands (one for LUA_OPUNM and LUA_OPBNOT). [-(2|1), +1, -]
-int clua_try_arith(lua_State *L, int operation);
-/// As lua_concat, of at least one value. [-n, +1, -]
-int clua_try_concat(lua_State *L, int n);
 /// As luaL_tolstring. [-0, +1, -]
 int clua_try_tostring(lua_State *L, int index);
 
