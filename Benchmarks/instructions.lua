@@ -1,0 +1,74 @@
+-- One operation many times, for `Scripts/instructions`:
+--
+--   obs-lua instructions.lua operation count
+local obs = require "obs"
+
+local keep = {}
+local function nop() end
+
+local operations = {}
+
+-- Makes a table and observes a key of it.
+function operations.observe(n)
+  for i = 1, n do
+    local t = { v = i }
+    obs.observe(t, "v", nop)
+    keep[i] = t
+  end
+end
+
+-- Writes a key and delivers.
+function operations.deliver(n)
+  local t = { v = 0 }
+  obs.observe(t, "v", nop)
+  for i = 1, n do
+    t.v = i
+    obs.flush()
+  end
+end
+
+-- Registers a watcher beside another one, and stops it.
+function operations.register(n)
+  local t = { v = 0 }
+  obs.observe(t, "v", nop)
+  for _ = 1, n do obs.observe(t, "v", nop):stop() end
+end
+
+-- Replaces the middle of a path of three, and delivers.
+function operations.replace(n)
+  local t = { a = { b = { c = 0 } } }
+  obs.observe(t, "a.b.c", nop)
+  for i = 1, n do
+    t.a = { b = { c = i } }
+    obs.flush()
+  end
+end
+
+-- Writes what a chain of 100 computed properties depends on, and delivers.
+function operations.chain(n)
+  local t = { k0 = 0 }
+  for i = 1, 100 do
+    local source = "k" .. i - 1
+    obs.computed(t, "k" .. i, { source }, function(self) return self[source] + 1 end)
+  end
+  obs.observe(t, "k100", nop)
+  obs.flush()
+  for i = 1, n do
+    t.k0 = i
+    obs.flush()
+  end
+end
+
+-- Makes an instance of a model with a computed property, and reads that.
+function operations.instance(n)
+  local Item = obs.model("Item", { v = 0, w = obs.computed({ "v" }, function(self) return self.v + 1 end) })
+  for i = 1, n do
+    local item = Item { v = i }
+    assert(item.w == i + 1)
+    keep[i] = item
+  end
+end
+
+collectgarbage()
+operations[arg[1]](math.tointeger(arg[2]))
+os.exit(true, false)
