@@ -1,10 +1,9 @@
 /// Runs in each host before its plugin.
 ///
-/// `print` goes to the server. What a plugin has no use for is taken away. A count hook ends what
-/// takes too long: it is set for the main coroutine and for each that is made, and once a plugin
-/// has used up the instructions of its turn, each further instruction raises the error again, so
-/// that a `pcall` in a loop doesn't help. This contains mistakes; it is no sandbox for those who
-/// mean harm.
+/// `print` goes to the server. What a plugin has no use for is taken away. A count hook ends what takes too
+/// long: it is set for the main coroutine and for each that is made, and once a plugin has used up the
+/// instructions of its turn, each further instruction raises the error again, so that a `pcall` in a loop
+/// doesn't help. This contains mistakes; it is no sandbox for those who mean harm.
 let guardScript = """
   local say, turn, sethook, create = say, turn, debug.sethook, coroutine.create
   local tostring, error, concat, pack = tostring, error, table.concat, table.pack

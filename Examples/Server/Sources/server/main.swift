@@ -18,8 +18,7 @@ let thread = LoopThread { loop in
   do { server.value = try Server(folder: folder, loop: loop) } catch { failed.value = error }
 }
 
-/// Has `body` called in a turn of the loop, and waits until that and what it left for the next is
-/// done.
+/// Has `body` called in a turn of the loop, and waits until that and what it left for the next is done.
 func turn(_ body: @escaping @Sendable () -> Void) {
   let done = DispatchSemaphore(value: 0)
   thread.inbox.post(body)

@@ -26,8 +26,8 @@ final class App {
 
   /// Does what a line asks for.
   ///
-  /// It only changes the model: the turn ends, and view and script are told, when this gives the
-  /// main queue back.
+  /// It only changes the model: the turn ends, and view and script are told, when this gives the main queue
+  /// back.
   func perform(_ line: String) async {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = words.count > 1 ? words[1] : ""

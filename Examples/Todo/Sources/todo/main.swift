@@ -6,8 +6,8 @@ guard CommandLine.arguments.count == 2 else {
 }
 let app = try App(script: CommandLine.arguments[1])
 
-// Reading waits, so it is done elsewhere. The main queue stays free for the loop, and for
-// everything else that the app has there.
+// Reading waits, so it is done elsewhere. The main queue stays free for the loop, and for everything else
+// that the app has there.
 let (lines, input) = AsyncStream.makeStream(of: String.self)
 Thread.detachNewThread {
   while let line = readLine() { input.yield(line) }

@@ -56,8 +56,8 @@ final class Station: ObservableModel {
   static let properties = ModelProperties(for: Station.self) {
     Property("name", get: { $0.name })
     Property("temperature", get: { $0.temperature }, set: { $0.temperature = $1 })
-    // The loader asks and stores nothing yet: the value is nil, and valid, so nobody asks twice.
-    // What arrives later is assigned, which the watchers are told.
+    // The loader asks and stores nothing yet: the value is nil, and valid, so nobody asks twice. What
+    // arrives later is assigned, which the watchers are told.
     Property("details", lazy: { $0.$details }, loader: { station, _ in station.load() })
   }
   let observation = ModelObservation()

@@ -5,8 +5,7 @@ import Synchronization
   import Glibc
 #endif
 
-/// A web service of this process: a few lines of HTTP on a thread of their own, in place of a real
-/// one.
+/// A web service of this process: a few lines of HTTP on a thread of their own, in place of a real one.
 ///
 /// Answers `/stations`, each time with other temperatures, and `/stations/N`, where it has details.
 final class LocalService: Sendable {

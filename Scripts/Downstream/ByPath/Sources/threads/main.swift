@@ -55,8 +55,7 @@ for await celsius in alarms {
   break
 }
 
-// A task of any thread registers by a message to the loop, and gets a handle that any thread may
-// stop.
+// A task of any thread registers by a message to the loop, and gets a handle that any thread may stop.
 let (readings, reading) = AsyncStream.makeStream(of: Double.self)
 let watcher = await Task.detached {
   sensor.observe("celsius", on: guardian.inbox, initial: true) { reading.yield($0.celsius) }
