@@ -11,32 +11,11 @@ struct RandomGraphTests {
     for seed in block * count..<(block + 1) * count {
       var generator = SeededGenerator(seed: seed)
       let program = (0..<60).map { _ in Step.random(using: &generator) }
-      guard let first = Run(program).difference() else { continue }
-      let (small, difference) = shrink(program, first)
-      let listing = small.map { "  \($0)" }.joined(separator: "\n")
-      Issue.record("seed \(seed): \(difference)\n\(listing)")
-      return
-    }
-  }
-
-  /// Leaves steps out while the program still fails.
-  private func shrink(_ program: [Step], _ difference: String) -> ([Step], String) {
-    var (program, difference) = (program, difference)
-    var length = program.count / 2
-    while length > 0 {
-      var start = 0
-      while start < program.count {
-        var shorter = program
-        shorter.removeSubrange(start..<min(start + length, program.count))
-        if let found = Run(shorter).difference() {
-          (program, difference) = (shorter, found)
-        } else {
-          start += length
-        }
+      if let failure = smallestFailure(of: program, { Run($0).difference() }) {
+        Issue.record("seed \(seed): \(failure)")
+        return
       }
-      length /= 2
     }
-    return (program, difference)
   }
 }
 

@@ -1,22 +1,30 @@
+/// A program that fails, as short as it can be made by leaving steps out.
+///
+/// The first `kept` steps stay.
+func shrunk<Step>(_ program: [Step], keeping kept: Int = 0, fails: ([Step]) -> Bool) -> [Step] {
+  var program = program
+  var length = max(program.count / 2, 1)
+  while length > 0 {
+    var start = kept
+    while start < program.count {
+      var shorter = program
+      shorter.removeSubrange(start..<min(start + length, program.count))
+      if fails(shorter) { program = shorter } else { start += length }
+    }
+    length /= 2
+  }
+  return program
+}
+
 /// Leaves steps out of a failing program while it still fails; nil where it does not fail.
 func smallestFailure<Step>(
   of program: [Step], _ difference: ([Step]) -> String?
 ) -> String? {
-  guard var found = difference(program) else { return nil }
-  var program = program
-  var length = max(program.count / 2, 1)
-  while length > 0 {
-    var start = 0
-    while start < program.count {
-      var shorter = program
-      shorter.removeSubrange(start..<min(start + length, program.count))
-      if let other = difference(shorter) {
-        (program, found) = (shorter, other)
-      } else {
-        start += length
-      }
-    }
-    length /= 2
-  }
-  return "\(found)\n" + program.map { "  \($0)" }.joined(separator: "\n")
+  if difference(program) == nil { return nil }
+  return failure(of: shrunk(program) { difference($0) != nil }, difference)
+}
+
+/// What is wrong with a program, and the program.
+func failure<Step>(of program: [Step], _ difference: ([Step]) -> String?) -> String {
+  "\(difference(program) ?? "")\n" + program.map { "  \($0)" }.joined(separator: "\n")
 }

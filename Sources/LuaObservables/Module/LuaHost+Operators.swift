@@ -74,12 +74,8 @@ extension LuaHost {
   /// [-0, +(0|1), -]
   private func push(_ value: Aggregate.Value, to L: OpaquePointer) throws(LuaError) -> Bool {
     switch value {
-    case .none: lua_pushnil(L)
-    case .integer(let number): lua_pushinteger(L, lua_Integer(number))
-    case .float(let number): lua_pushnumber(L, number)
-    case .boolean(let value): lua_pushboolean(L, value ? 1 : 0)
-    case .text(let bytes): try state.push(bytes: bytes, to: L)
     case .value, .list, .failure: return false
+    default: try state.push(LuaValue(Operand(value)), to: L)
     }
     return true
   }

@@ -51,9 +51,7 @@ public final class Inbox: Sendable {
 
   /// By a lock that sanitizers see: what a message has was written before.
   private func withState<Result>(_ body: (inout State) -> Result) -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return body(&state)
+    lock.withLock { body(&state) }
   }
 
   /// Has `message` called on the loop's thread, in a turn of its own.

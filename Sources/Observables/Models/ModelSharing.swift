@@ -74,9 +74,7 @@ final class ModelSharing: Sendable {
 
   /// By the lock of the values: sanitizers see what it guards.
   private func withParts<Result>(_ body: (inout [Part]) -> Result) -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return body(&parts)
+    lock.withLock { body(&parts) }
   }
 
   func add(_ observation: ModelObservation, _ engine: Engine) {

@@ -199,12 +199,9 @@ extension Aggregate.Value {
   /// The value as a Swift program has it.
   package var plain: Any? {
     switch self {
-    case .none, .list, .failure: nil
-    case .integer(let number): number
-    case .float(let number): number
-    case .boolean(let value): value
-    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
     case .value(let value): value.base
+    case .list, .failure: nil
+    default: Operand(self).plain
     }
   }
 }

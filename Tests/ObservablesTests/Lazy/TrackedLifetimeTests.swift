@@ -72,18 +72,7 @@ private final class Reading: ObservableModel {
     Property("value", get: { $0.value }, set: { $0.value = $1 })
   }
   let observation = ModelObservation()
-  private var stored = 1
-  var value: Int {
-    get {
-      observation.access(0, of: self)
-      return stored
-    }
-    set {
-      let old = stored
-      stored = newValue
-      observation.didSet(0, from: old, to: newValue)
-    }
-  }
+  @Observed(0) var value = 1
 }
 
 private final class Pair: ObservableModel {

@@ -33,53 +33,17 @@ final class Part: ObservableModel, Hashable {
   ]
 
   let observation = ModelObservation()
-  var x: Int {
-    get {
-      observation.access(0, of: self)
-      return storedX
-    }
-    set {
-      let old = storedX
-      storedX = newValue
-      observation.didSet(0, from: old, to: newValue)
-    }
-  }
-  var y: Int {
-    get {
-      observation.access(1, of: self)
-      return storedY
-    }
-    set {
-      let old = storedY
-      storedY = newValue
-      observation.didSet(1, from: old, to: newValue)
-    }
-  }
-  var child: Part? {
-    get {
-      observation.access(2, of: self)
-      return storedChild
-    }
-    set {
-      let old = storedChild
-      storedChild = newValue
-      observation.didSet(2, from: old, to: newValue)
-    }
-  }
-  var items: ObservableArray<Part>? { didSet { observation.didSet(3, from: oldValue, to: items) } }
-  var map: ObservableDictionary<String, Part>? {
-    didSet { observation.didSet(4, from: oldValue, to: map) }
-  }
-  var group: ObservableSet<Part>? { didSet { observation.didSet(5, from: oldValue, to: group) } }
+  @Observed(0) var x = 0
+  @Observed(1) var y = 0
+  @Observed(2) var child: Part? = nil
+  @Observed(3) var items: ObservableArray<Part>? = nil
+  @Observed(4) var map: ObservableDictionary<String, Part>? = nil
+  @Observed(5) var group: ObservableSet<Part>? = nil
   @Lazy var total: Int
   @Lazy var load: Int
   @Lazy var leader: Part?
   @Lazy var deep: Int
   @Lazy var choice: Int
-
-  private var storedX = 0
-  private var storedY = 0
-  private var storedChild: Part?
 
   static func == (a: Part, b: Part) -> Bool { a === b }
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

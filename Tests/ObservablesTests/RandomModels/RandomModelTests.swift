@@ -11,9 +11,7 @@ struct RandomModelTests {
       var generator = ModelGenerator(seed: seed)
       let program = generator.program(40)
       guard difference(program) != nil else { continue }
-      let small = shrunk(program)
-      let listing = small.map { "  \($0)" }.joined(separator: "\n")
-      Issue.record("seed \(seed): \(difference(small) ?? "")\n\(listing)")
+      Issue.record("seed \(seed): \(failure(of: smallest(program), difference))")
       return
     }
   }
@@ -26,20 +24,10 @@ struct RandomModelTests {
     return isSame ? nil : "expected \(expected), got \(actual)"
   }
 
-  /// A program that fails, as short as it can be made by leaving things out behind its first
-  /// statement.
-  private func shrunk(_ program: [Statement]) -> [Statement] {
-    var program = program
-    var length = program.count / 2
-    while length > 0 {
-      var start = 1
-      while start < program.count {
-        var shorter = program
-        shorter.removeSubrange(start..<min(start + length, program.count))
-        if difference(shorter) != nil { program = shorter } else { start += length }
-      }
-      length /= 2
-    }
+  /// A program that fails, as short as it can be made behind its first statement: at first whole
+  /// statements go, then parts of them.
+  private func smallest(_ program: [Statement]) -> [Statement] {
+    var program = shrunk(program, keeping: 1) { difference($0) != nil }
     var hasChanged = true
     while hasChanged {
       let first = program[0]

@@ -432,24 +432,20 @@ local function is_as(a, b)
   return b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
 end
 
+-- The members of a set in order, as text.
+local function joined(set, separator)
+  local members = {}
+  for member in next, set do members[#members + 1] = member end
+  table.sort(members)
+  return table.concat(members, separator)
+end
+
 local function shown(line)
   if type(line) ~= "table" then return line or "(end)" end
-  if line.ids then
-    local ids = {}
-    for id in next, line.ids do ids[#ids + 1] = id end
-    table.sort(ids)
-    return line.text .. ": " .. table.concat(ids, " ")
-  end
-  if line.failures then
-    local names = {}
-    for name in next, line.failures do names[#names + 1] = name end
-    table.sort(names)
-    return line.text .. " " .. table.concat(names, ", ")
-  end
+  if line.ids then return line.text .. ": " .. joined(line.ids, " ") end
+  if line.failures then return line.text .. " " .. joined(line.failures, ", ") end
   if line.answer then return line.text .. ": " .. line.answer end
-  local paths = {}
-  for path in next, line.paths do paths[#paths + 1] = path end
-  return ("%s %s: %s"):format(line.text, table.concat(paths, " or "), line.detail)
+  return ("%s %s: %s"):format(line.text, joined(line.paths, " or "), line.detail)
 end
 
 -- nil, or the first line in which two logs differ, with what comes before it.
