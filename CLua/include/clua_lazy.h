@@ -17,6 +17,7 @@ enum {
   CLUA_LAZY_UNCACHED = 8,  // the getter is called at each read
   CLUA_LAZY_TRACKED = 16,  // what the getter reads is told
   CLUA_LAZY_WRITTEN = 32,  // assigning calls the function `write` of the declaration instead
+  CLUA_LAZY_COPY = 64,     // lazy keys of what it depends on are no part of it
 };
 
 /// What came of a computation.

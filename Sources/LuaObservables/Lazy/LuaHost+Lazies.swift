@@ -302,7 +302,7 @@ extension LuaHost {
       case CLUA_COMPUTED_SAME: computation = .same
       case CLUA_COMPUTED_RESTORED: computation = .restored
       default:
-        _ = engine.shouldKeepBase(of: lazy)
+        lazies.keepBase(of: lazy)
         computation = .changed
       }
       engine.overridden(lazy, computation, by: change(at: slot))

@@ -110,15 +110,20 @@ final class ScriptLazies: Receiver {
     switch computation {
     case CLUA_COMPUTED_SAME: return .same
     case CLUA_COMPUTED_CHANGED:
-      if lazy.pointee.isActive {
-        _ = reference._withUnsafeGuaranteedRef { $0.engine.shouldKeepBase(of: lazy) }
-      }
+      if lazy.pointee.isActive { keepBase(of: lazy) }
       return .changed
     case CLUA_COMPUTED_RESTORED: return .restored
     case CLUA_COMPUTED_WAITING:
       return .waiting(UnsafeMutableRawPointer(slot!).assumingMemoryBound(to: Slot.self))
     default: return .failed
     }
+  }
+
+  /// The value before the one that `lazy` has is its base now, unless nobody compares with that.
+  func keepBase(of lazy: WatcherRef) {
+    if lazy.pointee.flags.contains(.based) { return }
+    let isKept = reference._withUnsafeGuaranteedRef { $0.engine.shouldKeepBase(of: lazy) }
+    if !isKept { forgetBase(of: lazy) }
   }
 
   override func invalidated(_ lazy: WatcherRef) {
@@ -156,7 +161,7 @@ final class ScriptLazies: Receiver {
     for position in stride(from: 1, through: lua_Integer(lua_rawlen(L, height + 2)), by: 1) {
       defer { lua_settop(L, height + 2) }
       guard lua_rawgeti(L, height + 2, position) == LUA_TTABLE else {
-        try engine.add(dependency(at: -1, of: L), to: lazy)
+        try engine.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
         continue
       }
       // Rooted elsewhere: {object, path}.
@@ -294,6 +299,8 @@ extension UnsafeMutablePointer<WatcherRecord> {
 
   /// A loader stores its value.
   fileprivate var isLoaded: Bool { pointee.context & Int(CLUA_LAZY_LOADED) != 0 }
+  /// It copies a collection.
+  fileprivate var isCopy: Bool { pointee.context & Int(CLUA_LAZY_COPY) != 0 }
 
   /// What a new value is compared with.
   var comparison: CInt {

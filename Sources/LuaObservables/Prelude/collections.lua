@@ -133,6 +133,8 @@ end
 -- Copies
 -- -------------------------------------------------------------------------------------------
 
+local COPY = 64 -- CLUA_LAZY_COPY
+
 -- A collection of the same kind that nobody can change; what is no collection as it is.
 local function copied(value)
   local kind = kind_of(value)
@@ -154,9 +156,11 @@ function obs.copy_of(target, name, source)
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
   -- All of the collection, whichever it is.
   local path = tostring(obs.path(source)) .. ".*"
-  core.declare(target, name, core.compile_lazy({
+  local declaration = core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
-  }, nil, "copy_of", 3))
+  }, nil, "copy_of", 3)
+  declaration.flags = declaration.flags | COPY
+  core.declare(target, name, declaration)
 end
 
 function obs.raw(observed, options)

@@ -139,6 +139,8 @@ extension Engine {
   func forgetDoubts(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
     records.hold {
+      // An operator puts together what is there now.
+      rewire(lazy)
       forEachWireWithWork(of: lazy) { wire in
         while let link = takeDirty(wire) {
           if let other = link.pointee.slot?.pointee.lazy {

@@ -163,70 +163,13 @@ extension Engine {
     return true
   }
 
-  /// Whether a watcher that compares by itself takes the value for the one of `version`, which it
-  /// was told last.
-  private func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
-    guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
-      let slot = lazy.pointee.slot, !slot.pointee.node.isDead
-    else { return false }
-    let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    let known: AnyObject?
-    if version == lazy.pointee.baseVersion {
-      known = receiver.value(of: lazy, isBase: true)
-    } else {
-      let others = (delivered[lazy.identity] ?? []) + (compared[lazy.identity] ?? [])
-      guard let other = others.first(where: { $0.version == version }) else { return false }
-      known = other.value
-    }
-    let change = receiver.change(of: lazy, from: known)
-    return watcher.pointee.receiver.takeUnretainedValue().accept(.saved(change), for: watcher)
-      == nil
-  }
-
-  /// The flush is over: what its watchers know is what was delivered last.
-  ///
-  /// Where one was not called, being paused or taking the values for equal, that stays what it was
-  /// told.
-  func forgetBases() {
-    let (lazies, told, compared) = (based, delivered, self.compared)
-    based = []
-    if hasDelivered { (delivered, hasDelivered) = ([:], false) }
-    if !compared.isEmpty { self.compared = [:] }
-    for (index, id) in lazies {
-      guard let lazy = watcher(at: index, id: id), let slot = lazy.pointee.slot else { continue }
-      var isWaiting = false
-      var versions: Set<Int> = []
-      var next = lazy.pointee.flags.contains(.based) ? slot.pointee.first : nil
-      while let link = next {
-        next = link.pointee.next
-        let flags = link.pointee.wire.pointee.watcher.pointee.flags
-        let version = link.pointee.derived
-        if !flags.isDisjoint(with: [.paused, .comparing]), version != lazy.pointee.version {
-          if version == lazy.pointee.baseVersion { isWaiting = true }
-          if flags.contains(.comparing) { versions.insert(version) }
-        }
-      }
-      if isWaiting || !versions.isEmpty {
-        based.append((index, id))
-        lazy.pointee.flags.insert(.lagging)
-        versions.remove(lazy.pointee.baseVersion)
-        if versions.isEmpty { continue }
-        let name = lazy.identity
-        let known = (told[name] ?? []) + (compared[name] ?? [])
-        self.compared[name] = known.filter { versions.contains($0.version) }
-      } else {
-        lazy.pointee.flags.subtract([.based, .lagging])
-        lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
-      }
-    }
-  }
-
-  /// Whether one of the lazy properties of an object that is watched as a whole has another value;
-  /// those that were never read are left alone (Z3).
-  func refreshLazies(_ link: LinkRef, of node: NodeRef) -> Bool {
+  /// The first of the lazy properties of an object that have other values, where a link hears of all
+  /// its properties; those that were never read are left alone (Z3).
+  func changedLazy(at link: LinkRef) -> WatcherID? {
+    guard link.isWhole, let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
     let known = link.pointee.derived
     link.pointee.derived = lastVersion
-    if known == Link.notDerived { return false }
+    if known == Link.notDerived { return nil }
     var lazies: [(index: Int, id: UInt64)] = []
     node.forEachSlot { slot in
       if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known),
@@ -235,7 +178,7 @@ extension Engine {
         lazies.append((lazy.pointee.index, lazy.pointee.id))
       }
     }
-    var hasChanged = false
+    var changed: WatcherID?
     for (index, id) in lazies {
       guard let lazy = watcher(at: index, id: id) else { continue }
       settleForNobody(lazy)
@@ -243,10 +186,10 @@ extension Engine {
       // One that was read for the first time meanwhile had that value then.
       let first = lazy.pointee.firstVersion
       if first > known ? lazy.pointee.version != first : lazy.pointee.version > known {
-        hasChanged = true
+        changed = changed ?? lazy.identity
       }
     }
     if link.pointee.slot != nil { link.pointee.derived = lastVersion }
-    return hasChanged
+    return changed
   }
 }

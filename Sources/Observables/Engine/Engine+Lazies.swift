@@ -199,7 +199,7 @@ extension Engine {
         watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.pointee.version,
         every: link.pointee.slot?.pointee.isEvery == true
           ? link.pointee.wire.pointee.path.takeUnretainedValue() : nil,
-        time: immediates.batchDepth > 0 ? immediates.nextTime() : 0))
+        time: immediates.nextTime()))
   }
 
   private func lastValue(of lazy: WatcherRef) -> AnyObject? {
@@ -334,7 +334,8 @@ extension Engine {
       guard let next = watcher(name) else { continue }
       // One that was never computed hears of nothing yet.
       if !next.pointee.flags.contains(.tracking) { _ = makeWires(of: next) }
-      guard let next = watcher(name) else { continue }
+      // Nor do those whose dependencies lead to other objects than when they were computed.
+      guard let next = watcher(name), rewire(next) else { continue }
       forEachWire(of: next) { wire in
         forEachLink(of: wire) { link in
           guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
@@ -355,102 +356,16 @@ extension Engine {
     lazy.pointee.flags.insert(.known)
     lazy.pointee.slot?.pointee.isValid = true
     switch computation {
-    case .changed:
-      lazy.pointee.version = (hasDelivered ? deliveredVersion(of: lazy) : nil) ?? nextVersion()
-    case .restored:
-      if lazy.pointee.flags.contains(.lagging) { renumberBase(of: lazy) }
-      lazy.pointee.version = lazy.pointee.baseVersion
-    case .same, .failed, .waiting, .finished:
-      break
+    case .changed: lazy.pointee.version = version(of: lazy)
+    case .restored: lazy.pointee.version = restoredVersion(of: lazy)
+    case .same, .failed, .waiting, .finished: break
     }
     if isFirst { lazy.pointee.firstVersion = lazy.pointee.version }
-  }
-
-  /// A value that was delivered long ago is there again, which is news to all others: it gets a
-  /// version of today.
-  private func renumberBase(of lazy: WatcherRef) {
-    let version = nextVersion()
-    var next = lazy.pointee.slot?.pointee.first
-    while let link = next {
-      next = link.pointee.next
-      if link.pointee.derived == lazy.pointee.baseVersion, !link.isAnchored {
-        link.pointee.derived = version
-      }
-    }
-    lazy.pointee.baseVersion = version
   }
 
   func nextVersion() -> Int {
     lastVersion += 1
     return lastVersion
-  }
-
-  // MARK: Values that were delivered
-
-  /// Another value is about to take the place of the one that `lazy` has.
-  ///
-  /// Whoever began to watch since the last flush knows that one, and not the one of before the
-  /// flush, which alone the receiver keeps.
-  @inline(__always)
-  func willReplaceValue(of lazy: WatcherRef) {
-    if lazy.pointee.flags.contains(.based) { keepDelivered(lazy) }
-  }
-
-  private func keepDelivered(_ lazy: WatcherRef) {
-    guard let slot = lazy.pointee.slot else { return }
-    let version = lazy.pointee.version
-    if version == lazy.pointee.baseVersion { return }
-    var next = slot.pointee.first
-    while let link = next {
-      next = link.pointee.next
-      guard link.pointee.derived == version, !link.isAnchored,
-        link.pointee.wire.pointee.watcher.pointee.flags.isDisjoint(with: [.immediate, .lazy])
-      else { continue }
-      if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
-        delivered[lazy.identity, default: []].append((version, value))
-        hasDelivered = true
-      }
-      return
-    }
-  }
-
-  /// The version under which the value that `lazy` has now was delivered to somebody in this flush.
-  private func deliveredVersion(of lazy: WatcherRef) -> Int? {
-    guard let values = delivered[lazy.identity] else { return nil }
-    let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    return values.first { receiver.has($0.value, as: lazy) }?.version
-  }
-
-  /// The receiver keeps the value that `lazy` has as the one that was delivered last.
-  ///
-  /// To be called before another one takes its place; false where nobody compares with it.
-  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
-    if lazy.pointee.flags.contains(.based) || !lazy.pointee.flags.contains(.known) { return false }
-    guard let slot = lazy.pointee.slot,
-      slot.pointee.count > 0 || slot.pointee.node.pointee.every != nil
-    else { return false }
-    lazy.pointee.flags.insert(.based)
-    based.append((lazy.pointee.index, lazy.pointee.id))
-    lazy.pointee.baseVersion = lazy.pointee.version
-    return true
-  }
-
-  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
-  /// the one that it has, or of its base.
-  package func everybodyKnows(
-    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
-  ) -> Bool {
-    let flags = lazy.pointee.flags
-    var next = lazy.pointee.slot?.pointee.first
-    while let link = next {
-      next = link.pointee.next
-      let isLast = link.pointee.derived == lazy.pointee.version
-      let isBase = flags.contains(.based) && link.pointee.derived == lazy.pointee.baseVersion
-      guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
-    }
-    // Who hears of all properties knows those that have been read.
-    let every = lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first
-    return every == nil || !flags.contains(.known) || isThat(false)
   }
 
   // MARK: Immediate watchers
@@ -460,19 +375,19 @@ extension Engine {
   func callDoubting() {
     // What collects calls takes these, too, and makes all in order.
     if doubting.isEmpty || immediates.batchDepth > 0 || collecting > 0 { return }
-    let calls = takeDoubting().map(\.call)
+    let calls = takeDoubting()
     // What is written from here on follows the assignment.
     if !calls.isEmpty { assigning = nil }
     immediates.make(calls)
   }
 
-  /// The calls of those that have other values now, each with the time of the change.
-  func takeDoubting() -> [(call: ImmediateCalls.Call, time: Int)] {
+  /// The calls of those that have other values now; `hasWaited`: that were put off.
+  func takeDoubting(hasWaited: Bool = false) -> [ImmediateCalls.Call] {
     if doubting.isEmpty { return [] }
     return records.hold {
       collecting += 1
       defer { collecting -= 1 }
-      var calls: [(call: ImmediateCalls.Call, time: Int)] = []
+      var calls: [ImmediateCalls.Call] = []
       while !doubting.isEmpty {
         let doubts = doubting
         doubting = []
@@ -480,7 +395,7 @@ extension Engine {
         for doubt in doubts where seen.insert(doubt.watcher).inserted {
           if let watcher = watcher(doubt.watcher), watcher.pointee.flags.contains(.paused) {
             putAside(doubts.filter { $0.watcher == doubt.watcher })
-          } else if let call = call(of: doubt.watcher, because: doubts) {
+          } else if let call = call(of: doubt.watcher, because: doubts, hasWaited) {
             calls.append(call)
           }
         }
@@ -493,9 +408,7 @@ extension Engine {
   private func putAside(_ doubts: [DoubtingWatcher]) {
     for doubt in doubts {
       let isKnown = pausedDoubts[doubt.watcher]?.contains { $0.lazy == doubt.lazy } == true
-      if !isKnown {
-        pausedDoubts[doubt.watcher, default: []].append(doubt.at(immediates.nextTime()))
-      }
+      if !isKnown { pausedDoubts[doubt.watcher, default: []].append(doubt) }
     }
   }
 
@@ -509,22 +422,32 @@ extension Engine {
   /// told when the batch ends; nil where there is no such property.
   func takeDoubt(
     of watcher: WatcherRef, at link: LinkRef, on path: Path
-  ) -> (call: ImmediateCalls.Call, time: Int)? {
+  ) -> ImmediateCalls.Call? {
     resumeDoubts(of: watcher.identity)
     guard let lazy = link.pointee.slot?.pointee.lazy,
-      let index = doubting.firstIndex(where: {
-        $0.watcher == watcher.identity && $0.lazy == lazy.identity
-      })
+      let doubt = takeDoubt(of: watcher, about: lazy.identity)
     else { return nil }
-    let doubt = doubting.remove(at: index)
     if watcher.pointee.flags.contains(.paused) {
       putAside(doubting.filter { $0.watcher == doubt.watcher })
       doubting.removeAll { $0.watcher == doubt.watcher }
     }
-    let change = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy, from: doubt.old)
-    return (
-      ImmediateCalls.Call(watcher: watcher.identity, change: .saved(change), path: path), doubt.time
-    )
+    return call(for: doubt, lazy, on: path, hasWaited: true)
+  }
+
+  private func takeDoubt(of watcher: WatcherRef, about lazy: WatcherID) -> DoubtingWatcher? {
+    doubting.firstIndex { $0.watcher == watcher.identity && $0.lazy == lazy }
+      .map { doubting.remove(at: $0) }
+  }
+
+  /// The call of an immediate watcher for a lazy property which became invalid in the write that is
+  /// being told, and has another value; nil where it is not one of those.
+  func takeDoubt(
+    of watcher: WatcherRef, about lazy: WatcherID, on path: Path
+  ) -> ImmediateCalls.Call? {
+    guard let lazy = self.watcher(lazy), lazy.pointee.slot?.pointee.node.isDead == false,
+      let doubt = takeDoubt(of: watcher, about: lazy.identity)
+    else { return nil }
+    return call(for: doubt, lazy, on: path, hasWaited: false)
   }
 
   /// Whether a property of an object that is watched as a whole has another value than when it
@@ -541,8 +464,8 @@ extension Engine {
   }
 
   private func call(
-    of name: WatcherID, because doubts: [DoubtingWatcher]
-  ) -> (call: ImmediateCalls.Call, time: Int)? {
+    of name: WatcherID, because doubts: [DoubtingWatcher], _ hasWaited: Bool
+  ) -> ImmediateCalls.Call? {
     guard let watcher = watcher(name), let root = watcher.pointee.root, !root.isDead,
       root.kind.isThere(root), settleDependencies(of: watcher), rewire(watcher),
       let refreshed = refresh(watcher)
@@ -562,10 +485,18 @@ extension Engine {
     let doubt = own.first { $0.lazy == refreshed.lazy } ?? changed ?? own[0]
     guard let lazy = self.watcher(doubt.lazy), lazy.pointee.slot?.pointee.node.isDead == false
     else { return nil }
-    let change = lazy.pointee.receiver.takeUnretainedValue().change(of: lazy, from: doubt.old)
-    return (
-      ImmediateCalls.Call(watcher: name, change: .saved(change), path: path), doubt.time
-    )
+    return call(for: doubt, lazy, on: path, hasWaited: hasWaited)
+  }
+
+  private func call(
+    for doubt: DoubtingWatcher, _ lazy: WatcherRef, on path: Path, hasWaited: Bool
+  ) -> ImmediateCalls.Call {
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    // What is as before is told only where there is nothing else to tell.
+    let isBack = hasWaited && doubt.old.map { receiver.has($0, as: lazy) } ?? false
+    return ImmediateCalls.Call(
+      watcher: doubt.watcher, change: .saved(receiver.change(of: lazy, from: doubt.old)),
+      path: path, time: isBack ? .max : doubt.time)
   }
 }
 
@@ -579,7 +510,10 @@ extension LinkRef {
   /// computation went through.
   var isWhole: Bool {
     guard pointee.isTerminal, state == nil else { return false }
-    if pointee.wire.pointee.use == .tracking { return pointee.effect.contains(.certain) }
-    return kind == .every
+    switch pointee.wire.pointee.use {
+    case .tracking: return pointee.effect.contains(.certain)
+    case .followingStored: return false
+    case .following, .editing: return kind == .every
+    }
   }
 }

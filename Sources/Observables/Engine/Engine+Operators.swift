@@ -212,10 +212,10 @@ extension Engine {
     var refreshed = Refreshed()
     forEachWireWithWork(of: watcher) { wire in
       while let link = takeDirty(wire) {
-        if refreshDerived(link), refreshed.path == nil {
-          refreshed.path = wire.pointee.path.takeUnretainedValue()
-          refreshed.lazy = link.pointee.slot?.pointee.lazy?.identity
-        }
+        let isOfAll = link.pointee.slot?.pointee.isEvery == true && link.isWhole
+        let lazy = isOfAll ? changedLazy(at: link) : link.pointee.slot?.pointee.lazy?.identity
+        guard isOfAll ? lazy != nil : refreshDerived(link), refreshed.path == nil else { continue }
+        refreshed = Refreshed(path: wire.pointee.path.takeUnretainedValue(), lazy: lazy)
       }
     }
     return refreshed
@@ -227,7 +227,7 @@ extension Engine {
       return refreshLazy(link, lazy)
     }
     guard let state = link.state else {
-      if link.kind == .every { return refreshLazies(link, of: node) }
+      if link.kind == .every { return changedLazy(at: link) != nil }
       guard let value = node.kind.derivedValue(link.component, of: node),
         value != link.pointee.derived
       else { return false }

@@ -5,8 +5,10 @@ extension Engine {
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func written(_ change: Change) {
     if !dead.isEmpty { buryDead() }
+    // What follows from the write comes after it.
+    let time = immediates.nextTime()
     records.hold { note(change) }
-    if isEager(change) || !doubting.isEmpty { callEagerly([change]) }
+    if isEager(change) || !doubting.isEmpty { callEagerly([change], at: time) }
   }
 
   /// One operation changed several keys of one object: a list got or lost an element.
@@ -15,8 +17,9 @@ extension Engine {
   /// most.
   package func written(_ changes: [Change]) {
     if !dead.isEmpty { buryDead() }
+    let time = immediates.nextTime()
     records.hold { for change in changes { note(change) } }
-    if changes.contains(where: isEager) || !doubting.isEmpty { callEagerly(changes) }
+    if changes.contains(where: isEager) || !doubting.isEmpty { callEagerly(changes, at: time) }
   }
 
   @inline(__always)

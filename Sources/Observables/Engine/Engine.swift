@@ -100,13 +100,8 @@ extension ObservationCore {
     /// The lazy property that a program assigns, and the value that it had, where immediate
     /// watchers are to be told that.
     @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
-    /// Values of lazy properties that were delivered since the last flush, besides those of before
-    /// it.
-    @exclusivity(unchecked) var delivered: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
-    @exclusivity(unchecked) var hasDelivered = false
-    /// Those that were delivered before it, and that watchers with comparisons of their own go on
-    /// comparing with.
-    @exclusivity(unchecked) var compared: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+    /// Values of lazy properties that watchers were told last, besides those of before the flush.
+    @exclusivity(unchecked) var told: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
     /// Properties whose values of before the flush are kept.
     @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
     @exclusivity(unchecked) var operation: UInt64 = 0

@@ -195,5 +195,20 @@ check("C13: lazy keys are no part of the copy", function()
   eq(t.public.a, 1)
   eq(t.public.b, nil)
 end)
+check("C13: the copy stays the same when lazy keys of the collection change", function()
+  local t, other = { items = { a = 1 } }, { x = 1 }
+  obs.computed(t.items, "b", { { other, "x" } }, function() return other.x end)
+  eq(t.items.b, 1)
+  obs.copy_of(t, "public", "items")
+  local n = counter(t, "public")
+  local copy = t.public
+  other.x = 2
+  eq(t.items.b, 2)
+  eq(n(), 0)
+  assert(rawequal(t.public, copy))
+  t.items.c = 1
+  eq(n(), 1)
+  assert(not rawequal(t.public, copy))
+end)
 
 checking.finish()

@@ -619,5 +619,19 @@ check("L7: an error of a __newindex has the place of the assignment", function()
   local line = debug.getinfo(1, "l").currentline + 1
   fails("RuleL.lua:" .. line .. ": read%-only", function() t.k = 1 end)
 end)
+check("L1: the value of before, which an immediate watcher was told, is kept by nobody", function()
+  local t, calls = {}, 0
+  local before = weakly(function()
+    t.x = {}
+    return t.x
+  end)
+  obs.computed(t, "y", { "x" }, function(self) return self.x end)
+  obs.observe(t, "y", function() calls = calls + 1 end, { immediate = true })
+  t.x = 1
+  t.x = {}
+  eq(calls, 2)
+  collect()
+  eq(before[1], nil)
+end)
 
 checking.finish()

@@ -1040,5 +1040,16 @@ turns("T4: without end is an error that names the watchers and where they are de
   -- It stays registered, and works.
   obs.stop(t)
 end)
+check("T9: a watcher of * and of an operator is told what has changed", function()
+  local t, told = { items = obs.array {} }, {}
+  obs.computed(t, "n", { "items.@count" }, function(self) return #self.items end)
+  eq(t.n, 0)
+  obs.observe(t, { "*", "items.@sum.items.@count" }, function(_, _, change)
+    told[#told + 1] = ("%s: %s %s %s"):format(change.path, change.key, change.old, change.new)
+  end, { immediate = true })
+  t.items[1] = {}
+  eq(table.concat(told, ", "), "*: n 0 1")
+  obs.stop(t)
+end)
 
 checking.finish()

@@ -217,8 +217,6 @@ extension ModelReference {
     watcher.isRunning = true
     if watcher.times > 0 {
       watcher.times -= 1
-      hasWrittenInFlush =
-        hasWrittenInFlush || !watcher.isImmediate && !watcher.registration.body.isEmpty
       for statement in watcher.registration.body { perform(statement) }
     }
     watcher.isRunning = false
@@ -231,10 +229,7 @@ extension ModelReference {
     (change, watcher.base) = difference(watcher, value)
     defer { watcher.saved = nil }
     // Which of them was the first, is not looked at.
-    guard let saved = watcher.saved, let change else {
-      let isOpen = change == nil && watcher.saved == nil && isCalledAgain(watcher)
-      return isOpen ? ToldChange(details: nil) : watcher.saved ?? change
-    }
+    guard let saved = watcher.saved, let change else { return watcher.saved ?? change }
     guard let first = saved.details, let other = change.details else {
       return ToldChange(details: nil)
     }
@@ -257,21 +252,10 @@ extension ModelReference {
     if watcher.isPaused { return false }
     var change: ToldChange?
     if !watcher.isImmediate { (change, watcher.base) = difference(watcher, value) }
-    let isNeeded = watcher.isDue || change != nil
-    if !isNeeded, watcher.isImmediate || !isCalledAgain(watcher) { return false }
+    if !watcher.isDue, change == nil { return false }
     watcher.isDue = false
     if watcher.isImmediate { call(watcher, nil) } else { deliver(watcher, nil) }
     return true
-  }
-
-  /// Whether it is called for a value that it was told last, now or, in a batch, after others.
-  private func isCalledAgain(_ watcher: WatcherModel) -> Bool {
-    guard Known.returningValues, watcher.base.contains(where: \.isLazy) else { return false }
-    if !watcher.isImmediate { return hasWrittenInFlush && next.first?.text == watcher.title }
-    // Nil to nil is told of a call without a change, too.
-    return next.prefix { $0.isEmptyChange }.contains { event in
-      event.text == watcher.title && event.details?.first?.hasSuffix("nil") == false
-    }
   }
 
   /// T3, T4: the earliest registered of those that are due and did not run in this flush.

@@ -86,12 +86,7 @@ final class ModelReference {
   var batchDepth = 0
   /// How many watchers were registered.
   var count = 0
-  /// A callback has changed something in a flush.
-  var hasWrittenInFlush = false
   var log: [ModelEvent] = []
-  private let actual: [ModelEvent]
-  /// What happens next.
-  var next: ArraySlice<ModelEvent> { actual.dropFirst(log.count).prefix(4) }
   /// What the tracked getter that runs has read.
   var trace: LazyProperty.Trace?
   /// There was a lazy property on the path of a watcher.
@@ -100,16 +95,13 @@ final class ModelReference {
   var isSupposing = false
 
   /// What the rules say that happens in a program.
-  ///
-  /// `actual` is what has happened, for where that is open.
-  static func log(of program: [Statement], _ actual: [ModelEvent]) -> [ModelEvent] {
-    let reference = ModelReference(actual)
+  static func log(of program: [Statement]) -> [ModelEvent] {
+    let reference = ModelReference()
     for statement in program + [.endTurn] { reference.perform(statement) }
     return reference.log
   }
 
-  private init(_ actual: [ModelEvent]) {
-    self.actual = actual
+  private init() {
     for (number, thing) in things.enumerated() where thing.kind == .part {
       thing.fields = [.name("x"): .int(0), .name("y"): .int(0)]
       for name in Part.links { thing.fields[.name(name)] = Value.none }
@@ -125,7 +117,10 @@ final class ModelReference {
     switch statement {
     case .assign(let number, let name, let value):
       let thing = things[number]
-      if let property = thing.lazies[name] { return override(property, value) }
+      if let property = thing.lazies[name] {
+        if Known.overridesOfInvalid { _ = self.value(of: property) }
+        return override(property, value)
+      }
       let change = Change(key: .name(name), old: thing.fields[.name(name)]!, new: value)
       hear(number, [change]) { thing.fields[.name(name)] = value }
     case .edit(let number, let edit): become(number, result(of: edit, on: things[number]))

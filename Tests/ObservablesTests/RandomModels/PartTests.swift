@@ -71,4 +71,75 @@ import Testing
     }
     #expect(sum as? Int == 2)
   }
+
+  // T9
+  @Test func `a batch tells the write, and not what became invalid in it and is as before`() throws
+  {
+    let (a, b) = (Part(), Part())
+    (a.items, b.x) = ([b], 1)
+    _ = a.deep
+    let paths: [Path] = ["leader.deep", "leader.child.leader.leader.x"]
+    try a.observeImmediately(paths, in: loop) { [log] _, change in log.note(change.key) }
+    loop.batch { (b.child, b.child) = (b, a) }
+    #expect(log.take() == ["child"])
+  }
+
+  // Z4
+  @Test func `who was told a value in one flush is not called for it in the next`() throws {
+    let (a, b) = (Part(), Part())
+    var step = 0
+    try a.observe("total", in: loop) { [log] _ in log.note("1") }
+    try b.observe("x", in: loop) { [log] _ in
+      if step == 0 { (step, a.x) = (1, 2) }
+      log.note("2")
+    }
+    try a.observe("total", in: loop) { [log] _ in log.note("3") }
+    try b.observe("x", in: loop) { [log] _ in
+      if step == 1 { (step, a.x) = (2, 1) }
+      log.note("4")
+    }
+    loop.turn { (a.x, b.x) = (1, 1) }
+    // The first was told 1, and it is 1 in the end; the third was told 2, then 1.
+    #expect(log.take() == ["1", "2", "3", "4", "3"])
+  }
+
+  // Z5
+  @Test func `an assignment ends when a sum is another one than it was then`() {
+    let (a, b, c) = (Part(), Part(), Part())
+    (b.x, a.items) = (1, [])
+    #expect(a.load == 0)
+    a.items!.append(b)
+    a.load = 100
+    #expect(a.load == 100)
+    b.x = 0
+    #expect(a.load == 0)
+    // It is 1 when the property is computed, and 0 from the assignment on.
+    b.x = 1
+    #expect(a.load == 1)
+    a.items![0] = c
+    a.load = 101
+    a.items!.append(c)
+    #expect(a.load == 101)
+  }
+
+  // Z5
+  @Test func `an assignment ends with a write below an invalid property that was led elsewhere`() {
+    let (a, b) = (Part(), Part())
+    #expect(a.deep == 0)
+    a.child = b
+    a.deep = 100
+    b.x = 1
+    #expect(a.deep == 1)
+  }
+
+  // T9
+  @Test func `a batch tells what replaced an object, and not what is as before below it`() throws {
+    let parts = (0..<4).map { _ in Part() }
+    (parts[3].child, parts[1].child, parts[2].child) = (parts[1], parts[0], parts[0])
+    try parts[3].observeImmediately("child.child.total", in: loop) { [log] _, change in
+      log.note(change.key)
+    }
+    loop.batch { (parts[0].x, parts[3].child, parts[0].x) = (3, parts[2], 0) }
+    #expect(log.take() == ["child"])
+  }
 }

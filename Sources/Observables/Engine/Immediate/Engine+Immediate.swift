@@ -8,19 +8,15 @@ struct DoubtingWatcher {
   /// The path that hears of all properties of the object; nil where the property itself is on a
   /// path.
   let every: Path?
-  var time: Int
-
-  func at(_ time: Int) -> DoubtingWatcher {
-    var doubt = self
-    doubt.time = time
-    return doubt
-  }
+  /// When it became invalid.
+  let time: Int
 }
 
 /// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
 extension Engine {
-  /// Tells the watchers that hear of each write of some changes, which are one operation.
-  func callEagerly(_ changes: [Change]) {
+  /// Tells the watchers that hear of each write of some changes, which are one operation that began
+  /// at `time`.
+  func callEagerly(_ changes: [Change], at time: Int) {
     records.hold {
       collecting += 1
       var calls: [ImmediateCalls.Call] = []
@@ -31,7 +27,7 @@ extension Engine {
           var next = slot?.pointee.first
           while let link = next {
             next = link.pointee.next
-            note(change, at: link, &calls, &changed)
+            note(change, at: link, time, &calls, &changed)
           }
         }
       }
@@ -45,17 +41,18 @@ extension Engine {
           // What it is worth in the end is known when the batch ends, or when the watcher goes on.
           immediates.noteDerived(call, watcher)
         } else if let refreshed = refresh(watcher), let path = refreshed.path {
-          calls.append(call.on(path, isCompared: refreshed.lazy == nil))
+          let ofLazy = refreshed.lazy.flatMap { takeDoubt(of: watcher, about: $0, on: path) }
+          calls.append(ofLazy ?? call.on(path, isCompared: refreshed.lazy == nil))
         }
       }
-      if !doubting.isEmpty, immediates.batchDepth == 0 { calls += takeDoubting().map(\.call) }
+      if !doubting.isEmpty, immediates.batchDepth == 0 { calls += takeDoubting() }
       collecting -= 1
       immediates.make(calls)
     }
   }
 
   private func note(
-    _ change: Change, at link: LinkRef, _ calls: inout [ImmediateCalls.Call],
+    _ change: Change, at link: LinkRef, _ time: Int, _ calls: inout [ImmediateCalls.Call],
     _ changed: inout [ImmediateCalls.Call]
   ) {
     let watcher = link.pointee.wire.pointee.watcher
@@ -65,7 +62,7 @@ extension Engine {
     if change.isSame, !isOfMembers, !watcher.pointee.flags.contains(.comparing) { return }
     let call = ImmediateCalls.Call(
       watcher: watcher.identity, change: .written(change),
-      path: link.pointee.wire.pointee.path.takeUnretainedValue())
+      path: link.pointee.wire.pointee.path.takeUnretainedValue(), time: time)
     let effect = link.pointee.effect
     if !change.isSame {
       if effect.contains(.stale) { markStale(link) }

@@ -12,6 +12,8 @@ final class ImmediateCalls {
     let watcher: WatcherID
     let change: ImmediateChange
     let path: Path
+    /// When the change was made: of two that wait, the first one is told.
+    let time: Int
     /// What is left of a change of a write when that is over, where somebody has asked.
     var saved: AnyObject?
 
@@ -20,20 +22,21 @@ final class ImmediateCalls {
 
     /// The same for another path, which has another value.
     func on(_ path: Path, isCompared: Bool = false) -> Call {
-      Call(watcher: watcher, change: change, path: path, saved: saved, isCompared: isCompared)
+      Call(
+        watcher: watcher, change: change, path: path, time: time, saved: saved,
+        isCompared: isCompared)
+    }
+
+    /// The same with what is told.
+    func telling(_ change: ImmediateChange) -> Call {
+      Call(watcher: watcher, change: change, path: path, time: time)
     }
 
     /// The same when the write is over.
     var later: Call {
       guard case .written = change else { return self }
-      return Call(watcher: watcher, change: .saved(saved), path: path)
+      return telling(.saved(saved))
     }
-  }
-
-  private struct WaitingCall {
-    let call: Call
-    /// Tells which of two changes came first.
-    let time: Int
   }
 
   /// Calls that are being made, in order of registration: one for each watcher.
@@ -64,10 +67,10 @@ final class ImmediateCalls {
   @exclusivity(unchecked) private(set) var depth = 0
   /// How many batches are open.
   @exclusivity(unchecked) private(set) var batchDepth = 0
-  @exclusivity(unchecked) private var waiting: [WatcherID: WaitingCall] = [:]
+  @exclusivity(unchecked) private var waiting: [WatcherID: Call] = [:]
   /// Of watchers of derived values, which are compared when the batch ends, or when a paused one
   /// goes on: the first change of what they are derived from.
-  @exclusivity(unchecked) private var derived: [WatcherID: WaitingCall] = [:]
+  @exclusivity(unchecked) private var derived: [WatcherID: Call] = [:]
   /// What is being made, the outermost first: a callback that writes begins another one.
   @exclusivity(unchecked) private var lists: [List] = []
   @exclusivity(unchecked) private var reruns: [Call] = []
@@ -95,7 +98,7 @@ final class ImmediateCalls {
         }
         last = call.watcher
         if watcher.pointee.flags.contains(.immediate) {
-          accepted.append(Call(watcher: call.watcher, change: change, path: call.path))
+          accepted.append(call.telling(change))
         } else if !watcher.pointee.flags.contains(.certain) {
           if case .written(let change) = call.change {
             engine.mark(watcher, isCertain: true, by: change)
@@ -283,7 +286,7 @@ final class ImmediateCalls {
   private func saved(_ call: Call, _ watcher: WatcherRef) -> Call {
     guard case .written(let change) = call.change else { return call }
     let saved = watcher.pointee.receiver.takeUnretainedValue().save(change)
-    return Call(watcher: call.watcher, change: .saved(saved), path: call.path)
+    return call.telling(.saved(saved))
   }
 
   // MARK: Waiting
@@ -295,28 +298,27 @@ final class ImmediateCalls {
       // L2; what the collector has given up is not called.
       guard engine.anchor(watcher, on: root) else { return }
     }
-    waiting[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
+    waiting[call.watcher] = saved(call, watcher)
   }
 
   /// While a batch is open, or the watcher is paused, something was written that derived values on
   /// the paths of a watcher depend on.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
     if derived[call.watcher] != nil { return }
-    derived[call.watcher] = WaitingCall(call: saved(call, watcher), time: nextTime())
+    derived[call.watcher] = saved(call, watcher)
   }
 
   /// A derived value on a path that goes is another one than before the batch: the call for it, or
   /// for what was noted of the watcher's derived values, is made when the batch ends.
-  func keep(_ doubt: (call: Call, time: Int)?, of watcher: WatcherRef, on path: Path) {
+  func keep(_ doubt: Call?, of watcher: WatcherRef, on path: Path) {
     let name = watcher.identity
-    let noted = doubt.map(WaitingCall.init) ?? derived[name]
-    guard let noted, let root = watcher.pointee.root else { return }
+    guard let noted = doubt ?? derived[name], let root = watcher.pointee.root else { return }
     if let known = waiting[name], known.time < noted.time { return }
     if !watcher.pointee.flags.contains(.paused), !engine.anchor(watcher, on: root) { return }
-    waiting[name] = WaitingCall(call: noted.call.on(path), time: noted.time)
+    waiting[name] = noted.on(path)
   }
 
-  /// Grows with each change that is noted while a batch is open.
+  /// Grows with each change.
   func nextTime() -> Int {
     time += 1
     return time
@@ -342,7 +344,7 @@ final class ImmediateCalls {
       if waiting[name] != nil { _ = engine.anchor(watcher, on: root) }
       return
     }
-    var calls = engine.takeDoubting().map(WaitingCall.init)
+    var calls = engine.takeDoubting(hasWaited: true)
     calls += takeDerived { $0 == name }
     if let call = waiting.removeValue(forKey: name) { calls.append(call) }
     // Comparing may have run code of the program.
@@ -350,7 +352,7 @@ final class ImmediateCalls {
     else {
       return
     }
-    make(first.call, watcher)
+    make(first, watcher)
   }
 
   // MARK: Batches
@@ -370,37 +372,36 @@ final class ImmediateCalls {
     var calls = waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { waiting[name] = nil }
     // Told the first change, where one of its other paths has changed too.
-    let doubts = engine.takeDoubting().map(WaitingCall.init)
+    let doubts = engine.takeDoubting(hasWaited: true)
     for call in doubts + takeDerived(where: goesOn) {
-      let name = call.call.watcher
-      if let known = calls[name], known.time < call.time { continue }
-      calls[name] = call
+      if let known = calls[call.watcher], known.time < call.time { continue }
+      calls[call.watcher] = call
     }
     if calls.isEmpty { return }
-    makeList(calls.values.map(\.call).sorted { $0.watcher.number < $1.watcher.number })
+    makeList(calls.values.sorted { $0.watcher.number < $1.watcher.number })
     for name in calls.keys {
       if let watcher = engine.watcher(name) { engine.releaseAnchorIfIdle(of: watcher) }
     }
   }
 
   /// What was noted of the derived values of a watcher, which are others now on a path.
-  func takeNoted(of watcher: WatcherID, on path: Path) -> (call: Call, time: Int)? {
-    derived.removeValue(forKey: watcher).map { ($0.call.on(path), $0.time) }
+  func takeNoted(of watcher: WatcherID, on path: Path) -> Call? {
+    derived.removeValue(forKey: watcher)?.on(path)
   }
 
   /// Those of some watchers whose derived values are others than before the batch, or the pause.
-  private func takeDerived(where isMeant: (WatcherID) -> Bool) -> [WaitingCall] {
+  private func takeDerived(where isMeant: (WatcherID) -> Bool) -> [Call] {
     if derived.isEmpty { return [] }
-    let calls = derived.values.filter { isMeant($0.call.watcher) }.sorted {
-      $0.call.watcher.number < $1.call.watcher.number
+    let calls = derived.values.filter { isMeant($0.watcher) }.sorted {
+      $0.watcher.number < $1.watcher.number
     }
-    for call in calls { derived[call.call.watcher] = nil }
-    return calls.compactMap { waiting in
-      guard let watcher = engine.watcher(waiting.call.watcher),
+    for call in calls { derived[call.watcher] = nil }
+    return calls.compactMap { call in
+      guard let watcher = engine.watcher(call.watcher),
         engine.settleDependencies(of: watcher), engine.rewire(watcher),
         let path = engine.refresh(watcher)?.path
       else { return nil }
-      return WaitingCall(call: waiting.call.on(path), time: waiting.time)
+      return call.on(path)
     }
   }
 }

@@ -10,9 +10,11 @@ extension Engine {
   ///
   /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
   /// - Complexity: O(length of the path), and the number of objects below each `*`.
-  package func add(_ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil) throws {
+  package func add(
+    _ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil, ofStored: Bool = false
+  ) throws {
     if path.hasOperators { try path.checkOperators() }
-    try add(path, to: watcher, from: root, use: .following)
+    try add(path, to: watcher, from: root, use: ofStored ? .followingStored : .following)
   }
 
   func add(

@@ -34,6 +34,8 @@ struct Wire {
   enum Use: UInt8 {
     /// It follows its path.
     case following
+    /// The same, where lazy properties are no part of a whole object (C13).
+    case followingStored
     /// It reads the edits of a list instead.
     case editing
     /// It holds what a tracked computation has read, in that order.

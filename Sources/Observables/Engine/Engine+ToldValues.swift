@@ -1,0 +1,183 @@
+/// Which values of lazy properties watchers were told: one that comes back is no news to them (Z4).
+///
+/// A link has the version of the value that its watcher was told last. When another value takes the
+/// place of that, it is kept until all who were told it have compared: the one of before the flush by
+/// the receiver of the property (its base), any others in `told`.
+extension Engine {
+  /// Another value is about to take the place of the one that `lazy` has.
+  @inline(__always)
+  func willReplaceValue(of lazy: WatcherRef) {
+    if lazy.pointee.flags.contains(.based) { keepValue(of: lazy) }
+  }
+
+  private func keepValue(of lazy: WatcherRef) {
+    guard let slot = lazy.pointee.slot else { return }
+    let version = lazy.pointee.version
+    if version == lazy.pointee.baseVersion { return }
+    var next = slot.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      guard link.pointee.derived == version, !link.isAnchored, comparesLater(link) else { continue }
+      if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
+        told[lazy.identity, default: []].append((version, value))
+      }
+      return
+    }
+  }
+
+  /// Whether other values may come and go before the watcher of a link compares.
+  private func comparesLater(_ link: LinkRef) -> Bool {
+    let flags = link.pointee.wire.pointee.watcher.pointee.flags
+    if flags.contains(.lazy) { return false }
+    return !flags.contains(.immediate) || flags.contains(.paused) || immediates.batchDepth > 0
+  }
+
+  /// The receiver keeps the value that `lazy` has as the one that was delivered last.
+  ///
+  /// To be called before another one takes its place; false where nobody compares with it.
+  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
+    guard lazy.pointee.flags.isDisjoint(with: .based), needsBase(lazy) else { return false }
+    lazy.pointee.flags.insert(.based)
+    based.append((lazy.pointee.index, lazy.pointee.id))
+    lazy.pointee.baseVersion = lazy.pointee.version
+    return true
+  }
+
+  /// Whether somebody compares the value that `lazy` has with a later one than the next.
+  private func needsBase(_ lazy: WatcherRef) -> Bool {
+    guard lazy.pointee.flags.contains(.known), let slot = lazy.pointee.slot else { return false }
+    if slot.pointee.node.pointee.every != nil { return true }
+    var next = slot.pointee.count > 0 ? slot.pointee.first : nil
+    while let link = next {
+      if comparesLater(link) { return true }
+      next = link.pointee.next
+    }
+    return false
+  }
+
+  // MARK: Values that come back
+
+  /// The version of a value that is another one than before.
+  func version(of lazy: WatcherRef) -> Int {
+    guard !told.isEmpty, let values = told[lazy.identity] else { return nextVersion() }
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    guard let index = values.firstIndex(where: { receiver.has($0.value, as: lazy) }) else {
+      return nextVersion()
+    }
+    let version = comeBack(to: values[index].version, of: lazy)
+    told[lazy.identity]?[index].version = version
+    return version
+  }
+
+  /// The version of the base, which is there again.
+  func restoredVersion(of lazy: WatcherRef) -> Int {
+    lazy.pointee.baseVersion = comeBack(to: lazy.pointee.baseVersion, of: lazy)
+    return lazy.pointee.baseVersion
+  }
+
+  /// A value that was told long ago is news to all others: it gets a version of today.
+  private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
+    let isLate = lazy.pointee.flags.contains(.lagging) || wasToldToAll(lazy)
+    let new = isLate ? nextVersion() : version
+    var next = lazy.pointee.slot?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      guard link.pointee.derived == version, !link.isAnchored else { continue }
+      // What depends on it has become invalid by the value between (Z5).
+      let isReader = !link.pointee.wire.pointee.watcher.wantsNews
+      link.pointee.derived = isReader ? Link.failed : new
+    }
+    return new
+  }
+
+  /// Whether somebody who hears of all properties was told the value that is replaced.
+  private func wasToldToAll(_ lazy: WatcherRef) -> Bool {
+    var next = lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first
+    while let link = next {
+      if link.isWhole, link.pointee.derived >= lazy.pointee.version { return true }
+      next = link.pointee.next
+    }
+    return false
+  }
+
+  /// Whether a watcher that compares by itself takes the value for the one of `version`, which it
+  /// was told last.
+  func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
+    guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
+      let slot = lazy.pointee.slot, !slot.pointee.node.isDead
+    else { return false }
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    let known: AnyObject?
+    if version == lazy.pointee.baseVersion {
+      known = receiver.value(of: lazy, isBase: true)
+    } else {
+      guard let other = told[lazy.identity]?.first(where: { $0.version == version }) else {
+        return false
+      }
+      known = other.value
+    }
+    let change = receiver.change(of: lazy, from: known)
+    return watcher.pointee.receiver.takeUnretainedValue().accept(.saved(change), for: watcher)
+      == nil
+  }
+
+  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
+  /// the one that it has, or of its base.
+  package func everybodyKnows(
+    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
+  ) -> Bool {
+    let flags = lazy.pointee.flags
+    var next = lazy.pointee.slot?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      let isLast = link.pointee.derived == lazy.pointee.version
+      let isBase = flags.contains(.based) && link.pointee.derived == lazy.pointee.baseVersion
+      guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
+    }
+    // Who hears of all properties knows those that have been read.
+    let every = lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first
+    return every == nil || !flags.contains(.known) || isThat(false)
+  }
+
+  // MARK: Forgetting
+
+  /// The flush is over: what its watchers know is what was delivered last.
+  ///
+  /// Where one is yet to compare, being paused or called in the next flush, or takes values for
+  /// equal, that stays what it was told.
+  func forgetBases() {
+    let (lazies, values) = (based, told)
+    based = []
+    if !values.isEmpty { told = [:] }
+    for (index, id) in lazies {
+      guard let lazy = watcher(at: index, id: id), lazy.pointee.slot != nil else { continue }
+      let others = values[lazy.identity] ?? []
+      let versions = toldVersions(of: lazy)
+      let isBaseKnown = versions.contains(lazy.pointee.baseVersion)
+      let kept = others.filter { versions.contains($0.version) }
+      if !isBaseKnown, kept.isEmpty {
+        lazy.pointee.flags.subtract([.based, .lagging])
+        lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
+        continue
+      }
+      based.append((index, id))
+      lazy.pointee.flags.insert(.lagging)
+      if !kept.isEmpty { told[lazy.identity] = kept }
+    }
+  }
+
+  /// The versions of former values that somebody was told last who is yet to compare.
+  private func toldVersions(of lazy: WatcherRef) -> Set<Int> {
+    var versions: Set<Int> = []
+    guard lazy.pointee.flags.contains(.based) else { return versions }
+    var next = lazy.pointee.slot?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      if link.pointee.derived == lazy.pointee.version || !comparesLater(link) { continue }
+      let flags = link.pointee.wire.pointee.watcher.pointee.flags
+      if flags.isDisjoint(with: [.paused, .comparing, .pending, .immediate]) { continue }
+      versions.insert(link.pointee.derived)
+    }
+    return versions
+  }
+}
