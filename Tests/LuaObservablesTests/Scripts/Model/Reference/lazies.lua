@@ -11,7 +11,8 @@ return function(M)
     local tracer = M.tracer
     if not tracer then return end
     if key ~= M.SIZE then
-      table.insert(tracer.stored, {object, key})
+      -- Having read an object keeps nothing alive.
+      table.insert(tracer.stored, setmetatable({object, key}, {__mode = "v"}))
     else
       local function size() return (select(2, M.elements(object))) end
       table.insert(tracer.values, {source = size, value = size()})
