@@ -460,7 +460,8 @@ return function(M)
           end
         end
         for _, entry in ipairs(before and route.derived or {}) do
-          local is_meant = entry.step == name or path[entry.step] and path[entry.step].key == name
+          local part = entry.path[entry.step]
+          local is_meant = entry.step == name or part and part.key == name
           if entry.object == object and is_meant and entry.value ~= nil then
             changed[#changed + 1] = {w, {path = path, key = name, old = entry.value, paths = {path.text}}}
           end
@@ -529,6 +530,8 @@ return function(M)
         follow_routes(w, path)
         if has_left(w, path) then departed[#departed + 1] = path end
         anchor(w, path)
+        -- What is watched from now on is computed, as at registration (Z4).
+        if w.immediate then remember(w, M.walk(w.root, path, computed).derived) end
       end
     end
     if not w.immediate then change, w.base = difference(w, computed) end
