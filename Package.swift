@@ -15,6 +15,7 @@ let package = Package(
   products: [
     .library(name: "Observables", targets: ["Observables"]),
     .library(name: "ObservableModels", targets: ["ObservableModels"]),
+    .library(name: "ProtocolObservers", targets: ["ProtocolObservers"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
     .library(name: "LuaFoundation", targets: ["LuaFoundation"]),
@@ -31,6 +32,7 @@ let package = Package(
       name: "Observables",
       dependencies: [.product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: strict),
+    .target(name: "ProtocolObservers", dependencies: ["Observables"], swiftSettings: strict),
     .target(
       name: "ObservableModels", dependencies: ["Observables", "ObservableModelsMacros"],
       swiftSettings: strict),
@@ -64,7 +66,13 @@ let package = Package(
     .executableTarget(
       name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
       swiftSettings: strict),
-    .testTarget(name: "ObservablesTests", dependencies: ["Observables"], swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(
+      name: "ObservablesTests", dependencies: ["Observables", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ProtocolObserversTests",
+      dependencies: ["ProtocolObservers", "Observables", "TestSupport"],
+      swiftSettings: strict),
     // The tests of the macros are a package of their own, Tests/Macros.
     .testTarget(
       name: "ObservableModelsTests", dependencies: ["ObservableModels", "Observables"],

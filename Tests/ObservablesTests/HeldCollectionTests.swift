@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// P5, C12: collections and structures that properties hold as values, as parts of a path.

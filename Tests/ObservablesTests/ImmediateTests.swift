@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// T9: watchers that are called inside the write.

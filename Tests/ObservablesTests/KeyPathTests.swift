@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// P3–P9: what a registered path hears.

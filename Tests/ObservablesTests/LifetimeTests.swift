@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// L1–L5: who holds whom, and how watchers end.

@@ -1,6 +1,7 @@
 import Foundation
 import Observables
 import Synchronization
+import TestSupport
 import Testing
 
 /// T1, T8: loops, timers, messages and threads.

@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 
 /// The models that the tests observe, written by hand as `ObservableModel` documents.
 class Person: ObservableModel {
@@ -76,21 +77,4 @@ final class City: ObservableModel {
 /// A class that cannot be observed (P7).
 final class Opaque {
   var zip = ""
-}
-
-/// What was called, in order.
-final class Log {
-  private(set) var events: [String] = []
-  func note(_ event: String) { events.append(event) }
-  func take() -> [String] {
-    defer { events = [] }
-    return events
-  }
-}
-
-/// How many objects live.
-final class LifetimeProbe {
-  private(set) var alive = 0
-  func born() { alive += 1 }
-  func died() { alive -= 1 }
 }

@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// Random writes, replacements, registrations and stops over random paths with loops and shared

@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// T1–T7, T11, T12: who is called in a turn, how often, and in which order.

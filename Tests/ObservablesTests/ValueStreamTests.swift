@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// A person on a loop with a thread of its own: what is done there is a turn each.

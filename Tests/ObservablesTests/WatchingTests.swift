@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// W1: which keys are observed, and who is told.

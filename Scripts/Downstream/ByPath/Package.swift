@@ -15,6 +15,7 @@ let package = Package(
         .product(name: "Lua", package: "obs-lua"),
         .product(name: "LuaObservables", package: "obs-lua"),
         .product(name: "Observables", package: "obs-lua"),
+        .product(name: "ProtocolObservers", package: "obs-lua"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)])
   } + [

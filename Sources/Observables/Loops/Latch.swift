@@ -3,7 +3,7 @@ import Glibc
 /// Something that happens once, which threads can wait for.
 ///
 /// May be used on any thread.
-final class Latch: Sendable {
+package final class Latch: Sendable {
   // Only touched with the mutex locked, which is the system's, like the condition.
   private nonisolated(unsafe) let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
@@ -13,7 +13,7 @@ final class Latch: Sendable {
     var isOpen = false
   }
 
-  init() {
+  package init() {
     state.initialize(to: State())
     pthread_mutex_init(&state.pointee.mutex, nil)
     var attributes = pthread_condattr_t()
@@ -35,11 +35,11 @@ final class Latch: Sendable {
     return body(&state.pointee)
   }
 
-  var isOpen: Bool { locked { $0.isOpen } }
+  package var isOpen: Bool { locked { $0.isOpen } }
 
   /// False where it is open already.
   @discardableResult
-  func open() -> Bool {
+  package func open() -> Bool {
     locked { state in
       if state.isOpen { return false }
       state.isOpen = true
@@ -48,14 +48,14 @@ final class Latch: Sendable {
     }
   }
 
-  func wait() {
+  package func wait() {
     locked { state in
       while !state.isOpen { pthread_cond_wait(&state.condition, &state.mutex) }
     }
   }
 
   /// Whether it is open, at the latest after so many seconds.
-  func wait(seconds: Double) -> Bool {
+  package func wait(seconds: Double) -> Bool {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
     // A century is for ever; NaN is no time at all.

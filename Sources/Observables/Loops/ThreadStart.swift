@@ -1,9 +1,9 @@
-import Glibc
+package import Glibc
 
 /// Starts a thread that runs `body`, and keeps that until it is done.
 ///
 /// Whoever starts it joins or detaches it.
-func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+package func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   var thread = pthread_t()
   let status = pthread_create(
     &thread, nil,

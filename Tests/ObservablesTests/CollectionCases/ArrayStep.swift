@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One step of a random program over an array of six articles, which are told by their numbers.
 ///
 /// Positions are taken modulo what there is, so that a program stays one when steps are left out.

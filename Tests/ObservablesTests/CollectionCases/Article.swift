@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 
 /// An element of the collections that random programs change.
 final class Article: ObservableModel {

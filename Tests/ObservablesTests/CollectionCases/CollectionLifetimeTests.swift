@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 @Suite struct `Lifetimes of collections` {

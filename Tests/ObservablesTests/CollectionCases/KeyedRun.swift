@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 
 /// One step of a random program over a dictionary and a set.
 enum KeyedStep {

@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// Random programs over collections, against those of the standard library.

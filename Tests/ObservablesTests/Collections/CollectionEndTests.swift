@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// How collections, and what is in them, come to an end.

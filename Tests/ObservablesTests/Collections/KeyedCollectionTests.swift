@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// Dictionaries and sets by their keys and members (C5, C6).

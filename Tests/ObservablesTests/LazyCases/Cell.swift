@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 
 /// An element of long chains: its value is one more than that of the cell on its left, or its
 /// source.

@@ -1,5 +1,6 @@
 import Foundation
 import Observables
+import TestSupport
 import Testing
 
 /// Z13: chains of computed properties that are longer than a stack is deep.

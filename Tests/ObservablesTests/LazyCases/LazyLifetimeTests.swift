@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// L1–L6 with lazy properties: what nobody holds is released, and what nobody needs is not linked.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// What programs are kept away from, as the rules leave it open.
 enum Known {
   /// When a `*` at the end of a path computes lazy properties that were valid once, is open.

@@ -1,4 +1,5 @@
 import Observables
+import TestSupport
 import Testing
 
 /// What random programs over models have found, as short as it can be.

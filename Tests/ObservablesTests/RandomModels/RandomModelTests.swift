@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Random programs over models, collections and lazy properties, with callbacks that change them,

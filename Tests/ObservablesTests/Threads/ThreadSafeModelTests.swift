@@ -1,5 +1,6 @@
 import Foundation
 import Observables
+import TestSupport
 import Testing
 
 /// T8: models that several threads use, watched by a loop.

@@ -1,5 +1,6 @@
 import Foundation
 import Observables
+import TestSupport
 import Testing
 
 /// T8, L3: many loops and threads that observe, write, stop and drop in any order.

@@ -1,4 +1,5 @@
 import Observables
+import ProtocolObservers
 import Synchronization
 
 // What is observed says which calls it makes; who conforms may register.

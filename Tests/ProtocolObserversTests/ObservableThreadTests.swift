@@ -1,4 +1,5 @@
 import Observables
+import ProtocolObservers
 import Testing
 
 private protocol TickObserver: AnyObject {

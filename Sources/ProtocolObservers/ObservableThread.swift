@@ -1,4 +1,5 @@
 import Glibc
+import Observables
 
 /// A thread that is observable: override `main()`, and call `withObservers` there.
 public typealias ObservableThread = KeyedObservableThread<Never>

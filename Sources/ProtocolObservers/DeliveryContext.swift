@@ -1,3 +1,4 @@
+public import Observables
 import Synchronization
 
 /// Where an observer is called: a loop, an actor, or whatever runs what it is given one after the

@@ -1,7 +1,9 @@
 /// A program that fails, as short as it can be made by leaving steps out.
 ///
 /// The first `kept` steps stay.
-func shrunk<Step>(_ program: [Step], keeping kept: Int = 0, fails: ([Step]) -> Bool) -> [Step] {
+package func shrunk<Step>(
+  _ program: [Step], keeping kept: Int = 0, fails: ([Step]) -> Bool
+) -> [Step] {
   var program = program
   var length = max(program.count / 2, 1)
   while length > 0 {
@@ -17,7 +19,7 @@ func shrunk<Step>(_ program: [Step], keeping kept: Int = 0, fails: ([Step]) -> B
 }
 
 /// Leaves steps out of a failing program while it still fails; nil where it does not fail.
-func smallestFailure<Step>(
+package func smallestFailure<Step>(
   of program: [Step], _ difference: ([Step]) -> String?
 ) -> String? {
   if difference(program) == nil { return nil }
@@ -25,6 +27,6 @@ func smallestFailure<Step>(
 }
 
 /// What is wrong with a program, and the program.
-func failure<Step>(of program: [Step], _ difference: ([Step]) -> String?) -> String {
+package func failure<Step>(of program: [Step], _ difference: ([Step]) -> String?) -> String {
   "\(difference(program) ?? "")\n" + program.map { "  \($0)" }.joined(separator: "\n")
 }

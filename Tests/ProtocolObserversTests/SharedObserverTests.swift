@@ -1,6 +1,8 @@
 import Glibc
 import Observables
+import ProtocolObservers
 import Synchronization
+import TestSupport
 import Testing
 
 private protocol ValueObserver: AnyObject {
@@ -101,10 +103,10 @@ struct SharedObserverTests {
   // T1
   @Test func `a call on a loop is a turn of it`() throws {
     let loop = Loop(clock: .virtual)
-    let (sink, person) = (Sink(), Person())
-    var seen: [Int] = []
-    try person.observe("age", in: loop) { seen.append($0.age) }
-    sink.reaction = { person.age = $0 }
+    let (sink, ages) = (Sink(), ObservableDictionary<String, Int>())
+    var seen: [Int?] = []
+    try ages.observe("age", in: loop) { seen.append($0["age"]) }
+    sink.reaction = { ages["age"] = $0 }
     source.addObserver(sink)
     source.send(3)
     source.send(4)

@@ -1,4 +1,6 @@
 import Observables
+import ProtocolObservers
+import TestSupport
 import Testing
 
 private protocol NameObserver: AnyObject {

@@ -1,0 +1,8 @@
+/// How many objects live.
+package final class LifetimeProbe {
+  package private(set) var alive = 0
+  package init() {}
+
+  package func born() { alive += 1 }
+  package func died() { alive -= 1 }
+}
