@@ -50,6 +50,10 @@ let package = Package(
       name: "CLua", path: "CLua",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux]))]),
+    // What the program alone needs.
+    .target(
+      name: "CCommandLine", dependencies: ["CLua"], path: "CCommandLine",
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
     .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
     .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
@@ -64,7 +68,8 @@ let package = Package(
       name: "ScriptFixtures", dependencies: ["LuaObservables", "Lua", "Observables"],
       resources: [.embedInCode("Checks/checks.lua")], swiftSettings: strict),
     .executableTarget(
-      name: "obs-lua", dependencies: ["LuaObservables", "Lua", "Observables", "CLua"],
+      name: "obs-lua",
+      dependencies: ["LuaObservables", "Lua", "Observables", "CLua", "CCommandLine"],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(

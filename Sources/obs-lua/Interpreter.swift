@@ -1,3 +1,4 @@
+internal import CCommandLine
 internal import CLua
 internal import Glibc
 internal import Lua
@@ -25,15 +26,15 @@ final class Interpreter {
   /// - Throws: `memory` if there is none to begin with.
   func run() throws(LuaError) -> CInt {
     if arguments.asksForVersion { writeVersion() }
-    clua_beginstate(state)
+    ccl_beginstate(state)
     if let limit = arguments.options.timeLimit {
-      clua_limittime(limit.seconds, limit.text, name)
+      ccl_limittime(limit.seconds, limit.text, name)
     }
     let status = try host.state.withStack { _ in runProtected() }
-    if clua_beginexit() { host.runExitHooks() }
-    clua_forgetstate()
+    if ccl_beginexit() { host.runExitHooks() }
+    ccl_forgetstate()
     let succeeded = host.close()
-    let request = clua_exitrequest()
+    let request = ccl_exitrequest()
     if request != 0 { return request }
     return status == 0 && !succeeded ? 1 : status
   }
@@ -59,7 +60,7 @@ final class Interpreter {
     do {
       status = try runCommandLine()
     } catch {
-      clua_writeraised(state, name)
+      ccl_writeraised(state, name)
       status = 1
     }
     lua_pushinteger(state, lua_Integer(status))
@@ -70,27 +71,27 @@ final class Interpreter {
     try prepare()
     let isPrompt = arguments.isInteractive || arguments.isEmpty && isatty(0) != 0
     let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
-    var goesOn = host.endTurn() && !clua_settle()
+    var goesOn = host.endTurn() && !ccl_settle()
     if succeeded, goesOn, isPrompt {
       if !arguments.isInteractive { writeVersion() }
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    let status = isStopped || clua_settle() ? 0 : host.runLoop()
+    let status = isStopped || ccl_settle() ? 0 : host.runLoop()
     return succeeded && goesOn ? status : 1
   }
 
   private func prepare() throws(Raised) {
-    if arguments.ignoresEnvironment { try protect(clua_ignoreenvironment) }
-    try protect(clua_openlibraries)
+    if arguments.ignoresEnvironment { try protect(ccl_ignoreenvironment) }
+    try protect(ccl_openlibraries)
     lua_pushlightuserdata(state, arguments.values)
     lua_pushinteger(state, lua_Integer(arguments.count))
     lua_pushinteger(state, lua_Integer(arguments.script == arguments.count ? 0 : arguments.script))
-    try protect(clua_setarguments, arguments: 3)
+    try protect(ccl_setarguments, arguments: 3)
     do {
       try host.librariesDidOpen()
     } catch {
-      try protect(clua_outofmemory)
+      try protect(ccl_outofmemory)
     }
   }
 
@@ -135,33 +136,33 @@ final class Interpreter {
   }
 
   private func runFile(_ name: UnsafePointer<CChar>?) -> Bool {
-    call(ifLoaded: clua_loadfile(state, name))
+    call(ifLoaded: ccl_loadfile(state, name))
   }
 
   private func call(ifLoaded status: CInt) -> Bool {
-    report(status == LUA_OK ? clua_calltraced(state, 0, 0) : status)
+    report(status == LUA_OK ? ccl_calltraced(state, 0, 0) : status)
   }
 
   private func runLibrary(
     _ module: UnsafePointer<CChar>, global: [CChar]
   ) throws(Raised) -> Bool {
     lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: module))
-    try protect(clua_requirecall, arguments: 1, results: 2)
-    guard report(clua_calltraced(state, 1, 1)) else { return false }
+    try protect(ccl_requirecall, arguments: 1, results: 2)
+    guard report(ccl_calltraced(state, 1, 1)) else { return false }
     let status = global.withUnsafeBufferPointer { global in
       lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: global.baseAddress))
-      return clua_protect(state, clua_setglobal, 2, 0)
+      return clua_protect(state, ccl_setglobal, 2, 0)
     }
     guard status == LUA_OK else { throw Raised() }
     return true
   }
 
   private func runScript() throws(Raised) -> Bool {
-    var status = clua_loadfile(state, arguments.scriptName)
+    var status = ccl_loadfile(state, arguments.scriptName)
     if status == LUA_OK {
       let chunk = lua_gettop(state)
-      try protect(clua_scriptarguments, results: CLUA_MULTRET)
-      status = clua_calltraced(state, lua_gettop(state) - chunk, CLUA_MULTRET)
+      try protect(ccl_scriptarguments, results: CLUA_MULTRET)
+      status = ccl_calltraced(state, lua_gettop(state) - chunk, CLUA_MULTRET)
     }
     return report(status)
   }
@@ -178,9 +179,9 @@ final class Interpreter {
     host.promptWillBegin()
     defer { host.promptDidEnd() }
     var goesOn = true
-    while goesOn, !clua_settle(), var status = try prompt.load() {
+    while goesOn, !ccl_settle(), var status = try prompt.load() {
       let base = lua_gettop(state) - 1
-      if status == LUA_OK { status = clua_calltraced(state, 0, CLUA_MULTRET) }
+      if status == LUA_OK { status = ccl_calltraced(state, 0, CLUA_MULTRET) }
       if status == LUA_OK {
         try printResults(above: base)
       } else {
@@ -189,7 +190,7 @@ final class Interpreter {
       lua_settop(state, base)
       goesOn = host.endTurn()
     }
-    clua_writeoutput("\n")
+    ccl_writeoutput("\n")
     name = named
     return goesOn
   }
@@ -199,13 +200,13 @@ final class Interpreter {
     guard count > 0 else { return }
     guard lua_checkstack(state, LUA_MINSTACK) != 0 else {
       lua_settop(state, base)
-      return try protect(clua_toomanyresults)
+      return try protect(ccl_toomanyresults)
     }
-    try protect(clua_getprint, results: 1)
+    try protect(ccl_getprint, results: 1)
     clua_insert(state, base + 1)
     guard clua_pcall(state, count, 0) != LUA_OK else { return }
-    try protect(clua_printfailed, arguments: 1, results: 1)
-    clua_writeraised(state, name)
+    try protect(ccl_printfailed, arguments: 1, results: 1)
+    ccl_writeraised(state, name)
   }
 
   // MARK: The stack
@@ -222,11 +223,11 @@ final class Interpreter {
   private func report(_ status: CInt) -> Bool {
     guard status != LUA_OK else { return true }
     // An error value never is nil here: it has become a message.
-    if lua_type(state, -1) == LUA_TNIL { clua_pop(state, 1) } else { clua_writeraised(state, name) }
+    if lua_type(state, -1) == LUA_TNIL { clua_pop(state, 1) } else { ccl_writeraised(state, name) }
     return false
   }
 
   private func writeVersion() {
-    clua_writeoutput(String(cString: clua_copyright()) + "\n")
+    ccl_writeoutput(String(cString: ccl_copyright()) + "\n")
   }
 }

@@ -1,4 +1,4 @@
-internal import CLua
+internal import CCommandLine
 
 /// An argument that the program doesn't understand.
 enum Misuse: Error {
@@ -21,17 +21,17 @@ enum Misuse: Error {
   func report(name: UnsafePointer<CChar>) {
     switch self {
     case .unknownLetter(let option):
-      clua_writeerror(name, "unrecognized option '\(option)'")
-      clua_writeerror(nil, Usage.ofLua(name: String(cString: name)))
+      ccl_writeerror(name, "unrecognized option '\(option)'")
+      ccl_writeerror(nil, Usage.ofLua(name: String(cString: name)))
     case .needsArgument(let option):
-      clua_writeerror(name, "'\(option)' needs argument")
-      clua_writeerror(nil, Usage.ofLua(name: String(cString: name)))
+      ccl_writeerror(name, "'\(option)' needs argument")
+      ccl_writeerror(nil, Usage.ofLua(name: String(cString: name)))
     case .unknownOption(let option, let nearest):
       let hint = nearest.map { "did you mean '\($0.usage)'?" } ?? "see --help"
-      clua_writeerror(name, "unrecognized option '\(option)' (\(hint))")
+      ccl_writeerror(name, "unrecognized option '\(option)' (\(hint))")
     case .wrongValue(let option):
       let rule = option.value == nil ? "takes no value" : "is written '\(option.usage)'"
-      clua_writeerror(name, "'\(option.rawValue)' \(rule)")
+      ccl_writeerror(name, "'\(option.rawValue)' \(rule)")
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import CLua
+internal import CCommandLine
 
 /// The process from its arguments to its exit status.
 enum Program {
@@ -20,17 +20,17 @@ enum Program {
 
   private static func run(_ arguments: Arguments, name: UnsafePointer<CChar>) -> CInt {
     if arguments.options.asksForHelp {
-      clua_writeoutput(Usage.help(name: String(cString: name)))
+      ccl_writeoutput(Usage.help(name: String(cString: name)))
       return 0
     }
     if arguments.options.asksForVersion {
-      clua_writeoutput("obs-lua \(version) (\(String(cString: clua_release())))\n")
+      ccl_writeoutput("obs-lua \(version) (\(String(cString: ccl_release())))\n")
       return 0
     }
     do {
       return try Interpreter(arguments, host: ScriptHost(arguments, name: name), name: name).run()
     } catch {
-      clua_writeerror(name, "cannot create state: not enough memory")
+      ccl_writeerror(name, "cannot create state: not enough memory")
       return 1
     }
   }

@@ -1,3 +1,4 @@
+internal import CCommandLine
 internal import CLua
 internal import Glibc
 
@@ -92,20 +93,20 @@ struct Prompt {
   /// Reads a line, without its end. [-0, +0, -]
   private func read(_ sign: Sign) throws(Interpreter.Raised) -> Answer {
     lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
-    try interpreter.protect(clua_prompt, arguments: 1, results: 1)
+    try interpreter.protect(ccl_prompt, arguments: 1, results: 1)
     // The text belongs to the value on the stack.
     defer { clua_pop(state, 1) }
     let custom = lua_type(state, -1) == LUA_TSTRING ? lua_tolstring(state, -1, nil) : nil
     let standard = UnsafeRawPointer(sign.text.utf8Start).assumingMemoryBound(to: CChar.self)
     var text: UnsafeMutablePointer<CChar>?
-    let answer = clua_readline(custom ?? standard, &text)
-    guard let text else { return answer == CLUA_LINE_DROPPED ? .dropped : .end }
+    let answer = ccl_readline(custom ?? standard, &text)
+    guard let text else { return answer == CCL_LINE_DROPPED ? .dropped : .end }
     defer { free(text) }
     return .line(Line(UnsafeBufferPointer(start: text, count: Int(strlen(text)))))
   }
 
   private func remember(_ line: Line) {
-    clua_addhistory(line + [0])
+    ccl_addhistory(line + [0])
   }
 
   private static let returnKeyword = "return ".utf8.map { CChar($0) }

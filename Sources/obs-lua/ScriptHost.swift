@@ -1,4 +1,4 @@
-internal import CLua
+internal import CCommandLine
 internal import Lua
 internal import LuaObservables
 internal import Observables
@@ -23,15 +23,15 @@ final class ScriptHost {
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
-      clua_writeerror(name, report.description)
+      ccl_writeerror(name, report.description)
       // What a signal ended is not the script's failure, and nothing goes on after it.
-      if clua_exitrequest() != 0 {
+      if ccl_exitrequest() != 0 {
         host.endAfterTurn()
       } else if stopsOnError {
         fail()
       }
     }
-    host.moduleDidLoad = { clua_beginorder() }
+    host.moduleDidLoad = { ccl_beginorder() }
     host.loop.onError = { [unowned self] error in
       host.report(error)
     }
@@ -59,29 +59,29 @@ final class ScriptHost {
 
   /// Lines are asked for from now on: timers run while the next one is awaited.
   func promptWillBegin() {
-    clua_beginprompt()
+    ccl_beginprompt()
     // An error is told, and the next line is asked for.
     stopsOnError = false
     // Who types asks `why` (W4).
     host.record(true)
-    clua_setidle(
+    ccl_setidle(
       { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.stepWhileIdle() },
       Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// … and from now on not any more.
   func promptDidEnd() {
-    clua_setidle(nil, nil)
-    clua_endprompt()
+    ccl_setidle(nil, nil)
+    ccl_endprompt()
   }
 
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
   ///
-  /// Signals and the time limit ask for that; `clua_exitrequest` tells the status then, which wins
+  /// Signals and the time limit ask for that; `ccl_exitrequest` tells the status then, which wins
   /// over this one.
   func runLoop() -> CInt {
-    host.runLoop(wakingFor: clua_wakedescriptor()) { clua_settle() }
+    host.runLoop(wakingFor: ccl_wakedescriptor()) { ccl_settle() }
     return hasFailed ? 1 : 0
   }
 

@@ -1,7 +1,7 @@
-#include "clua_commandline.h"
+#include "ccl_commandline.h"
 
+#include "ccl_interruption.h"
 #include "clua_errors.h"
-#include "clua_interruption.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,16 +13,16 @@
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-const char *clua_copyright(void) { return LUA_COPYRIGHT; }
+const char *ccl_copyright(void) { return LUA_COPYRIGHT; }
 
-const char *clua_release(void) { return LUA_RELEASE; }
+const char *ccl_release(void) { return LUA_RELEASE; }
 
-void clua_writeoutput(const char *text) {
+void ccl_writeoutput(const char *text) {
   fputs(text, stdout);
   fflush(stdout);
 }
 
-void clua_writeerror(const char *name, const char *message) {
+void ccl_writeerror(const char *name, const char *message) {
   if (name) fprintf(stderr, "%s: ", name);
   fprintf(stderr, "%s\n", message);
   fflush(stderr);
@@ -33,10 +33,10 @@ static int to_text(lua_State *L) {
   return 1;
 }
 
-void clua_writeraised(lua_State *L, const char *name) {
+void ccl_writeraised(lua_State *L, const char *name) {
   if (lua_type(L, -1) == LUA_TNUMBER) clua_protect(L, to_text, 1, 1);
   const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  clua_writeerror(name, message ? message : "(error object is not a string)");
+  ccl_writeerror(name, message ? message : "(error object is not a string)");
   lua_pop(L, 1);
 }
 
@@ -48,7 +48,7 @@ static int load_file(lua_State *L) {
   return 2;
 }
 
-int clua_loadfile(lua_State *L, const char *name) {
+int ccl_loadfile(lua_State *L, const char *name) {
   lua_pushlightuserdata(L, (void *)name);
   int status = clua_protect(L, load_file, 1, 2);
   if (status != LUA_OK) return status;
@@ -70,15 +70,15 @@ static int add_traceback(lua_State *L) {
   return 1;
 }
 
-int clua_calltraced(lua_State *L, int nargs, int nresults) {
+int ccl_calltraced(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
-  clua_beginchunk();
+  ccl_beginchunk();
   int status = lua_pcall(L, nargs, nresults, base);
   // A number as an error is no text of ours.
   bool is_text = status != LUA_OK && lua_type(L, -1) == LUA_TSTRING;
-  bool is_new = clua_endchunk(is_text ? lua_tostring(L, -1) : NULL);
+  bool is_new = ccl_endchunk(is_text ? lua_tostring(L, -1) : NULL);
   if (!is_new) {
     lua_pop(L, 1);
     lua_pushnil(L);
@@ -89,19 +89,19 @@ int clua_calltraced(lua_State *L, int nargs, int nresults) {
 
 /* ---- C functions to be called with clua_protect ------------------------------------------------ */
 
-int clua_ignoreenvironment(lua_State *L) {
+int ccl_ignoreenvironment(lua_State *L) {
   lua_pushboolean(L, 1);
   lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
   return 0;
 }
 
-int clua_openlibraries(lua_State *L) {
+int ccl_openlibraries(lua_State *L) {
   luaL_checkversion(L);
   luaL_openlibs(L);
   return 0;
 }
 
-int clua_setarguments(lua_State *L) {
+int ccl_setarguments(lua_State *L) {
   char **arguments = lua_touserdata(L, 1);
   int count = (int)lua_tointeger(L, 2);
   int script = (int)lua_tointeger(L, 3);
@@ -114,9 +114,9 @@ int clua_setarguments(lua_State *L) {
   return 0;
 }
 
-int clua_outofmemory(lua_State *L) { return luaL_error(L, "not enough memory"); }
+int ccl_outofmemory(lua_State *L) { return luaL_error(L, "not enough memory"); }
 
-int clua_scriptarguments(lua_State *L) {
+int ccl_scriptarguments(lua_State *L) {
   if (lua_getglobal(L, "arg") != LUA_TTABLE) return luaL_error(L, "'arg' is not a table");
   int table = lua_gettop(L);
   int count = (int)luaL_len(L, table);
@@ -125,34 +125,34 @@ int clua_scriptarguments(lua_State *L) {
   return count;
 }
 
-int clua_requirecall(lua_State *L) {
+int ccl_requirecall(lua_State *L) {
   lua_getglobal(L, "require");
   lua_pushstring(L, lua_touserdata(L, 1));
   return 2;
 }
 
-int clua_setglobal(lua_State *L) {
+int ccl_setglobal(lua_State *L) {
   const char *name = lua_touserdata(L, 2);
   lua_settop(L, 1);
   lua_setglobal(L, name);
   return 0;
 }
 
-int clua_prompt(lua_State *L) {
+int ccl_prompt(lua_State *L) {
   if (lua_getglobal(L, lua_touserdata(L, 1)) != LUA_TNIL) luaL_tolstring(L, -1, NULL);
   return 1;
 }
 
-int clua_getprint(lua_State *L) {
+int ccl_getprint(lua_State *L) {
   lua_getglobal(L, "print");
   return 1;
 }
 
-int clua_toomanyresults(lua_State *L) {
+int ccl_toomanyresults(lua_State *L) {
   return luaL_error(L, "stack overflow (too many results to print)");
 }
 
-int clua_printfailed(lua_State *L) {
+int ccl_printfailed(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   lua_pushfstring(L, "error calling 'print' (%s)", message);
   return 1;
@@ -175,14 +175,14 @@ static struct editor {
 /// Milliseconds between two looks at what signals ask for.
 enum { LOOK_AGAIN = 100 };
 
-static clua_idle_function idle_function;
+static ccl_idle_function idle_function;
 static void *idle_context;
 
 static bool is_readline(void) { return editor.set_signals && editor.clear_signals; }
 
 /* Ends the line that is typed where a signal asks to. */
 static bool end_line(void) {
-  if (!clua_isasked()) return false;
+  if (!ccl_isasked()) return false;
   if (editor.is_done) *editor.is_done = 1;
   // The others take it for the end of the input when the hook is gone.
   if (!is_readline() && editor.event_hook) *editor.event_hook = NULL;
@@ -220,7 +220,7 @@ static int get_byte(FILE *stream) {
   }
 }
 
-void clua_setidle(clua_idle_function function, void *context) {
+void ccl_setidle(ccl_idle_function function, void *context) {
   idle_function = function;
   idle_context = context;
 }
@@ -253,10 +253,10 @@ static void find_editor(void) {
 }
 
 static char *read_plain_line(const char *prompt) {
-  clua_writeoutput(prompt);
+  ccl_writeoutput(prompt);
   char *line = NULL;
   size_t capacity = 0;
-  ssize_t length = clua_awaitinput(stdin) ? getline(&line, &capacity, stdin) : -1;
+  ssize_t length = ccl_awaitinput(stdin) ? getline(&line, &capacity, stdin) : -1;
   if (length < 0) {
     // A signal is no end of the input.
     if (!feof(stdin)) clearerr(stdin);
@@ -267,21 +267,21 @@ static char *read_plain_line(const char *prompt) {
   return line;
 }
 
-clua_line clua_readline(const char *prompt, char **line) {
+ccl_line ccl_readline(const char *prompt, char **line) {
   static bool looked;
   if (!looked) find_editor();
   looked = true;
   if (editor.event_hook) *editor.event_hook = idle;
   *line = editor.read ? editor.read(prompt) : read_plain_line(prompt);
-  if (!clua_isasked()) return *line ? CLUA_LINE_READ : CLUA_LINE_END;
+  if (!ccl_isasked()) return *line ? CCL_LINE_READ : CCL_LINE_END;
   free(*line);
   *line = NULL;
-  if (clua_settle()) return CLUA_LINE_END;
+  if (ccl_settle()) return CCL_LINE_END;
   // What was typed stays on the screen; the next prompt is below it.
-  if (!is_readline()) clua_writeoutput("\n");
-  return CLUA_LINE_DROPPED;
+  if (!is_readline()) ccl_writeoutput("\n");
+  return CCL_LINE_DROPPED;
 }
 
-void clua_addhistory(const char *line) {
+void ccl_addhistory(const char *line) {
   if (editor.remember) editor.remember(line);
 }
