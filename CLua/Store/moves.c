@@ -1,4 +1,5 @@
-#include "observed_internal.h"
+#include "../Lazy/lazy.h"
+#include "../Shape/shape.h"
 
 /* ---- Watching ------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
+#include "cells.h"
 #include "clua_errors.h"
-#include "observed_cells.h"
 
 #include <string.h>
 

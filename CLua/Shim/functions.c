@@ -1,5 +1,5 @@
 #include "clua.h"
-#include "clua_private.h"
+#include "private.h"
 
 static const char box_key;
 

@@ -1,4 +1,4 @@
-#include "observed_internal.h"
+#include "lists.h"
 
 /* ---- One operation, one edit ---------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
+#include "lists.h"
 #include "clua_collections.h"
-#include "observed_internal.h"
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "clua_private.h"
+#include "private.h"
 #include "clua_protected.h"
 
 /* Room for a text on its way: longer ones are asked for once more. */

@@ -1,4 +1,5 @@
-#include "observed_cells.h"
+#include "lazy.h"
+#include "cells.h"
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "observed_internal.h"
+#include "../Shape/shape.h"
 
 #include <string.h>
 
@@ -260,4 +260,39 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   clua_install_metatables(L, userdata);
   clua_install_base(L, shared);
   lua_settop(L, top);
+}
+
+void clua_setunmarked(lua_State *L, int table) {
+  int user = lua_gettop(L);
+  if (lua_type(L, user) != LUA_TTABLE) {
+    lua_setmetatable(L, table);
+    return;
+  }
+  // lua_setmetatable marks what gets a metatable with `__gc`, so that is hidden meanwhile.
+  lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, user) == LUA_TNIL) {
+    lua_settop(L, user);
+    lua_setmetatable(L, table);
+    return;
+  }
+  lua_pushvalue(L, user + 1);
+  lua_pushnil(L);
+  lua_rawset(L, user);
+  lua_pushvalue(L, user);
+  lua_setmetatable(L, table);
+  lua_rawset(L, user);
+  lua_settop(L, user - 1);
+}
+
+int clua_pushfield(lua_State *L, int userdata, const char *name) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    return LUA_TNIL;
+  }
+  lua_pushstring(L, name);
+  int type = lua_rawget(L, -2);
+  lua_replace(L, -2);
+  return type;
 }

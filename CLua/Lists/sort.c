@@ -1,4 +1,4 @@
-#include "observed_internal.h"
+#include "lists.h"
 
 /* Whether the value at `a` belongs before that at `b`. [-0, +0, e] */
 static bool is_less(lua_State *L, int a, int b) {

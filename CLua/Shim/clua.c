@@ -1,6 +1,6 @@
 #include "clua.h"
 
-#include "clua_private.h"
+#include "private.h"
 
 int clua_protect(lua_State *L, lua_CFunction function, int nargs, int nresults) {
   lua_pushcfunction(L, function);

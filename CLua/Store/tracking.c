@@ -1,6 +1,6 @@
+#include "../Lazy/lazy.h"
 #include "clua_bridge.h"
 #include "clua_lazy.h"
-#include "observed_internal.h"
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
    store, and a C function as `__index`, which tells each read and hands out the next table opened too.

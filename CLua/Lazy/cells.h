@@ -3,7 +3,7 @@
 #ifndef CLUA_OBSERVED_CELLS_H
 #define CLUA_OBSERVED_CELLS_H
 
-#include "observed_internal.h"
+#include "lazy.h"
 
 /* The fields of a cell are there from the beginning: setting them takes no memory. */
 enum {

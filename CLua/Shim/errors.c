@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "clua_private.h"
+#include "private.h"
 
 /// Instructions that a `__tostring` may take: well below a second, and enough for any honest one.
 enum { DESCRIPTION_INSTRUCTIONS = 10 * 1000 * 1000 };

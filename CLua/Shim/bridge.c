@@ -7,7 +7,7 @@
 #include "clua_interruption.h"
 #include "clua_lazy.h"
 #include "clua_models.h"
-#include "clua_private.h"
+#include "private.h"
 
 /* ---- Observed tables, protected ---------------------------------------------------------------- */
 

@@ -1,5 +1,7 @@
+#include "../Lazy/lazy.h"
+#include "../Lists/lists.h"
+#include "../Shape/shape.h"
 #include "clua_models.h"
-#include "observed_internal.h"
 
 #include <string.h>
 

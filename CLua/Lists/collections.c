@@ -1,5 +1,6 @@
+#include "lists.h"
+#include "../Shape/shape.h"
 #include "clua_collections.h"
-#include "observed_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
-#include "observed_internal.h"
+#include "shape.h"
+#include "../Lazy/lazy.h"
+#include "../Lists/lists.h"
 
 #include <string.h>
 
@@ -9,18 +11,6 @@ const char *const clua_events[CLUA_EVENT_COUNT] = {
 };
 
 /* ---- What the forwarding closures ask C ----------------------------------------------------- */
-
-int clua_pushfield(lua_State *L, int userdata, const char *name) {
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_pushnil(L);
-    return LUA_TNIL;
-  }
-  lua_pushstring(L, name);
-  int type = lua_rawget(L, -2);
-  lua_replace(L, -2);
-  return type;
-}
 
 /* Pushes the metamethod that a plain table would have. [-0, +1, -] */
 static int push_metamethod(lua_State *L, int index, const char *name) {
@@ -435,29 +425,6 @@ static uint32_t events_of(lua_State *L, int user, int shared) {
     lua_pop(L, 1);
   }
   return events;
-}
-
-void clua_setunmarked(lua_State *L, int table) {
-  int user = lua_gettop(L);
-  if (lua_type(L, user) != LUA_TTABLE) {
-    lua_setmetatable(L, table);
-    return;
-  }
-  // lua_setmetatable marks what gets a metatable with `__gc`, so that is hidden meanwhile.
-  lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
-  lua_pushvalue(L, -1);
-  if (lua_rawget(L, user) == LUA_TNIL) {
-    lua_settop(L, user);
-    lua_setmetatable(L, table);
-    return;
-  }
-  lua_pushvalue(L, user + 1);
-  lua_pushnil(L);
-  lua_rawset(L, user);
-  lua_pushvalue(L, user);
-  lua_setmetatable(L, table);
-  lua_rawset(L, user);
-  lua_settop(L, user - 1);
 }
 
 void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark) {

@@ -1,5 +1,5 @@
+#include "lazy.h"
 #include "clua_models.h"
-#include "observed_internal.h"
 
 /* ---- Records ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
-/// What the parts of the engine for observed tables share. Not for others.
-#ifndef CLUA_OBSERVED_INTERNAL_H
-#define CLUA_OBSERVED_INTERNAL_H
+/// The store of an observed table: its node, the records of its keys, and what writes do. Not for
+/// others than this target.
+#ifndef CLUA_STORE_H
+#define CLUA_STORE_H
 
 #include "clua_lazy.h"
 #include "clua_observed.h"
@@ -65,7 +66,7 @@ enum {
   CLUA_NODE_KEYS,       // place -> key
   CLUA_NODE_PLACES,     // key -> place; only where keys are many, or can't be told by pointer
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
-  CLUA_NODE_ORDER,      // see observed_traversal
+  CLUA_NODE_ORDER,      // see Shape/traversal.c
   CLUA_NODE_POSITIONS,
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the bridge's
@@ -183,6 +184,16 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
 /// Takes a node out of the list of all. [-0, +0, -]
 void clua_unlinknode(clua_node *node);
 
+/// Whether all keys are in the store from birth to death.
+static inline bool clua_isstorefixed(const clua_node *node) {
+  return node->kind == CLUA_KIND_ARRAY || node->kind == CLUA_KIND_SET;
+}
+/// Pushes the field of a user's metatable of a node, or nil. [-0, +1, -]
+int clua_pushfield(lua_State *L, int userdata, const char *name);
+/// Gives the table at `table` the metatable on top, or none for nil, without marking it for
+/// finalization, and pops it. [-1, +0, -]
+void clua_setunmarked(lua_State *L, int table);
+
 /// Whether the key at `key` is a positive integer, also as a float. [-0, +0, -]
 bool clua_ispositive(lua_State *L, int key);
 /// Appends a record whose slot is not set yet; it counts only once `count` is raised. [-0, +0, m]
@@ -265,121 +276,6 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
 /// Pushes a copy of list[low…high] as 1…. [-0, +1, m]
 void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
 
-/* ---- Arguments of methods ------------------------------------------------------------------- */
-
-/// Raises that `argument`, a method's object, is no instance of `class`. [-0, +0, v]
-int clua_selferror(lua_State *L, int argument, const char *class);
-/// Raises where the argument at `index` is neither a table nor a collection of the host program,
-/// which is replaced by a list of its elements. [-0, +0, v]
-void clua_checklist(lua_State *L, int index);
-
-/* ---- Metatables ----------------------------------------------------------------------------- */
-
-/// Compiles the forwarding closures and keeps all that metatables share. The state's userdata is at
-/// `shared`. [-0, +0, m]
-void clua_install_metatables(lua_State *L, int shared);
-/// Fills the private metatable of the table at `table` from the user's, which is in the node, or
-/// fills it anew. `mark` says that the table shall be finalized as by setmetatable. Indices are
-/// absolute. [-0, +0, m]
-void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark);
-/// Gives the table at `table` the metatable on top, or none for nil, without marking it for
-/// finalization, and pops it. [-1, +0, -]
-void clua_setunmarked(lua_State *L, int table);
-/// Makes the user's metatable of a node report new metamethods. [-0, +0, m]
-void clua_watchmetatable(lua_State *L, clua_node *node, int userdata);
-/// Ends that. [-0, +0, -]
-void clua_unwatchmetatable(clua_node *node);
-/// The metamethod at `key` of the table behind `node` was set: tells the metatables that forward to
-/// it. [-0, +0, m]
-void clua_metamethodset(lua_State *L, clua_node *node, int key);
-/// Pushes the field of a user's metatable of a node, or nil. [-0, +1, -]
-int clua_pushfield(lua_State *L, int userdata, const char *name);
-
-/* ---- Traversal ------------------------------------------------------------------------------ */
-
-/// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
-int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
-/// Pushes the key after `key` in the table itself, or something that is no key; false and nothing
-/// if the table doesn't know the key any more. Indices are absolute. [-0, +(0|1), m]
-bool clua_successor(lua_State *L, int table, int key);
-/// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
-void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
-/// Forgets all places. [-0, +0, -]
-void clua_forgetplaces(lua_State *L, clua_node *node, int userdata);
-
-/* ---- Base functions ------------------------------------------------------------------------- */
-
-/// [-0, +0, m]
-void clua_install_base(lua_State *L, clua_shared *shared);
-
-/// The functions of the library `table` that tables observed as lists need; their first upvalue is
-/// the state's shared record.
-int clua_tableconcat(lua_State *L);
-int clua_tableunpack(lua_State *L);
-int clua_tableinsert(lua_State *L);
-int clua_tableremove(lua_State *L);
-int clua_tablemove(lua_State *L);
-int clua_tablesort(lua_State *L);
-/// Makes the metatable of what ends a sort. [-0, +0, m]
-void clua_install_sort(lua_State *L);
-
-/// The node of the table at `index` if a list function may work in its store: it moved as a whole,
-/// and no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
-clua_node *clua_listat(lua_State *L, clua_shared *shared, int index);
-
-/* Operations on the list of `length` elements in the store at `store`, told as one edit where somebody
-   hears. Indices are absolute, positions are right. */
-
-/// Inserts the value at `value`. [-0, +0, m]
-void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
-                     lua_Integer position, int value);
-/// Takes an element out and pushes it. [-0, +1, m]
-void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
-                     lua_Integer position);
-/// Writes the values first…first + count - 1 of the list at `source` to `position` and on. [-0, +0,
-/// m]
-void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
-                    lua_Integer position, int source, lua_Integer first, lua_Integer count);
-/// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that
-/// is nil. [-0, +0, e]
-void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
-/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0,
-/// +1, m]
-void clua_pushsortguard(lua_State *L, clua_node *node);
-
-/* ---- Models --------------------------------------------------------------------------------- */
-
-/// Pushes what the `__index` of the instances of a model, on top of the stack, gives for the key at
-/// 2, where that is no property; false and nothing elsewhere. [-0, +(0|1), e]
-bool clua_pushmethod(lua_State *L);
-/// Whether the value at `index` is the `__newindex` of the instances of a model. [-0, +0, -]
-bool clua_ismodelnewindex(lua_State *L, int index);
-/// What that function, which is at 4, does with an instance, a key and a value, at 1…3; returns how
-/// many results it has. [-0, +any, e]
-int clua_modelassign(lua_State *L);
-
-/* ---- Lazy keys ------------------------------------------------------------------------------ */
-
-/// Pushes a function and the table to call it with where the key at `key` is lazy. [-0, +(0|2), -]
-bool clua_pushlazy(lua_State *L, int table, int key);
-/// (table, key) -> the value of a lazy key, computed.
-int clua_lazycompute(lua_State *L);
-/// Gives a store the metatable by which it inherits. [-0, +0, -]
-void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store);
-/// … which takes memory where it inherits by a function, and none after this. [-0, +0, m]
-void clua_makestoremetatable(lua_State *L, int userdata);
-/// The store of a node became another table. [-0, +0, -]
-void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store);
-/// Returns the value of the lazy key of a record, which the store does not have; what remains of
-/// the function that calls this. Indices are absolute. [-0, +any, e]
-int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
-                  int key);
-/// Returns what the key at 2 gives through the user's metatable. [-0, +any, e]
-int clua_indexbehind(lua_State *L, clua_node *node, int userdata);
-/// Assigns to a lazy key. Indices are absolute. [-0, +0, e]
-void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
-                     int value);
-
 /* ---- Tracking ------------------------------------------------------------------------------- */
 
 /// Whether a tracked getter is running. [-0, +0, -]
@@ -392,28 +288,5 @@ void clua_notekey(lua_State *L, clua_node *node, int userdata, int key);
 void clua_moveall(lua_State *L, clua_node *node);
 /// Sets `__index` of a private metatable to what it is while the table is not opened. [-0, +0, m]
 void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata);
-
-/* ---- Collections ---------------------------------------------------------------------------- */
-
-/// Whether all keys are in the store from birth to death.
-static inline bool clua_isstorefixed(const clua_node *node) {
-  return node->kind == CLUA_KIND_ARRAY || node->kind == CLUA_KIND_SET;
-}
-/// The metatable of a node was set: finds out whether it is that of dictionaries. [-0, +0, -]
-void clua_learnkind(lua_State *L, clua_node *node, int userdata);
-
-/// `__newindex` of arrays and sets.
-int clua_arraynewindex(lua_State *L);
-int clua_setnewindex(lua_State *L);
-/// What assigning to an array does, raw or not; absolute indices. [-0, +0, v]
-void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
-/// Raises unless the array may take the value at `value`, or 0. [-0, +0, v]
-void clua_checkelement(lua_State *L, clua_node *node, int value);
-/// Raises unless the array may take the values first… of the list at `source` from `position` on.
-/// [-0, +0, v]
-void clua_checkelements(lua_State *L, clua_node *node, int store, lua_Integer position, int source,
-                        lua_Integer first, lua_Integer count);
-/// The method `sort`, which `table.sort` comes to as well.
-int clua_arraysort(lua_State *L);
 
 #endif

@@ -1,4 +1,4 @@
-#include "observed_internal.h"
+#include "store.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
+#include "cells.h"
 #include "clua_bridge.h"
 #include "clua_errors.h"
 #include "clua_interruption.h"
-#include "observed_cells.h"
 
 /* ---- Computing -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,71 @@
+/// Lists, arrays, sets and dictionaries. Not for others than this target.
+#ifndef CLUA_LISTS_H
+#define CLUA_LISTS_H
+
+#include "../Store/store.h"
+
+/* ---- Arguments of methods ------------------------------------------------------------------- */
+
+/// Raises that `argument`, a method's object, is no instance of `class`. [-0, +0, v]
+int clua_selferror(lua_State *L, int argument, const char *class);
+/// Raises where the argument at `index` is neither a table nor a collection of the host program,
+/// which is replaced by a list of its elements. [-0, +0, v]
+void clua_checklist(lua_State *L, int index);
+
+/* ---- Lists ---------------------------------------------------------------------------------- */
+
+/// The functions of the library `table` that tables observed as lists need; their first upvalue is
+/// the state's shared record.
+int clua_tableconcat(lua_State *L);
+int clua_tableunpack(lua_State *L);
+int clua_tableinsert(lua_State *L);
+int clua_tableremove(lua_State *L);
+int clua_tablemove(lua_State *L);
+int clua_tablesort(lua_State *L);
+/// Makes the metatable of what ends a sort. [-0, +0, m]
+void clua_install_sort(lua_State *L);
+
+/// The node of the table at `index` if a list function may work in its store: it moved as a whole,
+/// and no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
+clua_node *clua_listat(lua_State *L, clua_shared *shared, int index);
+
+/* Operations on the list of `length` elements in the store at `store`, told as one edit where somebody
+   hears. Indices are absolute, positions are right. */
+
+/// Inserts the value at `value`. [-0, +0, m]
+void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+                     lua_Integer position, int value);
+/// Takes an element out and pushes it. [-0, +1, m]
+void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
+                     lua_Integer position);
+/// Writes the values first…first + count - 1 of the list at `source` to `position` and on. [-0, +0,
+/// m]
+void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
+                    lua_Integer position, int source, lua_Integer first, lua_Integer count);
+/// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that
+/// is nil. [-0, +0, e]
+void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
+/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0,
+/// +1, m]
+void clua_pushsortguard(lua_State *L, clua_node *node);
+
+/* ---- Collections ---------------------------------------------------------------------------- */
+
+/// The metatable of a node was set: finds out whether it is that of dictionaries. [-0, +0, -]
+void clua_learnkind(lua_State *L, clua_node *node, int userdata);
+
+/// `__newindex` of arrays and sets.
+int clua_arraynewindex(lua_State *L);
+int clua_setnewindex(lua_State *L);
+/// What assigning to an array does, raw or not; absolute indices. [-0, +0, v]
+void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
+/// Raises unless the array may take the value at `value`, or 0. [-0, +0, v]
+void clua_checkelement(lua_State *L, clua_node *node, int value);
+/// Raises unless the array may take the values first… of the list at `source` from `position` on.
+/// [-0, +0, v]
+void clua_checkelements(lua_State *L, clua_node *node, int store, lua_Integer position, int source,
+                        lua_Integer first, lua_Integer count);
+/// The method `sort`, which `table.sort` comes to as well.
+int clua_arraysort(lua_State *L);
+
+#endif
