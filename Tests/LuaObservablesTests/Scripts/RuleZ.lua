@@ -217,5 +217,20 @@ check("a tracked getter of a model reads properties that are declared by that", 
   box.item.n = 2
   eq(box.total, 22)
 end)
+check("Z4: what is watched of elements is computed in their order", function()
+  local order = {}
+  local function item(name)
+    local t = {}
+    obs.lazy(t, "n", function() order[#order + 1] = name return 1 end)
+    return t
+  end
+  for _, path in ipairs { "*.n", "@sum.n" } do
+    for _, list in ipairs { { item "a", item "b", item "c" }, obs.array { item "a", item "b", item "c" } } do
+      order = {}
+      obs.observe(list, path, function() end)
+      eq(table.concat(order), "abc")
+    end
+  end
+end)
 
 checking.finish()

@@ -104,7 +104,8 @@ extension Engine {
           if let state = link.state, state.role != .end, state.role != .edits {
             isFanned = true
             let next = state.role == .spread ? step : step + 1
-            for child in open(link, on: node) { waiting.append((next, child, link)) }
+            // The first one is taken next: getters run in the order of the elements.
+            for child in open(link, on: node).reversed() { waiting.append((next, child, link)) }
             if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
           } else if !isUpToDate(link, wire) {
             // It was brought up to date by code of the program, which ended the watcher.
