@@ -241,14 +241,3 @@ func pathComponents(_ text: String) -> [String] {
   }
   return components
 }
-
-/// The candidate that a misspelt name most likely meant, if one is near.
-func nearestName(to name: String, among candidates: [String]) -> String? {
-  let ranked = candidates.map { candidate in
-    let changes = Array(candidate.lowercased()).difference(from: Array(name.lowercased()))
-    return (name: candidate, distance: changes.count)
-  }
-  guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
-  // A letter that was replaced counts twice, so does a pair that was swapped.
-  return best.distance <= max(2, name.count * 2 / 3) && best.distance < name.count ? best.name : nil
-}

@@ -1,3 +1,5 @@
+internal import Observables
+
 /// The options that `lua` doesn't have; all of them are long.
 struct Options {
   /// What an error that nobody catches does to the loop.
@@ -78,26 +80,6 @@ struct Options {
   }
 
   private static func nearest(to written: String) -> Name? {
-    let candidates = Name.allCases.map { ($0, editDistance(written, $0.rawValue)) }
-    guard let best = candidates.min(by: { $0.1 < $1.1 }) else { return nil }
-    return best.1 <= max(2, written.utf8.count / 3) ? best.0 : nil
-  }
-
-  /// How many bytes have to be inserted, removed or replaced to make `a` equal to `b`.
-  ///
-  /// - Complexity: O(a.count · b.count)
-  private static func editDistance(_ a: String, _ b: String) -> Int {
-    let b = Array(b.utf8)
-    var row = Array(0...b.count)
-    for (i, x) in a.utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, y) in b.enumerated() {
-        let substituted = diagonal + (x == y ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substituted, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[b.count]
+    nearestName(to: written, among: Name.allCases.map(\.rawValue)).flatMap(Name.init)
   }
 }

@@ -1,0 +1,1 @@
+../Observables/Paths/NearestName.swift
