@@ -1,8 +1,9 @@
 /// What key paths ask of a dictionary.
-extension ObservableDictionary: PathAnswering {
+extension ObservableDictionary: KeyedAnswering {
   var typeName: String { "a dictionary" }
   var spreadsNames: Bool { false }
   package var valueCount: Int { count }
+  var storedValues: Dictionary<Key, Value>.Values { values }
 
   /// The key that a component names; nil where the keys are of another type.
   private func key(_ component: Path.Component) -> Key? {
@@ -23,57 +24,9 @@ extension ObservableDictionary: PathAnswering {
     return slots.slot(of: key, on: node)
   }
 
-  func value(_ component: Path.Component, of path: Path) -> Any? {
-    key(component).flatMap { self[$0] }.flatMap { flattened($0) }
-  }
-
-  func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef? {
-    key(component).flatMap { self[$0] }.flatMap { traits.node(of: $0, in: engine) }
-  }
+  func stored(_ component: Path.Component) -> Value? { key(component).flatMap { self[$0] } }
 
   func name(of slot: SlotRef) -> String { slots.key(of: slot).map { "\($0)" } ?? "?" }
-  func forget(_ slot: SlotRef) { slots.forget(slot) }
-
-  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
-    let traits = traits
-    for value in values { visit(traits.member(value, in: engine)) }
-  }
-
-  func end(isLast: Bool, in engine: Engine) -> Member? {
-    first.map { traits.member($0.value, in: engine) }
-  }
-
-  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
-    for value in values { try visit(flattened(value)) }
-  }
-
-  // MARK: The journal
-
-  func beginJournal() { journal = KeyedJournal() }
-  func endJournal() { journal = nil }
-  var journalEnd: Int { journal?.end ?? 0 }
-  // What is let go of here may be the last of a member, whose `deinit` may look at the collection.
-  func trimJournal(before position: Int) {
-    let old = journal
-    withExtendedLifetime(old) { journal?.trim(before: position) }
-  }
-  func compactJournal(for readers: [Int]) {
-    let old = journal
-    withExtendedLifetime(old) { journal?.compact(for: readers, keyCount: count) }
-  }
-
-  func forEachMemberChange(
-    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
-  ) -> Bool {
-    guard let journal else { return false }
-    let traits = traits
-    journal.forEachMemberChange(since: position) { visit(traits.member($1, in: engine), $2) }
-    return true
-  }
-
-  func hasEdits(since position: Int) -> Bool {
-    journal?.hasEdits(since: position, same: traits.same) ?? false
-  }
 }
 
 extension ObservableDictionary {

@@ -1,8 +1,9 @@
 /// What key paths ask of a set.
-extension ObservableSet: PathAnswering {
+extension ObservableSet: KeyedAnswering {
   var typeName: String { "a set" }
   var spreadsNames: Bool { true }
   package var valueCount: Int { count }
+  var storedValues: Set<Element> { members }
 
   private func member(_ component: Path.Component) -> Element? {
     component.kind == .member ? names.member(named: component.bytes) : nil
@@ -20,61 +21,13 @@ extension ObservableSet: PathAnswering {
     return slots.slot(of: member, on: node)
   }
 
-  func value(_ component: Path.Component, of path: Path) -> Any? {
+  func stored(_ component: Path.Component) -> Element? {
     guard let member = member(component), contains(member) else { return nil }
     return member
   }
 
-  func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef? {
-    guard let member = member(component), contains(member) else { return nil }
-    return traits.node(of: member, in: engine)
-  }
-
   func name(of slot: SlotRef) -> String {
     slots.key(of: slot).map { String(decoding: key(of: $0).text, as: UTF8.self) } ?? "?"
-  }
-
-  func forget(_ slot: SlotRef) { slots.forget(slot) }
-
-  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
-    let traits = traits
-    for member in members { visit(traits.member(member, in: engine)) }
-  }
-
-  func end(isLast: Bool, in engine: Engine) -> Member? {
-    first.map { traits.member($0, in: engine) }
-  }
-
-  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
-    for member in members { try visit(flattened(member)) }
-  }
-
-  // MARK: The journal
-
-  func beginJournal() { journal = KeyedJournal() }
-  func endJournal() { journal = nil }
-  var journalEnd: Int { journal?.end ?? 0 }
-  // What is let go of here may be the last of a member, whose `deinit` may look at the collection.
-  func trimJournal(before position: Int) {
-    let old = journal
-    withExtendedLifetime(old) { journal?.trim(before: position) }
-  }
-  func compactJournal(for readers: [Int]) {
-    let old = journal
-    withExtendedLifetime(old) { journal?.compact(for: readers, keyCount: count) }
-  }
-
-  func forEachMemberChange(
-    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
-  ) -> Bool {
-    guard let journal else { return false }
-    let traits = traits
-    journal.forEachMemberChange(since: position) { visit(traits.member($1, in: engine), $2) }
-    return true
-  }
-
-  func hasEdits(since position: Int) -> Bool {
-    journal?.hasEdits(since: position, same: traits.same) ?? false
   }
 }
 
