@@ -73,7 +73,9 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "ObservablesTests", dependencies: ["Observables", "TestSupport"], swiftSettings: strict),
+      name: "ObservablesTests",
+      dependencies: ["Observables", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "ProtocolObserversTests",
       dependencies: ["ProtocolObservers", "Observables", "TestSupport"],

@@ -61,7 +61,9 @@ end
 
 -- Makes an instance of a model with a computed property, and reads that.
 function operations.instance(n)
-  local Item = obs.model("Item", { v = 0, w = obs.computed({ "v" }, function(self) return self.v + 1 end) })
+  local Item = obs.model("Item", {
+    v = 0, w = obs.computed({ "v" }, function(self) return self.v + 1 end),
+  })
   for i = 1, n do
     local item = Item { v = i }
     assert(item.w == i + 1)

@@ -87,7 +87,7 @@ int ccl_calltraced(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
-/* ---- C functions to be called with clua_protect ------------------------------------------------ */
+/* ---- C functions to be called with clua_protect ---------------------------------------------- */
 
 int ccl_ignoreenvironment(lua_State *L) {
   lua_pushboolean(L, 1);
@@ -158,7 +158,7 @@ int ccl_printfailed(lua_State *L) {
   return 1;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /// What the line editor offers; NULL where it isn't there.
 static struct editor {

@@ -82,14 +82,16 @@ bench.row("access: plain write", N, nil, function(n)
   local t = plain
   for i = 1, n do t.x = i end
 end)
-bench.row("access: read of another key of an observed table", N, "1.05 * access: plain read", function(n)
-  local t, s = observed, nil
-  for _ = 1, n do s = t.y end
-end)
-bench.row("access: write of another key of an observed table", N, "1.05 * access: plain write", function(n)
-  local t = observed
-  for i = 1, n do t.y = i end
-end)
+bench.row("access: read of another key of an observed table", N, "1.05 * access: plain read",
+  function(n)
+    local t, s = observed, nil
+    for _ = 1, n do s = t.y end
+  end)
+bench.row("access: write of another key of an observed table", N, "1.05 * access: plain write",
+  function(n)
+    local t = observed
+    for i = 1, n do t.y = i end
+  end)
 bench.row("access: read through a closure (peer)", N, nil, function(n)
   local get, s = get, nil
   for _ = 1, n do s = get() end
@@ -110,10 +112,12 @@ bench.row("access: observed read", N, "3 * access: plain read", function(n)
   local t, s = observed, nil
   for _ = 1, n do s = t.x end
 end)
-bench.row("access: observed read, beside the closure", N, "1 * access: read through a closure (peer)", function(n)
-  local t, s = observed, nil
-  for _ = 1, n do s = t.x end
-end)
+bench.row("access: observed read, beside the closure", N,
+  "1 * access: read through a closure (peer)",
+  function(n)
+    local t, s = observed, nil
+    for _ = 1, n do s = t.x end
+  end)
 bench.row("access: observed write, pending", N, "12 * access: plain write", function(n)
   local t = observed
   for i = 1, n do t.x = i end
@@ -122,10 +126,11 @@ bench.row("access: plain inherited field", N, nil, function(n)
   local t, s = plain_instance, nil
   for _ = 1, n do s = t.greet end
 end)
-bench.row("access: inherited field of an observed table", N, "1.5 * access: plain inherited field", function(n)
-  local t, s = observed_instance, nil
-  for _ = 1, n do s = t.greet end
-end)
+bench.row("access: inherited field of an observed table", N, "1.5 * access: plain inherited field",
+  function(n)
+    local t, s = observed_instance, nil
+    for _ = 1, n do s = t.greet end
+  end)
 bench.row("access: a new key, plain", N, nil, function(n)
   local t = plain
   for i = 1, n do

@@ -52,31 +52,36 @@ bench.row("delivery: a Lua signal, set and delivered (peer)", 500000, nil, funct
     run_queue()
   end
 end)
-bench.row("delivery: write and call of an empty callback", 200000, "50 * delivery: plain write", function(n)
-  local t, before = one, calls
-  for i = 1, n do
-    t.x = i + before
-    flush()
-  end
-end)
+bench.row("delivery: write and call of an empty callback", 200000, "50 * delivery: plain write",
+  function(n)
+    local t, before = one, calls
+    for i = 1, n do
+      t.x = i + before
+      flush()
+    end
+  end)
 
 local root = { address = { city = { zip = 0 } } }
 observe(root, "address.city.zip", count)
 local a, b = { zip = 1 }, { zip = 2 }
-bench.row("delivery: leaf of a path of 3, written and delivered", 200000, "50 * delivery: plain write", function(n)
-  local leaf, before = root.address.city, calls
-  for i = 1, n do
-    leaf.zip = i + before
-    flush()
-  end
-end)
-bench.row("delivery: middle of a path of 3, replaced and delivered", 100000, "125 * delivery: plain write", function(n)
-  local address = root.address
-  for i = 1, n do
-    address.city = i % 2 == 0 and a or b
-    flush()
-  end
-end)
+bench.row("delivery: leaf of a path of 3, written and delivered", 200000,
+  "50 * delivery: plain write",
+  function(n)
+    local leaf, before = root.address.city, calls
+    for i = 1, n do
+      leaf.zip = i + before
+      flush()
+    end
+  end)
+bench.row("delivery: middle of a path of 3, replaced and delivered", 100000,
+  "125 * delivery: plain write",
+  function(n)
+    local address = root.address
+    for i = 1, n do
+      address.city = i % 2 == 0 and a or b
+      flush()
+    end
+  end)
 
 local tables = {}
 for i = 1, 10000 do
@@ -84,15 +89,17 @@ for i = 1, 10000 do
   observe(tables[i], "v", count)
 end
 local round = 0
-bench.row("delivery: each of 10,000 tables written, one flush", 10000 * 5, "50 * delivery: plain write", function(n)
-  for _ = 1, math.max(1, n // 10000) do
-    round = round + 1
-    local before = calls
-    for i = 1, 10000 do tables[i].v = round end
-    flush()
-    assert(calls == before + 10000)
-  end
-end)
+bench.row("delivery: each of 10,000 tables written, one flush", 10000 * 5,
+  "50 * delivery: plain write",
+  function(n)
+    for _ = 1, math.max(1, n // 10000) do
+      round = round + 1
+      local before = calls
+      for i = 1, 10000 do tables[i].v = round end
+      flush()
+      assert(calls == before + 10000)
+    end
+  end)
 bench.run()
 
 local empty = function() end
@@ -102,10 +109,12 @@ bench.row("registering: plain write", 2000000, nil, function(n)
   local t = plain
   for i = 1, n do t.x = i end
 end)
-bench.row("registering: observe and stop, one key", 50000, "125 * registering: plain write", function(n)
-  for _ = 1, n do observe(target, "y", empty):stop() end
-end)
-bench.row("registering: observe and stop, a path of 3", 50000, "375 * registering: plain write", function(n)
-  for _ = 1, n do observe(root, "address.city.zip", empty):stop() end
-end)
+bench.row("registering: observe and stop, one key", 50000, "125 * registering: plain write",
+  function(n)
+    for _ = 1, n do observe(target, "y", empty):stop() end
+  end)
+bench.row("registering: observe and stop, a path of 3", 50000, "375 * registering: plain write",
+  function(n)
+    for _ = 1, n do observe(root, "address.city.zip", empty):stop() end
+  end)
 bench.run()

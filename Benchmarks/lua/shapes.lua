@@ -31,7 +31,8 @@ local function counting(graph, nodes)
 end
 
 local function deep(graph, last, head)
-  return writing(graph, head, last, 50, function(i) return 50 + i end, counting(graph, { last }), 50)
+  return writing(
+    graph, head, last, 50, function(i) return 50 + i end, counting(graph, { last }), 50)
 end
 
 shape.row("deep, 50", 20, function(graph)

@@ -28,7 +28,7 @@ int ccl_loadfile(lua_State *L, const char *name);
 /// [-(nargs + 1), +(nresults|1), -]
 int ccl_calltraced(lua_State *L, int nargs, int nresults);
 
-/* ---- C functions to be called with clua_protect ------------------------------------------------ */
+/* ---- C functions to be called with clua_protect ---------------------------------------------- */
 
 /// Sets LUA_NOENV, so that the libraries ignore the environment. () -> ()
 int ccl_ignoreenvironment(lua_State *L);
@@ -53,7 +53,7 @@ int ccl_toomanyresults(lua_State *L);
 /// Says that `print` failed. (message) -> (text)
 int ccl_printfailed(lua_State *L);
 
-/* ---- Lines ------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 typedef enum ccl_line {
   CCL_LINE_READ,

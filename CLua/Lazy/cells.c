@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Cells ------------------------------------------------------------------------------------ */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 bool clua_pushcell(lua_State *L, lua_Integer number) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
@@ -76,7 +76,7 @@ void clua_setstored(lua_State *L, int cell, int value) {
   lua_pop(L, 1);
 }
 
-/* ---- Values ----------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* What is kept of the value at `value`. [-0, +0, -] */
 static clua_kept kept(lua_State *L, int value) {
@@ -106,12 +106,14 @@ static bool are_equal(lua_Integer integer, lua_Number number) {
       && truncated == integer;
 }
 
-/* As `==` of Lua, but NaN is the same as NaN (T5), and nothing is asked of metamethods. `field` is that of
-   the cell at `cell` where `old` may be; the new value is at `value`. [-0, +0, -] */
+/* As `==` of Lua, but NaN is the same as NaN (T5), and nothing is asked of metamethods. `field` is
+   that of the cell at `cell` where `old` may be; the new value is at `value`. [-0, +0, -] */
 static bool is_same(lua_State *L, clua_kept old, clua_kept new, int value, int cell, int field) {
   if (old.kind != new.kind) {
-    if (old.kind == KEPT_INTEGER && new.kind == KEPT_NUMBER) return are_equal(old.integer, new.number);
-    if (old.kind == KEPT_NUMBER && new.kind == KEPT_INTEGER) return are_equal(new.integer, old.number);
+    if (old.kind == KEPT_INTEGER && new.kind == KEPT_NUMBER)
+      return are_equal(old.integer, new.number);
+    if (old.kind == KEPT_NUMBER && new.kind == KEPT_INTEGER)
+      return are_equal(new.integer, old.number);
     return false;
   }
   switch (old.kind) {
@@ -263,7 +265,7 @@ clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare)
   return result;
 }
 
-/* ---- Errors ----------------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 void clua_keeperror(lua_State *L, int cell) {
   lua_rawseti(L, cell, FAILURE);

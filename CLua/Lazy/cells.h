@@ -11,8 +11,8 @@ enum {
   RUNNING = BASE  // of a key without a value: the coroutine in which its getter is
 };
 
-/* What belongs to one number in the list of the cells: what each computation and invalidation needs is
-   there directly. */
+/* What belongs to one number in the list of the cells: what each computation and invalidation needs
+   is there directly. */
 enum { CELL_GETTER, CELL_TABLE, CELL_KEY, CELL_STORE, CELL, CELL_PARTS };
 
 /* A value that is compared with others: by itself, or in a field of its cell. */
@@ -24,7 +24,8 @@ typedef struct clua_kept {
   enum { KEPT_NIL, KEPT_FALSE, KEPT_TRUE, KEPT_INTEGER, KEPT_NUMBER, KEPT_IN_CELL } kind;
 } clua_kept;
 
-/* What is kept for one number; for number 0 what a declaration that was taken back still computes. */
+/* What is kept for one number; for number 0 what a declaration that was taken back still
+   computes. */
 struct clua_lazyvalues {
   clua_kept value, base;
   unsigned declaration;  // tells those that had the number one after another

@@ -3,7 +3,7 @@
 #include "clua_errors.h"
 #include "clua_interruption.h"
 
-/* ---- Computing -------------------------------------------------------------------------------- */
+/* ---- Computing ------------------------------------------------------------------------------- */
 
 /* What the getter of the cell at `cell` gave is on top; a loader has stored it. [-1, +0, -] */
 static clua_computation take_result(lua_State *L, int cell, int compare) {
@@ -28,8 +28,8 @@ static void set_loading(lua_State *L, int cell, bool loading) {
   lua_settop(L, top);
 }
 
-/* What the tracked getter at `getter` can reach is opened: its table, at `table`, and objects that are
-   observed already and that it has at hand. [-0, +0, m] */
+/* What the tracked getter at `getter` can reach is opened: its table, at `table`, and objects that
+   are observed already and that it has at hand. [-0, +0, m] */
 static void open_reachable(lua_State *L, int getter, int table) {
   clua_track(L, table);
   if (lua_iscfunction(L, getter)) return;
@@ -143,10 +143,10 @@ clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
   return evaluation.result;
 }
 
-/* ---- In coroutines ---------------------------------------------------------------------------- */
+/* ---- In coroutines --------------------------------------------------------------------------- */
 
-/* Those of getters that are running are at 1…`running` of a table, spare ones behind them; their cells
-   are at -1…-`running`. All of them are keys of it too. */
+/* Those of getters that are running are at 1…`running` of a table, spare ones behind them; their
+   cells are at -1…-`running`. All of them are keys of it too. */
 enum { SPARE_THREADS = 64 };
 
 static lua_State *thread_at(lua_State *L, clua_shared *shared, int place) {
@@ -186,8 +186,8 @@ static int new_thread(lua_State *L) {
   return 1;
 }
 
-/* The cell of the innermost getter is kept, whatever becomes of its declaration. There is room for it.
-   [-0, +0, -] */
+/* The cell of the innermost getter is kept, whatever becomes of its declaration. There is room for
+   it. [-0, +0, -] */
 static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
   if (cell) lua_pushvalue(L, cell);

@@ -1,7 +1,7 @@
 #include "lazy.h"
 #include "cells.h"
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* The table and the key are at 1 and 2. Pushes the value and opens it where reads are told.
    [-0, +1, e] */
@@ -32,7 +32,8 @@ static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
     lua_rawgeti(L, top + 2, NUMBER);
     lua_Integer number = lua_tointeger(L, -1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-    if (lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TNIL) clua_listcell(L, top + 2, number);
+    if (lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TNIL)
+      clua_listcell(L, top + 2, number);
   }
   lua_settop(L, top);
 }
@@ -49,8 +50,8 @@ static int leave_getter(lua_State *L) {
   return 0;
 }
 
-/* Returns what the getter of a key that keeps no value gives. It may wait, in a coroutine, while others
-   read the key; in the same one it reads itself. [-0, +any, e] */
+/* Returns what the getter of a key that keeps no value gives. It may wait, in a coroutine, while
+   others read the key; in the same one it reads itself. [-0, +any, e] */
 static int call_getter(lua_State *L, int table, int userdata, int key) {
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   lua_pushvalue(L, key);
@@ -115,7 +116,8 @@ int clua_lazycompute(lua_State *L) {
   return clua_readlazy(L, node, record, 1, 4, 2);
 }
 
-/* `__index` of a store with lazy keys, or below a function of a host. Upvalue: the node's userdata. */
+/* `__index` of a store with lazy keys, or below a function of a host. Upvalue: the node's
+   userdata. */
 static int store_index(lua_State *L) {
   lua_settop(L, 2);
   int userdata = lua_upvalueindex(1);
@@ -199,7 +201,7 @@ int clua_lazyinherited(lua_State *L) {
   }
 }
 
-/* ---- Assigning -------------------------------------------------------------------------------- */
+/* ---- Assigning ------------------------------------------------------------------------------- */
 
 /* [-0, +0, e] */
 static void write_through(lua_State *L, int userdata, int key, int value) {
@@ -224,7 +226,8 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
     return;
   }
   if (record->flags & (CLUA_LAZY_READONLY | CLUA_LAZY_UNCACHED) && !record->loading) {
-    const char *why = record->flags & CLUA_LAZY_READONLY ? "is read-only" : "keeps no value (cached = false)";
+    const char *why = record->flags & CLUA_LAZY_READONLY ? "is read-only"
+                                                         : "keeps no value (cached = false)";
     lua_pushvalue(L, key);
     if (lua_type(L, -1) == LUA_TSTRING) luaL_error(L, "'%s' %s", lua_tostring(L, -1), why);
     luaL_error(L, "the key %s", why);
@@ -250,7 +253,7 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
   shared->observation.assign(shared->observation.context, L, slot, armed);
 }
 
-/* ---- Declaring -------------------------------------------------------------------------------- */
+/* ---- Declaring ------------------------------------------------------------------------------- */
 
 void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store) {
   int top = lua_gettop(L);

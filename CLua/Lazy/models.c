@@ -1,7 +1,7 @@
 #include "lazy.h"
 #include "clua_models.h"
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 /* Replaces the metatable on top by the record of the model that it is, or pops it.
    [-1, +(0|1), -] */
@@ -119,7 +119,7 @@ void clua_node_declareall(lua_State *L, clua_node *node) {
   lua_settop(L, top);
 }
 
-/* ---- Access to instances ---------------------------------------------------------------------- */
+/* ---- Access to instances --------------------------------------------------------------------- */
 
 static int pass_on(lua_State *L, int status, lua_KContext context) {
   (void)L, (void)status, (void)context;
@@ -138,8 +138,8 @@ static int compute(lua_State *L, int status, lua_KContext context) {
   return 1;
 }
 
-/* Calls `declare`, which is at `function`, for the instance and the key at 1 and 2 and the declaration on
-   top, which it replaces by the result. [-1, +1, e] */
+/* Calls `declare`, which is at `function`, for the instance and the key at 1 and 2 and the
+   declaration on top, which it replaces by the result. [-1, +1, e] */
 static void declare(lua_State *L, int function, lua_KFunction next) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_pushvalue(L, function);
@@ -193,8 +193,9 @@ static int store(lua_State *L, int status, lua_KContext context) {
   return 0;
 }
 
-/* What `__newindex` of instances does: a lazy property that is assigned is there first, so that it is
-   known how long the value lasts. What is declared and `declare` are at the indices. [-0, +any, e] */
+/* What `__newindex` of instances does: a lazy property that is assigned is there first, so that it
+   is known how long the value lasts. What is declared and `declare` are at the indices.
+   [-0, +any, e] */
 static int assign(lua_State *L, int declared, int declaring) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, declared) == LUA_TTABLE && !is_declared_at(L, 1, 2)) {
@@ -228,13 +229,13 @@ bool clua_pushmethods(lua_State *L) {
   return lua_tocfunction(L, -1) == model_index && lua_getupvalue(L, -1, 2) != NULL;
 }
 
-/* ---- Making instances ------------------------------------------------------------------------- */
+/* ---- Making instances ------------------------------------------------------------------------ */
 
 /* Upvalues of a constructor. */
 enum { CLASS = 1, DECLARED, VALUES, SIZE, COMPLETE, REFUSE };
 
-/* Raises why the values on top, the fields and the name of one of them, are not taken. The place is that
-   of the script. [-arguments, +0, v] */
+/* Raises why the values on top, the fields and the name of one of them, are not taken. The place is
+   that of the script. [-arguments, +0, v] */
 static int refuse(lua_State *L, int arguments) {
   lua_pushvalue(L, lua_upvalueindex(REFUSE));
   lua_insert(L, -1 - arguments);
@@ -305,7 +306,7 @@ static int construct(lua_State *L) {
   return 1;
 }
 
-/* ---- Making models ---------------------------------------------------------------------------- */
+/* ---- Making models --------------------------------------------------------------------------- */
 
 /* Remembers the record at 2 of the class at 1. [-0, +0, m] */
 static void remember(lua_State *L) {

@@ -279,8 +279,8 @@ static int array_clear(lua_State *L) {
   return 0;
 }
 
-/* Makes the array what the list at `source` is, which has no holes, and tells the whole; the contents
-   before are pushed meanwhile. [-0, +0, m] */
+/* Makes the array what the list at `source` is, which has no holes, and tells the whole; the
+   contents before are pushed meanwhile. [-0, +0, m] */
 static void become(lua_State *L, clua_node *node, int store, int source, lua_Integer count,
                    bool permutation) {
   bool heard = clua_islistheard(node);

@@ -38,8 +38,8 @@ void clua_collection_class(lua_State *L, clua_kind kind) {
   lua_replace(L, methods);
 }
 
-/* The kind that the metatable at `index` gives. It is not in there, where scripts could write another.
-   [-0, +0, -] */
+/* The kind that the metatable at `index` gives. It is not in there, where scripts could write
+   another. [-0, +0, -] */
 static clua_kind class_kind(lua_State *L, int index) {
   index = lua_absindex(L, index);
   clua_pushshared(L, CLUA_SHARED_CLASSES);
@@ -179,8 +179,9 @@ lua_Integer clua_node_size(lua_State *L, clua_node *node) {
 /* ---- Constructors --------------------------------------------------------------------------- */
 
 int clua_selferror(lua_State *L, int argument, const char *class) {
-  return luaL_argerror(L, argument, lua_pushfstring(L, "%s expected, got %s; call it with ':'", class,
-                                                    luaL_typename(L, argument)));
+  return luaL_argerror(L, argument,
+                       lua_pushfstring(L, "%s expected, got %s; call it with ':'", class,
+                                       luaL_typename(L, argument)));
 }
 
 /* Calls the `__pairs` of the object at `index`; without one it is no list. [-0, +3, v] */

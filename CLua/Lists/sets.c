@@ -47,7 +47,8 @@ static bool contains(lua_State *L, int store) {
   return found;
 }
 
-/* Takes the value on top in or out; false where it is that way already. The set is at 1. [-1, +0, m] */
+/* Takes the value on top in or out; false where it is that way already. The set is at 1.
+   [-1, +0, m] */
 static bool put(lua_State *L, const set *set, bool in) {
   int member = lua_gettop(L), exact = 0;
   if (lua_type(L, member) == LUA_TNUMBER) {

@@ -1,9 +1,9 @@
 #include "shape.h"
 #include "../Lists/lists.h"
 
-/* Each of these has one upvalue, the state's shared record, and starts with one test: where no table
-   was ever observed, or the table at hand is not, the stock function does the work in this very call,
-   so that its messages name the function as ever. */
+/* Each of these has one upvalue, the state's shared record, and starts with one test: where no
+   table was ever observed, or the table at hand is not, the stock function does the work in this
+   very call, so that its messages name the function as ever. */
 
 
 /* ---- Metatables ----------------------------------------------------------------------------- */

@@ -161,8 +161,8 @@ static int find_index(lua_State *L) {
   return raise_outside(L, "'__index' chain too long; possible loop");
 }
 
-/* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes: what was
-   there before, and is there now, nobody knows. */
+/* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes:
+   what was there before, and is there now, nobody knows. */
 static int tell_handled(lua_State *L) {
   lua_settop(L, 3);
   clua_node *node = clua_pushnodeat(L, 1);
@@ -192,7 +192,8 @@ static bool is_heard(lua_State *L) {
   return heard;
 }
 
-/* Raises the message on top; where it names the place of `call`, that of the assignment is meant. */
+/* Raises the message on top; where it names the place of `call`, that of the assignment is
+   meant. */
 static int raise_handled(lua_State *L) {
   static const char own[] = "(observed):";
   size_t length = 0;
@@ -213,8 +214,8 @@ static int handled(lua_State *L, int status, lua_KContext context) {
   return status == LUA_OK || status == LUA_YIELD ? tell_handled(L) : raise_handled(L);
 }
 
-/* (t, k, v, call, f, h): an assignment to an observed key that the user's `__newindex` handles; `call` calls
-   it. */
+/* (t, k, v, call, f, h): an assignment to an observed key that the user's `__newindex` handles;
+   `call` calls it. */
 static int handle(lua_State *L) {
   lua_settop(L, 6);
   lua_pushvalue(L, 2);
@@ -222,8 +223,8 @@ static int handle(lua_State *L) {
   return handled(L, lua_pcallk(L, 4, 0, 0, 0, handled), 0);
 }
 
-/* (t, k, v) -> nothing if the value was stored | function, table to call it with, whether somebody wants to
-   know */
+/* (t, k, v) -> nothing if the value was stored | function, table to call it with, whether somebody
+   wants to know */
 static int find_newindex(lua_State *L) {
   lua_settop(L, 3);
   lua_pushvalue(L, 1);

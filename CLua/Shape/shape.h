@@ -1,5 +1,5 @@
-/// The shape that a script sees of an observed table: metatables, traversal, base functions. Not for
-/// others than this target.
+/// The shape that a script sees of an observed table: metatables, traversal, base functions. Not
+/// for others than this target.
 #ifndef CLUA_SHAPE_H
 #define CLUA_SHAPE_H
 

@@ -13,8 +13,8 @@
 
 static const char chain_end = 0;
 
-/* From so many links on, keys that are removed behind a loop's back are no longer looked for at each
-   step. */
+/* From so many links on, keys that are removed behind a loop's back are no longer looked for at
+   each step. */
 enum { CHAIN_CHECKED = 32 };
 
 /* ---- Keys of the table itself --------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "clua_models.h"
 #include "private.h"
 
-/* ---- Observed tables, protected ---------------------------------------------------------------- */
+/* ---- Observed tables, protected -------------------------------------------------------------- */
 
 typedef struct node_operation {
   clua_node *node;
@@ -17,7 +17,8 @@ typedef struct node_operation {
   lua_Integer key;
 } node_operation;
 
-static int protect_operation(lua_State *L, lua_CFunction function, int nargs, node_operation *data) {
+static int protect_operation(lua_State *L, lua_CFunction function, int nargs,
+                             node_operation *data) {
   lua_pushlightuserdata(L, data);
   clua_insert(L, -(nargs + 1));
   return clua_protect(L, function, nargs + 1, 0);
@@ -171,7 +172,7 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
   lua_settop(L, top);
 }
 
-/* ---- Entries ------------------------------------------------------------------------------------ */
+/* ---- Entries --------------------------------------------------------------------------------- */
 
 /* (light count, table) -> list */
 static int entries(lua_State *L) {
@@ -197,7 +198,7 @@ int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
   return status;
 }
 
-/* ---- Journals ----------------------------------------------------------------------------------- */
+/* ---- Journals -------------------------------------------------------------------------------- */
 
 /* Pushes the table of what is kept, made when it isn't there. [-0, +1, m] */
 static void pushjournal(lua_State *L, clua_node *node) {
@@ -269,7 +270,7 @@ void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_I
   lua_pop(L, 1);
 }
 
-/* ---- Collections, protected ------------------------------------------------------------------- */
+/* ---- Collections, protected ------------------------------------------------------------------ */
 
 static int constructors(lua_State *L) {
   clua_pushconstructors(L);
@@ -292,7 +293,7 @@ static int namedmember(lua_State *L) {
 
 int clua_try_pushnamedmember(lua_State *L) { return clua_protect(L, namedmember, 1, 1); }
 
-/* ---- Handles ------------------------------------------------------------------------------------ */
+/* ---- Handles --------------------------------------------------------------------------------- */
 
 static const char handle_keys[CLUA_HANDLE_KINDS];
 
@@ -404,7 +405,7 @@ clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind) {
   return held->kind == kind ? &held->handle : NULL;
 }
 
-/* ---- Registering a watcher --------------------------------------------------------------------- */
+/* ---- Registering a watcher ------------------------------------------------------------------- */
 
 /* Keeps the callback, the third argument, as `key` of the node of the first. */
 static void keepcallback(lua_State *L, clua_node *node, lua_Integer key) {
@@ -456,7 +457,7 @@ int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *con
   return clua_protect(L, pushobserve, 3, 1);
 }
 
-/* ---- Tables of the host ------------------------------------------------------------------------- */
+/* ---- Tables of the host ---------------------------------------------------------------------- */
 
 /* (light reference, weak?) */
 static int maketable(lua_State *L) {
@@ -528,7 +529,7 @@ int clua_currentfunction(lua_State *L) {
   return 0;
 }
 
-/* ---- Calls -------------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 int clua_tracedcall(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
@@ -542,7 +543,8 @@ int clua_tracedcall(lua_State *L, int nargs, int nresults) {
 /// Why what is being called on this thread cannot yield, NULL where nothing forbids it.
 static _Thread_local const char *unyielding;
 static const char watchers[] = "a watcher cannot yield; start a task (obs.task)";
-static const char getters[] = "a getter cannot yield: the value of a lazy property is needed at once";
+static const char getters[] =
+    "a getter cannot yield: the value of a lazy property is needed at once";
 
 static int yield(lua_State *L) {
   if (unyielding && !lua_isyieldable(L)) return luaL_error(L, "%s", unyielding);

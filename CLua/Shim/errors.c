@@ -9,10 +9,10 @@ enum { DESCRIPTION_INSTRUCTIONS = 10 * 1000 * 1000 };
 
 static const char error_key, traceback_key, swift_key, inner_error_key, inner_traceback_key;
 
-/* ---- Tracebacks ------------------------------------------------------------------------------- */
+/* ---- Tracebacks ------------------------------------------------------------------------------ */
 
-/* To go to a level costs as much as there are levels above it, and luaL_traceback goes to fifty of them:
-   after an overflow of the stack that takes seconds. */
+/* To go to a level costs as much as there are levels above it, and luaL_traceback goes to fifty of
+   them: after an overflow of the stack that takes seconds. */
 enum { TRACED_LEVELS = 10000, SHOWN_LEVELS = 21 };
 
 bool clua_isdeep(lua_State *thread) {
@@ -39,8 +39,8 @@ static void push_level(lua_State *L, const lua_Debug *activation) {
   lua_concat(L, 4);
 }
 
-/* Pushes a traceback of a thread from `level` on, to the C function `last` at the most, which is not in it:
-   as many lines as are shown of a long one. True where there are more. [-0, +1, m] */
+/* Pushes a traceback of a thread from `level` on, to the C function `last` at the most, which is
+   not in it: as many lines as are shown of a long one. True where there are more. [-0, +1, m] */
 static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunction last) {
   lua_Debug activation;
   lua_pushliteral(L, "stack traceback:");
@@ -171,7 +171,7 @@ void clua_tracethread(lua_State *L, lua_State *thread) {
   if (clua_protect(L, trace, 2, 0) != LUA_OK) lua_pop(L, 1);
 }
 
-/* ---- Error values that hold a Swift error ----------------------------------------------------- */
+/* ---- Error values that hold a Swift error ---------------------------------------------------- */
 
 typedef struct error_source {
   clua_box box;
@@ -282,7 +282,7 @@ void clua_install_errors(lua_State *L) {
   }
 }
 
-/* ---- What an error value reads as -------------------------------------------------------------- */
+/* ---- What an error value reads as ------------------------------------------------------------ */
 
 static int describe(lua_State *L) {
   if (lua_type(L, 1) == LUA_TSTRING || lua_type(L, 1) == LUA_TNUMBER) {

@@ -9,7 +9,7 @@
 /* Room for a text on its way: longer ones are asked for once more. */
 enum { TEXT_ROOM = 256 };
 
-/* ---- Classes ------------------------------------------------------------------------------------ */
+/* ---- Classes --------------------------------------------------------------------------------- */
 
 clua_class *clua_class_make(size_t count) {
   size_t size = 4;
@@ -57,7 +57,7 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
   return LUA_OK;
 }
 
-/* ---- Access ------------------------------------------------------------------------------------- */
+/* ---- Access ---------------------------------------------------------------------------------- */
 
 /* The finalizer of host objects, the same in all states. */
 static _Atomic(clua_finalizer) object_release;
@@ -156,7 +156,8 @@ static int newindex_object(lua_State *L) {
     case CLUA_PROPERTY_OBJECT: {
       clua_handle *value = object_at(L, 3);
       if (value || given == LUA_TNIL)
-        done = accessors->set_object(handle->object, property->access, value ? value->object : NULL);
+        done = accessors->set_object(handle->object, property->access,
+                                     value ? value->object : NULL);
       break;
     }
     default: break;

@@ -2,15 +2,15 @@
 
 #include "clua_observed.h"
 
-/* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the stack
-   of C, below the frame that a raise returns to. */
+/* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the
+   stack of C, below the frame that a raise returns to. */
 
 typedef struct text {
   const char *bytes;
   size_t length;
 } text;
 
-/* ---- New values -------------------------------------------------------------------------------- */
+/* ---- New values ------------------------------------------------------------------------------ */
 
 static int pushlstring(lua_State *L) {
   const text *source = lua_touserdata(L, 1);
@@ -35,7 +35,7 @@ int clua_try_createtable(lua_State *L, int elements, int fields) {
   return clua_protect(L, createtable, 2, 1);
 }
 
-/* ---- Tables: the table is passed as the last argument ------------------------------------------ */
+/* ---- Tables: the table is passed as the last argument ---------------------------------------- */
 
 static int gettable(lua_State *L) {
   lua_insert(L, 1);
@@ -141,7 +141,7 @@ int clua_try_len(lua_State *L, int index, lua_Integer *length) {
   return clua_protect(L, len, 2, 0);
 }
 
-/* ---- Text -------------------------------------------------------------------------------------- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static int tostring(lua_State *L) {
   luaL_tolstring(L, 1, NULL);
@@ -153,7 +153,7 @@ int clua_try_tostring(lua_State *L, int index) {
   return clua_protect(L, tostring, 1, 1);
 }
 
-/* ---- Chunks and libraries ----------------------------------------------------------------------- */
+/* ---- Chunks and libraries -------------------------------------------------------------------- */
 
 typedef struct chunk {
   text source;

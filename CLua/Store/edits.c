@@ -104,8 +104,8 @@ static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer
   lua_rawgeti(L, store, key);
 }
 
-/* The first key from `low` on whose value an operation changed, or 0; pushes key, old and new value.
-   [-0, +(3|0), -] */
+/* The first key from `low` on whose value an operation changed, or 0; pushes key, old and new
+   value. [-0, +(3|0), -] */
 static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, lua_Integer low) {
   for (lua_Integer key = low; key <= edit->high; key++) {
     lua_pushinteger(L, key);

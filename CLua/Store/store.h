@@ -113,7 +113,8 @@ struct clua_node {
   uint8_t access;          // clua_access
   bool counting;           // of a dictionary: `size` is kept up to date
   uint8_t kind;            // clua_kind
-  lua_Integer size;        // of a set; of a dictionary while counting; of a list while journaling: #t
+  lua_Integer size;        // of a set; of a dictionary while counting; of a list while
+                           // journaling: #t
   bool all;                // all keys but `__…` live in the store
   bool ended;              // finalized; silent from then on
   bool rearmed;            // its finalizer waits for the table's own

@@ -3,8 +3,8 @@
 #include "clua_lazy.h"
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
-   store, and a C function as `__index`, which tells each read and hands out the next table opened too.
-   The tables are the real ones throughout. The keys stay in the store afterwards. */
+   store, and a C function as `__index`, which tells each read and hands out the next table opened
+   too. The tables are the real ones throughout. The keys stay in the store afterwards. */
 
 bool clua_istracking(lua_State *L) {
   const clua_shared *shared = clua_shared_of(L);

@@ -143,8 +143,8 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   lua_settop(L, store - 1);
 }
 
-/* `__newindex` where the user has none. Upvalues: the node's userdata, its store. A closure of its own
-   per table saves three look-ups on every write. */
+/* `__newindex` where the user has none. Upvalues: the node's userdata, its store. A closure of its
+   own per table saves three look-ups on every write. */
 int clua_storenewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1), store = lua_upvalueindex(2);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
@@ -182,8 +182,8 @@ int clua_storenewindex(lua_State *L) {
 
 /* ---- Raw writes of others ------------------------------------------------------------------- */
 
-/* Whether the table itself has a value under the key on top whose home is the store; replaces the key by
-   both. [-1, +(2|0), -] */
+/* Whether the table itself has a value under the key on top whose home is the store; replaces the
+   key by both. [-1, +(2|0), -] */
 static bool push_shadow(lua_State *L, int table) {
   lua_pushvalue(L, -1);
   if (lua_rawget(L, table) != LUA_TNIL) return true;
@@ -191,7 +191,8 @@ static bool push_shadow(lua_State *L, int table) {
   return false;
 }
 
-/* Pushes a key that is in the table, though its home is the store, and its value. [-0, +(2|0), -] */
+/* Pushes a key that is in the table, though its home is the store, and its value.
+   [-0, +(2|0), -] */
 static bool find_shadow(lua_State *L, clua_node *node, int table, int userdata) {
   if (node->all) {
     lua_pushnil(L);

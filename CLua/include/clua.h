@@ -54,7 +54,7 @@ static inline bool clua_isrunning(lua_State *L) {
   return lua_getstack(L, 0, &activation) != 0;
 }
 
-/* ---- The host of a state ---------------------------------------------------------------------- */
+/* ---- The host of a state --------------------------------------------------------------------- */
 
 /// What the host attached to the state; coroutines inherit it. [-0, +0, -]
 static inline void *clua_host(lua_State *L) { return *(void **)lua_getextraspace(L); }
@@ -103,7 +103,7 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
 /// Whether the value is one of the functions above. [-0, +0, -]
 bool clua_isfunction(lua_State *L, int index);
 
-/* ---- Protected operations --------------------------------------------------------------------- */
+/* ---- Protected operations -------------------------------------------------------------------- */
 
 /// Runs `function` (a C function) on the top `nargs` values, protected; status as lua_pcall.
 /// Needs two free stack slots. [-nargs, +(nresults|1), -]

@@ -6,7 +6,7 @@
 #include "clua.h"
 #include "clua_observed.h"
 
-/* ---- Observed tables, protected: status as lua_pcall ------------------------------------------ */
+/* ---- Observed tables, protected: status as lua_pcall ----------------------------------------- */
 
 /// [-0, +(0|1), -]
 int clua_try_observation_install(lua_State *L, const clua_observation *observation);
@@ -42,7 +42,7 @@ void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets what is kept from `first` to `last`. [-0, +0, -]
 void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last);
 
-/* ---- Handles: what scripts hold of things that live in Swift ---------------------------------- */
+/* ---- Handles: what scripts hold of things that live in Swift --------------------------------- */
 
 typedef enum clua_handle_kind {
   CLUA_HANDLE_WATCHER,
@@ -69,7 +69,7 @@ int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle)
 /// The handle at `index`, or NULL if there is none of this kind. [-0, +0, -]
 clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind);
 
-/* ---- Registering a watcher ---------------------------------------------------------------------- */
+/* ---- Registering a watcher ------------------------------------------------------------------- */
 
 /// What the Swift side of `observe` is given besides its arguments, which are at 1…4.
 typedef struct clua_registration {
@@ -90,7 +90,7 @@ enum { CLUA_KEY_STRIDE = 8 };
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next);
 
-/* ---- Tables of the host ------------------------------------------------------------------------ */
+/* ---- Tables of the host ---------------------------------------------------------------------- */
 
 /// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
 int clua_try_maketable(lua_State *L, int *reference);
@@ -107,7 +107,7 @@ int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context
 /// Whether two C strings are equal.
 bool clua_equaltext(const char *a, const char *b);
 
-/* ---- Calls ------------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 /// As lua_pcall, with the message handler that keeps a traceback. [-(nargs + 1), +(nresults|1), -]
 int clua_tracedcall(lua_State *L, int nargs, int nresults);

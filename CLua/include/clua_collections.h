@@ -53,7 +53,7 @@ extern const luaL_Reg clua_set_methods[];
 /// of its own that has the methods above. [-0, +3, m]
 void clua_pushconstructors(lua_State *L);
 
-/* ---- Protected: status as lua_pcall ------------------------------------------------------------- */
+/* ---- Protected: status as lua_pcall ---------------------------------------------------------- */
 
 /// As clua_pushconstructors. [-0, +(3|1), -]
 int clua_try_pushconstructors(lua_State *L);

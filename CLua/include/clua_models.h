@@ -10,7 +10,8 @@
 
 /// What a key is to the table of a node.
 typedef enum clua_name {
-  CLUA_NAME_FREE,      // the table is no instance of a model, has the key all the same, or it is no text
+  CLUA_NAME_FREE,      // the table is no instance of a model, has the key all the same, or
+                       // it is no text
   CLUA_NAME_PROPERTY,  // declared, and stored
   CLUA_NAME_LAZY,      // declared, and lazy; to be declared on the instance
   CLUA_NAME_METHOD,
@@ -52,7 +53,7 @@ int clua_model_of(lua_State *L);
 /// (table, name) -> whether the key was declared lazy on that very table.
 int clua_model_isdeclared(lua_State *L);
 
-/* ---- Protected: status as lua_pcall ------------------------------------------------------------- */
+/* ---- Protected: status as lua_pcall ---------------------------------------------------------- */
 
 /// As clua_node_declare for the key on top. [-1, +(0|1), -]
 int clua_try_node_declare(lua_State *L, clua_node *node);

@@ -48,7 +48,8 @@ typedef struct clua_class {
   lua_State **current;    // the coroutine in which Swift was called last
   const uint32_t *stamp;  // not 0 while reads are tracked
   int pins;               // where the registry has the table of pins
-  uint32_t mask;          // one less than the size of the table, which is a power of 2 and never full
+  uint32_t mask;          // one less than the size of the table, which is a power of 2
+                          // and never full
   clua_property *properties;
 } clua_class;
 

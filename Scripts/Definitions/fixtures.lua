@@ -9,8 +9,8 @@
 ---@return T value
 function expect(value, what) end
 
----Fails if the values differ, deeply, and names the keys that do. Swift models and collections may be
----compared with tables.
+---Fails if the values differ, deeply, and names the keys that do. Swift models and collections may
+---be compared with tables.
 ---@param actual any
 ---@param expected any
 ---@param what? any

@@ -95,8 +95,8 @@ function obs.get(observed, path) end
 ---Writes the last component; an error naming the first nil component when the rest is unreachable.
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C library, or inside a mutable value): a change in
----any case; with `previous`, like one assignment from that to the current value.
+---Says that `key` was written behind our back (by a C library, or inside a mutable value): a change
+---in any case; with `previous`, like one assignment from that to the current value.
 function obs.trigger(observed, key, previous) end
 
 ---Runs `body`; immediate watchers triggered inside run once each, after it. If it raises, what was
@@ -356,9 +356,9 @@ function obs.observer_count(observed, key) end
 ---it away.
 function obs.on_observed(observed, callback) end
 
----Who observes what, with name and file:line of the registration; which properties are lazy, whether
----they are valid, where they are declared, what they depend on and what depends on them. Nothing is
----computed for the lazy ones.
+---Who observes what, with name and file:line of the registration; which properties are lazy,
+---whether they are valid, where they are declared, what they depend on and what depends on them.
+---Nothing is computed for the lazy ones.
 ---@return string text
 function obs.describe(observed) end
 
@@ -384,17 +384,17 @@ function obs.graph(root, format) end
 function obs.why(watcher) end
 
 ---Why it did not run: equal value, also of what was recomputed, unreachable at 'user', paused,
----stopped at file:line, pending. `reason` is "equal", "unreachable", "paused", "stopped", "pending",
----"failed" (a computed property), "called" or "unwritten".
+---stopped at file:line, pending. `reason` is "equal", "unreachable", "paused", "stopped",
+---"pending", "failed" (a computed property), "called" or "unwritten".
 ---@return { reason: string, detail: string }
 ---@return string text
 function obs.whynot(watcher) end
 
----Fun(event) for every write of an observed key, call, registration and end, and for what becomes of
----lazy properties; nil switches it off. An event has kind ("write", "call", "observe", "end",
----"invalidate", "compute"), site and turn; writes, invalidations (whose site is that of the write) and
----computations (that of the getter) have key, the others have name, a registration has path. `equal`
----is true where the value is the one before, `failed` where a getter has raised an error.
+---Fun(event) for every write of an observed key, call, registration and end, and for what becomes
+---of lazy properties; nil switches it off. An event has kind ("write", "call", "observe", "end",
+---"invalidate", "compute"), site and turn; writes, invalidations (whose site is that of the write)
+---and computations (that of the getter) have key, the others have name, a registration has path.
+---`equal` is true where the value is the one before, `failed` where a getter has raised an error.
 function obs.log(sink) end
 
 ---Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
@@ -442,7 +442,8 @@ function obs.next_change(observed, path, timeout) end
 
 ---Fun(error, where): replaces the report on stderr, and the script goes on (T14). `where` has kind
 ---("watcher", "immediate", "getter", "timer", "task", "hook", "exit" or "loop"), name, site, turn,
----traceback, and cause: the place of the write, where one is known. Interruptions (I2) are no errors.
+---traceback, and cause: the place of the write, where one is known. Interruptions (I2) are no
+---errors.
 function obs.on_error(callback) end
 
 ---Calls the callback when the program ends: by itself, by an error, `os.exit`, a signal or the time

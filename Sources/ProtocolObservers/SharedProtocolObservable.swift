@@ -12,7 +12,9 @@
 ///   let observers = SharedObserverRegistry<String>()
 ///   func set(_ value: Int, for key: String) {
 ///     …
-///     withObservers(for: key) { (key, observer: any StoreObserver) in observer.changed(key, to: value) }
+///     withObservers(for: key) { (key, observer: any StoreObserver) in
+///       observer.changed(key, to: value)
+///     }
 ///   }
 /// }
 /// ```

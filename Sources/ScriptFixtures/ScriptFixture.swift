@@ -4,7 +4,8 @@ public import Testing
 /// A script that checks itself, as one case of a parameterised test.
 ///
 /// ```swift
-/// @Test(arguments: ScriptFixture.all(in: "Fixtures")) func `scripts of orders`(fixture: ScriptFixture) {
+/// @Test(arguments: ScriptFixture.all(in: "Fixtures"))
+/// func `scripts of orders`(fixture: ScriptFixture) {
 ///   fixture.run { host in try host.set("order", to: Order()) }
 /// }
 /// ```

@@ -10,7 +10,10 @@ internal import Observables
 /// ```swift
 /// Method("load") { (library, id: Int) in
 ///   let address = library.address
-///   return AsyncResult { try await fetch(address, id) } then: { text in library.last = text; return text }
+///   return AsyncResult { try await fetch(address, id) } then: { text in
+///     library.last = text
+///     return text
+///   }
 /// }
 /// ```
 ///

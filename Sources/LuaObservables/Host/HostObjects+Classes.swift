@@ -40,7 +40,8 @@ final class HostClass {
   func add(_ function: LuaFunction, _ name: String, _ host: LuaHost, _ L: OpaquePointer) {
     _ = add(
       clua_property(
-        name: nil, access: nil, kind: CLUA_PROPERTY_METHOD, pin: function.pin.slot, writable: false),
+        name: nil, access: nil, kind: CLUA_PROPERTY_METHOD,
+        pin: function.pin.slot, writable: false),
       name, host, L)
   }
 

@@ -26,7 +26,8 @@ end
 
 function obs.backed(target, names, store)
   if type(target) ~= "table" then
-    bad_argument(1, "backed", "table expected, got " .. (target == nil and "no value" or type(target)))
+    bad_argument(1, "backed", "table expected, got "
+      .. (target == nil and "no value" or type(target)))
   end
   names = names_of(names)
   check_observed(store, 3, "backed")

@@ -68,7 +68,9 @@ end
 function obs.clear(collection)
   check_observed(collection, 1, "clear")
   local kind = kind_of(collection)
-  if kind == "array" or kind == "set" then return core.written(pcall(collection.clear, collection)) end
+  if kind == "array" or kind == "set" then
+    return core.written(pcall(collection.clear, collection))
+  end
   if type(collection) == "table" then return in_one(clear_table, collection) end
   if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
   return core.assign(collection, {})
@@ -79,7 +81,8 @@ local function check_list(wanted)
   local last = 0
   for key in next, wanted do
     if type(key) ~= "number" or key < 1 or key ~= key // 1 then
-      core.raise("an array has integer indices, got " .. type(key) .. (type(key) == "string" and " '" .. key .. "'" or ""))
+      core.raise("an array has integer indices, got " .. type(key)
+        .. (type(key) == "string" and " '" .. key .. "'" or ""))
     end
     if key > last then last = key end
   end
@@ -146,11 +149,13 @@ end
 
 function obs.copy_of(target, name, source)
   if type(target) ~= "table" then
-    bad_argument(1, "copy_of", "table expected, got " .. (target == nil and "no value" or type(target)))
+    bad_argument(1, "copy_of", "table expected, got "
+      .. (target == nil and "no value" or type(target)))
   end
   for number, key in next, { name or false, source or false } do
     if type(key) ~= "string" then
-      bad_argument(number + 1, "copy_of", "name of a property expected, got " .. (key and type(key) or "no value"))
+      bad_argument(number + 1, "copy_of", "name of a property expected, got "
+        .. (key and type(key) or "no value"))
     end
   end
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
@@ -165,7 +170,8 @@ end
 
 function obs.raw(observed, options)
   if type(observed) ~= "table" then
-    bad_argument(1, "raw", "table expected, got " .. (observed == nil and "no value" or type(observed)))
+    bad_argument(1, "raw", "table expected, got "
+      .. (observed == nil and "no value" or type(observed)))
   end
   if options ~= nil and type(options) ~= "table" then
     bad_argument(2, "raw", "table of options expected, got " .. type(options))

@@ -3,7 +3,8 @@ local core, obs = ...
 
 local rawlen, select, tostring, type = rawlen, select, tostring, type
 local string_format = string.format
-local bad_argument, check_observed, is_object = core.bad_argument, core.check_observed, core.is_object
+local bad_argument, check_observed, is_object =
+  core.bad_argument, core.check_observed, core.is_object
 
 function obs.describe(observed)
   check_observed(observed, 1, "describe")
@@ -35,7 +36,8 @@ local function check_format(format)
   end
   local nearest = core.nearest(format, formats)
   bad_argument(2, "graph", string_format("unknown format '%s' (%s)", format,
-    nearest and string_format("did you mean '%s'?", nearest) or "there are 'dot', 'json' and 'mermaid'"))
+    nearest and string_format("did you mean '%s'?", nearest)
+      or "there are 'dot', 'json' and 'mermaid'"))
 end
 
 function obs.graph(root, ...)

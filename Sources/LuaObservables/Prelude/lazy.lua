@@ -4,7 +4,8 @@ local core, obs = ...
 local next, pcall, rawlen, select, setmetatable, sort, tostring, type =
   next, pcall, rawlen, select, setmetatable, table.sort, tostring, type
 local string_format, string_sub = string.format, string.sub
-local bad_argument, check_function, check_observed = core.bad_argument, core.check_function, core.check_observed
+local bad_argument, check_function, check_observed =
+  core.bad_argument, core.check_function, core.check_observed
 
 -- As in clua_lazy.h.
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED = 1, 2, 4, 8, 16
@@ -27,9 +28,11 @@ local function check_options(options, number, name)
       bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
         nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
     end
-    if expected ~= "any" and type(value) ~= expected and not (key == "deps" and core.is_path(value)) then
+    if expected ~= "any" and type(value) ~= expected
+      and not (key == "deps" and core.is_path(value)) then
       if not (expected == "function" and pcall(check_function, value, number, name)) then
-        bad_argument(number, name, string_format("option '%s' takes a %s, not a %s", key, expected, type(value)))
+        bad_argument(number, name,
+          string_format("option '%s' takes a %s, not a %s", key, expected, type(value)))
       end
     end
   end
@@ -38,7 +41,8 @@ local function check_options(options, number, name)
     if options[key] then sources = sources + 1 end
   end
   if sources > 1 then
-    bad_argument(number, name, "only one of the options 'get', 'loader' and 'create' can give the value")
+    bad_argument(number, name,
+      "only one of the options 'get', 'loader' and 'create' can give the value")
   end
   if options.track and options.deps then
     bad_argument(number, name, "the options 'track' and 'deps' exclude each other")
@@ -56,8 +60,11 @@ end
 local function check_path(path, number, name)
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
-    if kinds[i] ~= "operation" and type(keys[i]) == "string" and string_sub(keys[i], 1, 2) == "__" then
-      bad_argument(number, name, string_format("'%s': names that begin with '__' are metamethods to Lua and cannot be observed", keys[i]))
+    if kinds[i] ~= "operation" and type(keys[i]) == "string"
+      and string_sub(keys[i], 1, 2) == "__" then
+      bad_argument(number, name, string_format(
+        "'%s': names that begin with '__' are metamethods to Lua and cannot be observed",
+        keys[i]))
     end
   end
 end
@@ -66,7 +73,8 @@ end
 local function check_dependencies(deps, number, name)
   if type(deps) == "string" or core.is_path(deps) then deps = { deps } end
   if type(deps) ~= "table" then
-    bad_argument(number, name, "list of key paths expected, got " .. (deps == nil and "no value" or type(deps)))
+    bad_argument(number, name, "list of key paths expected, got "
+      .. (deps == nil and "no value" or type(deps)))
   end
   if rawlen(deps) == 0 and next(deps) ~= nil then
     bad_argument(number, name, "the list of key paths is empty")
@@ -118,7 +126,8 @@ function core.compile_lazy(options, deps, name, number)
   local get = callable(options.get or options.loader)
   if options.create then get = creation(options.create, options.configure, options.with) end
   return {
-    get = get or core.inherited, flags = flags, site = core.definition(options.get or options.loader or options.create),
+    get = get or core.inherited, flags = flags,
+    site = core.definition(options.get or options.loader or options.create),
     deps = options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
   }
 end
@@ -154,7 +163,8 @@ local function check_target(target, name)
     return
   end
   if type(target) == "userdata" then
-    bad_argument(1, name, "table expected, got an object of the host program (which declares its own)")
+    bad_argument(1, name,
+      "table expected, got an object of the host program (which declares its own)")
   end
   bad_argument(1, name, "table expected, got " .. type(target))
 end
@@ -166,7 +176,8 @@ local function check_key(key, number, name, kind)
       .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
   end
   if type(key) == "string" and string_sub(key, 1, 2) == "__" then
-    bad_argument(number, name, string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
+    bad_argument(number, name,
+      string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
   end
 end
 
@@ -225,13 +236,16 @@ function obs.computed(target, name, ...)
     -- In the body of a model: (get), or (deps, get).
     if type(name) == "string" then
       bad_argument(3, "computed", "list of key paths or function expected, got no value")
-    elseif name == nil and type(target) == "table" and not pcall(check_function, target, 1, "computed") then
+    elseif name == nil and type(target) == "table"
+      and not pcall(check_function, target, 1, "computed") then
       check_key(nil, 2, "computed", "no value")
     end
     return descriptor(compile_computed(target, name, 1))
   end
   check_target(target, "computed")
-  if type(name) == "table" then bad_argument(2, "computed", "name of a property expected, got table") end
+  if type(name) == "table" then
+    bad_argument(2, "computed", "name of a property expected, got table")
+  end
   check_key(name, 2, "computed")
   local deps, get = ...
   if count > 1 and get == nil then check_function(get, 4, "computed") end

@@ -263,7 +263,8 @@ end
 local function added(class, name, value)
   local record = record_of(class)
   if record.declared[name] ~= nil then
-    raise(string_format("'%s' is a property of the instances of %s; declare it otherwise in a model of its own",
+    raise(string_format(
+      "'%s' is a property of the instances of %s; declare it otherwise in a model of its own",
       name, record.name))
   end
   rawset(class, name, value)

@@ -28,14 +28,16 @@ end
 -- A method that was called with a dot has no object.
 local function check_self(self, class, name)
   if type(self) ~= "table" or getmetatable(self) ~= class then
-    bad_argument(1, name, string_format("%s expected, got %s", class.__name, self == nil and "no value" or type(self)))
+    bad_argument(1, name, string_format("%s expected, got %s", class.__name,
+      self == nil and "no value" or type(self)))
   end
 end
 
 local function check_function(value, number, name)
   local meta = type(value) ~= "function" and getmetatable(value)
   if type(value) ~= "function" and not (type(meta) == "table" and meta.__call) then
-    bad_argument(number, name, "function expected, got " .. (value == nil and "no value" or type(value)))
+    bad_argument(number, name, "function expected, got "
+      .. (value == nil and "no value" or type(value)))
   end
 end
 
@@ -114,7 +116,8 @@ function obs.bind(destination, source, keys)
   check_observed(source, 2, "bind")
   if type(keys) == "string" then keys = { keys } end
   if type(keys) ~= "table" or #keys == 0 then
-    bad_argument(3, "bind", "list of keys expected, got " .. (type(keys) == "table" and "an empty one" or type(keys)))
+    bad_argument(3, "bind", "list of keys expected, got "
+      .. (type(keys) == "table" and "an empty one" or type(keys)))
   end
   local paths, names, last = {}, {}, {}
   for i, key in ipairs(keys) do
@@ -192,7 +195,8 @@ end
 
 -- So that the error goes on from where it was raised.
 local scope_end = {
-  __close = function(guard, failure) close_scope(guard.scope, failure ~= nil) end, __name = "obs.scope",
+  __close = function(guard, failure) close_scope(guard.scope, failure ~= nil) end,
+  __name = "obs.scope",
 }
 
 function obs.scope(body)
@@ -288,13 +292,17 @@ end
 local function running_task(name)
   local task = tasks[coroutine_running()]
   if (not task or not coroutine_isyieldable()) and core.is_computing() then
-    core.raise(string_format("%s was called inside a getter, which cannot yield: its value is needed at once", name))
+    core.raise(string_format(
+      "%s was called inside a getter, which cannot yield: its value is needed at once", name))
   end
   if not task then
-    core.raise(string_format("%s was called outside of a task: it waits, and works only inside obs.task", name))
+    core.raise(string_format(
+      "%s was called outside of a task: it waits, and works only inside obs.task", name))
   end
   if not coroutine_isyieldable() then
-    core.raise(string_format("%s was called inside a watcher, a batch or a scope, which cannot yield; start a task (obs.task)", name))
+    core.raise(string_format(
+      "%s was called inside a watcher, a batch or a scope, which cannot yield; "
+        .. "start a task (obs.task)", name))
   end
   return task
 end
@@ -334,8 +342,10 @@ end
 
 function obs.task(body, ...)
   check_function(body, 1, "task")
-  local thread = coroutine_create(type(body) == "function" and body or function(...) return body(...) end)
-  local task = setmetatable({ thread = thread, done = false, site = core.site(), name = "task" }, Task)
+  local thread = coroutine_create(type(body) == "function" and body
+    or function(...) return body(...) end)
+  local task = setmetatable(
+    { thread = thread, done = false, site = core.site(), name = "task" }, Task)
   tasks[thread] = task
   local scope = current_scopes[#current_scopes]
   if scope then scope:add(task) end

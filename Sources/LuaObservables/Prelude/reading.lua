@@ -4,7 +4,8 @@ local core, obs = ...
 local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
 local string_find, string_format = string.find, string.format
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local element_count, heal, kind_of, lazy_keys = core.element_count, core.heal, core.kind, core.lazy_keys
+local element_count, heal, kind_of, lazy_keys =
+  core.element_count, core.heal, core.kind, core.lazy_keys
 
 local none = {}
 
@@ -19,7 +20,11 @@ local function elements(object)
   local kind, list, count = kind_of(object), {}, 0
   if kind == "set" or kind == "dictionary" then
     local iterate, state, lazy = next, object, none
-    if type(object) == "userdata" then iterate, state = pairs(object) else lazy = lazy_keys(object) or none end
+    if type(object) == "userdata" then
+      iterate, state = pairs(object)
+    else
+      lazy = lazy_keys(object) or none
+    end
     for key, value in iterate, state do
       if not lazy[key] then
         count = count + 1
@@ -104,7 +109,8 @@ local function union(path, object, step)
   local function take(value)
     if value == nil then return end
     if value == many then
-      raise(string_format("key path '%s': '@%s' is given many values by one element; nest the operators",
+      raise(string_format(
+        "key path '%s': '@%s' is given many values by one element; nest the operators",
         path.text, operator))
     end
     if seen then
@@ -155,9 +161,12 @@ function follow(path, value, step, inside)
     local key, kind = keys[i], kinds[i]
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
-    if kind == "every" or kind == "name" and key ~= "count" and (collection == "array" or collection == "set") then
+    if kind == "every" or kind == "name" and key ~= "count"
+      and (collection == "array" or collection == "set") then
       if inside then return many end
-      raise(string_format("key path '%s' stands for many values; obs.get reads one (a list of them: '@unionOfObjects.%s')",
+      raise(string_format(
+        "key path '%s' stands for many values; obs.get reads one "
+          .. "(a list of them: '@unionOfObjects.%s')",
         path.text, kind == "name" and key or "…"))
     elseif kind == "name" and key == "count" and collection then
       value = size(value)

@@ -163,8 +163,8 @@ extension Engine {
     return true
   }
 
-  /// The first of the lazy properties of an object that have other values, where a link hears of all
-  /// its properties; those that were never read are left alone (Z3).
+  /// The first of the lazy properties of an object that have other values, where a link hears of
+  /// all its properties; those that were never read are left alone (Z3).
   func changedLazy(at link: LinkRef) -> WatcherID? {
     guard link.isWhole, let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
     let known = link.pointee.derived

@@ -210,8 +210,8 @@ extension Engine {
   /// A property without a value of its own: what it depends on changed, so it did; or may have,
   /// where that is computed.
   ///
-  /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it by the
-  /// program alone, as for them it never has a value (Z3).
+  /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it
+  /// by the program alone, as for them it never has a value (Z3).
   private func announce(
     _ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool = false
   ) {

@@ -1,8 +1,8 @@
 /// Which values of lazy properties watchers were told: one that comes back is no news to them (Z4).
 ///
 /// A link has the version of the value that its watcher was told last. When another value takes the
-/// place of that, it is kept until all who were told it have compared: the one of before the flush by
-/// the receiver of the property (its base), any others in `told`.
+/// place of that, it is kept until all who were told it have compared: the one of before the flush
+/// by the receiver of the property (its base), any others in `told`.
 extension Engine {
   /// Another value is about to take the place of the one that `lazy` has.
   @inline(__always)

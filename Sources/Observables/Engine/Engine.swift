@@ -362,8 +362,8 @@ extension EngineError: CustomStringConvertible {
       message
     case .hookLoop(let object, let key, let times):
       """
-      the hooks of \(object) set each other off \(times) times by observing and stopping, the last time \
-      '\(key)'; the call was dropped
+      the hooks of \(object) set each other off \(times) times by observing and stopping, the last \
+      time '\(key)'; the call was dropped
       """
     case .immediateLoop(let watcher, let times):
       "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"

@@ -50,7 +50,8 @@ package struct ObjectDescription {
       let name = used.name ?? name(used.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.lines += engine.dependents(of: used.slot, name: used.name).map { dependent in
-        "    '\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root)) depends on it"
+        "    '\(engine.name(of: dependent))'"
+          + "\(owner(dependent.pointee.root, from: root)) depends on it"
       }
       keys[name] = key
     }

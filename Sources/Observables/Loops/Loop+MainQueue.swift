@@ -75,7 +75,9 @@ private struct DispatchQueueFunctions: @unchecked Sendable {
       mainQueue: queue,
       async: unsafeBitCast(
         async,
-        to: (@convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void).self),
+        to: (@convention(c) (
+          UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work
+        ) -> Void).self),
       after: unsafeBitCast(
         after,
         to: (@convention(c) (UInt64, UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) ->
