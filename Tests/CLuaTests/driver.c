@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The stand-in for the engine -------------------------------------------------------------- */
+/* ---- The stand-in for the engine ------------------------------------------------------------- */
 
 typedef struct owner owner;
 typedef struct slot {
@@ -361,7 +361,7 @@ static int open_obs(lua_State *L) {
   return 1;
 }
 
-/* ---- Running ---------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 typedef struct buffer { char *text; size_t length, size; } buffer;
 

@@ -111,7 +111,9 @@ local function run(seed)
     operations[op]()
     assert(size == #list, ("seed %d step %d: %d elements, not %d"):format(seed, step, size, #list))
     for i = 1, size do
-      if mirror[i] ~= rawget(list, i) then error(("seed %d step %d at %d"):format(seed, step, i)) end
+      if mirror[i] ~= rawget(list, i) then
+        error(("seed %d step %d at %d"):format(seed, step, i))
+      end
     end
     for key, was in pairs(keys) do
       local changed = was[1] ~= rawget(list, key)

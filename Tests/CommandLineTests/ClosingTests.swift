@@ -19,13 +19,15 @@ struct ClosingTests {
     local watcher = obs.observe(shared, { "a", "declared", "list.@count", "*" }, function() end)
     local array, set = obs.array { 1, 2 }, obs.set_of { 1 }
     obs.observe(array, "*", function() end)
-    local Model = obs.model("Model", { a = 1, b = obs.computed({ "a" }, function(self) return self.a end) })
+    local Model = obs.model("Model", { a = 1, \
+    b = obs.computed({ "a" }, function(self) return self.a end) })
     local model = Model {}
     obs.observe(model, "b", function() end)
     local calls = {
       function(f) f() end, function(f) f({}, "a", print) end,
       function(f) f(shared, "a", function() end) end, function(f) f(shared) end,
-      function(f) f({}, "x", { "a" }, function() return 1 end) end, function(f) f(function() end) end,
+      function(f) f({}, "x", { "a" }, function() return 1 end) end, \
+      function(f) f(function() end) end,
       function(f) f("M", { a = 1 }) end, function(f) f({ a = 1 }, "copy", "a") end,
     }
     for name, f in pairs(obs) do

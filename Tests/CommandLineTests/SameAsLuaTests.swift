@@ -93,7 +93,10 @@ struct SameAsLuaTests {
       #"$L -e 'setmetatable({}, {__gc = function() print("gc") end}) os.exit(3, true)'"#,
       #"$L -e 'setmetatable({}, {__gc = function() print("gc") end}) os.exit(3)'"#,
       #"$L -e 'setmetatable({}, {__gc = function() print("gc") end})'"#,
-      #"$L -e 'local c <close> = setmetatable({}, {__close = function() print(1) end}) os.exit(4, true)'"#,
+      #"""
+      $L -e 'local c <close> = setmetatable({}, {__close = function() print(1) end}) \#
+      os.exit(4, true)'
+      """#,
       #"$L -W -e 'setmetatable({}, {__gc = function() error("gc") end})'"#,
       #"$L -e 'io.write("no line break")'"#,
       #"$L -e 'io.stdout:setvbuf("full") io.write("a") io.stderr:write("b") print("c")' 2>&1"#,
@@ -104,7 +107,10 @@ struct SameAsLuaTests {
       #"$L -e 'io.stdout:close() print(1)'"#,
       #"echo 'while true do print(1) end' >f; $L f | head -n 1"#,
       #"$L -e 'io.popen("kill -TERM $PPID"):close() while true do end'"#,
-      #"$L -e 'pcall(function() io.popen("kill -INT $PPID"):close() while true do end end) print(1)'"#,
+      #"""
+      $L -e 'pcall(function() io.popen("kill -INT $PPID"):close() while true do end end) \#
+      print(1)'
+      """#,
     ].map(Command.init))
   func `the end of the process`(command: Command) throws { try expectSame(command) }
 
@@ -117,7 +123,10 @@ struct SameAsLuaTests {
       #"printf 'io.read()\nhello\n2\n' | $L -i"#,
       #"printf 'os.exit(5)\n' | $L -i"#,
       #"printf '1\nx\n' | $L -e '_PROMPT, _PROMPT2 = "p ", 7' -i"#,
-      #"printf '1\n2\n' | $L -e '_PROMPT = setmetatable({}, {__tostring = function() return "t" end})' -i"#,
+      #"""
+      printf '1\n2\n' | $L -e '_PROMPT = setmetatable({}, {__tostring = \#
+      function() return "t" end})' -i
+      """#,
       #"$L -e '_PROMPT = setmetatable({}, {__tostring = function() error(12) end})' -i"#,
       #"$L -e '_PROMPT = setmetatable({}, {__tostring = function() return 1 end})' -i"#,
       #"printf '1\n2\n' | $L -e 'print = nil' -i"#,

@@ -103,7 +103,10 @@ struct FoundationValueTests {
     try host.run("record.price = \(given)")
     #expect("\(record.price)" == value)
     let results = try host.run(
-      "local p = record.price return (tostring(math.type(p)) .. ' ' .. tostring(p)):gsub('-nan', 'nan')"
+      """
+      local p = record.price \
+      return (tostring(math.type(p)) .. ' ' .. tostring(p)):gsub('-nan', 'nan')
+      """
     )
     if !back.isEmpty { #expect(results[0] == .string(LuaString(back))) }
     let before = record.price

@@ -137,7 +137,8 @@ struct FailureTests {
     child.waitUntilExit()
     #expect(child.terminationStatus == 1)
     let issue = """
-      recorded an issue with 1 argument fixture → differences.lua at differences.lua:1:1: Issue recorded
+      recorded an issue with 1 argument fixture → differences.lua at differences.lua:1:1: \
+      Issue recorded
       ↳ Tests/ScriptFixturesTests/Failing/differences.lua:1: 3 differences
           b[1]: "x", expected nil
       """

@@ -27,7 +27,10 @@ struct ClosingInsideTests {
     "obs.next_turn(function() close() end)",
     "obs.task(function() obs.sleep(0) close() obs.sleep(1) end)",
     "obs.computed(t, 'y', function() close() return t.x end) obs.observe(t, 'y', print)",
-    "obs.computed(t, 'y', {'x'}, function() if t.x == 2 then close() end return t.x end) obs.observe(t, 'y', print)",
+    """
+    obs.computed(t, 'y', {'x'}, function() if t.x == 2 then close() end return t.x end) \
+    obs.observe(t, 'y', print)
+    """,
     "obs.on_error(function() close() end) obs.observe(t, 'x', function() error 'no' end)",
     "obs.observe(t, 'x', function() local a <close> = setmetatable({}, {__close = close}) end)",
     "setmetatable({}, {__gc = close}) collectgarbage()",

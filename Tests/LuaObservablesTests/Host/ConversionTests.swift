@@ -118,7 +118,8 @@ struct ConversionTests {
       """
       local address = person:moved(person.address)
       assert(address.street == "High Street!" and address.bytes == "a\\0b")
-      assert(math.type(address.position.x) == "integer" and math.type(address.position.y) == "float")
+      assert(math.type(address.position.x) == "integer" \
+      and math.type(address.position.y) == "float")
       assert(#address.tags == 2 and address.rooms.hall.sizes[2] == 2.5)
       """)
   }
@@ -417,8 +418,8 @@ struct LooseValueTests {
           script; make it LuaEncodable or Codable
           """,
           """
-          script:2: property 'wide' of Holder: 18446744073709551615 does not fit into an integer of \
-          Lua
+          script:2: property 'wide' of Holder: 18446744073709551615 does not fit into an integer \
+          of Lua
           """,
         ])
   }
@@ -434,8 +435,10 @@ struct LooseValueTests {
       """)
     #expect(holder.points[1] == Point(x: 3, y: 4) && holder.grades[.good] == Point(x: 5, y: 6))
     #expect(
-      message("holder.points:append({1})")
-        == "script:1: ObservableArray<Point> takes values of type Point: a point has 2 numbers, not 1"
+      message("holder.points:append({1})") == """
+        script:1: ObservableArray<Point> takes values of type Point: \
+        a point has 2 numbers, not 1
+        """
     )
     #expect(message("holder.grades.fair = {1, 2}").contains("has keys of type Grade, not string"))
   }

@@ -51,9 +51,15 @@ struct MisuseTests {
     "local ok, err = pcall(holder.fail, holder) error(err)",
     "local ok, err = xpcall(holder.fail, function(err) return err end, holder) error(err)",
     "coroutine.wrap(function() holder:fail() end)()",
-    "local ok, err = coroutine.resume(coroutine.create(function() holder:fail() end)) error(err, 0)",
+    """
+    local ok, err = coroutine.resume(coroutine.create(function() holder:fail() end)) \
+    error(err, 0)
+    """,
     "holder:run(function() holder:fail() end)",
-    "local guard <close> = setmetatable({}, {__close = function(_, err) error(err, 0) end}) holder:fail()",
+    """
+    local guard <close> = setmetatable({}, {__close = function(_, err) error(err, 0) end}) \
+    holder:fail()
+    """,
     "local t = setmetatable({}, {__index = function() holder:fail() end}) return t.x",
     "obs.batch(function() holder:fail() end)",
     "obs.scope(function() holder:fail() end)",
@@ -74,7 +80,10 @@ struct MisuseTests {
     ("obs.after(0, function() holder:run(function() holder:fail() end) end)", .timer),
     ("obs.task(function() obs.sleep(0) holder:fail() end)", .task),
     (
-      "obs.task(function() local t = obs.task(function() obs.sleep(1) holder:fail() end) t:await() end)",
+      """
+      obs.task(function() local t = obs.task(function() obs.sleep(1) holder:fail() end) \
+      t:await() end)
+      """,
       .task
     ),
     (

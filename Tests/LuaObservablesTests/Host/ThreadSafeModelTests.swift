@@ -47,7 +47,8 @@ struct ThreadSafeModelScriptTests {
       obs.observe(room, "sensor.next.value", function(room)
         log[#log + 1] = room.sensor.next and room.sensor.next.value or "none"
       end)
-      obs.computed(room, "double", { "sensor.value" }, function(room) return room.sensor.value * 2 end)
+      obs.computed(room, "double", { "sensor.value" }, \
+      function(room) return room.sensor.value * 2 end)
       obs.observe(room, "double", function(room) log[#log + 1] = "double " .. room.double end)
       """)
     let next = Sensor()

@@ -10,25 +10,31 @@ local function nothing() end
 -- New ones for each call: what one call did to them is not the next one's business.
 local makers = {
   function() return nil end, function() return true end, function() return false end,
-  function() return 0 end, function() return 1 end, function() return -1 end, function() return 1.5 end,
-  function() return 0 / 0 end, function() return math.huge end, function() return math.mininteger end,
-  function() return "" end, function() return "a" end, function() return "a.b" end, function() return "*" end,
+  function() return 0 end, function() return 1 end, function() return -1 end,
+  function() return 1.5 end, function() return 0 / 0 end, function() return math.huge end,
+  function() return math.mininteger end, function() return "" end, function() return "a" end,
+  function() return "a.b" end, function() return "*" end,
   function() return "#1" end, function() return "1" end, function() return "@count" end,
   function() return "__index" end, function() return "a\0b" end, function() return "\xff.x" end,
   function() return {} end, function() return { 1, 2, 3 } end, function() return { "a", "b" } end,
   function() return { a = 1, b = { a = 2 } } end, function() return { {}, { {} } } end,
-  function() return { get = nothing, deps = { "a" } } end, function() return { [nothing] = nothing } end,
+  function() return { get = nothing, deps = { "a" } } end,
+  function() return { [nothing] = nothing } end,
   function() return { initial = true, immediate = true, equals = function() return false end } end,
   function() return { observer = {}, once = true, name = "x", on_end = nothing } end,
   function() return setmetatable({}, { __index = function() error "index" end }) end,
   function() return setmetatable({}, { __newindex = function() error "newindex" end }) end,
   function() return setmetatable({}, { __call = function() return 1 end }) end,
-  function() return setmetatable({}, { __metatable = false, __name = 5, __tostring = 5, __pairs = 5 }) end,
+  function()
+    return setmetatable({}, { __metatable = false, __name = 5, __tostring = 5, __pairs = 5 })
+  end,
   function() return nothing end, function() return print and math.floor end,
-  function() return function() error "callback" end end, function() return function(...) return ... end end,
+  function() return function() error "callback" end end,
+  function() return function(...) return ... end end,
   function() return coroutine.create(nothing) end, function() return obs.path("a", 1) end,
   function() return obs.array { 1, { a = 1 } } end, function() return obs.set_of { 1, "a" } end,
-  function() return obs.dictionary { a = 1 } end, function() return obs.observe({ a = 1 }, "a", nothing) end,
+  function() return obs.dictionary { a = 1 } end,
+  function() return obs.observe({ a = 1 }, "a", nothing) end,
   function() return obs.after(1, nothing) end, function() return obs.scope(nothing) end,
   function() return obs.task(nothing) end, function() return obs.model("M", { a = 1 }) end,
   function() return obs.model("M", { a = 1, b = obs.computed({ "a" }, nothing) }) {} end,
@@ -69,7 +75,8 @@ local function try(name, callee, list)
     local message = results[2]
     -- What callbacks raise goes through; all else is a text of ours.
     assert(type(message) == "string", name .. ": " .. tostring(message))
-    assert(not message:find("bug", 1, true) and not message:find("obs:%d+:"), name .. ": " .. message)
+    assert(not message:find("bug", 1, true) and not message:find("obs:%d+:"),
+      name .. ": " .. message)
   end
   put_away(table.unpack(results, 2, results.n))
   put_away(table.unpack(list, 1, list.n))
@@ -106,9 +113,10 @@ for title, make in pairs {
 } do
   check("methods of " .. title, function()
     for _, name in ipairs {
-      "stop", "pause", "resume", "observe", "run", "schedule", "ref", "unref", "await", "cancel", "add",
-      "append", "insert", "remove", "remove_value", "replace", "move", "swap", "sort", "reverse", "clear",
-      "set", "index_of", "contains", "union", "intersect", "subtract", "key_of", "object_for", "values",
+      "stop", "pause", "resume", "observe", "run", "schedule", "ref", "unref", "await", "cancel",
+      "add", "append", "insert", "remove", "remove_value", "replace", "move", "swap", "sort",
+      "reverse", "clear", "set", "index_of", "contains", "union", "intersect", "subtract", "key_of",
+      "object_for", "values",
     } do
       for _ = 1, 10 do
         local object = make()

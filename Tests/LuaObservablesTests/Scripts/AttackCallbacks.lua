@@ -81,7 +81,10 @@ end)
 check("callbacks with the strangest values", function()
   local t = {}
   local n = counter(t, "*")
-  for _, v in ipairs { math.huge, -math.huge, math.mininteger, math.maxinteger, -0.0, 1e308, "", ("x"):rep(1e6), print, coroutine.create(print), io.stdout } do
+  for _, v in ipairs {
+    math.huge, -math.huge, math.mininteger, math.maxinteger, -0.0, 1e308, "", ("x"):rep(1e6), print,
+    coroutine.create(print), io.stdout,
+  } do
     t.v = v
     eq(n(), 1)
     eq(t.v, v)
@@ -204,8 +207,13 @@ check("stack overflow while writing, in and around watchers", function()
 end)
 check("errors of every kind in each kind of callback", function()
   local t, w = {}, nil
-  local bad = { function() error() end, function() error(nil) end, function() error({}) end, function() local x = nil + 1 end, function() error("x", 2) end, function() error(("x"):rep(1e6)) end,
-    function() coroutine.wrap(function() error("inner") end)() end, function() string.rep("x", -1)() end }
+  local bad = {
+    function() error() end, function() error(nil) end, function() error({}) end,
+    function() local x = nil + 1 end, function() error("x", 2) end,
+    function() error(("x"):rep(1e6)) end,
+    function() coroutine.wrap(function() error("inner") end)() end,
+    function() string.rep("x", -1)() end,
+  }
   local expected = 0
   reporting(function()
     for _, f in ipairs(bad) do
@@ -241,8 +249,12 @@ end)
 check("stopping a watcher from the comparison of another, and its own", function()
   local t, calls = { a = 0 }, 0
   local w, v
-  w = obs.observe(t, "a", function() calls = calls + 1 end, { equals = function() w:stop() return false end })
-  v = obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true, equals = function() v:stop() return false end })
+  w = obs.observe(t, "a", function() calls = calls + 1 end, {
+    equals = function() w:stop() return false end,
+  })
+  v = obs.observe(t, "a", function() calls = calls + 1 end, {
+    immediate = true, equals = function() v:stop() return false end,
+  })
   t.a = 1
   obs.flush()
   eq(calls, 0)
@@ -250,7 +262,9 @@ check("stopping a watcher from the comparison of another, and its own", function
 end)
 check("a comparison that changes the table under it", function()
   local t, calls = { u = { x = 1 } }, 0
-  obs.observe(t, "u.x", function() calls = calls + 1 end, { equals = function() t.u = nil; return false end })
+  obs.observe(t, "u.x", function() calls = calls + 1 end, {
+    equals = function() t.u = nil; return false end,
+  })
   t.u.x = 2
   obs.flush()
   assert(calls >= 1)
@@ -273,7 +287,11 @@ check("removing all fields in a loop while watchers observe and stop them", func
   local t = {}
   for i = 1, 100 do t["k" .. i], t[i] = i, i end
   local n = 0
-  obs.observe(t, "*", function(o, _, c) n = n + 1; if n % 7 == 0 then obs.observe(o, obs.path(c.key), nothing) end; if n % 11 == 0 then obs.stop(o, "k5") end end, { immediate = true })
+  obs.observe(t, "*", function(o, _, c)
+    n = n + 1
+    if n % 7 == 0 then obs.observe(o, obs.path(c.key), nothing) end
+    if n % 11 == 0 then obs.stop(o, "k5") end
+  end, { immediate = true })
   for k in pairs(t) do t[k] = nil end
   eq(next(t), nil)
   eq(n, 200)
@@ -324,7 +342,8 @@ turns("timers made and stopped in timers, thousands", function()
   local function again(i)
     n = n + 1
     if i > 0 then
-      local a, b = obs.after(0, function() again(i - 1) end), obs.after(0, function() error("stopped") end)
+      local a = obs.after(0, function() again(i - 1) end)
+      local b = obs.after(0, function() error("stopped") end)
       b:stop()
     end
   end

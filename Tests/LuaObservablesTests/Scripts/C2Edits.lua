@@ -25,7 +25,8 @@ check("an operation calls an immediate watcher of * once, beside watchers of slo
   eq(told(function() table.insert(t, 1, "x") end), "* 1:a>x #1 1:a>x #3 3:c>b")
   eq(told(function() table.remove(t, 1) end), "* 1:x>a #1 1:x>a #3 3:b>c")
   eq(told(function() table.insert(t, "d") end), "* 4:nil>d")
-  eq(told(function() table.sort(t, function(a, b) return a > b end) end), "* 1:a>d #1 1:a>d #3 3:c>b")
+  eq(told(function() table.sort(t, function(a, b) return a > b end) end),
+    "* 1:a>d #1 1:a>d #3 3:c>b")
   eq(told(function() table.move(t, 1, 4, 2) end), "* 2:c>d #3 3:b>c")
   eq(told(function() table.move(t, 1, 5, 1) end), "")
   eq(told(function() t[9] = "z" end), "* 9:nil>z #9 9:nil>z")

@@ -129,7 +129,8 @@ local function write(work, kind)
         local right = calls == (changed and 1 or 0) or is_sort
         if not is_single and changed then right = calls > 0 end
         if not right then
-          fail(("immediate watcher %d was called %d times, changed: %s"):format(watcher.id, calls, changed))
+          fail(("immediate watcher %d was called %d times, changed: %s"):format(
+            watcher.id, calls, changed))
         end
       elseif changed then
         watcher.dirty = true
@@ -265,7 +266,9 @@ local function called(watcher, observed, observer)
     return
   end
   if watcher.paused then fail(("watcher %d was called while paused"):format(watcher.id)) end
-  if observed ~= watcher.root then fail(("watcher %d was given another object"):format(watcher.id)) end
+  if observed ~= watcher.root then
+    fail(("watcher %d was given another object"):format(watcher.id))
+  end
   if observer ~= (watcher.observer and world.observers[watcher.observer]) then
     fail(("watcher %d was given another observer"):format(watcher.id))
   end
@@ -438,7 +441,8 @@ function act(in_callback)
     obs.flush()
     -- What ran and was triggered again stays for the next flush (T4).
     for _, watcher in ipairs(world.watchers) do
-      if can_run(watcher) and not watcher.immediate and watcher.ran ~= world.flush and is_due(watcher) then
+      if can_run(watcher) and not watcher.immediate and watcher.ran ~= world.flush
+        and is_due(watcher) then
         fail(("watcher %d was not called by flush"):format(watcher.id))
       end
     end

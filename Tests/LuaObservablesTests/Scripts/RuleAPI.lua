@@ -96,7 +96,9 @@ check("initial and immediate: delivered in the turn of registration", function()
 end)
 check("initial, immediate and once", function()
   local t, calls = { a = 1 }, 0
-  local w = obs.observe(t, "a", function() calls = calls + 1 end, { initial = true, immediate = true, once = true })
+  local w = obs.observe(t, "a", function() calls = calls + 1 end, {
+    initial = true, immediate = true, once = true,
+  })
   obs.flush()
   t.a = 2
   obs.flush()
@@ -115,7 +117,10 @@ check("once: stops after the first delivery", function()
 end)
 check("once and immediate: exactly one call, even if it writes", function()
   local t, calls = {}, 0
-  obs.observe(t, "a", function() calls = calls + 1; t.a = calls + 5 end, { once = true, immediate = true })
+  obs.observe(t, "a", function()
+    calls = calls + 1
+    t.a = calls + 5
+  end, { once = true, immediate = true })
   t.a = 1
   t.a = 100
   eq(calls, 1)
@@ -133,7 +138,12 @@ check("once: an error counts as delivered", function()
 end)
 check("equals: replaces the comparison", function()
   local t, log = { a = 1 }, {}
-  local n = counter(t, "a", { equals = function(old, new) log[#log + 1] = old .. ">" .. new; return math.abs(old - new) < 5 end })
+  local n = counter(t, "a", {
+    equals = function(old, new)
+      log[#log + 1] = old .. ">" .. new
+      return math.abs(old - new) < 5
+    end,
+  })
   t.a = 3
   eq(n(), 0)
   t.a = 20
@@ -146,7 +156,9 @@ check("equals: replaces the comparison", function()
 end)
 check("equals: for immediate watchers too", function()
   local t, calls = { a = 1 }, 0
-  obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true, equals = function(a, b) return a // 10 == b // 10 end })
+  obs.observe(t, "a", function() calls = calls + 1 end, {
+    immediate = true, equals = function(a, b) return a // 10 == b // 10 end,
+  })
   t.a = 5
   eq(calls, 0)
   t.a = 15
@@ -231,7 +243,9 @@ check("Watcher: paused with a call pending", function()
 end)
 check("Watcher: paused immediate ones are told one change at resume", function()
   local t, log = { a = 0 }, {}
-  local w = obs.observe(t, "a", function(_, _, c) log[#log + 1] = c.old .. ">" .. c.new end, { immediate = true })
+  local w = obs.observe(t, "a", function(_, _, c)
+    log[#log + 1] = c.old .. ">" .. c.new
+  end, { immediate = true })
   w:pause()
   t.a = 1
   t.a = 2
@@ -279,7 +293,9 @@ check("Watcher: run calls now", function()
 end)
 check("Watcher: run of an immediate one", function()
   local t, calls = { a = 1 }, 0
-  local w = obs.observe(t, "a", function(o, observer, change) calls = calls + 1 end, { immediate = true })
+  local w = obs.observe(t, "a", function(o, observer, change)
+    calls = calls + 1
+  end, { immediate = true })
   w:run()
   eq(calls, 1)
 end)
@@ -298,7 +314,8 @@ check("T12: run inside its own callback is an error that says so", function()
     w:stop()
   end
   eq(calls, 4)
-  eq(table.concat(messages, ";"), ("Watcher:run was called inside the watcher's own callback;"):rep(4):sub(1, -2))
+  eq(table.concat(messages, ";"),
+    ("Watcher:run was called inside the watcher's own callback;"):rep(4):sub(1, -2))
 end)
 check("Watcher: run after the observer died calls nobody", function()
   local t, calls = {}, 0
@@ -379,7 +396,9 @@ end)
 check("trigger is like an assignment from previous to the current value", function()
   local t, log = { a = 5 }, {}
   local n = counter(t, "a")
-  obs.observe(t, "a", function(_, _, c) log[#log + 1] = tostring(c.old) .. tostring(c.new) .. tostring(c.key) end, { immediate = true })
+  obs.observe(t, "a", function(_, _, c)
+    log[#log + 1] = tostring(c.old) .. tostring(c.new) .. tostring(c.key)
+  end, { immediate = true })
   obs.trigger(t, "a", 3)
   eq(n(), 1)
   eq(log[1], "35a")
@@ -650,7 +669,12 @@ turns("timers: an error is reported with kind, and an endless one goes on", func
   reports = {}
   obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
   local n, timer = 0, nil
-  timer = obs.every(0.01, function() n = n + 1; if n == 2 then timer:stop() end; error("tick") end); local place = here()
+  local function tick()
+    n = n + 1
+    if n == 2 then timer:stop() end
+    error("tick")
+  end
+  timer = obs.every(0.01, tick); local place = here()
   obs.sleep(0.05)
   obs.on_error(nil)
   eq(#reports, 2)
@@ -861,14 +885,19 @@ end)
 check("the module is the same each time, and has all its names", function()
   eq(require "obs", obs)
   for _, name in ipairs {
-    "observe", "stop", "path", "get", "set", "trigger", "batch", "flush", "bind", "scope", "observed_keys",
-    "observer_count", "on_observed", "describe", "why", "whynot", "break_on_change", "log", "record", "limits",
-    "stats", "raw", "after", "every", "next_turn", "now", "task", "sleep", "next_change", "on_error", "on_exit",
+    "observe", "stop", "path", "get", "set", "trigger", "batch", "flush", "bind", "scope",
+    "observed_keys", "observer_count", "on_observed", "describe", "why", "whynot",
+    "break_on_change", "log", "record", "limits", "stats", "raw", "after", "every", "next_turn",
+    "now", "task", "sleep", "next_change", "on_error", "on_exit",
   } do eq(type(obs[name]), "function") end
 end)
 check("debug.sethook inside and around callbacks", function()
   local t, lines = {}, 0
-  obs.observe(t, "a", function(o) debug.sethook(function() lines = lines + 1 end, "l"); local x = o.a; debug.sethook() end)
+  obs.observe(t, "a", function(o)
+    debug.sethook(function() lines = lines + 1 end, "l")
+    local x = o.a
+    debug.sethook()
+  end)
   t.a = 1
   debug.sethook(function() lines = lines + 1; t.b = lines end, "", 1)
   t.a = 2

@@ -146,7 +146,8 @@ end)
 check("a copy is read-only, whatever makes the attempt", function()
   local t = { items = { 3, 1 } }
   obs.copy_of(t, "public", "items")
-  local copy, message = t.public, "a copy made by obs.copy_of is read%-only; change what it is a copy of"
+  local copy = t.public
+  local message = "a copy made by obs.copy_of is read%-only; change what it is a copy of"
   fails(message, function() copy[3] = 1 end)
   fails(message, function() copy[1] = 2 end)
   fails(message, function() copy.name = 1 end)
@@ -162,14 +163,20 @@ check("a copy is read-only, whatever makes the attempt", function()
   t.items = obs.array { 3, 1 }
   copy = t.public
   for _, method in ipairs { "append", "remove_value" } do fails(message, copy[method], copy, 3) end
-  for _, method in ipairs { "remove", "sort", "reverse", "clear" } do fails(message, copy[method], copy) end
-  for _, method in ipairs { "insert", "replace", "move", "swap" } do fails(message, copy[method], copy, 1, 2) end
+  for _, method in ipairs { "remove", "sort", "reverse", "clear" } do
+    fails(message, copy[method], copy)
+  end
+  for _, method in ipairs { "insert", "replace", "move", "swap" } do
+    fails(message, copy[method], copy, 1, 2)
+  end
   fails(message, copy.set, copy, {})
   fails(message, function() copy[1] = 2 end)
   t.items = obs.set_of { 1 }
   copy = t.public
   for _, method in ipairs { "add", "remove" } do fails(message, copy[method], copy, 1) end
-  for _, method in ipairs { "union", "intersect", "subtract" } do fails(message, copy[method], copy, {}) end
+  for _, method in ipairs { "union", "intersect", "subtract" } do
+    fails(message, copy[method], copy, {})
+  end
   fails(message, copy.clear, copy)
   t.items = obs.dictionary { a = 1 }
   copy = t.public

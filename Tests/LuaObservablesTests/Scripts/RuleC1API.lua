@@ -161,7 +161,9 @@ check("what is observed has its name", function()
   eq(#obs.observed_keys(a), 0)
 end)
 check("obs.get reads through them", function()
-  local a = obs.array { { price = 1, tags = obs.set_of { "x", "y" } }, { price = 2, tags = obs.set_of {} } }
+  local a = obs.array {
+    { price = 1, tags = obs.set_of { "x", "y" } }, { price = 2, tags = obs.set_of {} },
+  }
   local t = { items = a, stock = obs.dictionary { pen = 3, count = 7 } }
   eq(obs.get(t, "items.count"), 2)
   eq(obs.get(t, "items.#2.price"), 2)
@@ -175,7 +177,9 @@ end)
 
 check("what a write raises inside obs.set and obs.assign has the caller's place", function()
   local t = { items = obs.array { 1 } }
-  fails("^[^\n]*RuleC1API.lua:%d+: index 9 is out of range", function() obs.set(t, "items.#9", 1) end)
+  fails("^[^\n]*RuleC1API.lua:%d+: index 9 is out of range", function()
+    obs.set(t, "items.#9", 1)
+  end)
   fails("^[^\n]*RuleC1API.lua:%d+: .*NaN", function() obs.assign(obs.set_of {}, { 0 / 0 }) end)
   local locked = setmetatable({}, { __newindex = function(_, key) error("no " .. key) end })
   fails("RuleC1API.lua:%d+: no x", function() obs.assign(locked, { x = 1 }) end)
@@ -199,9 +203,12 @@ check("C13: assign and clear leave lazy keys alone, read or not", function()
     eq(t.double, 8)
   end
 end)
-check("assign makes a set equal to the values of whatever it is given, and an array to a list only", function()
+check("assign makes a set equal to the values of whatever it is given, and an array to a "
+  .. "list only", function()
   local set, array = obs.set_of { 7 }, obs.array { 1 }
-  for _, other in ipairs { { 3 }, { x = 3 }, obs.dictionary { a = 3 }, obs.array { 3 }, obs.set_of { 3 } } do
+  for _, other in ipairs {
+    { 3 }, { x = 3 }, obs.dictionary { a = 3 }, obs.array { 3 }, obs.set_of { 3 },
+  } do
     obs.assign(set, other)
     eq(set.count, 1)
     eq(set:contains(3), true)
@@ -244,11 +251,18 @@ check("C13: raw has the stored properties, whoever has read what", function()
   fails("bad argument #2 to 'raw' %(table of options expected, got boolean%)", obs.raw, {}, true)
 end)
 check("errors of constructors and in tail calls have names and places", function()
-  local place = "^" .. debug.getinfo(1, "S").short_src:gsub("%p", "%%%0") .. ":%d+: bad argument #%d to "
-  fails(place .. "'set_of' %(a set has no place for NaN%)", function() return { obs.set_of { 0 / 0 } } end)
-  fails(place .. "'set_of' %(a set has no place for NaN%)", function() return obs.set_of { 0 / 0 } end)
+  local place = "^" .. debug.getinfo(1, "S").short_src:gsub("%p", "%%%0")
+    .. ":%d+: bad argument #%d to "
+  fails(place .. "'set_of' %(a set has no place for NaN%)", function()
+    return { obs.set_of { 0 / 0 } }
+  end)
+  fails(place .. "'set_of' %(a set has no place for NaN%)", function()
+    return obs.set_of { 0 / 0 }
+  end)
   fails(place .. "'array' %(list expected", function() return obs.array(5) end)
-  fails(place .. "'lazy' %(the list of names is empty", function() return { obs.lazy({}, {}, print) } end)
+  fails(place .. "'lazy' %(the list of names is empty", function()
+    return { obs.lazy({}, {}, print) }
+  end)
   fails(place .. "'computed' %(", function() return obs.computed({}, "x", 5) end)
   fails(place .. "'get' %(", function() return obs.get({}, 5) end)
   fails(place .. "'assign' %(", function() return obs.assign(5) end)

@@ -96,7 +96,9 @@ check("an immediate watcher is told what left", function()
 end)
 check("an immediate watcher inside a batch", function()
   local t, log = { new "a", new "b", x = 1 }, {}
-  local w = obs.observe(t, { "2", "x" }, function(_, _, c) log[#log + 1] = c.path end, { immediate = true })
+  local w = obs.observe(t, { "2", "x" }, function(_, _, c)
+    log[#log + 1] = c.path
+  end, { immediate = true })
   obs.batch(function() t[2] = nil; t.x = 2 end)
   eq(table.concat(log, " "), "x")
   obs.flush()
@@ -150,7 +152,9 @@ end)
 check("also immediately", function()
   local t = { new "a", new "b" }
   local b, log = t[2], {}
-  local w = obs.observe(t, "2.name", function(_, _, c) log[#log + 1] = tostring(c.key) end, { immediate = true })
+  local w = obs.observe(t, "2.name", function(_, _, c)
+    log[#log + 1] = tostring(c.key)
+  end, { immediate = true })
   b.name = "c"
   eq(#log, 1)
   table.insert(t, 1, new "x")
@@ -408,7 +412,9 @@ end)
 
 check("a list that arrives is anchored at the flush, for immediate watchers too", function()
   local t, first, log = {}, { a = 1 }, {}
-  obs.observe(t, "items.1.a", function(_, _, change) log[#log + 1] = change.key end, { immediate = true })
+  obs.observe(t, "items.1.a", function(_, _, change)
+    log[#log + 1] = change.key
+  end, { immediate = true })
   local n = counter(t, "items.1.a")
   local list = { first }
   t.items = list

@@ -3,7 +3,8 @@ local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
 local check, fails, eq = checking.check, checking.fails, checking.eq
-local turns, turn, reports, reporting = checking.turns, checking.turn, checking.reports, checking.reporting
+local turns, turn = checking.turns, checking.turn
+local reports, reporting = checking.reports, checking.reporting
 
 local function logger(t, keys, options)
   local log = {}
@@ -71,7 +72,9 @@ check("options work as for obs.observe", function()
   t.a = 3
   eq(log(), "")
   local now = {}
-  obs.observe_keys(t, { "a" }, function(k, old, new) now[#now + 1] = old .. ">" .. new end, { immediate = true })
+  obs.observe_keys(t, { "a" }, function(k, old, new)
+    now[#now + 1] = old .. ">" .. new
+  end, { immediate = true })
   t.a = 4
   t.a = 5
   eq(table.concat(now, " "), "3>4 4>5")
@@ -128,8 +131,12 @@ turns("an error for one key keeps none of the others", function()
   end)
 end)
 check("errors name the function and the caller", function()
-  fails("RuleC5Keys.lua:%d+: bad argument #2 to 'observe_keys'", function() obs.observe_keys({}, {}, print) end)
-  fails("RuleC5Keys.lua:%d+: bad argument #3 to 'observe_keys' %(function", function() obs.observe_keys({}, { "a" }, 1) end)
+  fails("RuleC5Keys.lua:%d+: bad argument #2 to 'observe_keys'", function()
+    obs.observe_keys({}, {}, print)
+  end)
+  fails("RuleC5Keys.lua:%d+: bad argument #3 to 'observe_keys' %(function", function()
+    obs.observe_keys({}, { "a" }, 1)
+  end)
   fails("RuleC5Keys.lua:%d+: bad argument #4 to 'observe_keys'.*'once'", function()
     obs.observe_keys({}, { "a" }, print, { onec = true })
   end)
@@ -151,7 +158,8 @@ check("L6: what was there before is not kept beyond the next call", function()
   eq(weak[1], nil)
 end)
 
-check("P2: an exact path to the key 'count' of a dictionary is that key, and the text is the size", function()
+check("P2: an exact path to the key 'count' of a dictionary is that key, and the text is "
+  .. "the size", function()
   local d = obs.dictionary { count = 5 }
   local told = logger(d, { "count" })
   local sizes = checking.counter(d, "count")

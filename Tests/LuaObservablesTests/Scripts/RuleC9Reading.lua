@@ -79,9 +79,12 @@ end)
 check("an error names the element", function()
   local t = order()
   t.items[2].price = "free"
-  fails("RuleC9Reading.lua:%d+: key path 'items.@sum.price': element 2 of 'items': the string 'free' under '@sum'",
+  fails("RuleC9Reading.lua:%d+: key path 'items.@sum.price': "
+      .. "element 2 of 'items': the string 'free' under '@sum'",
     function() return (obs.get(t, "items.@sum.price")) end)
-  fails("element 1 of 'items': a table under '@avg'", function() return (obs.get(t, "items.@avg")) end)
+  fails("element 1 of 'items': a table under '@avg'", function()
+    return (obs.get(t, "items.@avg"))
+  end)
   fails("element 2: the boolean true under '@sum'", obs.get, { 1, true }, "@sum")
   fails("element", obs.get, { 1, "x" }, "@max")
 end)
@@ -94,8 +97,10 @@ check("unknown operators and paths that say nothing", function()
 end)
 check("what is observed is read from there, and is the same", function()
   local t = order()
-  local paths = { "items.@sum.price", "items.@avg.price", "items.@max.name", "items.@sum.parts.@count",
-    "items.@distinctUnionOfArrays.tags" }
+  local paths = {
+    "items.@sum.price", "items.@avg.price", "items.@max.name", "items.@sum.parts.@count",
+    "items.@distinctUnionOfArrays.tags",
+  }
   local function read()
     local values = {}
     for i, path in ipairs(paths) do

@@ -71,7 +71,9 @@ check("L3: the observer dies, its watchers end silently", function()
   local w
   do
     local o = {}
-    w = obs.observe(t, "a", function() calls = calls + 1 end, { observer = o, on_end = function() calls = calls + 100 end })
+    w = obs.observe(t, "a", function() calls = calls + 1 end, {
+      observer = o, on_end = function() calls = calls + 100 end,
+    })
     t.a = 1
     obs.flush()
     eq(calls, 1)
@@ -102,7 +104,9 @@ turns("L3: the observed dies: on_end is told the path in the next turn", functio
   do
     local t = { b = {} }
     obs.observe(t, "a", nothing, { on_end = function(...) log[#log + 1] = table.pack(...) end })
-    obs.observe(t, "b.c", nothing, { on_end = function(...) log[#log + 1] = table.pack(...) end, observer = log })
+    obs.observe(t, "b.c", nothing, {
+      on_end = function(...) log[#log + 1] = table.pack(...) end, observer = log,
+    })
   end
   collect()
   eq(#log, 0)
@@ -228,7 +232,8 @@ check("L5: filters by observer, callback and path, together", function()
   eq(obs.stop(t, {}), 1)
   assert(not b.active)
 end)
-check("L5: a path that is stopped takes no pending call away from a watcher that keeps others", function()
+check("L5: a path that is stopped takes no pending call away from a watcher that "
+  .. "keeps others", function()
   local t = { a = 1, items = { 1 }, list = obs.array { 1 } }
   obs.computed(t, "q", { "a" }, function(self) return self.a end)
   for _, path in ipairs { "a", "q", "items.@count", "items.@sum", "items.@first", "list.count" } do
@@ -259,7 +264,9 @@ check("L5: … nor the call at the end of a batch", function()
   local t, log = { a = 1, items = { 1 } }, {}
   obs.computed(t, "q", { "a" }, function(self) return self.a end)
   for _, path in ipairs { "q", "items.@count", "items.@sum" } do
-    obs.observe(t, { "x", path }, function(_, _, change) log[#log + 1] = change.path end, { immediate = true })
+    obs.observe(t, { "x", path }, function(_, _, change)
+      log[#log + 1] = change.path
+    end, { immediate = true })
   end
   obs.batch(function()
     t.a, t.items[2] = 2, 2
@@ -308,7 +315,10 @@ end)
 check("L6: equals, on_end, name and observer don't leak either", function()
   local weak = weakly(function()
     local t, o = {}, {}
-    obs.observe(t, "a", function() return t end, { observer = o, equals = function() return t == o end, on_end = function() return t end, name = "n" })
+    obs.observe(t, "a", function() return t end, {
+      observer = o, equals = function() return t == o end, on_end = function() return t end,
+      name = "n",
+    })
     return t, o
   end)
   collect()
@@ -408,7 +418,9 @@ check("L3: an observer that died first ends its watcher silently, on_end is not 
   local observed, told = {}, false
   do
     local observer = {}
-    obs.observe(observed, "a", nothing, { observer = observer, on_end = function() told = true end })
+    obs.observe(observed, "a", nothing, {
+      observer = observer, on_end = function() told = true end,
+    })
   end
   collectgarbage()
   collectgarbage()
@@ -593,7 +605,9 @@ check("L7: a __call that is taken away again", function()
 end)
 check("L7: what a __newindex handles is a write, and not compared", function()
   local log = {}
-  local t = setmetatable({}, { __newindex = function(self, key, value) rawset(self, "_" .. key, value) end })
+  local t = setmetatable({}, {
+    __newindex = function(self, key, value) rawset(self, "_" .. key, value) end,
+  })
   local n = counter(t, "k")
   t.k = 1
   eq(t._k, 1)

@@ -33,7 +33,8 @@ check("P1: a doubled backslash is one", function()
 end)
 for _, case in ipairs {
   { "", "empty" }, { ".", "" }, { "a.", "a%." }, { ".a", "%.a" }, { "a..b", "a%." }, { "#", "#" },
-  { "a.#", "a%." }, { "#x", "#x" }, { "#-1", "#%-1" }, { "#1.5.", "" }, { "a\\", "a" }, { "a.b.", "a%.b%." },
+  { "a.#", "a%." }, { "#x", "#x" }, { "#-1", "#%-1" }, { "#1.5.", "" }, { "a\\", "a" },
+  { "a.b.", "a%.b%." },
 } do
   check("P1: a bad path is an error that shows it: " .. case[1], function()
     for _, f in ipairs {
@@ -168,8 +169,14 @@ check("P2: an unknown operator on a plain table is an error that names it", func
 end)
 check("P2: obs.path spells keys of any type", function()
   local key, f = {}, print
-  local t = { [1] = "a", ["x.y"] = "b", [true] = "c", [key] = "d", [1.5] = "e", [f] = "f", ["#1"] = "g", ["*"] = "h", ["1"] = "i", [-3] = "j", [""] = "k" }
-  for k in pairs { [1] = 1, ["x.y"] = 1, [true] = 1, [key] = 1, [1.5] = 1, [f] = 1, ["#1"] = 1, ["*"] = 1, ["1"] = 1, [-3] = 1, [""] = 1 } do
+  local t = {
+    [1] = "a", ["x.y"] = "b", [true] = "c", [key] = "d", [1.5] = "e", [f] = "f", ["#1"] = "g",
+    ["*"] = "h", ["1"] = "i", [-3] = "j", [""] = "k",
+  }
+  for k in pairs {
+    [1] = 1, ["x.y"] = 1, [true] = 1, [key] = 1, [1.5] = 1, [f] = 1, ["#1"] = 1, ["*"] = 1,
+    ["1"] = 1, [-3] = 1, [""] = 1,
+  } do
     local path = obs.path(k)
     eq(obs.get(t, path), t[k])
     local n = counter(t, path)
@@ -493,7 +500,9 @@ check("P6: in one turn, replaced and written behind: both ways", function()
 end)
 check("P6: immediate watchers follow at once", function()
   local t, log = { a = { x = 1 } }, {}
-  obs.observe(t, "a.x", function(_, _, change) log[#log + 1] = tostring(change.key) .. tostring(change.new) end, { immediate = true })
+  obs.observe(t, "a.x", function(_, _, change)
+    log[#log + 1] = tostring(change.key) .. tostring(change.new)
+  end, { immediate = true })
   local old = t.a
   t.a = { x = 1 }
   old.x = 7
@@ -521,7 +530,8 @@ check("P7: a path may pass into what cannot be observed", function()
 end)
 
 -- P8
-check("P6: a key that takes over the value that it inherits, or gives it back, is one of `*` or none", function()
+check("P6: a key that takes over the value that it inherits, or gives it back, is one of "
+  .. "`*` or none", function()
   for _, is_immediate in ipairs { false, true } do
     local b, t = { v = 1 }, setmetatable({}, { __index = { x = nil } })
     setmetatable(t, { __index = { x = b } })
@@ -563,7 +573,8 @@ check("P6: … and one of the elements that operators have", function()
   eq(obs.get(t, "@sum"), 0)
 end)
 
-check("P8: an object that a wildcard leads to, itself and as an element of an array, is one", function()
+check("P8: an object that a wildcard leads to, itself and as an element of an "
+  .. "array, is one", function()
   for _, is_first in ipairs { true, false } do
     local e = { a = 1 }
     local t = is_first and { x = e } or { items = obs.array { e } }
@@ -657,7 +668,8 @@ check("P9: any name of a plain table is fine", function()
 end)
 
 -- P11
-check("P9: what a getter stops while its path is registered is stopped, and nothing else", function()
+check("P9: what a getter stops while its path is registered is stopped, and "
+  .. "nothing else", function()
   reporting(function()
     for _ = 1, 20 do
       local t, calls = { b = 1 }, 0
@@ -785,9 +797,11 @@ check("P2: what other notations mean is an error that says what is meant here", 
     fails(message, obs.observe, {}, path, print)
     fails(message, obs.get, {}, path)
   end
-  misspelt("a[1].b", "'a%.1%.b' is probably meant %(keys with such names: obs%.path%(\"a%[1%]\", \"b\"%)%)")
+  misspelt("a[1].b",
+    "'a%.1%.b' is probably meant %(keys with such names: obs%.path%(\"a%[1%]\", \"b\"%)%)")
   misspelt("a['x']", "'a%.x' is probably meant")
-  misspelt("a.*b", "component 2 of key path 'a%.⟨here⟩%*b': '%*' is a component of its own; 'a%.%*%.b' is probably")
+  misspelt("a.*b", "component 2 of key path 'a%.⟨here⟩%*b': '%*' is a component of its own; "
+    .. "'a%.%*%.b' is probably")
   misspelt(" a", "a name does not begin or end with a space; 'a' is probably meant")
   misspelt("a .b", "'a%.b' is probably meant")
   misspelt("**", "'%*%*' is reserved")

@@ -248,7 +248,8 @@ check("T9: inside the write, after the value is stored, in order of registration
   local t, log = {}, {}
   for i = 1, 3 do
     obs.observe(t, "a", function(o, observer, change)
-      log[#log + 1] = i .. ":" .. tostring(o.a) .. change.path .. tostring(change.key) .. tostring(change.old) .. tostring(change.new)
+      log[#log + 1] = i .. ":" .. tostring(o.a) .. change.path .. tostring(change.key)
+        .. tostring(change.old) .. tostring(change.new)
     end, { immediate = true })
   end
   t.a = 5
@@ -295,7 +296,9 @@ check("T9: keys, old and new come as they are", function()
 end)
 check("T9: batch delays them to its end, once, told the first change", function()
   local t, log = { a = 0 }, {}
-  obs.observe(t, { "a", "b" }, function(o, _, c) log[#log + 1] = ("%s %s>%s %s"):format(c.key, c.old, c.new, o.a) end, { immediate = true })
+  obs.observe(t, { "a", "b" }, function(o, _, c)
+    log[#log + 1] = ("%s %s>%s %s"):format(c.key, c.old, c.new, o.a)
+  end, { immediate = true })
   local r1, r2 = obs.batch(function(x, y)
     t.a = 1
     t.a = 2
@@ -337,7 +340,8 @@ check("T9: a batch that raises delivers, and the error goes on as it was", funct
   t.a = 2
   eq(calls, 2)
 end)
-check("T9: in a batch, each is called once after it, also where the flush has to call it", function()
+check("T9: in a batch, each is called once after it, also where the flush has "
+  .. "to call it", function()
   local t, log = { a = 1, b = 1 }, {}
   local function note(name)
     return function(_, _, change)
@@ -497,7 +501,10 @@ end)
 check("T9: at most 100 times, then an error that names it", function()
   local t, calls = { n = 0 }, 0
   reporting(function()
-    obs.observe(t, "n", function() calls = calls + 1; t.n = t.n + 1 end, { immediate = true, name = "runaway" })
+    obs.observe(t, "n", function()
+      calls = calls + 1
+      t.n = t.n + 1
+    end, { immediate = true, name = "runaway" })
     t.n = 1
   end)
   eq(#reports, 1)
@@ -543,7 +550,8 @@ check("T9: immediate calls nested deeper than 50 are queued, in order", function
   for i = 1, n do eq(log[i], i) end
   assert(most <= 51, most)
 end)
-check("T5: `equals` compares what an operator or a size gives with the value that was delivered last", function()
+check("T5: `equals` compares what an operator or a size gives with the value that was "
+  .. "delivered last", function()
   for _, immediate in ipairs { false, true } do
     local items, asked, calls = obs.array { { p = 1 }, { p = 2 } }, {}, 0
     local function watch(path, is_equal)
@@ -700,8 +708,10 @@ check("T10: the error value comes as it was raised", function()
 end)
 check("T10: errors without text, and whose text fails", function()
   for _, e in ipairs {
-    { error = nil }, { error = {} }, { error = setmetatable({}, { __tostring = function() error("x") end }) },
-    { error = setmetatable({}, { __tostring = function() return {} end }) }, { error = print }, { error = true }, { error = 42 },
+    { error = nil }, { error = {} },
+    { error = setmetatable({}, { __tostring = function() error("x") end }) },
+    { error = setmetatable({}, { __tostring = function() return {} end }) }, { error = print },
+    { error = true }, { error = 42 },
     { error = coroutine.create(print) }, { error = "\0\255" },
   } do
     local t = {}
@@ -788,7 +798,9 @@ check("T11: an immediate watcher added inside one hears the next change", functi
   local added
   obs.observe(t, "a", function()
     log = log .. 1
-    if not added then added = obs.observe(t, "a", function() log = log .. 2 end, { immediate = true }) end
+    if not added then
+      added = obs.observe(t, "a", function() log = log .. 2 end, { immediate = true })
+    end
   end, { immediate = true })
   t.a = 1
   eq(log, "1")
@@ -827,7 +839,8 @@ check("T12: hooks that observe and stop end like watchers that trigger themselve
     eq(calls, 100)
   end)
   eq(#reports, 1)
-  assert(tostring(reports[1].error):find("hooks of .* set each other off 100 times.*'k'"), reports[1].error)
+  assert(tostring(reports[1].error):find("hooks of .* set each other off 100 times.*'k'"),
+    reports[1].error)
 end)
 check("T12: a failed registration tells the hooks nothing", function()
   local User = obs.model("User", { name = "", friend = obs.none })
@@ -860,7 +873,9 @@ end)
 check("T12: coroutines inside a watcher are its own affair", function()
   local t, sum = {}, 0
   obs.observe(t, "a", function()
-    for v in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end) do sum = sum + v end
+    for v in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end) do
+      sum = sum + v
+    end
   end)
   t.a = 1
   obs.flush()
@@ -894,7 +909,8 @@ check("T12: waiting functions inside a watcher are an error even in a flush by a
     obs.task(function() t.a = 1; obs.flush() end)
   end)
   eq(#reports, 1)
-  assert(tostring(reports[1].error):find("cannot yield") or tostring(reports[1].error):find("outside of a task"), reports[1].error)
+  local message = tostring(reports[1].error)
+  assert(message:find("cannot yield") or message:find("outside of a task"), reports[1].error)
 end)
 check("T12: recursion through writes, observes and stops ends", function()
   local t = { n = 0 }
@@ -927,7 +943,8 @@ check("100,000 watchers on one key", function()
   eq(obs.flush(), 0)
 end)
 
-check("T5: `equals` is asked of each element that an operation changed, until one counts", function()
+check("T5: `equals` is asked of each element that an operation changed, until "
+  .. "one counts", function()
   local function near(old, new) return old and new and math.abs(new - old) < 10 end
   local list, log = obs.array { 1, 2, 3 }, {}
   obs.observe(list, "*", function(_, _, change)
@@ -972,7 +989,8 @@ check("T5, Z4: forgetting a property whose value is nil is no change", function(
   obs.forget(u, "q")
   eq(all(), 1)
 end)
-check("trigger: with a previous value one assignment, without one a change, and the wiring as it was", function()
+check("trigger: with a previous value one assignment, without one a change, and the wiring "
+  .. "as it was", function()
   local x = { v = 1 }
   local t = { x = x }
   local n = counter(t, "*.v")

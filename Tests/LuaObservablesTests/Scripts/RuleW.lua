@@ -78,7 +78,9 @@ check("W1: the hook hears of 0 to 1 and 1 to 0 only", function()
 end)
 check("W1: the hook runs after construction, and hears of wiring through a path", function()
   local t, log = { u = { x = 1 } }, {}
-  obs.on_observed(t.u, function(o, key, on) log[#log + 1] = key .. tostring(on) .. obs.observer_count(o, key) end)
+  obs.on_observed(t.u, function(o, key, on)
+    log[#log + 1] = key .. tostring(on) .. obs.observer_count(o, key)
+  end)
   obs.observe(t, "u.x", nothing)
   eq(table.concat(log, " "), "xtrue1")
   t.u = nil
@@ -123,7 +125,9 @@ check("W2: describe lists who observes what, with name, place and path", functio
   obs.observe(t, { "u", "*" }, nothing, { immediate = true, once = true })
   local text = obs.describe(t)
   eq(type(text), "string")
-  for _, part in ipairs { "the name", place, "u.x", "immediate", "once", "*", "u" } do has(text, part) end
+  for _, part in ipairs { "the name", place, "u.x", "immediate", "once", "*", "u" } do
+    has(text, part)
+  end
   text = obs.describe(t.u)
   for _, part in ipairs { "the name", place, "u.x", "x" } do has(text, part) end
 end)
@@ -314,7 +318,9 @@ check("stats has its fields", function()
   r = obs.stats()
   eq(r.calls, s.calls + 1)
   eq(r.pending, 0)
-  for _, field in ipairs { "turns", "calls", "watchers", "observed", "pending", "errors", "seconds" } do
+  for _, field in ipairs {
+    "turns", "calls", "watchers", "observed", "pending", "errors", "seconds",
+  } do
     eq(type(r[field]), "number")
   end
   w:stop()

@@ -5,7 +5,8 @@ local obs = require "obs"
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
 local check, eq = checking.check, checking.eq
 
-check("a property that nobody observes has its value again where what it depends on is equal", function()
+check("a property that nobody observes has its value again where what it depends on "
+  .. "is equal", function()
   local t = { a = 1, b = 3 }
   obs.computed(t, "sum", { "a", "b" }, function(self) return self.a + self.b end)
   obs.computed(t, "text", { "sum" }, function(self) return "sum " .. self.sum end)
@@ -40,7 +41,9 @@ check("Z10: a tracked getter depends on the elements that obs.get puts together"
     end
     obs.computed(t, "first", function(self) return #obs.get(self, "items.@unionOfObjects.a") end)
     local function values()
-      return table.concat({ t["sum.a"], t["max.a"], t.count, t["avg.a"], tostring(t["any.a"]), t.first }, " ")
+      return table.concat({
+        t["sum.a"], t["max.a"], t.count, t["avg.a"], tostring(t["any.a"]), t.first,
+      }, " ")
     end
     eq(values(), "1 1 1 1.0 true 1")
     if name == "set" then t.items:add(e) else table.insert(t.items, e) end
@@ -98,7 +101,8 @@ check("Z4: a property that is declared anew is news to who was not told its valu
   for _ = 1, 3 do obs.flush() end
   eq(calls, "121")
 end)
-check("Z3, Z5: an assignment to what was never computed is heard by '*', after `invalidate`, too", function()
+check("Z3, Z5: an assignment to what was never computed is heard by '*', after "
+  .. "`invalidate`, too", function()
   for _, immediate in ipairs { false, true } do
     local t, calls = {}, 0
     obs.computed(t, "q", { "a" }, function(self) return self.a end)
@@ -109,7 +113,8 @@ check("Z3, Z5: an assignment to what was never computed is heard by '*', after `
     eq(calls, 1)
   end
 end)
-check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also of one that was there before", function()
+check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also of one that was "
+  .. "there before", function()
   local source, t, log = { v = 2 }, {}, ""
   obs.computed(t, "q", { { source, "v" } }, function() return source.v end)
   obs.observe(t, "q", function() end)
@@ -124,7 +129,9 @@ end)
 check("Z3: '*' is not told of a property without a cache, whoever watches that", function()
   for _, immediate in ipairs { false, true } do
     local source, t, calls = { v = 1 }, {}, ""
-    obs.lazy(t, "q", { cached = false, deps = { { source, "v" } }, get = function() return source.v end })
+    obs.lazy(t, "q", {
+      cached = false, deps = { { source, "v" } }, get = function() return source.v end,
+    })
     obs.observe(t, "*", function() calls = calls .. "*" end, { immediate = immediate })
     obs.observe(t, "q", function() calls = calls .. "q" end)
     source.v = 2
@@ -135,7 +142,8 @@ check("Z3: '*' is not told of a property without a cache, whoever watches that",
     eq(#calls, 3)
   end
 end)
-check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, calls nobody", function()
+check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, "
+  .. "calls nobody", function()
   local source, t, calls = { v = 0 }, {}, 0
   obs.computed(t, "q", { { source, "v" } }, function() return math.min(source.v, 1) end)
   eq(t.q, 0)
@@ -149,7 +157,8 @@ check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again
   obs.flush()
   eq(calls, 1)
 end)
-check("Z4: under `*` the value of the first read is what a property has, and what an assignment changes", function()
+check("Z4: under `*` the value of the first read is what a property has, and what an "
+  .. "assignment changes", function()
   local t = { a = 1 }
   obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)
   local n, w = checking.counter(t, "*")
@@ -172,7 +181,8 @@ check("Z4: under `*` the value of the first read is what a property has, and wha
   eq(n(), 1)
 end)
 
-check("Z5: a comparison is told the value that was delivered last, however often it was asked", function()
+check("Z5: a comparison is told the value that was delivered last, however often it "
+  .. "was asked", function()
   local t, log = { a = 0 }, {}
   obs.computed(t, "q", { "a" }, function(self) return self.a end)
   local function by(least)
@@ -225,7 +235,9 @@ check("Z4: what is watched of elements is computed in their order", function()
     return t
   end
   for _, path in ipairs { "*.n", "@sum.n" } do
-    for _, list in ipairs { { item "a", item "b", item "c" }, obs.array { item "a", item "b", item "c" } } do
+    for _, list in ipairs {
+      { item "a", item "b", item "c" }, obs.array { item "a", item "b", item "c" },
+    } do
       order = {}
       obs.observe(list, path, function() end)
       eq(table.concat(order), "abc")

@@ -12,4 +12,4 @@ expect_log {}                                           --> log: [1]: "one", exp
 case("A case", function() expect(false, "no") end)      --> A case: no: false
 case("A case", function() error "raised" end)           --> A case: Failing/checks.lua:13: raised
 case("A case", function() assert(nil, "told") end)      --> A case: Failing/checks.lua:14: told
-case("A case", function() assert(nil) end)              --> A case: Failing/checks.lua:15: assertion failed!
+case("A case", function() assert(nil) end)  --> A case: Failing/checks.lua:15: assertion failed!

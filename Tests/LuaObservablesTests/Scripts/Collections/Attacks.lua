@@ -3,7 +3,8 @@ local obs = require "obs"
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local checking = dofile(folder .. "../Support/checking.lua")
-local check, eq, reporting, reports = checking.check, checking.eq, checking.reporting, checking.reports
+local check, eq = checking.check, checking.eq
+local reporting, reports = checking.reporting, checking.reports
 
 check("what a class of collections is cannot be forged through its metatable", function()
   for _, make in ipairs {obs.array, obs.set_of, obs.dictionary} do

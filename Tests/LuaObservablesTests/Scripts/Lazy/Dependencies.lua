@@ -57,7 +57,8 @@ both("Z2: paths that are not there yet, appear, break and are replaced", functio
   t.user = old
   eq(t.city, "gone")
 end)
-both("Z2: a key that is added, removed, set by rawset, and set through the metatable", function(computed)
+both("Z2: a key that is added, removed, set by rawset, and set through the "
+  .. "metatable", function(computed)
   local t = setmetatable({}, {__index = {x = "inherited"}})
   computed(t, "y", {"x"}, function(self) return self.x end)
   eq(t.y, "inherited")
@@ -226,7 +227,8 @@ check("Z10: conditional dependencies are dropped when they were not read", funct
   t.short = false
   eq(t.name, "Ada nobody")
 end)
-check("Z10: reads through methods, the metatable, pairs, ipairs, #, next, unpack, concat", function()
+check("Z10: reads through methods, the metatable, pairs, ipairs, #, next, "
+  .. "unpack, concat", function()
   local class = {}
   class.__index = class
   function class:double() return self.value * 2 end

@@ -167,7 +167,9 @@ for _, kind in ipairs {"objects, declared", "objects, tracked"} do
   end)
   check("from a comparator a long one computes, or is a clear error: " .. kind, function()
     local last, name = makers[kind](LENGTH)
-    local ok, message = pcall(table.sort, {3, 1, 2}, function(a, b) return last[name] > 0 and a < b end)
+    local ok, message = pcall(table.sort, {3, 1, 2}, function(a, b)
+      return last[name] > 0 and a < b
+    end)
     if not ok then
       message = tostring(message)
       assert(message:find "deep" or message:find "nest" or message:find "overflow", message)

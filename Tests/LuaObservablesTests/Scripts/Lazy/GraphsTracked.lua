@@ -2,5 +2,6 @@
 local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
 
 running.run(running.adapters.tracked(), "shapes", "errors", "overrides", "watchers", "objects")
-running.run(running.adapters.tracked_arrays(), "shapes", "errors", "overrides", "watchers", "objects")
+running.run(
+  running.adapters.tracked_arrays(), "shapes", "errors", "overrides", "watchers", "objects")
 running.checking.finish()

@@ -17,7 +17,9 @@ local misdeeds = {
   ["invalidates all"] = function(self) obs.invalidate(self) end,
   ["forgets itself"] = function(self) obs.forget(self, "x") end,
   ["declares itself again"] = function(self) obs.lazy(self, "x", function() return 7 end) end,
-  ["declares another"] = function(self) obs.computed(self, "other", {"a"}, function() return 7 end) end,
+  ["declares another"] = function(self)
+    obs.computed(self, "other", {"a"}, function() return 7 end)
+  end,
   ["reads another that is declared there"] = function(self)
     obs.computed(self, "other", {"a"}, function(me) return me.a end)
     return self.other

@@ -7,7 +7,8 @@ local check, fails, eq, nothing = checking.check, checking.fails, checking.eq, c
 check("what is no object", function()
   for _, value in ipairs {5, "text", true, print} do
     fails("bad argument #1 to 'lazy' .*got " .. type(value), obs.lazy, value, "x", nothing)
-    fails("bad argument #1 to 'computed' .*got " .. type(value), obs.computed, value, "x", {}, nothing)
+    fails("bad argument #1 to 'computed' .*got " .. type(value),
+      obs.computed, value, "x", {}, nothing)
     fails("bad argument #1 to 'invalidate'", obs.invalidate, value, "x")
     fails("bad argument #1 to 'is_valid'", obs.is_valid, value, "x")
     fails("bad argument #1 to 'valid_names'", obs.valid_names, value)
@@ -16,8 +17,9 @@ check("what is no object", function()
     fails("bad argument #1 to 'force'", obs.force, value)
     fails("bad argument #1 to 'peek'", obs.peek, value, "x")
   end
-  for _, name in ipairs {"invalidate", "is_valid", "valid_names", "invalid_names", "forget", "force",
-    "peek"} do
+  for _, name in ipairs {
+    "invalidate", "is_valid", "valid_names", "invalid_names", "forget", "force", "peek",
+  } do
     fails("bad argument #1 to '" .. name .. "'", obs[name])
     fails("bad argument #1 to '" .. name .. "'", obs[name], nil)
   end
@@ -42,25 +44,32 @@ end)
 check("what was left out, and what is nil", function()
   local t = {width = 1}
   for _, target in ipairs {t, {}} do
-    fails("bad argument #2 to 'lazy' %(name of a property expected, got no value%)", obs.lazy, target)
-    fails("bad argument #2 to 'computed' %(name of a property expected, got no value%)", obs.computed, target)
+    fails("bad argument #2 to 'lazy' %(name of a property expected, got no value%)",
+      obs.lazy, target)
+    fails("bad argument #2 to 'computed' %(name of a property expected, got no value%)",
+      obs.computed, target)
     fails("bad argument #3 to 'computed' %(list of key paths or function expected, got no value%)",
       obs.computed, target, "x")
   end
   fails("unknown option 'laoder' %(did you mean 'loader'%?%)", obs.lazy, {laoder = nothing})
   fails("bad argument #1 to 'lazy' %(table expected, got nil%)", obs.lazy, nil, "x", nothing)
-  fails("bad argument #1 to 'computed' %(table expected, got nil%)", obs.computed, nil, "x", nothing)
-  fails("bad argument #2 to 'lazy' %(name of a property expected, got nil%)", obs.lazy, t, nil, nothing)
+  fails("bad argument #1 to 'computed' %(table expected, got nil%)",
+    obs.computed, nil, "x", nothing)
+  fails("bad argument #2 to 'lazy' %(name of a property expected, got nil%)",
+    obs.lazy, t, nil, nothing)
   fails("bad argument #2 to 'computed' %(name of a property expected, got nil%)",
     obs.computed, t, nil, {"width"}, nothing)
-  fails("bad argument #2 to 'is_valid' %(name of a property expected, got no value%)", obs.is_valid, t)
-  fails("bad argument #2 to 'is_valid' %(name of a property expected, got nil%)", obs.is_valid, t, nil)
+  fails("bad argument #2 to 'is_valid' %(name of a property expected, got no value%)",
+    obs.is_valid, t)
+  fails("bad argument #2 to 'is_valid' %(name of a property expected, got nil%)",
+    obs.is_valid, t, nil)
 end)
 check("a key path is no name", function()
   local t, path = {}, obs.path("k")
   fails("bad argument #2 to 'computed' %(name of a property expected, got a key path%)",
     obs.computed, t, path, {"a"}, nothing)
-  fails("bad argument #2 to 'lazy' %(name of a property expected, got a key path%)", obs.lazy, t, path, nothing)
+  fails("bad argument #2 to 'lazy' %(name of a property expected, got a key path%)",
+    obs.lazy, t, path, nothing)
   fails("bad argument #2 to 'lazy' %(name of a property expected, got a key path%)",
     obs.lazy, t, {"x", path}, nothing)
   eq(#obs.invalid_names(t), 0)
@@ -87,8 +96,10 @@ check("getters and options", function()
   fails("bad argument #%d to 'computed' .function expected", obs.computed, t, "x", {})
   fails("option 'deps' takes a table", obs.lazy, t, "x", {get = nothing, deps = 5})
   fails("bad argument #3 to 'lazy' .key path", obs.lazy, t, "x", {get = nothing, deps = {5}})
-  fails("bad argument #3 to 'lazy' .table or object", obs.lazy, t, "x", {get = nothing, deps = {{}}})
-  fails("bad argument #3 to 'lazy' .table or object", obs.lazy, t, "x", {get = nothing, deps = {{5, "x"}}})
+  fails("bad argument #3 to 'lazy' .table or object",
+    obs.lazy, t, "x", {get = nothing, deps = {{}}})
+  fails("bad argument #3 to 'lazy' .table or object",
+    obs.lazy, t, "x", {get = nothing, deps = {{5, "x"}}})
   fails("gte", obs.lazy, t, "x", {gte = nothing})
   eq(#obs.invalid_names(t), 0)
   eq(t.x, nil)
@@ -167,6 +178,8 @@ check("keys of any type, where a name is asked for", function()
   local m = M {}
   fails("did you mean 'name'", obs.observe, m, "nam", nothing)
   fails("is no lazy property %(did you mean 'full'", obs.invalidate, m, "ful")
-  for i = 2, #keys do fails("is no lazy property", obs.invalidate, m, keys[i] == keys[4] and {{}} or keys[i]) end
+  for i = 2, #keys do
+    fails("is no lazy property", obs.invalidate, m, keys[i] == keys[4] and {{}} or keys[i])
+  end
 end)
 checking.finish()

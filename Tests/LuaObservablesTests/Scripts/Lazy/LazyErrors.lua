@@ -50,10 +50,13 @@ check("Z8: the traceback of a report shows the getter", function()
     eq(n(), 1)
   end)
 end)
-check("Z8: an operator that fails fails who reads a property that depends on it, and is not reported", function()
+check("Z8: an operator that fails fails who reads a property that depends on it, and is not "
+  .. "reported", function()
   reporting(function()
     local t = {items = {{a = "x"}}}
-    obs.computed(t, "sum", {"items.@sum.a"}, function(self) return obs.get(self, "items.@sum.a") end)
+    obs.computed(t, "sum", {"items.@sum.a"}, function(self)
+      return obs.get(self, "items.@sum.a")
+    end)
     fails("element 1 of 'items': the string 'x' under '@sum'", function() return t.sum end)
     t.items[1].a = 2
     eq(t.sum, 2)
@@ -68,7 +71,8 @@ check("Z8: an operator that fails fails who reads a property that depends on it,
     eq(#reports, 1)
   end)
 end)
-check("Z8: a traceback leads from where the error arose through the getters to who reads", function()
+check("Z8: a traceback leads from where the error arose through the getters to "
+  .. "who reads", function()
   local t, other = {a = 1}, {a = 1}
   local function here(level) return debug.getinfo(level or 2, "l").currentline end
   local lines = {}
@@ -136,7 +140,8 @@ check("Z8: a report of the flush names the write behind it", function()
     assert(#reports >= 2)
     for _, report in ipairs(reports) do
       eq(report.where.kind, "getter")
-      assert(tostring(report.where.cause):find("LazyErrors.lua:" .. line, 1, true), report.where.cause)
+      assert(tostring(report.where.cause):find("LazyErrors.lua:" .. line, 1, true),
+        report.where.cause)
     end
   end)
 end)
@@ -334,8 +339,10 @@ check("T12: a getter cannot wait, in a task or elsewhere", function()
   obs.lazy(t, "x", function() obs.sleep(0) end)
   obs.computed(t, "y", function(self) return self.x end)
   local function read()
-    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield", function() return t.x end)
-    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield", function() return t.y end)
+    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield",
+      function() return t.x end)
+    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield",
+      function() return t.y end)
     log[#log + 1] = "read"
   end
   read()

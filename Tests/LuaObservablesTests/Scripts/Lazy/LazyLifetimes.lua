@@ -1,4 +1,5 @@
--- L1–L6 with lazy properties: what nobody holds is collected, and what nobody needs is not linked.
+-- L1–L6 with lazy properties: what nobody holds is collected, and what nobody needs is not
+-- linked.
 local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
@@ -23,7 +24,9 @@ for _, way in ipairs {"declared", "tracked"} do
     do
       local t = {first = 1, inner = {x = 1}}
       weak[1], weak[2] = t, t.inner
-      computed(way, t, "a", {"first", "inner.x"}, function(self) return t and self.first + self.inner.x end)
+      computed(way, t, "a", {"first", "inner.x"}, function(self)
+        return t and self.first + self.inner.x
+      end)
       computed(way, t, "b", {"a"}, function(self) return {self.a, t} end)
       obs.lazy(t, "c", function(self) return self end)
       handle = obs.observe(t, {"a", "b", "c"}, function() return t end)
@@ -270,7 +273,8 @@ turns("__gc of an object with lazy properties runs, and may read them", function
   collect()
   eq(got, 10)
 end)
-turns("finalizers may read what is to be computed at any depth of a chain that is computed", function()
+turns("finalizers may read what is to be computed at any depth of a chain that is "
+  .. "computed", function()
   local finalized = 0
   local function leave_garbage()
     setmetatable({}, {

@@ -169,7 +169,9 @@ check("Z7: assigning something else keeps it, without creating or configuring", 
 end)
 check("Z7: a class can be created, with a table of arguments", function()
   local t = {}
-  obs.lazy(t, "user", {create = function(fields) return {name = fields.name} end, with = {name = "Ada"}})
+  obs.lazy(t, "user", {
+    create = function(fields) return {name = fields.name} end, with = {name = "Ada"},
+  })
   eq(t.user.name, "Ada")
 end)
 check("Z7: what create raises goes to the reader, and the next read tries again", function()

@@ -64,7 +64,9 @@ check("an instance may be the argument of a constructor", function()
   eq(u.name, "Ada")
 end)
 check("methods find the instance, and may be added later", function()
-  local User = obs.model("User", { name = "", greet = function(self) return "hi " .. self.name end })
+  local User = obs.model("User", {
+    name = "", greet = function(self) return "hi " .. self.name end,
+  })
   local u = User { name = "Ada" }
   eq(u:greet(), "hi Ada")
   function User:leave() return "bye " .. self.name end
@@ -97,7 +99,9 @@ end)
 -- Defaults ---------------------------------------------------------------------------------------
 
 check("defaults that are plain tables are copied deeply for each instance", function()
-  local User = obs.model("User", { tags = {}, address = { city = { name = "Bonn" }, lines = { 1, 2 } } })
+  local User = obs.model("User", {
+    tags = {}, address = { city = { name = "Bonn" }, lines = { 1, 2 } },
+  })
   local u, v = User(), User()
   u.tags[1] = "a"
   u.address.city.name = "Ulm"
@@ -179,7 +183,9 @@ end)
 -- Inheritance ------------------------------------------------------------------------------------
 
 check("a child has the properties and methods of its parents", function()
-  local User = obs.model("User", { name = "", tags = {}, greet = function(self) return "hi " .. self.name end })
+  local User = obs.model("User", {
+    name = "", tags = {}, greet = function(self) return "hi " .. self.name end,
+  })
   local Admin = obs.model("Admin", User, { level = 1 })
   local Root = obs.model("Root", Admin, { level = 9 })
   local a, r = Admin { name = "Ada" }, Root { name = "Eve", level = 3 }
@@ -191,13 +197,19 @@ check("a child has the properties and methods of its parents", function()
   eq(User().level, nil)
 end)
 check("a child calls what it replaces", function()
-  local User = obs.model("User", { name = "x", greet = function(self) return "hi " .. self.name end })
-  local Admin = obs.model("Admin", User, { greet = function(self) return User.greet(self) .. "!" end })
+  local User = obs.model("User", {
+    name = "x", greet = function(self) return "hi " .. self.name end,
+  })
+  local Admin = obs.model("Admin", User, {
+    greet = function(self) return User.greet(self) .. "!" end,
+  })
   eq(Admin():greet(), "hi x!")
 end)
 check("a child may replace any declaration by any other", function()
   local A = obs.model("A", { v = 1, w = {}, f = function() return "A" end, g = nothing })
-  local B = obs.model("B", A, { v = { 2 }, w = function() return "w" end, f = "text", g = obs.none })
+  local B = obs.model("B", A, {
+    v = { 2 }, w = function() return "w" end, f = "text", g = obs.none,
+  })
   local b = B()
   eq(b.v[1], 2) eq(b:w(), "w") eq(b.f, "text") eq(b.g, nil)
   eq(keys(b), "f v")
@@ -224,7 +236,8 @@ check("a misspelt name is refused where it is registered", function()
   local u = User { address = Address() }
   fails("component 1 of key path 'nmae': User has no property 'nmae' %(did you mean 'name'%?%)",
     obs.observe, u, "nmae", nothing)
-  fails("component 2 of key path 'address%.zpi': Address has no property 'zpi' %(did you mean 'zip'%?%)",
+  fails("component 2 of key path 'address%.zpi': "
+    .. "Address has no property 'zpi' %(did you mean 'zip'%?%)",
     obs.observe, u, "address.zpi", nothing)
   fails("component 3 of key path 'user%.address%.zipp': Address has no property",
     obs.observe, { user = u }, "user.address.zipp", nothing)
@@ -356,19 +369,23 @@ local function reports(body)
   return table.concat(log, "\n")
 end
 
-check("P9: a misspelt name of an object that comes later is reported when it comes, once", function()
+check("P9: a misspelt name of an object that comes later is reported when it "
+  .. "comes, once", function()
   local Node = obs.model("Node", { name = "", next = obs.none })
   local node, calls = Node {}, 0
   obs.observe(node, "next.naem", function() calls = calls + 1 end, { name = "w" })
-  local message = "component 2 of key path 'next.naem': Node has no property 'naem' (did you mean 'name'?)"
+  local message = "component 2 of key path 'next.naem': "
+    .. "Node has no property 'naem' (did you mean 'name'?)"
   eq(reports(function() node.next = Node {} end), "watcher w: " .. message)
   eq(reports(function() node.next = Node {} end), "")
   eq(calls, 2)
   obs.observe(node, "next.next.naem", function() end, { name = "i", immediate = true })
   eq(reports(function() node.next.next = Node {} end),
-    "immediate i: " .. message:gsub("component 2", "component 3"):gsub("path 'next", "path 'next.next"))
+    "immediate i: "
+      .. message:gsub("component 2", "component 3"):gsub("path 'next", "path 'next.next"))
 end)
-check("P9: … but not a name of other objects that may lie there by turns, or lie among others", function()
+check("P9: … but not a name of other objects that may lie there by turns, or lie "
+  .. "among others", function()
   local User = obs.model("User", { name = "", friends = obs.array() })
   local Admin = obs.model("Admin", User, { level = 1 })
   local state, calls = { user = nil }, 0
@@ -379,7 +396,8 @@ check("P9: … but not a name of other objects that may lie there by turns, or l
   eq(reports(function() state.user.level = 2 end), "")
   eq(calls, 3)
 end)
-check("P9: … and of many objects when the first comes that has it not, unless others have it", function()
+check("P9: … and of many objects when the first comes that has it not, unless "
+  .. "others have it", function()
   local Item = obs.model("Item", { price = 1 })
   local Prize = obs.model("Prize", { prize = 1 })
   local cart = { items = obs.array() }
@@ -388,12 +406,14 @@ check("P9: … and of many objects when the first comes that has it not, unless 
   cart.items = obs.array { Prize {} }
   obs.flush()
   eq(reports(function() cart.items:append(Item {}) end),
-    "watcher misspelt: component 3 of key path 'items.*.prcie': Item has no property 'prcie' (did you mean 'price'?)")
+    "watcher misspelt: component 3 of key path 'items.*.prcie': "
+      .. "Item has no property 'prcie' (did you mean 'price'?)")
   eq(reports(function() cart.items = obs.array { Item {} } end), "")
   local other = { items = obs.array() }
   obs.observe(other, "items.prcie", function() end, { name = "replaced" })
   eq(reports(function() other.items = obs.array { Item {}, Item {} } end),
-    "watcher replaced: component 2 of key path 'items.prcie': Item has no property 'prcie' (did you mean 'price'?)")
+    "watcher replaced: component 2 of key path 'items.prcie': "
+      .. "Item has no property 'prcie' (did you mean 'price'?)")
 end)
 
 -- Lifetime ---------------------------------------------------------------------------------------

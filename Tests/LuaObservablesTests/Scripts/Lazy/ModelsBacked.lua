@@ -48,7 +48,8 @@ end)
 check("what the store makes of a value is what counts", function()
   local entries = {}
   local store = setmetatable({}, {
-    __index = entries, __newindex = function(_, name, value) entries[name] = math.min(value, 100) end,
+    __index = entries,
+    __newindex = function(_, name, value) entries[name] = math.min(value, 100) end,
   })
   local t = {}
   obs.backed(t, "zoom", store)
@@ -97,7 +98,9 @@ check("watchers are called when a property has another value", function()
 end)
 check("changes of tables, dictionaries and models are heard", function()
   local Settings = obs.model("Settings", { zoom = 2 })
-  local stores = { { zoom = 2 }, obs.dictionary { zoom = 2 }, Settings(), setmetatable({ zoom = 2 }, {}) }
+  local stores = {
+    { zoom = 2 }, obs.dictionary { zoom = 2 }, Settings(), setmetatable({ zoom = 2 }, {}),
+  }
   local again = {}
   obs.backed(again, "zoom", { zoom = 2 })
   stores[#stores + 1] = again
@@ -159,7 +162,8 @@ check("the declaration is taken back like any other", function()
 end)
 check("bad arguments are refused", function()
   fails("bad argument #1 to 'backed' %(table expected, got no value%)", obs.backed)
-  fails("bad argument #2 to 'backed' %(name or list of names expected, got no value%)", obs.backed, {})
+  fails("bad argument #2 to 'backed' %(name or list of names expected, got no value%)",
+    obs.backed, {})
   fails("bad argument #2 to 'backed' %(the list of names is empty%)", obs.backed, {}, {}, {})
   fails("bad argument #2 to 'backed' %(list of names expected, got one with a number%)",
     obs.backed, {}, { 1 }, {})

@@ -129,7 +129,9 @@ check("dependencies are found by tracking", function()
 end)
 check("one loader serves many names", function()
   local function load(self, name) self[name] = #name end
-  local Size = obs.model("Size", { width = obs.lazy { loader = load }, height = obs.lazy { loader = load } })
+  local Size = obs.model("Size", {
+    width = obs.lazy { loader = load }, height = obs.lazy { loader = load },
+  })
   local s = Size()
   eq(s.width + s.height, 11)
 end)
@@ -175,7 +177,10 @@ check("an override ends also where what it depends on was never computed", funct
 end)
 check("what is read-only says so, whenever it is assigned", function()
   local Box = obs.model("Box", {
-    size = 1, double = obs.lazy { deps = { "size" }, readonly = true, get = function(self) return 2 * self.size end },
+    size = 1,
+    double = obs.lazy {
+      deps = { "size" }, readonly = true, get = function(self) return 2 * self.size end,
+    },
   })
   local b = Box()
   fails("double", function() b.double = 3 end)
@@ -312,7 +317,8 @@ end)
 check("children inherit lazy properties, and may replace any by any", function()
   local User = users()
   local Admin = obs.model("Admin", User, {
-    level = 1, title = obs.computed({ "full", "level" }, function(self) return self.full .. self.level end),
+    level = 1,
+    title = obs.computed({ "full", "level" }, function(self) return self.full .. self.level end),
   })
   local Loud = obs.model("Loud", Admin, {
     full = obs.computed({ "first" }, function(self) return self.first .. "!" end),
@@ -344,13 +350,15 @@ end)
 check("what a computed property depends on is declared, there or in a parent", function()
   local User = users()
   local function depend(path) return { loud = obs.computed({ path }, nothing) } end
-  fails("bad argument #3 to 'model' %('loud' depends on 'fulll': X has no property 'fulll' %(did you mean 'full'%?%)%)",
+  fails("bad argument #3 to 'model' %('loud' depends on 'fulll': "
+      .. "X has no property 'fulll' %(did you mean 'full'%?%)%)",
     obs.model, "X", User, depend "fulll")
   fails("bad argument #2 to 'model' %('loud' depends on 'frist': X has no property 'frist'",
     obs.model, "X", { first = 1, loud = obs.computed({ "frist.name" }, nothing) })
   fails("'loud' depends on 'greet': 'greet' is a method of X, not a property",
     obs.model, "X", User, depend "greet")
-  fails("'full' depends on 'first': 'first' is a method of X", obs.model, "X", User, { first = nothing })
+  fails("'full' depends on 'first': 'first' is a method of X",
+    obs.model, "X", User, { first = nothing })
   for _, path in ipairs { "full", "first", "nick.x.y", "*", "#1", "@count", "nick.@sum.price" } do
     obs.model("X", User, depend(path))
   end
@@ -373,7 +381,8 @@ check("what is declared on one instance depends on names that it has", function(
 end)
 check("names of lazy properties are names like others", function()
   local User = users()
-  fails("User has no property 'fulll' %(did you mean 'full'%?%)", obs.observe, User(), "fulll", nothing)
+  fails("User has no property 'fulll' %(did you mean 'full'%?%)",
+    obs.observe, User(), "fulll", nothing)
   fails("'full' is a property of the instances of User", function() function User:full() end end)
 end)
 
@@ -381,7 +390,9 @@ end)
 
 check("an error of a getter goes to the reader, and the next read computes again", function()
   local broken = true
-  local Page = obs.model("Page", { text = obs.lazy(function() return not broken and "text" or error "broken" end) })
+  local Page = obs.model("Page", {
+    text = obs.lazy(function() return not broken and "text" or error "broken" end),
+  })
   local p = Page()
   fails("broken", function() return p.text end)
   fails("broken", function() return p.text end)
@@ -391,7 +402,9 @@ end)
 check("what makes instances and reads them may be called with anything", function()
   local User = users()
   local u = User()
-  for _, f in ipairs { rawget(User, "__index"), rawget(User, "__newindex"), getmetatable(User).__call } do
+  for _, f in ipairs {
+    rawget(User, "__index"), rawget(User, "__newindex"), getmetatable(User).__call,
+  } do
     for _, first in ipairs { 1, "x", true, {}, print, u, User } do
       for _, key in ipairs { 1, "full", "first", true, 0 / 0, u } do
         pcall(f, first, key, 1)

@@ -19,14 +19,17 @@ local function models(is_tracked)
     double = function(self) return 2 * self.sum end,
   })
   return obs.model("Child", Base, {
-    c = "x", text = computed({ "sum", "c" }, text), kept = obs.lazy(function(self) return self.c end),
+    c = "x", text = computed({ "sum", "c" }, text),
+    kept = obs.lazy(function(self) return self.c end),
     double = function(self) return Base.double(self) + 1 end,
   })
 end
 
 -- The plain one: what is lazy is kept in `valid`, and forgotten by hand.
 local Plain = {}
-local function plain() return setmetatable({ fields = { a = 1, b = 2, c = "x" }, valid = {} }, Plain) end
+local function plain()
+  return setmetatable({ fields = { a = 1, b = 2, c = "x" }, valid = {} }, Plain)
+end
 local function read(p, name)
   if not lazies[name] then return p.fields[name] end
   if p.overridden[name] ~= nil then return p.overridden[name][1] end
@@ -114,13 +117,16 @@ local function run(number)
       if name == "kept" then check(name) end
       -- P9: the one that is not declared has to be there.
       if path == "later" and instance.later == nil then path = "none" end
-      watchers[#watchers + 1] = obs.observe(instance, type(path) == "number" and obs.path(path) or path,
+      watchers[#watchers + 1] = obs.observe(
+        instance, type(path) == "number" and obs.path(path) or path,
         function() end, { immediate = random(3) == 1 })
     elseif kind == 7 then
       if #watchers > 0 then table.remove(watchers, random(#watchers)):stop() end
       if random(2) == 1 then obs.flush() end
     elseif kind == 8 then
-      if instance:double() ~= 2 * read(model, "sum") + 1 then fail("double", instance:double(), "?") end
+      if instance:double() ~= 2 * read(model, "sum") + 1 then
+        fail("double", instance:double(), "?")
+      end
     elseif lazies[name] and name ~= "sum" then
       obs.invalidate(instance, name)
       invalidate(model, name)

@@ -289,7 +289,8 @@ check("Z4: a watcher that knows what another one assigned is not told it again",
   obs.flush()
   eq(table.concat(log, " "), "1=3 2=3")
 end)
-check("Z5: an override that comes after an object was replaced lasts until the new branch changes", function()
+check("Z5: an override that comes after an object was replaced lasts until the new "
+  .. "branch changes", function()
   local declared = {
     ["a.c"] = {"a.c"}, ["a.*"] = {"a.*"}, ["*.c"] = {"*.c"}, ["count"] = {"a.c", "@count"},
   }

@@ -18,7 +18,9 @@ end
 
 local function person(first, last)
   local t = { first = first, last = last }
-  obs.computed(t, "full", { "first", "last" }, function(self) return self.first .. " " .. self.last end)
+  obs.computed(t, "full", { "first", "last" }, function(self)
+    return self.first .. " " .. self.last
+  end)
   obs.computed(t, "shout", function(self) return self.full:upper() end)
   return t
 end
@@ -83,7 +85,8 @@ check("W2: a property that keeps no value is told to be uncached", function()
   obs.lazy(t, "now", { get = function(self) return self.n end, deps = { "n" }, cached = false })
   assert(described(t):find("now (computed, uncached)", 1, true), described(t))
 end)
-check("W2: the properties of a model are there before they are used, and none is computed", function()
+check("W2: the properties of a model are there before they are used, and none is "
+  .. "computed", function()
   local runs = 0
   local Box = obs.model("Box", { side = 2, area = obs.computed({ "side" }, function(self)
     runs = runs + 1
@@ -108,7 +111,9 @@ local function invoice()
     lines = obs.array { { amount = 3 }, { amount = 4 } },
     rate = 50,
   }, { __name = "Invoice" })
-  obs.computed(t, "net", { "lines.@sum.amount" }, function(self) return obs.get(self, "lines.@sum.amount") end)
+  obs.computed(t, "net", { "lines.@sum.amount" }, function(self)
+    return obs.get(self, "lines.@sum.amount")
+  end)
   obs.computed(t, "gross", function(self) return self.net * (100 + self.rate) // 100 end)
   obs.observe(t, { "gross", "customer.name" }, nothing, { name = "printer" })
   obs.observe(t.lines, "*", nothing, { name = "lines", immediate = true })
@@ -121,7 +126,8 @@ digraph observation {
   rankdir=LR;
   node [fontname="Helvetica", fontsize=11];
   edge [fontname="Helvetica", fontsize=9];
-  o1 [shape=record, label="<t> Invoice | <k1> customer | <k2> gross (valid) | <k3> lines | <k4> net (valid) | <k5> rate"];
+  o1 [shape=record, label="<t> Invoice | <k1> customer | <k2> gross (valid) | <k3> lines | ]] .. [[
+<k4> net (valid) | <k5> rate"];
   o2 [shape=record, label="<t> customer: table | <k1> name"];
   o3 [shape=record, label="<t> lines: array | <k1> * | <k2> @sum.amount"];
   o4 [shape=record, label="<t> lines.#1: table | <k1> amount"];
@@ -169,7 +175,8 @@ check("W2: and as JSON, with places", function()
   eq(obs.graph(t, "json"), ([[
 {
   "objects": [
-    {"id": "o1", "type": "table", "place": "", "keys": [{"id": "o1k1", "name": "n"}, {"id": "o1k2", "name": "twice", "lazy": "invalid", "tracked": true, "site": "GETTER"}]}
+    {"id": "o1", "type": "table", "place": "", "keys": [{"id": "o1k1", "name": "n"}, ]] .. [[
+{"id": "o1k2", "name": "twice", "lazy": "invalid", "tracked": true, "site": "GETTER"}]}
   ],
   "watchers": [
     {"id": "w1", "name": "w", "site": "PLACE", "notes": ["paused", "pending"]}

@@ -2,8 +2,8 @@
 local obs = require "obs"
 
 local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, eq, nothing, reporting = checking.check, checking.eq, checking.nothing, checking.reporting
-local reports = checking.reports
+local check, eq, nothing = checking.check, checking.eq, checking.nothing
+local reporting, reports = checking.reporting, checking.reports
 
 -- The line that calls it, as reports spell it.
 local function here(offset)
@@ -75,11 +75,16 @@ check("W4: a write of what is watched itself goes through nothing", function()
   eq(#writes, 1)
   eq(writes[1].through, nil)
 end)
-check("W4: why goes through other objects, '*', operators and properties without a value", function()
+check("W4: why goes through other objects, '*', operators and properties "
+  .. "without a value", function()
   local order = { lines = obs.array { { price = 1 }, { price = 2 } } }
   local shop = { order = order }
-  obs.computed(order, "net", { "lines.price" }, function(self) return obs.get(self, "lines.@sum.price") end)
-  obs.lazy(shop, "total", { get = function(self) return self.order.net end, deps = { "order.net" }, cached = false })
+  obs.computed(order, "net", { "lines.price" }, function(self)
+    return obs.get(self, "lines.@sum.price")
+  end)
+  obs.lazy(shop, "total", {
+    get = function(self) return self.order.net end, deps = { "order.net" }, cached = false,
+  })
   obs.computed(shop, "text", { "total" }, function(self) return "sum " .. self.total end)
   local every = obs.observe(shop, "*", nothing)
   local w = obs.observe(shop, "text", nothing)
@@ -116,7 +121,8 @@ check("W4: an override is a write, an invalidation is told as one", function()
   eq(writes[1].site, place)
   has(text, "'count' was invalidated at " .. place)
 end)
-check("W4: whynot knows what was recomputed with an equal value, and forgets it at the next call", function()
+check("W4: whynot knows what was recomputed with an equal value, and forgets it at the "
+  .. "next call", function()
   local t = person("ab", "c")
   local w = obs.observe(t, "shout", nothing, { name = "w" })
   t.first = "a"
@@ -141,7 +147,9 @@ check("W4: whynot after an override with the value that it has", function()
 end)
 check("W4: whynot knows that a property could not be computed", function()
   local t = { n = 1 }
-  obs.computed(t, "half", { "n" }, function(self) return self.n < 3 and self.n or error "too much" end)
+  obs.computed(t, "half", { "n" }, function(self)
+    return self.n < 3 and self.n or error "too much"
+  end)
   local w = obs.observe(t, "half", nothing)
   reporting(function()
     t.n = 4
@@ -174,7 +182,8 @@ check("log tells invalidations and computations, in order", function()
     t.first = "x"
     t.last = "y"
     obs.flush()
-  end), "write first, invalidate full, invalidate shout, write last, compute full, compute shout, call w")
+  end), "write first, invalidate full, invalidate shout, write last, compute full, "
+    .. "compute shout, call w")
   eq(logged(function()
     t.first = "xy"
     t.last = ""

@@ -236,7 +236,8 @@ check("Z14: names that are valid, names that are not", function()
   eq(sorted(obs.valid_names(t)), "y")
   eq(sorted(obs.invalid_names(t)), "x z")
 end)
-check("T9, Z3: cached = false calls immediate watchers at each change, also at those of their own", function()
+check("T9, Z3: cached = false calls immediate watchers at each change, also at those of "
+  .. "their own", function()
   local t, log = {b = 1}, {}
   obs.lazy(t, "u", {cached = false, deps = {"b"}, get = function(self) return self.b end})
   obs.observe(t, "u", function()

@@ -52,7 +52,9 @@ function Generator:element() return chance(3) and self:number() or self:object()
 -- Paths -----------------------------------------------------------------------------------------
 
 function Generator:leaf()
-  if self.has_lazies and chance(2) then return pick {"q1", "q1", "q2", "q2", "p1", "k1", "u1", "v1", "n1", "r1", "m1", "c1"} end
+  if self.has_lazies and chance(2) then
+    return pick {"q1", "q1", "q2", "q2", "p1", "k1", "u1", "v1", "n1", "r1", "m1", "c1"}
+  end
   return pick {"a", "b", "a", "b", "x", "items", self.declares_late and "y" or "*"}
 end
 
@@ -82,12 +84,14 @@ end
 -- Below a dictionary or set: nothing that depends on an order.
 function Generator:in_map()
   return pick {
-    "k", "k.a", "l", "l.b", self.declares_late and "k.b" or "*", "*.a", "count", "@count", "@sum.a", "@max.b", "@any.a", "@all.b",
-    "@distinctUnionOfObjects.a", "x.a",
+    "k", "k.a", "l", "l.b", self.declares_late and "k.b" or "*", "*.a", "count", "@count", "@sum.a",
+    "@max.b", "@any.a", "@all.b", "@distinctUnionOfObjects.a", "x.a",
   }
 end
 function Generator:in_set()
-  return pick {"a", "*", "*.b", "count", "@count", "@sum.a", "@min.b", "@distinctUnionOfObjects.b", "x.a"}
+  return pick {
+    "a", "*", "*.b", "count", "@count", "@sum.a", "@min.b", "@distinctUnionOfObjects.b", "x.a",
+  }
 end
 function Generator:member() return pick {"1", "2", "'x'", "o[1]", "o[2]", "o[3]"} end
 
@@ -104,13 +108,14 @@ function Generator:path()
     if self.has_lazies and chance(5) then parts[#parts] = pick {"p1", "p1", "n1", "c1.#1"} end
   end
   local r = random(8)
-  parts[#parts + 1] = r <= 2 and "items." .. self:in_list(table.concat(parts):find "[*%d]") or r == 3 and "map." .. self:in_map()
-    or r == 4 and "set." .. self:in_set() or self:leaf()
+  parts[#parts + 1] = r <= 2 and "items." .. self:in_list(table.concat(parts):find "[*%d]")
+    or r == 3 and "map." .. self:in_map() or r == 4 and "set." .. self:in_set() or self:leaf()
   return table.concat(parts, ".")
 end
 function Generator:slot()
   local r = random(12)
-  return r <= 2 and pick(LISTS) or r == 3 and ARRAY or r == 4 and MAP or r == 5 and SET or pick(OBJECTS)
+  return r <= 2 and pick(LISTS) or r == 3 and ARRAY or r == 4 and MAP or r == 5 and SET
+    or pick(OBJECTS)
 end
 
 -- Statements ------------------------------------------------------------------------------------
@@ -145,7 +150,9 @@ end, function(n) return ("%s[at(%s, %d, 1)] = %s"):format(n.list, n.list, n.i, n
 
 operation("insert", 3, function(self)
   return {list = self:list(), i = random(6), value = self:element()}
-end, function(n) return ("table.insert(%s, at(%s, %d, 1), %s)"):format(n.list, n.list, n.i, n.value) end)
+end, function(n)
+  return ("table.insert(%s, at(%s, %d, 1), %s)"):format(n.list, n.list, n.i, n.value)
+end)
 
 operation("remove", 4, function(self)
   return {list = self:list(), i = random(6)}
@@ -160,7 +167,8 @@ end)
 operation("move", 1, function(self)
   return {list = self:list(), from = random(3), last = random(3), to = random(3)}
 end, function(n)
-  return ("table.move(%s, at(%s, %d), #%s, at(%s, %d))"):format(n.list, n.list, n.from, n.list, n.list, n.to)
+  return ("table.move(%s, at(%s, %d), #%s, at(%s, %d))"):format(
+    n.list, n.list, n.from, n.list, n.list, n.to)
 end)
 
 operation("replace", 2, function(self)
@@ -172,7 +180,8 @@ operation("replace", 2, function(self)
   end
   return {slot = pick(OBJECTS), label = self:label(), fields = {"a = " .. random(3)}}
 end, function(n)
-  return ("o[%d] = new('%s', {%s})"):format(n.slot, n.label, table.concat(n.elements or n.fields, ", "))
+  local fields = table.concat(n.elements or n.fields, ", ")
+  return ("o[%d] = new('%s', {%s})"):format(n.slot, n.label, fields)
 end)
 
 operation("clear", 1, function(self)
@@ -200,7 +209,8 @@ operation("array", 6, function(self)
   local function index() return tostring(random(5)) end
   local calls = {
     {"append", self:element()}, {"append", self:element(), self:element()}, {"clear"}, {"reverse"},
-    {"set", "{" .. self:element() .. ", " .. self:element() .. "}"}, {"remove_value", self:element()},
+    {"set", "{" .. self:element() .. ", " .. self:element() .. "}"},
+    {"remove_value", self:element()},
     {"insert", "at(o[8], " .. index() .. ", 1)", self:element()},
     {"remove", "at(o[8], " .. index() .. ")"}, {"remove"},
     {"replace", "at(o[8], " .. index() .. ")", self:element()},
@@ -217,7 +227,9 @@ operation("array_put", 2, function(self)
 end, function(n) return ("o[8][at(o[8], %d, 1)] = %s"):format(n.i, n.value) end)
 
 operation("map", 4, function(self)
-  return {key = pick {"k", "l", "a", "x"}, value = chance(3) and self:number() or self:value_for "x"}
+  return {
+    key = pick {"k", "l", "a", "x"}, value = chance(3) and self:number() or self:value_for "x",
+  }
 end, function(n) return ("o[9].%s = %s"):format(n.key, n.value) end)
 
 operation("map_whole", 1, function(self)
@@ -239,7 +251,9 @@ end, function(n)
 end)
 
 operation("obs_set", 1, function(self)
-  return {target = self:object(), path = pick {"x", "y"} .. "." .. pick {"a", "b"}, value = self:scalar()}
+  return {
+    target = self:object(), path = pick {"x", "y"} .. "." .. pick {"a", "b"}, value = self:scalar(),
+  }
 end, function(n) return ("obs.set(%s, '%s', %s)"):format(n.target, n.path, n.value) end)
 
 operation("get", 2, function(self)
@@ -266,7 +280,8 @@ operation("trigger", 2, function(self)
   local previous = self:value_for(key)
   return {target = self:object(), key = key, previous = chance(2) and previous or nil}
 end, function(n)
-  return ("obs.trigger(%s, '%s'%s)"):format(n.target, n.key, n.previous and ", " .. n.previous or "")
+  local previous = n.previous and ", " .. n.previous or ""
+  return ("obs.trigger(%s, '%s'%s)"):format(n.target, n.key, previous)
 end)
 
 -- Watchers
@@ -312,10 +327,12 @@ end, function(n)
   local listed = #n.paths == 1 and n.paths[1] or "{" .. table.concat(n.paths, ", ") .. "}"
   local body = ("hear(%d, t, by, change)"):format(n.id)
   if #n.body > 0 then
-    body = ("if %s and first(%d, %d) then\n%s\nend"):format(body, n.id, n.times, indented(texts_of(n.body)))
+    body = ("if %s and first(%d, %d) then\n%s\nend"):format(
+      body, n.id, n.times, indented(texts_of(n.body)))
   end
-  return ("w[%d] = obs.observe(o[%d], %s, function(t, by, change)\n%s\nend, {name = '%d'%s})"):format(
-    n.id, n.slot, listed, indented(body), n.id, options ~= "" and ", " .. options or "")
+  return ("w[%d] = obs.observe(o[%d], %s, function(t, by, change)\n%s\nend, {name = '%d'%s})")
+    :format(
+      n.id, n.slot, listed, indented(body), n.id, options ~= "" and ", " .. options or "")
 end)
 
 operation("follow", 3, function(self)
@@ -335,11 +352,14 @@ end)
 
 operation("watch_keys", 2, function(self)
   self.watchers = self.watchers + 1
-  local n = {id = self.watchers, slot = chance(3) and pick {MAP, SET} or pick(OBJECTS), options = {}}
+  local n = {
+    id = self.watchers, slot = chance(3) and pick {MAP, SET} or pick(OBJECTS), options = {},
+  }
   self.slots[n.id] = n.slot
   n.keys = {}
   for i = 1, random(3) do
-    n.keys[i] = n.slot == SET and self:member() or n.slot == MAP and pick {"'k'", "'l'", "'a'", "'x'"}
+    n.keys[i] = n.slot == SET and self:member()
+      or n.slot == MAP and pick {"'k'", "'l'", "'a'", "'x'"}
       or pick {"'a'", "'b'", "'x'", "'items'"}
   end
   if chance(6) then n.options[1] = "initial = true" end
@@ -359,7 +379,8 @@ operation("boom", 0, nil, function(n) return ("boom '%d'"):format(n.id) end)
 operation("handle", 7, function(self)
   if self.watchers == 0 then return nil end
   local n = {
-    id = random(self.watchers), method = pick {"stop", "pause", "resume", "resume", "schedule", "run"},
+    id = random(self.watchers),
+    method = pick {"stop", "pause", "resume", "resume", "schedule", "run"},
   }
   local method = n.method
   if method == "pause" and not self.pauses then return nil end
@@ -378,7 +399,9 @@ operation("stop", 2, function(self)
   local filters = {}
   if chance(3) then filters[#filters + 1] = "path = " .. self:known_path() end
   if chance(3) then filters[#filters + 1] = "observer = " .. self:any_object() end
-  return {target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters}
+  return {
+    target = self:any_object(), path = chance(2) and self:known_path() or nil, filters = filters,
+  }
 end, function(n)
   local filter = n.path and ", " .. n.path or ""
   if not n.path and #n.filters > 0 then filter = ", {" .. table.concat(n.filters, ", ") .. "}" end
@@ -395,9 +418,11 @@ local GETTERS = {
   {plain = true, "{'x.a'}", "local x = obj(self.x) return x and num(x.a)"},
   {plain = true, "{'a'}", "return num(self.a) > 1"},
   {plain = true, "{'a'}", "if num(self.a) < 0 then boom 'get' end return self.a"},
-  {plain = true, "{'a', 'b', 'x.b'}", "if num(self.a) > 1 then return self.b end return obj(self.x) and self.x.b"},
+  {plain = true, "{'a', 'b', 'x.b'}",
+    "if num(self.a) > 1 then return self.b end return obj(self.x) and self.x.b"},
   {plain = true, "{'items.*.a'}",
-    "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.a) end return n"},
+    "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.a) end "
+      .. "return n"},
   {plain = true, "{'items.@count'}", "return obj(self.items) and obs.get(self, 'items.@count')"},
   {"{'items.@sum.a'}", "return obs.get(self, 'items.@sum.a')"},
   {"{'q1'}", "return self.q1"},
@@ -405,7 +430,8 @@ local GETTERS = {
   {"{'x.q2', 'a'}", "return num(obj(self.x) and self.x.q2) + num(self.a)"},
   {"{'p1.a'}", "local p = obj(self.p1) return p and num(p.a)"},
   {"{'items.*.q1'}",
-    "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.q1) end return n"},
+    "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.q1) end "
+      .. "return n"},
   {"{'k1'}", "return self.k1"},
 }
 local OBJECT_GETTERS = {
@@ -420,7 +446,9 @@ function Generator:declaration(name)
   local kind = name:sub(1, 1)
   local function getter(list)
     local g = list[random(#list)]
-    while (kind == "q" and name == "q1" or kind == "r") and not g.plain do g = list[random(#list)] end
+    while (kind == "q" and name == "q1" or kind == "r") and not g.plain do
+      g = list[random(#list)]
+    end
     return g[1], ("function(self) ran(self, '%s') %s end"):format(name, g[2])
   end
   if kind == "q" or kind == "p" then
@@ -465,10 +493,12 @@ end, function(n) return ("say(%s.%s)"):format(n.target, n.name) end)
 
 operation("override", 3, function(self)
   local name = pick {"q1", "q1", "k1", "r1", "n1", "u1", "p1"}
-  local value = name == "n1" and "nil" or name == "p1" and self:object() or tostring(random(100, 103))
+  local value = name == "n1" and "nil" or name == "p1" and self:object()
+    or tostring(random(100, 103))
   return {target = self:object(), name = name, value = value}
 end, function(n)
-  return ("if is_lazy(%s, '%s') then %s.%s = %s end"):format(n.target, n.name, n.target, n.name, n.value)
+  return ("if is_lazy(%s, '%s') then %s.%s = %s end"):format(
+    n.target, n.name, n.target, n.name, n.value)
 end)
 
 operation("invalidate", 3, function(self)
@@ -484,7 +514,9 @@ operation("force", 1, function(self)
 end, function(n) return ("obs.force(%s)"):format(n.target) end)
 
 operation("valid", 2, function(self)
-  return {target = self:object(), name = pick {"q1", "q2", "k1", "v1"}, ask = pick {"is_valid", "peek"}}
+  return {
+    target = self:object(), name = pick {"q1", "q2", "k1", "v1"}, ask = pick {"is_valid", "peek"},
+  }
 end, function(n) return ("ask('%s', %s, '%s')"):format(n.ask, n.target, n.name) end)
 
 local LAZY_OPERATIONS = {
@@ -533,7 +565,9 @@ end, function() return "collect" end)
 operation("later", 1, function(self)
   if self.depth > 1 then return nil end
   return {body = self:body(2)}
-end, function(n) return ("obs.next_turn(function()\n%s\nend)"):format(indented(texts_of(n.body))) end)
+end, function(n)
+  return ("obs.next_turn(function()\n%s\nend)"):format(indented(texts_of(n.body)))
+end)
 
 -- Programs --------------------------------------------------------------------------------------
 
@@ -590,7 +624,8 @@ end)
 -- What is inherited never changes: that is not heard.
 local INDEX = {
   "{__index = {a = 1, x = new('inherited', {a = 2})}}", "{__index = new('class', {a = 1, b = 2})}",
-  "{__index = function(t, key) return key == 'c' and t.a or key == 'm1' and version 'm1' or nil end}",
+  "{__index = function(t, key) "
+    .. "return key == 'c' and t.a or key == 'm1' and version 'm1' or nil end}",
 }
 operation("inherit", 0, nil, function(n)
   return ("setmetatable(o[%d], %s)"):format(n.slot, n.meta)
@@ -611,20 +646,25 @@ function generate.program(seed)
     if slot == MAP then
       if chance(2) then fields[1] = "k = o[1]" end
     elseif slot > 5 then
-      for i = 1, random(0, 4) do fields[i] = random(slot - 1) and pick {"o[1]", "o[2]", "o[3]", "o[4]", "1", "2"} end
+      for i = 1, random(0, 4) do
+        fields[i] = random(slot - 1) and pick {"o[1]", "o[2]", "o[3]", "o[4]", "1", "2"}
+      end
     else
       if chance(2) then fields[1] = "a = " .. random(3) end
       if chance(2) then fields[#fields + 1] = "b = " .. random(3) end
     end
     program[slot] = {operation = "make", slot = slot, fields = fields}
   end
-  if chance(2) then program[#program + 1] = {operation = "inherit", slot = random(3, 5), meta = pick(INDEX)} end
+  if chance(2) then
+    program[#program + 1] = {operation = "inherit", slot = random(3, 5), meta = pick(INDEX)}
+  end
   for _, slot in ipairs(OBJECTS) do
     for _, key in ipairs {"x", "y", "items", "map", "set"} do
       if not chance(#key == 3 and 2 or 3) then
         local value = key == "items" and self:any_list() or key == "map" and "o[9]"
           or key == "set" and "o[10]" or self:object()
-        program[#program + 1] = {operation = "set", target = ("o[%d]"):format(slot), key = key, value = value}
+        local target = ("o[%d]"):format(slot)
+        program[#program + 1] = {operation = "set", target = target, key = key, value = value}
       end
     end
   end

@@ -47,12 +47,14 @@ end
 local function vocabulary(self, lua)
   local env = {o = {}, w = {}, f = {}, m = {}, s = {}, obs = lua.obs}
   for _, name in ipairs {
-    "assert", "error", "pcall", "ipairs", "math", "string", "select", "tostring", "tonumber", "type",
-    "rawequal", "coroutine",
+    "assert", "error", "pcall", "ipairs", "math", "string", "select", "tostring", "tonumber",
+    "type", "rawequal", "coroutine",
   } do
     env[name] = _G[name]
   end
-  for _, name in ipairs {"next", "pairs", "rawget", "rawset", "rawlen", "getmetatable", "setmetatable"} do
+  for _, name in ipairs {
+    "next", "pairs", "rawget", "rawset", "rawlen", "getmetatable", "setmetatable",
+  } do
     env[name] = lua[name]
   end
   env.obs = lua.obs
@@ -142,7 +144,8 @@ local function vocabulary(self, lua)
     end
     local entry = {
       text = line, paths = {},
-      detail = ("%s from %s to %s"):format(self:name(change.key), self:name(change.old), self:name(change.new)),
+      detail = ("%s from %s to %s"):format(
+        self:name(change.key), self:name(change.old), self:name(change.new)),
     }
     for i, path in ipairs(change.paths or {change.path}) do
       -- Tables among the members of sets are numbered in each world.
@@ -162,7 +165,9 @@ local function vocabulary(self, lua)
     local function hear(observed, edits, observer)
       lua.edit(list, map, edits)
       local texts = {}
-      for key, value in next, map do texts[#texts + 1] = self:name(key) .. "=" .. self:value(value) end
+      for key, value in next, map do
+        texts[#texts + 1] = self:name(key) .. "=" .. self:value(value)
+      end
       table.sort(texts)
       local elements = {}
       for i, value in ipairs(list or {}) do elements[i] = self:value(value) end
@@ -190,7 +195,9 @@ local function vocabulary(self, lua)
     self.whole, self.is_coarse = {}, true
     local results = table.pack(pcall(operation, ...))
     -- What is computed of a list may have another value in between.
-    local entry = {text = "calls by a list", ids = self.whole, open = lua.open_ids and lua.open_ids()}
+    local entry = {
+      text = "calls by a list", ids = self.whole, open = lua.open_ids and lua.open_ids(),
+    }
     self.whole = nil
     table.insert(self.log, entry)
     if not results[1] then error(results[2], 0) end
@@ -214,7 +221,9 @@ end
 
 local function real_functions()
   local lua = {obs = obs}
-  for _, name in ipairs {"next", "pairs", "rawget", "rawset", "rawlen", "getmetatable", "setmetatable"} do
+  for _, name in ipairs {
+    "next", "pairs", "rawget", "rawset", "rawlen", "getmetatable", "setmetatable",
+  } do
     lua[name] = _G[name]
   end
   function lua.new(fields) return fields end
@@ -363,8 +372,8 @@ local function reporter(self)
     local kind = type(where) == "table" and where.kind or where
     if type(where) == "table" then name = where.name end
     self.errors[#self.errors + 1] = tostring(message)
-    -- When a path, an operator or a getter is looked at that fails, how often, and whether it is between
-    -- the steps of an operation, is open.
+    -- When a path, an operator or a getter is looked at that fails, how often, and whether it is
+    -- between the steps of an operation, is open.
     if kind == "loop" or kind == "getter" then
       self.failures[kind == "loop" and kind or name .. ": " .. kind_of_error(message)] = true
       return

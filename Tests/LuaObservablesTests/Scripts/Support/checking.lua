@@ -26,7 +26,9 @@ local function fails(pattern, f, ...)
   assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
   return message
 end
-local function eq(a, b) if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end end
+local function eq(a, b)
+  if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end
+end
 local function nothing() end
 
 -- Errors of callbacks are told here while `body` runs.

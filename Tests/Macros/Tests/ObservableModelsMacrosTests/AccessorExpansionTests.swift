@@ -184,7 +184,8 @@ struct AccessorExpansionTests {
           var `default` {
             @storageRestrictions(initializes: _default)
             init(initialValue) {
-              ObservableModels.requireSendable(initialValue)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+              ObservableModels.requireSendable(initialValue)  // or keep it in a 'Mutex', or in \#
+        a private 'nonisolated(unsafe) var' and guard it
               _default = initialValue
             }
             get {

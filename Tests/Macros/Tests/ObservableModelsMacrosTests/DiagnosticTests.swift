@@ -303,8 +303,8 @@ struct DiagnosticTests {
       """,
       2, 14,
       """
-      an observed property has a type with a name, as two of '(some Shape)?' are not the same; write \
-      'any' instead of 'some'
+      an observed property has a type with a name, as two of '(some Shape)?' are not the same; \
+      write 'any' instead of 'some'
       """)
   }
 

@@ -35,7 +35,8 @@ struct ModelExpansionTests {
             0
           }
 
-          public static let properties: Observables.ModelProperties = Observables.ModelProperties(for: User.self) {
+          public static let properties: Observables.ModelProperties = \#
+        Observables.ModelProperties(for: User.self) {
             Observables.Property("name", get: {
                 $0.name
               }, set: {
@@ -77,7 +78,8 @@ struct ModelExpansionTests {
             modelProperties
           }
 
-          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: User.self) {
+          private static let modelProperties: Observables.ModelProperties = \#
+        Observables.ModelProperties(for: User.self) {
             Observables.Property("name", get: {
                 $0.name
               }, set: {
@@ -109,7 +111,8 @@ struct ModelExpansionTests {
             modelProperties
           }
 
-          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: Employee.self, inheriting: User.properties) {
+          private static let modelProperties: Observables.ModelProperties = \#
+        Observables.ModelProperties(for: Employee.self, inheriting: User.properties) {
             Observables.Property("salary", get: {
                 $0.salary
               }, set: {
@@ -190,7 +193,8 @@ struct ModelExpansionTests {
             0
           }
 
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Card.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
+        Card.self) {
             Observables.Property("first", get: {
                 $0.first
               }, set: {
@@ -255,7 +259,8 @@ struct ModelExpansionTests {
             0
           }
 
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Record.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
+        Record.self) {
             Observables.Property("name", get: {
                 $0.name
               }, set: {
@@ -306,7 +311,8 @@ struct ModelExpansionTests {
             modelProperties
           }
 
-          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: Panel.self) {
+          private static let modelProperties: Observables.ModelProperties = \#
+        Observables.ModelProperties(for: Panel.self) {
             Observables.Property("text", get: {
                 $0.text
               }, set: {
@@ -379,7 +385,8 @@ struct ModelExpansionTests {
             modelProperties
           }
 
-          private static let modelProperties: Observables.ModelProperties = Observables.ModelProperties(for: Star.self, inheriting: Body.properties) {
+          private static let modelProperties: Observables.ModelProperties = \#
+        Observables.ModelProperties(for: Star.self, inheriting: Body.properties) {
 
           }
         }
@@ -433,18 +440,24 @@ struct ModelExpansionTests {
             0
           }
 
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Counter.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
+        Counter.self) {
             Observables.Property("unchecked", get: {
                 $0.unchecked
               })
           }
 
           private func __macro_local_9constantsfMu_() {
-            ObservableModels.requireSendable(id)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(low)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(high)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(state)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(number)  // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(id)  // or keep it in a 'Mutex', or in a private \#
+        'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(low)  // or keep it in a 'Mutex', or in a private \#
+        'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(high)  // or keep it in a 'Mutex', or in a private \#
+        'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(state)  // or keep it in a 'Mutex', or in a private \#
+        'nonisolated(unsafe) var' and guard it
+            ObservableModels.requireSendable(number)  // or keep it in a 'Mutex', or in a \#
+        private 'nonisolated(unsafe) var' and guard it
           }
         }
 
@@ -471,7 +484,8 @@ struct ModelExpansionTests {
             0
           }
 
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Counter.self) {
+          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
+        Counter.self) {
             Observables.Property("count", get: {
                 $0.count
               }, set: {
@@ -482,7 +496,8 @@ struct ModelExpansionTests {
           let modelRegistrar = ObservableModels.ModelRegistrar()
         }
 
-        extension Counter: nonisolated Observables.ObservableModel, nonisolated ObservableModels.FrameworkObservable, @unchecked Sendable {
+        extension Counter: nonisolated Observables.ObservableModel, nonisolated \#
+        ObservableModels.FrameworkObservable, @unchecked Sendable {
         }
         """#)
   }

@@ -14,7 +14,8 @@ struct PathExpansionTests {
     expectExpansion(
       #"let path = #path(User.self, \User.items[0].`a.b`["*"])"#,
       to: #"""
-        let path = ObservableModels.path("items.0.a\\.b.\\*", through: [\User.self, \User.items, \User.items[0], \User.items[0].`a.b`])
+        let path = ObservableModels.path("items.0.a\\.b.\\*", through: [\User.self, \User.items, \#
+        \User.items[0], \User.items[0].`a.b`])
         """#)
   }
 

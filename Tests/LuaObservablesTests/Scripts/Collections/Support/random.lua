@@ -489,7 +489,8 @@ function random.try(kind, count)
     local message = random.difference(kind, program)
     if message then
       program, message = programs.shrink(random, kind, program, message, function() return {} end)
-      local text = "seed %d: %s\n\nlocal random = dofile '%srandom.lua'\nrandom.run('%s', {\n  \"%s\",\n})"
+      local text = "seed %d: %s\n\nlocal random = dofile '%srandom.lua'\n"
+        .. "random.run('%s', {\n  \"%s\",\n})"
       local statements = table.concat(program, '",\n  "')
       error(text:format(seed, message, folder, kind, statements), 0)
     end

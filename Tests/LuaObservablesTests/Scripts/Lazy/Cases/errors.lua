@@ -1,7 +1,9 @@
 -- Errors in the middle of a graph.
 return {
   {"Z8", "an error in the middle goes to whoever reads the end, every time",
-    nodes = {{"a", -1}, {"b", "root", left = "a"}, {"c", "sum", left = "b"}, {"d", "sum", left = "c"}},
+    nodes = {
+      {"a", -1}, {"b", "root", left = "a"}, {"c", "sum", left = "b"}, {"d", "sum", left = "c"},
+    },
     steps = {
       {"fails", "d", "no root of -1"}, {"runs", {b = 1, c = 1, d = 1}},
       {"valid", "b", false}, {"valid", "d", false}, {"valid", "a", true},
@@ -11,7 +13,9 @@ return {
       {"write", "a", 5}, {"read", "d", 5},
     }},
   {"Z8", "a node that can do without it computes",
-    nodes = {{"a", -1}, {"b", "root", left = "a"}, {"c", "careful", left = "b"}, {"d", "sum", left = "c"}},
+    nodes = {
+      {"a", -1}, {"b", "root", left = "a"}, {"c", "careful", left = "b"}, {"d", "sum", left = "c"},
+    },
     steps = {
       {"read", "d", -1000}, {"valid", "c", true}, {"valid", "b", false},
       {"write", "a", 3}, {"read", "d", 3},

@@ -51,7 +51,8 @@ return {
     }},
   {"Z12", "to many, of computed properties, unwatched",
     nodes = {
-      {"x", 1}, {"b", "sum", left = "x"}, {"c", "sum", left = "b"}, {"a", "sum", inputs = {"b", "c"}},
+      {"x", 1}, {"b", "sum", left = "x"}, {"c", "sum", left = "b"},
+      {"a", "sum", inputs = {"b", "c"}},
     },
     steps = {
       {"read", "a", 2}, {"runs", {a = 1, b = 1, c = 1}},
@@ -82,7 +83,10 @@ return {
       {"insert", "a", 1, "b"}, {"flush", "w"}, {"remove", "a", 1}, {"flush", "w"},
     }},
   {"P5", "a path through other objects to a computed property", unless = "is_mixed",
-    nodes = {{"x", 1}, {"a", "sum", left = "x"}, {"b", 0, left = "a"}, {"c", "sum", left = "x", source = 1}},
+    nodes = {
+      {"x", 1}, {"a", "sum", left = "x"}, {"b", 0, left = "a"},
+      {"c", "sum", left = "x", source = 1},
+    },
     steps = {
       {"watch", "w", "b", "left.value"}, {"runs", {a = 1}},
       {"write", "x", 2}, {"flush", "w"}, {"runs", {a = 1}},

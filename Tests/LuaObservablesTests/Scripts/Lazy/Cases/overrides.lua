@@ -9,7 +9,9 @@ return {
       {"set", "c", 51}, {"invalidate", "c"}, {"read", "c", 2}, {"runs", {a = 0, c = 1}},
     }},
   {"Z5", "an override in the middle is what the end is computed of",
-    nodes = {{"a", 1}, {"b", "sum", left = "a"}, {"c", "sum", left = "b"}, {"d", "sum", left = "c"}},
+    nodes = {
+      {"a", 1}, {"b", "sum", left = "a"}, {"c", "sum", left = "b"}, {"d", "sum", left = "c"},
+    },
     steps = {
       {"watch", "w", "d"}, {"runs", {b = 1, c = 1, d = 1}},
       {"set", "b", 50}, {"valid", "c", false}, {"flush", "w"}, {"read", "d", 50},
@@ -93,7 +95,9 @@ return {
     steps = {
       {"force", "b"}, {"valid", "b", true}, {"valid", "b", true, "kept"},
       {"valid", "b", true, "deep"}, {"valid", "b", true, "total"},
-      {"runs", {a = 1, b = 1, ["b.deep"] = 1, ["b.total"] = 1, ["b.kept"] = 1, ["b.double"] = false}},
+      {"runs", {
+        a = 1, b = 1, ["b.deep"] = 1, ["b.total"] = 1, ["b.kept"] = 1, ["b.double"] = false,
+      }},
       {"force", "b"}, {"runs", {a = 0, ["b.double"] = false}},
       {"invalidate_all", "b"}, {"valid", "b", false, "total"}, {"valid", "b", false},
     }},

@@ -108,7 +108,8 @@ return {
   {"Z10", "a branch that is not taken is no dependency, where they are found by tracking",
     unless = "is_mixed",
     nodes = {
-      {"a", 1}, {"x", 5}, {"r", "sum", left = "x"}, {"c", "choose", left = "a", right = "r", source = 7},
+      {"a", 1}, {"x", 5}, {"r", "sum", left = "x"},
+      {"c", "choose", left = "a", right = "r", source = 7},
     },
     steps = {
       {"watch", "w", "c"}, {"read", "c", 5}, {"runs", {r = 1, c = 1}},
@@ -181,7 +182,9 @@ return {
       {"fails", "b", "value → value"}, {"link", "a", "left", false}, {"read", "b", 2},
     }},
   {"Z11", "a ring through a branch that is not taken is none", only = "tracked",
-    nodes = {{"x", 0}, {"a", "choose", left = "x", right = "b", source = 3}, {"b", "sum", left = "a"}},
+    nodes = {
+      {"x", 0}, {"a", "choose", left = "x", right = "b", source = 3}, {"b", "sum", left = "a"},
+    },
     steps = {
       {"read", "b", 3}, {"write", "x", 1}, {"fails", "b", "value → value"},
       {"write", "x", 0}, {"read", "b", 3},

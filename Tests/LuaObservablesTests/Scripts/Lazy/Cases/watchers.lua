@@ -18,7 +18,8 @@ return {
   {"T4", "a watcher that writes what a later one depends on: that is called once, with the last",
     nodes = pair(),
     steps = {
-      {"watch", "v", "a", {does = {{"write", "b", 100}}}}, {"watch", "w", "c"}, {"runs", {b = 1, c = 1}},
+      {"watch", "v", "a", {does = {{"write", "b", 100}}}}, {"watch", "w", "c"},
+      {"runs", {b = 1, c = 1}},
       {"write", "a", 2}, {"flush", "v w"}, {"read", "c", 102}, {"flush", ""},
       {"runs", {a = 1, b = 1, c = 1}},
     }},
@@ -121,7 +122,8 @@ return {
   {"T1", "with `initial` it is called in the turn of its registration",
     nodes = pair(),
     steps = {
-      {"watch", "w", "c", {initial = true}}, {"flush", "w"}, {"flush", ""}, {"runs", {b = 1, c = 1}},
+      {"watch", "w", "c", {initial = true}}, {"flush", "w"}, {"flush", ""},
+      {"runs", {b = 1, c = 1}},
       {"write", "a", 2}, {"flush", "w"},
     }},
   {"T3", "in order of registration, whatever was invalidated first",

@@ -101,7 +101,9 @@ end
 function Statements:valid(i)
   local node = self.nodes[i]
   local is_valid = self.A.is_valid(node.real, "value")
-  if is_valid and self.before:result(node).failure then fail("node %d is valid with an error", i) end
+  if is_valid and self.before:result(node).failure then
+    fail("node %d is valid with an error", i)
+  end
   if is_valid then
     -- What is valid is right, and is read without any computation.
     self:check_read(node, self.before:result(node))
@@ -236,7 +238,9 @@ function Run:check_runs(what, allowed)
     node.runs = runs
     -- An error is not kept: each reader computes again.
     if count > 0 and not (node.is_broken or self.before:result(node).failure) then
-      if count > 1 then fail("node %d was computed %d times by %s", i, count, what[1] or "a read") end
+      if count > 1 then
+        fail("node %d was computed %d times by %s", i, count, what[1] or "a read")
+      end
       if not node.may_run then fail("node %d was computed for nothing", i) end
       if not allowed[node] then fail("node %d was computed and nobody needs it", i) end
     end
@@ -253,7 +257,9 @@ function Run:settle()
     local old, new = self.before.traces[node], look.traces[node]
     if not old or not reference.same_trace(old, new) then
       node.may_run = true
-      if node.override then self.disturbed[node] = old and reference.stored_differs(old, new) and "surely" or "perhaps" end
+      if node.override then
+        self.disturbed[node] = old and reference.stored_differs(old, new) and "surely" or "perhaps"
+      end
     elseif node.override and self.touched then
       -- What it depends on may have been invalid in between.
       self.disturbed[node] = self.disturbed[node] or "perhaps"
@@ -304,9 +310,11 @@ function Run:perform(statement)
       if w.immediate then
         local stored, derived = shot.stored ~= w.shot.stored, shot.values ~= w.shot.values
         local expected = (stored or derived) and 1 or 0
-        local is_sure = not shot.is_broken and not w.shot.is_broken and not w.is_loose and name ~= "override"
+        local is_sure = not shot.is_broken and not w.shot.is_broken and not w.is_loose
+          and name ~= "override"
         if is_sure and (w.heard ~= expected and not (stored and w.heard > 0)) then
-          fail("immediate watcher %d of '%s' was called %d times, not %d", w.id, w.path, w.heard, expected)
+          fail("immediate watcher %d of '%s' was called %d times, not %d",
+            w.id, w.path, w.heard, expected)
         end
         w.heard = 0
       elseif shot.stored ~= w.shot.stored then
@@ -426,7 +434,8 @@ function random.try(kind, count)
       program, message = programs.shrink(random, kind, program, message, copy)
       local lines = {}
       for i, statement in ipairs(program) do lines[i] = "  " .. text(statement) .. "," end
-      error(("seed %d: %s\n\nlocal random = dofile '%srandom.lua'\nrandom.run('%s', {\n  setup = %s,\n%s\n})")
+      error(("seed %d: %s\n\nlocal random = dofile '%srandom.lua'\nrandom.run('%s', {\n"
+        .. "  setup = %s,\n%s\n})")
         :format(seed, message, folder, kind, text(setup), table.concat(lines, "\n")), 0)
     end
   end

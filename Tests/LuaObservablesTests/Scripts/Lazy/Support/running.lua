@@ -2,9 +2,9 @@
 --
 -- A case is {rule, sentence, nodes = {…}, steps = {…}}. A node is {name, source} or {name,
 -- operation, source = …, left = name, right = name, inputs = {names}}. The steps are those of
--- `Steps` below. A number of computations that depends on how dependencies are found is {declared =
--- …, tracked = …}; false stands for any. A case with `only = field` runs where the adapter has that
--- field, one with `unless = field` where it has not.
+-- `Steps` below. A number of computations that depends on how dependencies are found is
+-- {declared = …, tracked = …}; false stands for any. A case with `only = field` runs where the
+-- adapter has that field, one with `unless = field` where it has not.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local checking = dofile(folder .. "../../Support/checking.lua")
 local obs = require "obs"

@@ -193,7 +193,9 @@ return function(M)
     for _, entry in ipairs(wanted) do
       local key = Set.key_of(set, entry[1])
       local value = entry[2] and entry[1] or nil
-      if (data[set].store[key] ~= nil) ~= (value ~= nil) then writes[#writes + 1] = {key, value, entry[1]} end
+      if (data[set].store[key] ~= nil) ~= (value ~= nil) then
+        writes[#writes + 1] = {key, value, entry[1]}
+      end
     end
     if #writes > 0 then M.commit(set, writes) end
     return #writes > 0

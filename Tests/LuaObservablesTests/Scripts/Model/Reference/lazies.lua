@@ -61,7 +61,9 @@ return function(M)
   local function as_made(p)
     return function(source, object, step, path)
       for _, entry in ipairs(p.made_of) do
-        if entry.object == object and entry.step == step and entry.path == path then return entry.value end
+        if entry.object == object and entry.step == step and entry.path == path then
+          return entry.value
+        end
       end
       return M.supposed(source)
     end
@@ -91,7 +93,9 @@ return function(M)
   local function spread(p)
     each_property(function(q)
       for _, entry in ipairs(q.valid and q.made_of or {}) do
-        if entry.source == p and (entry.failure or not same(entry.value, p.value)) then q.stale = true end
+        if entry.source == p and (entry.failure or not same(entry.value, p.value)) then
+          q.stale = true
+        end
       end
     end)
   end
@@ -167,14 +171,16 @@ return function(M)
       if type(entry.source) == "function" then
         local ok, value = M.supposing(entry.source)
         if not ok or not M.same_result(value, entry.value) then return false end
-      elseif entry.failure or not M.is_valid(entry.source) or not same(entry.source.value, entry.value) then
+      elseif entry.failure or not M.is_valid(entry.source)
+        or not same(entry.source.value, entry.value) then
         return false
       end
     end
     return true
   end
 
-  -- Whether a property that somebody watched, or may watch, is invalid, or was assigned in this turn.
+  -- Whether a property that somebody watched, or may watch, is invalid, or was assigned in this
+  -- turn.
   function M.is_any_invalid()
     local found = M.has_assigned
     each_property(function(p)
@@ -206,14 +212,18 @@ return function(M)
     local hits = {}
     local function note(p, place)
       for _, change in ipairs(place[1] == object and changes or {}) do
-        if place[2] == M.EVERY or rawequal(place[2], change.key) then hits[#hits + 1] = {p, change} end
+        if place[2] == M.EVERY or rawequal(place[2], change.key) then
+          hits[#hits + 1] = {p, change}
+        end
       end
     end
     if #changes > 0 then
       each_property(function(p)
         if not p.cached or not p.known and not p.valid then return end
         for _, route in ipairs(p.tracer and p.tracer.routes or p.routes) do
-          for _, place in ipairs(M.walk(route[1], route[2], as_made(p)).stored) do note(p, place) end
+          for _, place in ipairs(M.walk(route[1], route[2], as_made(p)).stored) do
+            note(p, place)
+          end
         end
         for _, place in ipairs(p.tracer and p.tracer.stored or {}) do note(p, place) end
       end)
@@ -244,7 +254,8 @@ return function(M)
     p.object, p.name, p.made_of = object, name, {}
     for i, dependency in ipairs(p.deps or {}) do
       local is_foreign = type(dependency) == "table" and not dependency.text
-      p.routes[i] = is_foreign and {dependency[1], M.parse(dependency[2])} or {object, M.parse(dependency)}
+      p.routes[i] = is_foreign and {dependency[1], M.parse(dependency[2])}
+        or {object, M.parse(dependency)}
     end
     convert(object, name, function()
       if not d.lazy[name] then d.names[#d.names + 1] = name end
@@ -290,7 +301,9 @@ return function(M)
   local function options_of(deps, get)
     return get and {deps = deps, get = get} or {track = true, get = deps}
   end
-  function M.computed_property(object, name, deps, get) M.lazy(object, name, options_of(deps, get)) end
+  function M.computed_property(object, name, deps, get)
+    M.lazy(object, name, options_of(deps, get))
+  end
 
   -- Z5: assigning.
   function M.override(p, value)
@@ -395,7 +408,9 @@ return function(M)
       if class.parts[name] == nil then class.names[#class.names + 1] = name end
       class.parts[name] = body[name]
     end
-    local function method(_, name) return type(class.parts[name]) == "function" and class.parts[name] or nil end
+    local function method(_, name)
+      return type(class.parts[name]) == "function" and class.parts[name] or nil
+    end
     return setmetatable(class, {__call = function(_, fields)
       local object = M.new {}
       local d = data[object]
@@ -405,7 +420,9 @@ return function(M)
         if getmetatable(part) == Descriptor then
           local p = part.make()
           p.object, p.name, p.made_of = object, name, {}
-          for i, dependency in ipairs(p.deps or {}) do p.routes[i] = {object, M.parse(dependency)} end
+          for i, dependency in ipairs(p.deps or {}) do
+            p.routes[i] = {object, M.parse(dependency)}
+          end
           d.lazy[name], d.names[#d.names + 1] = p, name
           if value ~= nil then M.override(p, value) else M.spoiled(p) end
         elseif value ~= nil or type(part) ~= "function" and part ~= M.UNSET then

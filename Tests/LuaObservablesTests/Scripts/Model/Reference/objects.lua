@@ -103,7 +103,11 @@ return function(M)
     local handler = d.store[key] == nil and field(d.meta, "__newindex")
     if not handler then return M.commit(object, {{key, value}}) end
     -- L7: the user's own way of writing; nobody knows the value of before.
-    if type(handler) == "function" then handler(object, key, value) else M.write(handler, key, value) end
+    if type(handler) == "function" then
+      handler(object, key, value)
+    else
+      M.write(handler, key, value)
+    end
     M.commit(object, {{key, d.store[key]}}, true)
   end
 

@@ -179,9 +179,13 @@ return function(M)
         if inside then return MANY end
         error("many values", 0)
       end
-      if part.kind == "name" and part.key == "count" and d.kind then value = select(2, M.elements(value))
-      elseif part.kind == "member" then value = d.store[part.key]
-      else value = M.read(value, part.key) end
+      if part.kind == "name" and part.key == "count" and d.kind then
+        value = select(2, M.elements(value))
+      elseif part.kind == "member" then
+        value = d.store[part.key]
+      else
+        value = M.read(value, part.key)
+      end
     end
     return value
   end
@@ -223,7 +227,9 @@ return function(M)
 
     local function value_of(object, step, source)
       local value = compute(source, object, step, path)
-      derived[#derived + 1] = {object = object, step = step, value = value, path = path, source = source}
+      derived[#derived + 1] = {
+        object = object, step = step, value = value, path = path, source = source,
+      }
       return value
     end
     local function end_of(object, operator)
@@ -253,7 +259,9 @@ return function(M)
       local inner, below = {stored = {}, derived = {}, digits = {}, labels = labels}, M.parse(path)
       -- A union of collections looks at all that they hold.
       if operator:find "nionOf[AS]" then below[#below + 1] = {kind = "every", text = "*"} end
-      for _, element in ipairs((M.elements(object))) do M.walk(element, below, supposed, inner, i + 1) end
+      for _, element in ipairs((M.elements(object))) do
+        M.walk(element, below, supposed, inner, i + 1)
+      end
     end
 
     function visit(object, i)
@@ -286,7 +294,9 @@ return function(M)
       elseif kind == "digits" and path.anchors and path.anchors[i] then
         local anchor = path.anchors[i][object]
         -- A list that has just come is anchored at the flush; nothing there is no object.
-        if anchor ~= nil and anchor ~= NONE then labels[#labels + 1] = {object, tostring(key), i} end
+        if anchor ~= nil and anchor ~= NONE then
+          labels[#labels + 1] = {object, tostring(key), i}
+        end
         out.digits[#out.digits + 1] = {object, i, is_spread}
         if anchor ~= NONE then visit(anchor, i + 1) end
       elseif d.lazy[key] then
@@ -295,7 +305,9 @@ return function(M)
         if property.cached then return visit(value_of(object, i, property), i + 1) end
         -- Without a cache it announces its dependencies, as if they were on the path (Z3).
         local announced = {stored = {}, derived = {}, digits = {}, labels = {}}
-        for _, route in ipairs(property.routes) do M.walk(route[1], route[2], compute, announced) end
+        for _, route in ipairs(property.routes) do
+          M.walk(route[1], route[2], compute, announced)
+        end
         -- They are told as changes of the property.
         for _, list in ipairs {"stored", "derived"} do
           for _, entry in ipairs(announced[list]) do

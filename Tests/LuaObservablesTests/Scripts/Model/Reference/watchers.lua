@@ -43,7 +43,11 @@ return function(M)
     local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
     M.tracer = tracer
     if ok then return value end
-    if type(source) == "table" then M.report(value, "getter", source.name) else M.report(value, "loop") end
+    if type(source) == "table" then
+      M.report(value, "getter", source.name)
+    else
+      M.report(value, "loop")
+    end
     return FAILED
   end
 
@@ -89,8 +93,8 @@ return function(M)
         if old == FAILED or old == NONE then old = nil end
         if entry.announced then old, new = nil, nil end
         change = change or {
-          path = path, key = entry.announced or part and part.key or entry.step, old = old, new = new,
-          paths = {},
+          path = path, key = entry.announced or part and part.key or entry.step,
+          old = old, new = new, paths = {},
         }
         table.insert(change.paths, path.text)
       end
@@ -132,7 +136,9 @@ return function(M)
   -- A list that a path without `*` reaches through other objects is anchored anew (P6).
   local function follow_routes(w, path)
     if not path.anchors then return end
-    for _, part in ipairs(path) do if part.kind ~= "name" and part.kind ~= "digits" then return end end
+    for _, part in ipairs(path) do
+      if part.kind ~= "name" and part.kind ~= "digits" then return end
+    end
     local route = M.walk(w.root, path, supposed)
     for _, place in ipairs(route.digits) do
       local chain = {}
@@ -203,7 +209,9 @@ return function(M)
     path = M.parse(path)
     set_anchors(w, path)
     path.held = {}
-    for i, part in ipairs(path) do path.held[i] = part.kind == "member" and M.object_of_key(part.key) end
+    for i, part in ipairs(path) do
+      path.held[i] = part.kind == "member" and M.object_of_key(part.key)
+    end
     -- What is written while its values are computed is no change on it.
     local values = M.walk(w.root, path, computed).derived
     w.paths[#w.paths + 1] = path
@@ -273,7 +281,8 @@ return function(M)
       path = change.path.text, key = change.key, old = change.old, new = change.new,
       paths = change.paths,
     }
-    protected(w.immediate and change and "immediate" or "watcher", w.name, w.callback, w.root, w.observer[1], told)
+    local kind = w.immediate and change and "immediate" or "watcher"
+    protected(kind, w.name, w.callback, w.root, w.observer[1], told)
     w.is_running = false
     if w.once and watchers[w.id] == w then finish(w) end
   end
@@ -454,27 +463,36 @@ return function(M)
           end
         end
         -- Where `*` is in the middle of a path its key is written.
-        for _, place in ipairs(before and before.known and before.value ~= nil and route.stored or {}) do
+        local stored = before and before.known and before.value ~= nil and route.stored
+        for _, place in ipairs(stored or {}) do
           if place[1] == object and place[2] == EVERY and not place[3] then
-            changed[#changed + 1] = {w, {path = path, key = name, old = before.value, paths = {path.text}}}
+            local told = {path = path, key = name, old = before.value, paths = {path.text}}
+            changed[#changed + 1] = {w, told}
           end
         end
         for _, entry in ipairs(before and route.derived or {}) do
           local part = entry.path[entry.step]
           local is_meant = entry.step == name or part and part.key == name
           if entry.object == object and is_meant and entry.value ~= nil then
-            changed[#changed + 1] = {w, {path = path, key = name, old = entry.value, paths = {path.text}}}
+            local told = {path = path, key = name, old = entry.value, paths = {path.text}}
+            changed[#changed + 1] = {w, told}
           end
         end
       end
     end
     M.hear(object, {}, store)
-    if data[object].lazy[name] or before and not before.cached and not is_named then changed = {} end
+    if data[object].lazy[name] or before and not before.cached and not is_named then
+      changed = {}
+    end
     for _, entry in ipairs(changed) do
       local w, change = entry[1], entry[2]
       if watchers[w.id] == w then
         if change.old == FAILED then change.old = nil end
-        if w.immediate then call_immediate(w, change) else w.due, anchored[w] = true, not w.paused or nil end
+        if w.immediate then
+          call_immediate(w, change)
+        else
+          w.due, anchored[w] = true, not w.paused or nil
+        end
       end
     end
   end
@@ -499,7 +517,9 @@ return function(M)
     local first, other = w.saved, change
     if change and w.differed_first then first, other = change, w.saved end
     w.saved, w.differed_first = nil, nil
-    if first and other then table.move(other.paths, 1, #other.paths, #first.paths + 1, first.paths) end
+    if first and other then
+      table.move(other.paths, 1, #other.paths, #first.paths + 1, first.paths)
+    end
     return first or other
   end
 
@@ -650,7 +670,9 @@ return function(M)
         local before, now = d.observed, M.observed(object)
         d.observed = now
         for label in next, now do
-          if not before[label] then protected("hook", "on_observed", d.hook, object, label, true) end
+          if not before[label] then
+            protected("hook", "on_observed", d.hook, object, label, true)
+          end
         end
         for label in next, before do
           if not now[label] then protected("hook", "on_observed", d.hook, object, label, false) end

@@ -36,7 +36,8 @@ import Testing
       local array, set = obs.array(list), obs.set_of(list)
       obs.observe_edits(array, function(_, edits) made[#made + 1] = edits end, {initial = true})
       obs.observe_edits(list, function(_, edits) made[#made + 1] = edits end, {immediate = true})
-      obs.observe(array, {"@sum", "count", "#1"}, function() made[#made + 1] = obs.get(array, "@sum") end)
+      obs.observe(array, {"@sum", "count", "#1"}, \
+      function() made[#made + 1] = obs.get(array, "@sum") end)
       obs.observe_keys(model, {"name", "list"}, function(_, old) made[#made + 1] = old end)
       local owner = {list = list}
       obs.copy_of(owner, "copy", "list")

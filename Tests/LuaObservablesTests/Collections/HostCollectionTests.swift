@@ -61,7 +61,8 @@ import Testing
     let numbers = ObservableArray([1, 2, 3])
     try run(
       """
-      fails("index 5 is out of range %(the array has 3 elements; 4 would append", function() a[5] = 1 end)
+      fails("index 5 is out of range %(the array has 3 elements; 4 would append", \
+      function() a[5] = 1 end)
       fails("hole at 1 of 3", function() a[1] = nil end)
       fails("integer indices, got string 'x'", function() a.x = 1 end)
       fails("values of type Int, not string", function() a[1] = "x" end)
@@ -71,8 +72,10 @@ import Testing
       fails("values of type Int, not table", function() a:set { {} } end)
       fails("index 5 is out of range %(the array has 3", function() a:insert(5, 1) end)
       fails("index 4 is out of range", function() a:remove(4) end)
-      fails("bad argument #1 to 'remove' %(position expected, got string", function() a:remove "x" end)
-      fails("bad argument #1 to 'append' %(array expected, got number; call it with ':'", function() a.append(1) end)
+      fails("bad argument #1 to 'remove' %(position expected, got string", \
+      function() a:remove "x" end)
+      fails("bad argument #1 to 'append' %(array expected, got number; call it with ':'", \
+      function() a.append(1) end)
       fails("no method 'apend' %(did you mean 'append'", function() return a.apend end)
       fails("script:%d+: .*'sort' %(function", function() a:sort(3) end)
       fails("changed while it was being sorted", function()
@@ -194,7 +197,8 @@ import Testing
       local function watch(path)
         obs.observe(herd, path, function() log[#log + 1] = path end)
       end
-      for _, path in ipairs { "#1", "*", "count", "name", "*.name", "@max.name", "2.name", "#2.name" } do
+      for _, path in ipairs { "#1", "*", "count", "name", "*.name", \
+      "@max.name", "2.name", "#2.name" } do
         watch(path)
       end
       local function told(f) f() obs.flush() local t = table.concat(log, " ") log = {} return t end
@@ -202,7 +206,8 @@ import Testing
       eq(told(function() herd:swap(1, 2) end), "#1 * name *.name #2.name")
       eq(told(function() herd[1].name = "c" end), "name *.name 2.name")
       eq(told(function() herd:remove(2) end), "* count name *.name @max.name #2.name")
-      eq(obs.get(herd, "@max.name"), "c") eq(obs.get(herd, "#1.name"), "c") eq(obs.get(herd, "count"), 1)
+      eq(obs.get(herd, "@max.name"), "c") eq(obs.get(herd, "#1.name"), "c") \
+      eq(obs.get(herd, "count"), 1)
       eq(table.concat(obs.observed_keys(herd), " "), "#1 #2 * 2 @max.name count")
       assert(obs.describe(herd):find "@max.name")
       eq(obs.stop(herd), 8)
@@ -234,14 +239,18 @@ import Testing
       eq(told(function() list:insert(1, 9) end), "insert@1 +9")
       eq(told(function() list:move(1, 3) end), "move@3<1 +9")
       eq(told(function() list[3] = 4 list:remove(1) end), "replace@3 -9 +4, remove@1 -1")
-      eq(told(function() map.a = 2 map.b = 3 set:add "y" end), "replace@a -1 +2, insert@b +3; insert@y +y")
-      obs.observe_edits(list, function(_, edits) log[#log + 1] = "all " .. words(edits) end, { initial = true })
+      eq(told(function() map.a = 2 map.b = 3 set:add "y" end), \
+      "replace@a -1 +2, insert@b +3; insert@y +y")
+      obs.observe_edits(list, function(_, edits) log[#log + 1] = "all " .. words(edits) end, \
+      { initial = true })
       eq(told(function() end), "all insert@1 +2, insert@2 +4")
-      obs.observe_keys(map, { "a", "c" }, function(k, old, new) log[#log + 1] = k .. tostring(old) .. tostring(new) end)
+      obs.observe_keys(map, { "a", "c" }, \
+      function(k, old, new) log[#log + 1] = k .. tostring(old) .. tostring(new) end)
       obs.stop(list)
       eq(told(function() map.a = 5 map.c = 1 end), "replace@a -2 +5, insert@c +1; a25; cnil1")
       local now = {}
-      obs.observe(list, "*", function(_, _, c) now[#now + 1] = c.key .. ":" .. tostring(c.old) .. ">" .. tostring(c.new) end,
+      obs.observe(list, "*", function(_, _, c) \
+      now[#now + 1] = c.key .. ":" .. tostring(c.old) .. ">" .. tostring(c.new) end,
         { immediate = true })
       list[2] = 8
       eq(now[1], "2:4>8")
@@ -264,7 +273,10 @@ import Testing
       try test.host.set("list", to: list)
       try test.host.set("called", to: test.host.state.function("called") { () in log += 1 })
       try test.host.run(
-        "obs = require 'obs' local l = list obs.observe(l, '*', function() called(l) end) list = nil"
+        """
+        obs = require 'obs' local l = list obs.observe(l, '*', function() called(l) end) \
+        list = nil
+        """
       )
       try test.collect()
       list.append(2)

@@ -21,9 +21,11 @@ struct SeveralLoopsScriptTests {
         """
         local obs = require "obs"
         log = ""
-        obs.observe({ creature = creature }, "creature.name", function(t) log = log .. t.creature.name end)
+        obs.observe({ creature = creature }, "creature.name", \
+        function(t) log = log .. t.creature.name end)
         upper = {}
-        obs.computed(upper, "name", { { creature, "name" } }, function() return creature.name:upper() end)
+        obs.computed(upper, "name", { { creature, "name" } }, \
+        function() return creature.name:upper() end)
         obs.observe(upper, "name", function(upper) log = log .. upper.name end)
         keep = obs.array { creature }
         obs.observe(keep, "name", function() log = log .. "." end)
