@@ -44,7 +44,9 @@ return function(M)
     for i = 1, length do write(i) end
     for _, key in ipairs(M.keys(object)) do if wanted[key] == nil then write(key) end end
     for key in next, wanted do write(key) end
-    if #writes > 0 then M.commit(object, writes) end
+    if #writes > 0 then
+      M.batch(function() for _, write in ipairs(writes) do M.commit(object, {write}) end end)
+    end
   end
   function M.clear(object) M.assign(object, {}) end
 
