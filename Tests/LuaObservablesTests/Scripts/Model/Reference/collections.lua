@@ -30,7 +30,9 @@ return function(M)
   function M.assign(object, other)
     local d, writes, wanted = data[object], {}, {}
     if d.kind == "array" then return become(object, M.list_of(other)) end
-    if d.kind == "set" then return M.set_members(object, M.list_of(other)) end
+    if d.kind == "set" then
+      return M.batch(function() M.set_members(object, M.list_of(other)) end)
+    end
     for key, value in M.lua.next, other do if not d.lazy[key] then wanted[key] = value end end
     -- Lists are shortened from their ends, and written from their beginnings.
     local length, listed = #wanted, {}
@@ -191,16 +193,16 @@ return function(M)
     for value, number in next, numbers do if key == "&table:" .. number then return value end end
   end
   local function update(set, wanted)
-    local writes = {}
+    local has_changed = false
     for _, entry in ipairs(wanted) do
       local key = Set.key_of(set, entry[1])
       local value = entry[2] and entry[1] or nil
       if (data[set].store[key] ~= nil) ~= (value ~= nil) then
-        writes[#writes + 1] = {key, value, entry[1]}
+        M.commit(set, {{key, value, entry[1]}})
+        has_changed = true
       end
     end
-    if #writes > 0 then M.commit(set, writes) end
-    return #writes > 0
+    return has_changed
   end
   local function each(list, is_member)
     local wanted = {}

@@ -484,9 +484,11 @@ return function(M)
     if data[object].lazy[name] or before and not before.cached and not is_named then
       changed = {}
     end
+    local told = {}
     for _, entry in ipairs(changed) do
       local w, change = entry[1], entry[2]
-      if watchers[w.id] == w then
+      if watchers[w.id] == w and not told[w] then
+        told[w] = true
         if change.old == FAILED then change.old = nil end
         if w.immediate then
           call_immediate(w, change)
