@@ -310,18 +310,7 @@ static int construct(lua_State *L) {
 
 /* Remembers the record at 2 of the class at 1. [-0, +0, m] */
 static void remember(lua_State *L) {
-  clua_pushshared(L, CLUA_SHARED_MODELS);
-  if (lua_type(L, -1) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_setiuservalue(L, -3, CLUA_SHARED_MODELS);
-  }
+  clua_pushsharedtable(L, CLUA_SHARED_MODELS, "k");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
   lua_rawset(L, -3);

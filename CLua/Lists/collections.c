@@ -323,20 +323,8 @@ void clua_pushconstructors(lua_State *L) {
 /* Pushes the tables object -> number and number -> object, both weak. The first has the last number
    under `true`. [-0, +2, m] */
 static void push_numbers(lua_State *L) {
-  for (int i = 0; i < 2; i++) {
-    clua_pushshared(L, CLUA_SHARED_NUMBERS + i);
-    if (lua_type(L, -1) == LUA_TTABLE) continue;
-    lua_pop(L, 1);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushstring(L, i ? "v" : "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_setiuservalue(L, -3, CLUA_SHARED_NUMBERS + i);
-    lua_replace(L, -2);
-  }
+  clua_pushsharedtable(L, CLUA_SHARED_NUMBERS, "k");
+  clua_pushsharedtable(L, CLUA_SHARED_NUMBERED, "v");
 }
 
 void clua_pushmembername(lua_State *L) {

@@ -19,6 +19,25 @@ void clua_pushshared(lua_State *L, int which) {
   lua_replace(L, -2);
 }
 
+void clua_pushsharedtable(lua_State *L, int which, const char *mode) {
+  clua_pushshared(L, which);
+  if (lua_type(L, -1) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushweak(L, mode);
+  lua_pushvalue(L, -1);
+  lua_setiuservalue(L, -3, which);
+  lua_replace(L, -2);
+}
+
+void clua_pushweak(lua_State *L, const char *mode) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushstring(L, mode);
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+}
+
 /* ---- Nodes: life ---------------------------------------------------------------------------- */
 
 static void link_node(clua_node *node, clua_shared *shared) {
@@ -231,17 +250,9 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_pushcfunction(L, node_gc);
   lua_setfield(L, -2, "__gc");
   lua_setiuservalue(L, userdata, CLUA_SHARED_NODE_METATABLE);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  clua_pushweak(L, "v");
   shared->tables = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  clua_pushweak(L, "v");
   shared->cells = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);
   shared->threads = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -251,11 +262,7 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_pushliteral(L, "kv");
   lua_setfield(L, -2, "__mode");
   lua_setiuservalue(L, userdata, CLUA_SHARED_WEAK);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "k");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  clua_pushweak(L, "k");
   lua_setiuservalue(L, userdata, CLUA_SHARED_CLASSES);
   clua_install_metatables(L, userdata);
   clua_install_base(L, shared);

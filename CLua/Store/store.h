@@ -148,6 +148,11 @@ extern const char clua_node_key, clua_shared_key;
 clua_shared *clua_shared_of(lua_State *L);
 /// Pushes one of the state's shared values. [-0, +1, -]
 void clua_pushshared(lua_State *L, int which);
+/// Pushes one of its shared tables, which is made, weak as `mode` says, when it is used
+/// first. [-0, +1, m]
+void clua_pushsharedtable(lua_State *L, int which, const char *mode);
+/// Pushes a new table that is weak as `mode` says. [-0, +1, m]
+void clua_pushweak(lua_State *L, const char *mode);
 
 /// The node behind the metatable of `index`; ended ones too. Pushes the metatable and the node's
 /// userdata where there is one. [-0, +(0|2), -]
