@@ -212,22 +212,36 @@ extension Engine {
     var refreshed = Refreshed()
     forEachWireWithWork(of: watcher) { wire in
       while let link = takeDirty(wire) {
-        let isOfAll = link.pointee.slot?.pointee.isEvery == true && link.isWhole
-        let lazy = isOfAll ? changedLazy(at: link) : link.pointee.slot?.pointee.lazy?.identity
-        guard isOfAll ? lazy != nil : refreshDerived(link), refreshed.path == nil else { continue }
-        refreshed = Refreshed(path: wire.pointee.path.takeUnretainedValue(), lazy: lazy)
+        guard let change = derivedChange(at: link), refreshed.path == nil else { continue }
+        refreshed = Refreshed(path: wire.pointee.path.takeUnretainedValue(), lazy: change.lazy)
       }
     }
     return refreshed
   }
 
-  func refreshDerived(_ link: LinkRef) -> Bool {
-    guard let node = link.pointee.slot?.pointee.node, !node.isDead else { return false }
-    if let slot = link.pointee.slot, let lazy = slot.pointee.lazy {
-      return refreshLazy(link, lazy)
+  func refreshDerived(_ link: LinkRef) -> Bool { derivedChange(at: link) != nil }
+
+  /// A value at a link is another one than the one that was delivered last.
+  private struct DerivedChange {
+    /// The lazy property that has it; nil for an operator, or a size.
+    var lazy: WatcherID?
+  }
+
+  private func derivedChange(at link: LinkRef) -> DerivedChange? {
+    guard let slot = link.pointee.slot, !slot.pointee.node.isDead else { return nil }
+    if let lazy = slot.pointee.lazy {
+      let name = lazy.identity
+      return refreshLazy(link, lazy) ? DerivedChange(lazy: name) : nil
     }
+    if link.state == nil, link.kind == .every {
+      return changedLazy(at: link).map { DerivedChange(lazy: $0) }
+    }
+    return refreshComputed(link, on: slot.pointee.node) ? DerivedChange() : nil
+  }
+
+  /// Takes the value of an operator, or a size, anew.
+  private func refreshComputed(_ link: LinkRef, on node: NodeRef) -> Bool {
     guard let state = link.state else {
-      if link.kind == .every { return changedLazy(at: link) != nil }
       guard let value = node.kind.derivedValue(link.component, of: node),
         value != link.pointee.derived
       else { return false }
