@@ -32,6 +32,21 @@ extension LuaHost {
     ]
   }
 
+  /// Gives the prelude the flags of declarations, in the table on top of the stack.
+  ///
+  /// [-0, +0, -]
+  func setLazyFlags(_ L: OpaquePointer) throws(LuaError) {
+    let flags = [
+      ("LOADED", CLUA_LAZY_LOADED), ("READONLY", CLUA_LAZY_READONLY), ("ARMED", CLUA_LAZY_ARMED),
+      ("UNCACHED", CLUA_LAZY_UNCACHED), ("TRACKED", CLUA_LAZY_TRACKED),
+      ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY),
+    ]
+    for (name, flag) in flags {
+      lua_pushinteger(L, lua_Integer(flag))
+      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+    }
+  }
+
   /// definition(function) → "file:line", or nil for what is no function of a script.
   private func definition(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 1)

@@ -99,6 +99,7 @@ extension LuaHost {
     try state.check(clua_try_setfield(L, -2, "flush", 5), L)
     try setConstructors(L)
     try setModelFunctions(L)
+    try setLazyFlags(L)
     let callers: [(String, lua_CFunction)] = [
       ("call_plainly", clua_callplainly), ("outer", clua_outer),
     ]

@@ -4,9 +4,6 @@ local core, obs = ...
 local ipairs, pcall, type = ipairs, pcall, type
 local bad_argument, check_observed = core.bad_argument, core.check_observed
 
--- As in clua_lazy.h.
-local WRITTEN = 32
-
 local function names_of(names)
   if type(names) == "table" then
     if #names == 0 then bad_argument(2, "backed", "the list of names is empty") end
@@ -42,7 +39,7 @@ function obs.backed(target, names, store)
   end
   for _, name in ipairs(names) do
     core.declare(target, name, {
-      get = get, write = write, flags = WRITTEN, site = core.definition(get),
+      get = get, write = write, flags = core.WRITTEN, site = core.definition(get),
       deps = is_heard and { { store, obs.path(name) } } or nil,
     })
   end

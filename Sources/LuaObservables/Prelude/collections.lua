@@ -136,8 +136,6 @@ end
 -- Copies
 -- -------------------------------------------------------------------------------------------
 
-local COPY = 64 -- CLUA_LAZY_COPY
-
 -- A collection of the same kind that nobody can change; what is no collection as it is.
 local function copied(value)
   local kind = kind_of(value)
@@ -164,7 +162,7 @@ function obs.copy_of(target, name, source)
   local declaration = core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, nil, "copy_of", 3)
-  declaration.flags = declaration.flags | COPY
+  declaration.flags = declaration.flags | core.COPY
   core.declare(target, name, declaration)
 end
 

@@ -7,8 +7,8 @@ local string_format, string_sub = string.format, string.sub
 local bad_argument, check_function, check_observed =
   core.bad_argument, core.check_function, core.check_observed
 
--- As in clua_lazy.h.
-local LOADED, READONLY, ARMED, UNCACHED, TRACKED = 1, 2, 4, 8, 16
+local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
+  core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
 
 -- Declarations -----------------------------------------------------------------------------------
 
