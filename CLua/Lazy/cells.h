@@ -49,8 +49,8 @@ int clua_cellflags(lua_State *L, int cell);
 void clua_setstored(lua_State *L, int cell, int value);
 /// Takes the value on top for the present one; the store gets it when it is read next. [-1, +0, -]
 clua_computation clua_take(lua_State *L, int cell, int compare);
-/// The declaration was taken back: a getter that is running stores nothing in the table. [-0, +0,
-/// -]
+/// The declaration was taken back: a getter that is running stores nothing in the table.
+/// [-0, +0, -]
 void clua_retirecell(lua_State *L, int cell);
 /// Keeps the error on top, and the traceback that was left. [-1, +0, -]
 void clua_keeperror(lua_State *L, int cell);

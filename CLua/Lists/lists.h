@@ -38,15 +38,15 @@ void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_In
 /// Takes an element out and pushes it. [-0, +1, m]
 void clua_listremove(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position);
-/// Writes the values first…first + count - 1 of the list at `source` to `position` and on. [-0, +0,
-/// m]
+/// Writes the values first…first + count - 1 of the list at `source` to `position` and on.
+/// [-0, +0, m]
 void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
                     lua_Integer position, int source, lua_Integer first, lua_Integer count);
 /// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that
 /// is nil. [-0, +0, e]
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
-/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again. [-0,
-/// +1, m]
+/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again.
+/// [-0, +1, m]
 void clua_pushsortguard(lua_State *L, clua_node *node);
 
 /* ---- Collections ---------------------------------------------------------------------------- */

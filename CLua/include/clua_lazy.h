@@ -95,8 +95,8 @@ bool clua_isgetterthread(lua_State *L, int index);
 /// Pops an error and keeps it in a cell. [-1, +0, -]
 void clua_lazy_fail(lua_State *L, lua_Integer number);
 /// Pushes the error of the last computation, nil where there is none; its traceback is left for
-/// clua_pushtraceback, or for the traceback of who reads the property, in whom it is `raised`. [-0,
-/// +1, -]
+/// clua_pushtraceback, or for the traceback of who reads the property, in whom it is `raised`.
+/// [-0, +1, -]
 void clua_lazy_pusherror(lua_State *L, lua_Integer number, bool raised);
 /// Forgets it. [-0, +0, -]
 void clua_lazy_forgeterror(lua_State *L, lua_Integer number);

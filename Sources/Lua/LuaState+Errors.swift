@@ -51,8 +51,9 @@ extension LuaState {
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
   }
 
-  /// The error that a Swift function has thrown, if that is the error value at an index. [-0, +0,
-  /// -]
+  /// The error that a Swift function has thrown, if that is the error value at an index.
+  ///
+  /// [-0, +0, -]
   package func underlyingError(at index: CInt, of L: OpaquePointer) -> (any Error)? {
     clua_toerror(L, index).map {
       Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue().error

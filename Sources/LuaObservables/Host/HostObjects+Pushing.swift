@@ -43,8 +43,8 @@ extension HostObjects {
 
   /// Pushes what a loop over an object is given in place of a value that scripts cannot have.
   ///
-  /// It is the error, as a value that reads as its sentence. Errors of other kinds are thrown. [-0,
-  /// +1, -]
+  /// It is the error, as a value that reads as its sentence. Errors of other kinds are thrown.
+  /// [-0, +1, -]
   func push(placeholderFor error: LuaError, to L: OpaquePointer) throws(LuaError) {
     guard error.isOfConversion else { throw error }
     host.state.pushError(Unconvertible(error: error), to: L)
