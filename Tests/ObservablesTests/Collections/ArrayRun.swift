@@ -76,7 +76,8 @@ final class ArrayRun {
     case .price(let article, let price):
       if prices[article] != price {
         for entry in entries where entry.isActive && entry.article == article {
-          if case .elementPrice = entry.watch, model.contains(article) { entry.must = true }
+          // Also while the article is out of the list: the price is another one when it is back.
+          if case .elementPrice = entry.watch { entry.must = true }
         }
       }
       prices[article] = price

@@ -22,8 +22,7 @@ struct ModelGenerator {
   private var hasImmediates = true
 
   init(seed: Int) {
-    // Else each seed would give the numbers of another one, without some at the start.
-    random = SeededGenerator(seed: Int((UInt64(seed) &* 0xD134_2543_DE82_EF95) >> 1))
+    random = SeededGenerator(seed: seed)
     hasLazies = !chance(3)
     hasImmediates = !chance(3)
   }

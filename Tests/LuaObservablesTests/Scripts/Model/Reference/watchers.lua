@@ -80,13 +80,16 @@ return function(M)
   end
 
   -- The values of a watcher that are others than those delivered last (Z4, Z8), as a change, and
-  -- all of them. One that failed counts as it did before.
-  local function difference(w, compute)
+  -- all of them. One that failed counts as it did before. `only` is the path to look at, if not
+  -- all.
+  local function difference(w, compute, only)
     local now, change = derived_of(w, compute), nil
     for _, entry in ipairs(now) do
       local before = delivered(w, entry.object, entry.step, entry.path)
       if entry.value == FAILED then
         if before then entry.value = before.value end
+      elseif only and entry.path ~= only then
+        -- The other paths are looked at when the watcher's turn comes.
       elseif before and not M.same_result(before.value, entry.value) then
         local part, path = entry.path[entry.step], entry.told or entry.path
         local old, new = before.value, entry.value
@@ -238,9 +241,10 @@ return function(M)
     return handle, w
   end
 
-  -- Takes a path from a watcher; a pending call stays pending while there are others (L5).
+  -- Takes a path from a watcher; a call that this path made pending stays so while there are others
+  -- (L5).
   local function remove_path(w, path)
-    local change = difference(w, supposed)
+    local change = difference(w, supposed, path)
     if change and w.immediate then w.saved = w.saved or change elseif change then w.due = true end
     for i = #w.paths, 1, -1 do if w.paths[i] == path then table.remove(w.paths, i) end end
     if #w.paths == 0 then finish(w) end
