@@ -68,9 +68,8 @@ end
 function obs.clear(collection)
   check_observed(collection, 1, "clear")
   local kind = kind_of(collection)
-  if kind == "array" or kind == "set" then
-    return core.written(pcall(collection.clear, collection))
-  end
+  if kind == "array" then return core.written(pcall(collection.clear, collection)) end
+  if kind == "set" then return in_one(collection.clear, collection) end
   if type(collection) == "table" then return in_one(clear_table, collection) end
   if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
   return core.assign(collection, {})

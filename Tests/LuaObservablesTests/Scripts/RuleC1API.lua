@@ -203,6 +203,22 @@ check("C13: assign and clear leave lazy keys alone, read or not", function()
     eq(t.double, 8)
   end
 end)
+check("C13: clear and assign are one operation to immediate watchers, of any collection", function()
+  for _, make in ipairs {
+    function() return { 1, 2 } end, function() return obs.array { 1, 2 } end,
+    function() return obs.set_of { 1, 2 } end,
+    function() return obs.dictionary { a = 1, b = 2 } end,
+  } do
+    for _, change in ipairs {
+      obs.clear, function(collection) obs.assign(collection, { 3, 4, 5 }) end,
+    } do
+      local collection, calls = make(), 0
+      obs.observe(collection, "*", function() calls = calls + 1 end, { immediate = true })
+      change(collection)
+      eq(calls, 1)
+    end
+  end
+end)
 check("assign makes a set equal to the values of whatever it is given, and an array to a "
   .. "list only", function()
   local set, array = obs.set_of { 7 }, obs.array { 1 }
