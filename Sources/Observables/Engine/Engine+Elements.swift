@@ -68,7 +68,7 @@ extension Engine {
     }
     anchoring = watcher
     defer { anchoring = nil }
-    return rewire(watcher)
+    return rewire(watcher, isItsTurn: true)
   }
 
   private func departure(of link: LinkRef) -> Departure {

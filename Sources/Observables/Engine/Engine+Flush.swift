@@ -209,8 +209,8 @@ extension Engine {
         continue
       }
       names.append(title(watcher))
-      guard rewire(watcher) else { continue }
       watcher.pointee.flags.subtract([.pending, .certain, .judging])
+      guard rewire(watcher) else { continue }
       releaseAnchor(of: watcher, on: root)
     }
     report(.retriggered(watchers: names, turns: turns))

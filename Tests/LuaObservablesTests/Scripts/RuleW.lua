@@ -17,6 +17,25 @@ local function has(text, part)
 end
 
 -- W1
+check("W1, Z4: asking loses no call behind an element that was the first one before", function()
+  for _, asks in ipairs { false, true } do
+    local first, other, calls = {}, {}, 0
+    local list = obs.array { first }
+    obs.observe(list, "@first.a", function() calls = calls + 1 end)
+    list:set { other }
+    if asks then obs.observed_keys(other) end
+    first.a = true
+    list:set { first }
+    obs.flush()
+    eq(calls, 1)
+    list:set { other }
+    if asks then obs.observed_keys(other) end
+    other.a = 1
+    list:set { first }
+    obs.flush()
+    eq(calls, 1)
+  end
+end)
 check("W1: observed keys are strings", function()
   local t = { "a", "b", u = { x = 1 } }
   eq(keys(t), "")

@@ -118,35 +118,52 @@ extension Engine {
 
   /// Makes the links of a watcher follow the objects that lie on its paths now.
   ///
+  /// The first and the last element of a list are derived values: another one calls only if it is
+  /// still another one in the watcher's turn (Z4). Until then what lies below stays wired to the
+  /// element that was delivered, since what is written to that one counts if it comes back.
+  ///
   /// False when the watcher ended meanwhile.
   @discardableResult
-  func rewire(_ watcher: WatcherRef) -> Bool {
+  func rewire(_ watcher: WatcherRef, isItsTurn: Bool = false) -> Bool {
     var wire = watcher.pointee.wiresWithWork
     while let current = wire {
-      if current.pointee.stale != nil { return rewireStale(watcher) }
+      if current.pointee.stale != nil { return rewireStale(watcher, isItsTurn: isItsTurn) }
       wire = current.pointee.nextWithWork
     }
     return true
   }
 
-  private func rewireStale(_ watcher: WatcherRef) -> Bool {
-    wiring(watcher) {
+  private func rewireStale(_ watcher: WatcherRef, isItsTurn: Bool) -> Bool {
+    let flags = watcher.pointee.flags
+    let keepsEnds =
+      !isItsTurn && flags.contains(.pending)
+      && flags.isDisjoint(with: [.certain, .immediate, .lazy])
+    var kept: [LinkRef] = []
+    func follow(_ link: LinkRef) {
+      if keepsEnds, link.state?.role == .end { kept.append(link) } else { rewire(link) }
+    }
+    return wiring(watcher) {
       forEachWireWithWork(of: watcher) { wire in
         while let first = takeStale(wire) {
-          if wire.pointee.stale == nil { rewire(first) } else { rewire(first, andOthersOf: wire) }
+          if wire.pointee.stale == nil {
+            follow(first)
+          } else {
+            rewire(first, andOthersOf: wire, follow)
+          }
         }
       }
+      for link in kept where !link.pointee.isDead { markStale(link) }
     }
   }
 
   /// The nearest to the root first: what is below a replaced object goes, and need not look again.
-  private func rewire(_ first: LinkRef, andOthersOf wire: WireRef) {
+  private func rewire(_ first: LinkRef, andOthersOf wire: WireRef, _ follow: (LinkRef) -> Void) {
     var links = [first]
     while let link = takeStale(wire) { links.append(link) }
     // Those of one step in the order of their marks.
     links.reverse()
     links.sort { $0.pointee.step < $1.pointee.step }
-    for link in links where !link.pointee.isDead { rewire(link) }
+    for link in links where !link.pointee.isDead { follow(link) }
   }
 
   private func rewire(_ link: LinkRef) {

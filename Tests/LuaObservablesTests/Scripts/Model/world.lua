@@ -176,7 +176,8 @@ local function vocabulary(self, lua)
     end
     return lua.obs.observe_edits(object, hear, options)
   end
-  -- Who is observed by how many. Behind a property that became invalid in this turn, it is open.
+  -- Who is observed by how many. Behind a property that became invalid in this turn, and behind
+  -- the end of a list that is another one, it is open.
   function env.say_counts(object)
     local texts = {}
     for _, key in ipairs(lua.obs.observed_keys(object)) do
@@ -185,7 +186,7 @@ local function vocabulary(self, lua)
     end
     table.sort(texts)
     table.insert(self.log, {text = "observed", answer = table.concat(texts, " "),
-      is_open = lua.is_any_invalid and lua.is_any_invalid()})
+      is_open = lua.is_wiring_open and lua.is_wiring_open()})
   end
 
   -- The functions that change plain tables in several steps, or in one. What immediate watchers are
@@ -276,7 +277,7 @@ local function reference_functions(M)
     return p and M.is_open(p)
   end
   function lua.configure(object, value) M.data[object].store.b = value end
-  lua.is_any_invalid = M.is_any_invalid
+  function lua.is_wiring_open() return M.is_any_invalid() or M.is_any_end_moved() end
   function lua.collect()
     collectgarbage()
     collectgarbage()

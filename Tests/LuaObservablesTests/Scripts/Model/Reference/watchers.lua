@@ -105,6 +105,22 @@ return function(M)
     return change, now
   end
 
+  -- Whether the first or last element of a list, in the middle of a path, is another one than was
+  -- delivered: its watcher follows it in the flush.
+  function M.is_any_end_moved()
+    for _, w in next, watchers do
+      for _, entry in ipairs(derived_of(w, supposed)) do
+        local part = entry.path[entry.step]
+        local before = delivered(w, entry.object, entry.step, entry.path)
+        if part and (part.key == "first" or part.key == "last") and before
+            and not M.same_result(before.value, entry.value) then
+          return true
+        end
+      end
+    end
+    return false
+  end
+
   -- What came to be on a watcher's paths without a change of its own counts from now on.
   local function remember(w, entries)
     for _, entry in ipairs(entries) do
@@ -428,8 +444,8 @@ return function(M)
     M.tracer = tracer
   end
 
-  -- A property that was never computed is about to be assigned: those that watch all properties are
-  -- called for that, whatever the value.
+  -- An invalid property is about to be assigned: those that watch all properties and have not heard
+  -- of it are called for that, whatever the value.
   function M.expose(p)
     for _, w in ipairs(in_order()) do
       for _, path in ipairs(w.paths) do
