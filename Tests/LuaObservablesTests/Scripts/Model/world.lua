@@ -153,6 +153,9 @@ local function vocabulary(self, lua)
       if is_of_list(path) then entry.is_of_list = true end
       entry.paths[path] = true
     end
+    -- Which of several members of a set comes first is open.
+    local key = change.key
+    if key ~= nil and (key == change.old or key == change.new) then entry.is_of_list = true end
     self.log[#self.log + 1] = entry
     return true
   end
@@ -412,6 +415,7 @@ function worlds.reference(statements, mode)
     limit = RETRIGGER_TURNS,
     report = function(...) return reporter(self)(...) end,
     needed = function() end, spoiled = function() end, overridden = function() end,
+    opened = function() self.open_from = self.open_from or #self.log end,
   }
   self = new(reference_functions(M), mode)
   collectgarbage "stop"
@@ -458,14 +462,15 @@ local function shown(line)
   return ("%s %s: %s"):format(line.text, joined(line.paths, " or "), line.detail)
 end
 
--- nil, or the first line in which two logs differ, with what comes before it.
+-- nil, or the first line in which two logs differ, with what comes before it. Behind what the rules
+-- leave open, a difference is none.
 function worlds.difference(a, b)
   local i, before = 1, {}
   while a.log[i] and is_as(a.log[i], b.log[i]) do
     before[i] = shown(a.log[i])
     i = i + 1
   end
-  if not a.log[i] and not b.log[i] then return nil end
+  if not a.log[i] and not b.log[i] or b.open_from and i > b.open_from then return nil end
   return ("  %s\nthe program:\n  %s\nthe reference:\n  %s\nerrors: %s"):format(
     table.concat(before, "\n  ", math.max(1, i - 12)), shown(a.log[i]), shown(b.log[i]),
     table.concat(a.errors, "; "))

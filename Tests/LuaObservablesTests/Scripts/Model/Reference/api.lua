@@ -8,7 +8,8 @@ end
 
 -- `told.report(error, kind, name)` hears of the errors of callbacks, `told.needed(property)` that
 -- the value of a lazy one is asked for, `told.spoiled(property)` that it may have to be computed
--- again, and `told.overridden(property)` that it was assigned.
+-- again, `told.overridden(property)` that it was assigned, and `told.opened()` that the rules leave
+-- open what `*` hears from here on (Z3).
 return function(told)
   local M = {scopes = {}}
   for name, f in next, told do M[name] = f end

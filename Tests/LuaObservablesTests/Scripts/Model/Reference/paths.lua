@@ -285,10 +285,16 @@ return function(M)
         if path[i + 1] then return visit_each(M.values(object), i + 1) end
         -- C13: copies have nothing to do with lazy keys.
         if path.is_of_copy then return end
-        -- Z3: what is not valid is not computed for it, but what once was.
+        -- Z3: what is not valid is not computed for it, but what once was: it is heard from a flush
+        -- on. Whether one is that became invalid before it came to be on this path, or before the
+        -- flush after, is open.
         path.heard = path.heard or setmetatable({}, {__mode = "k"})
         for name, property in next, d.lazy do
-          if M.is_valid(property) then path.heard[property] = true end
+          local since = path.heard[property]
+          if M.is_valid(property) then path.heard[property] = since or M.flushes
+          elseif property.known and (not since or path.begun and since == M.flushes) then
+            M.opened()
+          end
           if path.heard[property] then value_of(object, name, property) end
         end
       elseif kind == "digits" and path.anchors and path.anchors[i] then

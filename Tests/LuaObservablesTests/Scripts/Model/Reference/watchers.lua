@@ -9,6 +9,8 @@ return function(M)
   -- id → watcher; ids go up. A watcher belongs to what it observes (L1).
   local watchers = setmetatable({}, {__mode = "v"})
   local count, batch_depth, is_flushing = 0, 0, false
+  -- How many flushes there were.
+  M.flushes = 1
   -- What is about to be called keeps its object alive (L2). What to tell when an object dies, by
   -- id.
   local anchored, ends = {}, {}
@@ -233,7 +235,8 @@ return function(M)
     end
     -- What is written while its values are computed is no change on it.
     local values = M.walk(w.root, path, computed).derived
-    w.paths[#w.paths + 1] = path
+    for property in next, path.heard or {} do path.heard[property] = 0 end
+    w.paths[#w.paths + 1], path.begun = path, true
     remember(w, values)
   end
 
@@ -402,6 +405,12 @@ return function(M)
     for _, w in ipairs(all) do heard[w], derives[w] = heard_by(w, object, changes) end
     local spoil = M.dependents(object, changes)
     store()
+    -- A batch tells the write, not what it made invalid.
+    for _, w in ipairs(all) do
+      if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
+        w.saved = told(w, heard[w])
+      end
+    end
     spoil()
     local eager, is_to_compare = {}, {}
     for _, w in ipairs(all) do
@@ -462,6 +471,7 @@ return function(M)
   -- delivered; who has a plain key on its paths now is told of another value.
   function M.convert(object, name, store)
     local before = data[object].lazy[name]
+    local last = before and M.is_valid(before) and before.value or nil
     local changed, is_named = {}, false
     for _, w in ipairs(in_order()) do
       for _, path in ipairs(w.paths) do
@@ -486,7 +496,7 @@ return function(M)
         local stored = before and before.known and before.value ~= nil and route.stored
         for _, place in ipairs(stored or {}) do
           if place[1] == object and place[2] == EVERY and not place[3] then
-            local told = {path = path, key = name, old = before.value, paths = {path.text}}
+            local told = {path = path, key = name, old = last, paths = {path.text}}
             changed[#changed + 1] = {w, told}
           end
         end
@@ -600,7 +610,7 @@ return function(M)
     end
     is_flushing = true
     for w in next_one do ran[w], calls = true, calls + 1 end
-    is_flushing, M.has_assigned = false, false
+    is_flushing, M.has_assigned, M.flushes = false, false, M.flushes + 1
     return calls
   end
 
