@@ -336,20 +336,20 @@ return function(M)
   -- Makes the calls of a list, {watcher, make} each, in order; before it is told of a newer change,
   -- a watcher is told those that lists under way still have for it.
   local lists = {}
-  local function make(list)
-    table.insert(lists, list)
-    for _, entry in ipairs(list) do
-      local w = entry[1]
-      for _, outer in ipairs(lists) do
-        for _, due in ipairs(outer) do
-          if due[1] == w and due[2] then
-            local tell = due[2]
-            due[2] = nil
-            if watchers[w.id] == w then tell() end
-          end
+  local function make_calls_of(w)
+    for _, list in ipairs(lists) do
+      for _, due in ipairs(list) do
+        if due[1] == w and due[2] then
+          local tell = due[2]
+          due[2] = nil
+          if watchers[w.id] == w then tell() end
         end
       end
     end
+  end
+  local function make(list)
+    table.insert(lists, list)
+    for _, entry in ipairs(list) do make_calls_of(entry[1]) end
     table.remove(lists)
   end
 
@@ -408,7 +408,9 @@ return function(M)
     -- A batch tells the write, not what it made invalid.
     for _, w in ipairs(all) do
       if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
-        w.saved = told(w, heard[w])
+        local change = told(w, heard[w])
+        if change then make_calls_of(w) end
+        w.saved = w.saved or change
       end
     end
     spoil()
