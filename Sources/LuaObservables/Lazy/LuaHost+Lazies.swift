@@ -241,11 +241,11 @@ extension LuaHost {
       return 0
     }
     guard let root = try existingNode(at: 1, of: L, "force"), isTable(root) else { return 0 }
-    let lazies = engine.lazies(of: root).map { (index: $0.pointee.index, id: $0.pointee.id) }
+    let names = engine.lazies(of: root).map(\.identity)
     var hasFailed = false
-    for (index, id) in lazies {
-      guard let lazy = engine.watcher(at: index, id: id), lazy.pointee.flags.contains(.pending),
-        !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(at: index, id: id)
+    for name in names {
+      guard let lazy = engine.watcher(name), lazy.pointee.flags.contains(.pending),
+        !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(name)
       else { continue }
       hasFailed = true
       pushError(of: lazy, to: L)

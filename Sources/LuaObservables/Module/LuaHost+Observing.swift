@@ -75,9 +75,9 @@ extension LuaHost {
         count += engine.stop(watcher)
       } else {
         // The record may be freed with the last path.
-        let (index, id) = (watcher.pointee.index, watcher.pointee.id)
+        let name = watcher.identity
         for path in filter.paths {
-          while engine.watcher(at: index, id: id) != nil, engine.remove(path, from: watcher) {
+          while engine.watcher(name) != nil, engine.remove(path, from: watcher) {
             count += 1
           }
         }

@@ -95,7 +95,8 @@ extension LuaHost {
       throw badArgument(
         Int(index), of: function, "watcher expected, got \(typeName(at: index, of: L))")
     }
-    return (engine.watcher(at: handle.pointee.index, id: handle.pointee.id), handle)
+    let name = WatcherID(index: handle.pointee.index, number: handle.pointee.id)
+    return (engine.watcher(name), handle)
   }
 
   func name(

@@ -170,23 +170,23 @@ extension Engine {
     let known = link.pointee.derived
     link.pointee.derived = lastVersion
     if known == Link.notDerived { return nil }
-    var lazies: [(index: Int, id: UInt64)] = []
+    var lazies: [WatcherID] = []
     node.forEachSlot { slot in
       if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known),
         !lazy.pointee.flags.contains(.uncached)
       {
-        lazies.append((lazy.pointee.index, lazy.pointee.id))
+        lazies.append(lazy.identity)
       }
     }
     var changed: WatcherID?
-    for (index, id) in lazies {
-      guard let lazy = watcher(at: index, id: id) else { continue }
+    for name in lazies {
+      guard let lazy = watcher(name) else { continue }
       settleForNobody(lazy)
-      guard let lazy = watcher(at: index, id: id) else { continue }
+      guard let lazy = watcher(name) else { continue }
       // One that was read for the first time meanwhile had that value then.
       let first = lazy.pointee.firstVersion
       if first > known ? lazy.pointee.version != first : lazy.pointee.version > known {
-        changed = changed ?? lazy.identity
+        changed = changed ?? name
       }
     }
     if link.pointee.slot != nil { link.pointee.derived = lastVersion }

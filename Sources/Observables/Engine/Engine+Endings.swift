@@ -22,12 +22,11 @@ extension Engine {
         end(wire, of: watcher)
         count += 1
       }
-      let (previous, next) = (watcher.pointee.previous, watcher.pointee.next)
-      if let previous { previous.pointee.next = next } else { root.pointee.firstWatcher = next }
-      if let next { next.pointee.previous = previous } else { root.pointee.lastWatcher = previous }
+      root.remove(watcher)
       watcher.pointee.root = nil
       watcher.pointee.flags.subtract([.pending, .certain])
-      forgetIndex(of: watcher)
+      watchers.remove(watcher)
+      if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
       let receiver = watcher.pointee.receiver
       receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
       // In the middle of its own call it is still needed.

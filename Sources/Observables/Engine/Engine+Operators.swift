@@ -339,21 +339,20 @@ extension Engine {
     of components: ArraySlice<Path.Component>, on node: NodeRef
   ) -> Aggregate.Value? {
     // What is looked up now may take links out, any of these too.
-    var candidates: [(watcher: (index: Int, id: UInt64), state: LinkState)] = []
+    var candidates: [(watcher: WatcherID, state: LinkState)] = []
     forEachState(of: node) { link, state in
       let wire = link.pointee.wire
       let path = wire.pointee.path.takeUnretainedValue()
       if state.role == .aggregate,
         path.components[Int(link.pointee.step)...].elementsEqual(components)
       {
-        let watcher = wire.pointee.watcher
-        candidates.append(((watcher.pointee.index, watcher.pointee.id), state))
+        candidates.append((wire.pointee.watcher.identity, state))
       }
     }
-    for (known, state) in candidates {
-      guard let watcher = watcher(at: known.index, id: known.id),
-        settleDependencies(of: watcher), rewire(watcher)
-      else { continue }
+    for (name, state) in candidates {
+      guard let watcher = watcher(name), settleDependencies(of: watcher), rewire(watcher) else {
+        continue
+      }
       var isThere = false
       forEachState(of: node) { if $1 === state { isThere = true } }
       if isThere { return state.aggregate!.value }

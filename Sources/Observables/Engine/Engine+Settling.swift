@@ -11,13 +11,13 @@ extension Engine {
     // A property that waits for what it declares cannot be one of those.
     if target.pointee.flags.contains(.computing) || target.isWaiting { return false }
     if settling.isEmpty, computing.isEmpty { operation += 1 }
-    let target = (index: target.pointee.index, id: target.pointee.id)
+    let name = target.identity
     let outer = (base: settlingBase, settled: settled)
     (settlingBase, settled) = (settling.count, nil)
     let isNested = nativeDepth > 0
     nativeDepth += 1
     suspendTracking()
-    push(watcher(at: target.index, id: target.id)!)
+    push(target)
     while let lazy = nextToCompute() {
       if compute(lazy, isNested: isNested) { settled = settling.popLast() }
     }
@@ -29,7 +29,7 @@ extension Engine {
       trackers.removeAll(keepingCapacity: true)
     }
     resumeTracking()
-    guard let lazy = watcher(at: target.index, id: target.id) else { return false }
+    guard let lazy = watcher(name) else { return false }
     return !lazy.pointee.flags.contains(.pending)
   }
 

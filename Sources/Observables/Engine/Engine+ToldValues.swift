@@ -38,7 +38,7 @@ extension Engine {
   package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard lazy.pointee.flags.isDisjoint(with: .based), needsBase(lazy) else { return false }
     lazy.pointee.flags.insert(.based)
-    based.append((lazy.pointee.index, lazy.pointee.id))
+    based.append(lazy.identity)
     lazy.pointee.baseVersion = lazy.pointee.version
     return true
   }
@@ -149,9 +149,9 @@ extension Engine {
     let (lazies, values) = (based, told)
     based = []
     if !values.isEmpty { told = [:] }
-    for (index, id) in lazies {
-      guard let lazy = watcher(at: index, id: id), lazy.pointee.slot != nil else { continue }
-      let others = values[lazy.identity] ?? []
+    for name in lazies {
+      guard let lazy = watcher(name), lazy.pointee.slot != nil else { continue }
+      let others = values[name] ?? []
       let versions = toldVersions(of: lazy)
       let isBaseKnown = versions.contains(lazy.pointee.baseVersion)
       let kept = others.filter { versions.contains($0.version) }
@@ -160,9 +160,9 @@ extension Engine {
         lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
         continue
       }
-      based.append((index, id))
+      based.append(name)
       lazy.pointee.flags.insert(.lagging)
-      if !kept.isEmpty { told[lazy.identity] = kept }
+      if !kept.isEmpty { told[name] = kept }
     }
   }
 

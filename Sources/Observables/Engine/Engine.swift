@@ -18,11 +18,7 @@ extension ObservationCore {
 
     let records = Records()
 
-    /// Watchers by index; `nil` where one ended.
-    @exclusivity(unchecked) private var table: [WatcherRef?] = []
-    @exclusivity(unchecked) private var freeIndices: [Int] = []
-    @exclusivity(unchecked) private var lastID: UInt64 = 0
-    @exclusivity(unchecked) private var recordCount = 0
+    @exclusivity(unchecked) var watchers = WatcherTable()
     @exclusivity(unchecked) var firstNode: NodeRef?
 
     // Pending watchers: see the flush.
@@ -66,9 +62,6 @@ extension ObservationCore {
     /// Observers may have died without anybody having noticed; looked for when the turn ends.
     @exclusivity(unchecked) package var hasOrphans = false
 
-    /// The index that the next watcher will have.
-    package let nextIndex: UnsafeMutablePointer<Int>
-
     /// How often a slot began to want something; where a bridge without Swift can read it.
     package let armings: UnsafeMutablePointer<UInt64>
 
@@ -103,7 +96,7 @@ extension ObservationCore {
     /// Values of lazy properties that watchers were told last, besides those of before the flush.
     @exclusivity(unchecked) var told: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
     /// Properties whose values of before the flush are kept.
-    @exclusivity(unchecked) var based: [(index: Int, id: UInt64)] = []
+    @exclusivity(unchecked) var based: [WatcherID] = []
     @exclusivity(unchecked) var operation: UInt64 = 0
     /// What computations wrote that they depend on, by the numbers of their properties.
     @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
@@ -131,8 +124,6 @@ extension ObservationCore {
 
     init(inbox: Inbox, home: LoopHome) {
       (self.inbox, self.home) = (inbox, home)
-      nextIndex = .allocate(capacity: 1)
-      nextIndex.initialize(to: 0)
       armings = .allocate(capacity: 1)
       armings.initialize(to: 1)
       trackingStamp = .allocate(capacity: 1)
@@ -141,7 +132,7 @@ extension ObservationCore {
     }
 
     deinit {
-      for watcher in table { if let watcher { discard(watcher) } }
+      forEachWatcher { discard($0) }
       // What ended or died and is still in a queue.
       while let watcher = triggered.pop() { queue.append(watcher) }
       while let watcher = later.popLast() { queue.append(watcher) }
@@ -160,7 +151,7 @@ extension ObservationCore {
         node.forEachSlot { records.end($0) }
         records.end(node)
       }
-      nextIndex.deallocate()
+      watchers.free()
       armings.deallocate()
       trackingStamp.deallocate()
       invalidated.free()
@@ -172,7 +163,7 @@ extension ObservationCore {
     /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes
     /// (L3).
     package func close() {
-      for watcher in table { if let watcher { stop(watcher) } }
+      forEachWatcher { stop($0) }
       hookCalls.removeAll()
       forEachNode { node in
         node.pointee.isHooked = false
@@ -243,66 +234,6 @@ extension ObservationCore {
         node = current.pointee.next
         body(current)
       }
-    }
-
-    // MARK: Watchers
-
-    /// A watcher of the object of `root`, without paths.
-    package func makeWatcher(
-      root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
-    ) -> WatcherRef {
-      lastID += 1
-      recordCount += 1
-      let index = freeIndices.popLast() ?? table.count
-      defer { noteNextIndex() }
-      let watcher = records.make(
-        WatcherRecord(
-          id: lastID, flags: flags, root: root, receiver: .passRetained(receiver), context: context,
-          index: index))
-      if index == table.count { table.append(watcher) } else { table[index] = watcher }
-      watcher.pointee.previous = root.pointee.lastWatcher
-      if let last = root.pointee.lastWatcher {
-        last.pointee.next = watcher
-      } else {
-        root.pointee.firstWatcher = watcher
-      }
-      root.pointee.lastWatcher = watcher
-      if !flags.contains(.lazy) { statistics.watchers += 1 }
-      return watcher
-    }
-
-    /// The watcher at `index`, if it is still the one with this `id`.
-    package func watcher(at index: Int, id: UInt64) -> WatcherRef? {
-      guard index < table.count, let watcher = table[index], watcher.pointee.id == id else {
-        return nil
-      }
-      return watcher
-    }
-
-    /// Every watcher and lazy property that has not ended, in no order.
-    package func forEachWatcher(_ body: (WatcherRef) -> Void) {
-      // What is called may end some of them.
-      for index in 0..<table.count where index < table.count {
-        if let watcher = table[index] { body(watcher) }
-      }
-    }
-
-    /// The index that the next watcher will have; where a bridge without Swift can read it.
-    private func noteNextIndex() { nextIndex.pointee = freeIndices.last ?? table.count }
-
-    /// Takes the watcher out of the table; later look-ups by its id find nothing.
-    func forgetIndex(of watcher: WatcherRef) {
-      table[watcher.pointee.index] = nil
-      recordCount -= 1
-      if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
-      if recordCount == 0, table.count > 4096 {
-        // Memory back to where it was: ids are never used again, so indices may be.
-        table = []
-        freeIndices = []
-      } else {
-        freeIndices.append(watcher.pointee.index)
-      }
-      noteNextIndex()
     }
 
     /// Frees what a watcher holds when the engine itself goes.

@@ -163,8 +163,8 @@ extension KeyPathObservable {
       }
       if let path {
         // The record may be freed with the last path.
-        let (index, id) = (record.pointee.index, record.pointee.id)
-        while engine.watcher(at: index, id: id) != nil, engine.remove(path, from: record) {
+        let name = record.identity
+        while engine.watcher(name) != nil, engine.remove(path, from: record) {
           count += 1
         }
       } else {

@@ -1,6 +1,6 @@
 /// Names a watcher or a lazy property across code of the program, which may end it.
 package struct WatcherID: Hashable {
-  /// Where the engine's table of watchers has it.
+  /// Where the table of watchers has it.
   let index: Int
   /// Grows with each registration, and is never used again.
   let number: UInt64
@@ -10,11 +10,4 @@ package struct WatcherID: Hashable {
 
 extension WatcherRef {
   package var identity: WatcherID { WatcherID(index: pointee.index, number: pointee.id) }
-}
-
-extension Engine {
-  /// The watcher of this name, if it has not ended.
-  package func watcher(_ name: WatcherID) -> WatcherRef? {
-    watcher(at: name.index, id: name.number)
-  }
 }

@@ -1,0 +1,66 @@
+/// The watchers and lazy properties that have not ended, by their names.
+///
+/// An index is given out again when its watcher has ended, the number that goes with it never is:
+/// a name finds its own watcher, or none.
+struct WatcherTable {
+  /// By index; `nil` where one ended.
+  private var records: [WatcherRef?] = []
+  private var freeIndices: [Int] = []
+  private var lastNumber: UInt64 = 0
+  private var count = 0
+  /// The index that the next watcher will have; where a bridge without Swift can read it.
+  let nextIndex: UnsafeMutablePointer<Int>
+
+  init() {
+    nextIndex = .allocate(capacity: 1)
+    nextIndex.initialize(to: 0)
+  }
+
+  /// The watcher of this name, if it has not ended.
+  subscript(name: WatcherID) -> WatcherRef? {
+    guard name.index < records.count, let watcher = records[name.index],
+      watcher.pointee.id == name.number
+    else { return nil }
+    return watcher
+  }
+
+  /// All indices are below this one.
+  var endIndex: Int { records.count }
+
+  /// The watcher that has this index now.
+  func watcher(at index: Int) -> WatcherRef? { index < records.count ? records[index] : nil }
+
+  /// The name of the watcher that is added next.
+  var nextName: WatcherID { WatcherID(index: nextIndex.pointee, number: lastNumber + 1) }
+
+  /// Adds a watcher that has the next name.
+  mutating func add(_ watcher: WatcherRef) {
+    lastNumber = watcher.pointee.id
+    count += 1
+    if watcher.pointee.index == records.count {
+      records.append(watcher)
+    } else {
+      freeIndices.removeLast()
+      records[watcher.pointee.index] = watcher
+    }
+    noteNextIndex()
+  }
+
+  /// Takes a watcher out; later look-ups by its name find nothing.
+  mutating func remove(_ watcher: WatcherRef) {
+    records[watcher.pointee.index] = nil
+    count -= 1
+    if count == 0, records.count > 4096 {
+      // Memory back to where it was: numbers are never used again, so indices may be.
+      records = []
+      freeIndices = []
+    } else {
+      freeIndices.append(watcher.pointee.index)
+    }
+    noteNextIndex()
+  }
+
+  private func noteNextIndex() { nextIndex.pointee = freeIndices.last ?? records.count }
+
+  func free() { nextIndex.deallocate() }
+}
