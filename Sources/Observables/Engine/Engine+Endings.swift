@@ -48,7 +48,7 @@ extension Engine {
     busyDepth += 1
     defer {
       busyDepth -= 1
-      if !dead.isEmpty, !isFlushing, immediates.depth == 0 { buryDead() }
+      if waitingNodes.hasDead, !isFlushing, immediates.depth == 0 { buryDead() }
     }
     return records.hold(body)
   }
@@ -85,7 +85,7 @@ extension Engine {
   /// May be called at any moment, also in the middle of another operation of this engine.
   package func end(_ node: NodeRef) {
     node.die()
-    dead.append(node)
+    waitingNodes.noteDead(node)
     if !isFlushing && immediates.depth == 0 { buryDead() }
   }
 
@@ -96,7 +96,7 @@ extension Engine {
     busyDepth += 1
     defer { busyDepth -= 1 }
     records.hold {
-      while let node = dead.popLast() {
+      while let node = waitingNodes.takeDead() {
         while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
         node.forEachSlot { slot in
           while let link = slot.pointee.first { bury(link) }
@@ -104,9 +104,7 @@ extension Engine {
         }
         hookCalls.forget(node)
         if !invalidated.isEmpty { spread(nil) }
-        unlink(node)
-        node.pointee.isBuried = true
-        freeIfUnlisted(node)
+        bury(node)
       }
     }
   }
@@ -126,66 +124,16 @@ extension Engine {
     detach(link)
   }
 
-  /// Lists that still know a node free it when they are worked off.
-  func freeIfUnlisted(_ node: NodeRef) {
-    if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
-  }
-
-  /// Takes back a slot that was just made: its kind could not register it.
-  package func discard(_ slot: SlotRef) {
-    let node = slot.pointee.node
-    if slot.pointee.isEvery {
-      node.pointee.every = nil
-    } else {
-      var field = node.slotsField
-      while let other = field.pointee {
-        if other == slot {
-          field.pointee = slot.pointee.next
-          break
-        }
-        field = other.nextField
-      }
-    }
-    free(slot)
-    makeIdle(node)
-  }
-
-  private func free(_ slot: SlotRef) {
-    if slot.pointee.isQuiet {
-      slot.pointee.isDead = true
-    } else {
-      records.end(slot)
-    }
-  }
-
-  private func unlink(_ node: NodeRef) {
-    let (previous, next) = (node.pointee.previous, node.pointee.next)
-    if let previous { previous.pointee.next = next } else { firstNode = next }
-    next?.pointee.previous = previous
-    statistics.nodes -= 1
-  }
-
   // MARK: The end of a turn
-
-  /// A node may have become unobserved by something else than the end of a watcher.
-  package func settleWhenIdle(_ node: NodeRef) { makeIdle(node) }
-
-  func makeIdle(_ node: NodeRef) {
-    if node.pointee.isIdle || node.isDead { return }
-    node.pointee.isIdle = true
-    idle.append(node)
-  }
 
   /// Forgets slots without watchers, and nodes without slots.
   ///
   /// Not earlier than at the end of a turn: what stops being observed is often observed again at
   /// once.
   func settle() {
-    if idle.isEmpty || isBusy || hookCalls.isRunning { return }
+    if !waitingNodes.hasIdle || isBusy || hookCalls.isRunning { return }
     busy {
-      let nodes = idle
-      idle.removeAll(keepingCapacity: nodes.count <= 1024)
-      for node in nodes {
+      for node in waitingNodes.takeIdle() {
         node.pointee.isIdle = false
         if !node.isDead {
           settle(node)
@@ -215,10 +163,8 @@ extension Engine {
     if node.pointee.slots == nil, node.pointee.every == nil, node.pointee.firstWatcher == nil,
       !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
     {
-      unlink(node)
       node.die()
-      node.pointee.isBuried = true
-      freeIfUnlisted(node)
+      bury(node)
     }
   }
 }

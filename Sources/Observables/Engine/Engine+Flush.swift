@@ -11,7 +11,7 @@ extension Engine {
   @discardableResult
   package func flush() -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
-    if !dead.isEmpty { buryDead() }
+    if waitingNodes.hasDead { buryDead() }
     if queue.isEmpty { return 0 }
     flushNumber += 1
     isFlushing = true
@@ -23,7 +23,7 @@ extension Engine {
     let count = current.count
     while true {
       // Objects that died in the last call; what passed through them belongs to this flush (L4).
-      if !dead.isEmpty { buryDead() }
+      if waitingNodes.hasDead { buryDead() }
       let watcher: WatcherRef
       if let other = triggered.first,
         position == count || other.pointee.id < current[position].pointee.id
@@ -180,7 +180,7 @@ extension Engine {
     }
     rearmQuietSlots()
     if hasOrphans { stopOrphans() }
-    if !noted.isEmpty { trimJournals() }
+    if waitingNodes.hasNoted { trimJournals() }
     runHooks()
     settle()
     if !held.isEmpty { letGoOfModels() }

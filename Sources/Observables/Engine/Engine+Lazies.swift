@@ -261,7 +261,7 @@ extension Engine {
   ///
   /// Harmless where it is invalid already.
   package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
-    if !dead.isEmpty { buryDead() }
+    if waitingNodes.hasDead { buryDead() }
     var change = change
     if isRecording, let slot = lazy.pointee.slot {
       let known = change ?? Change(at: slot, isSame: false)
@@ -293,7 +293,7 @@ extension Engine {
   package func overridden(
     _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil
   ) {
-    if !dead.isEmpty { buryDead() }
+    if waitingNodes.hasDead { buryDead() }
     if isRecording, let change {
       if case .same = computation, let slot = lazy.pointee.slot {
         recorder?.wrote(Change(at: slot, isSame: true))

@@ -170,17 +170,11 @@ extension Engine {
     if !node.isDead { node.kind.endJournal(of: node) }
   }
 
-  func noteJournal(of node: NodeRef) {
-    if node.pointee.isNoted || !node.pointee.isJournaled { return }
-    node.pointee.isNoted = true
-    noted.append(node)
-  }
+  func noteJournal(of node: NodeRef) { waitingNodes.noteJournal(of: node) }
 
   /// Lets go of what all readers know (end of turn).
   func trimJournals() {
-    let nodes = noted
-    noted = []
-    for node in nodes {
+    for node in waitingNodes.takeNoted() {
       node.pointee.isNoted = false
       if node.pointee.isBuried {
         freeIfUnlisted(node)

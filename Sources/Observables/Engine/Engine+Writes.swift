@@ -4,7 +4,7 @@ extension Engine {
   ///
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func written(_ change: Change) {
-    if !dead.isEmpty { buryDead() }
+    if waitingNodes.hasDead { buryDead() }
     // What follows from the write comes after it.
     let time = immediates.nextTime()
     records.hold { note(change) }
@@ -16,7 +16,7 @@ extension Engine {
   /// Immediate watchers are called once for all of it; `every` is given by one of the changes at
   /// most.
   package func written(_ changes: [Change]) {
-    if !dead.isEmpty { buryDead() }
+    if waitingNodes.hasDead { buryDead() }
     let time = immediates.nextTime()
     records.hold { for change in changes { note(change) } }
     if changes.contains(where: isEager) || !doubting.isEmpty { callEagerly(changes, at: time) }
@@ -185,44 +185,5 @@ extension Engine {
       if let last = queue.last, last.pointee.id > watcher.pointee.id { isQueueSorted = false }
       queue.append(watcher)
     }
-  }
-
-  // MARK: Quiet slots
-
-  /// Nobody wants news of `slot` until one of its watchers was called.
-  func makeQuiet(_ slot: SlotRef) {
-    if isRecording { return }
-    slot.pointee.wants = 0
-    if !slot.pointee.isQuiet {
-      slot.pointee.isQuiet = true
-      quiet.append(slot)
-    }
-  }
-
-  @inline(__always)
-  func arm(_ slot: SlotRef) {
-    var wants: UInt8 = slot.pointee.first == nil ? 0 : Slot.Wants.changes
-    if slot.pointee.eager > 0 { wants |= Slot.Wants.values }
-    if slot.pointee.choosy > 0 { wants |= Slot.Wants.writes }
-    if isRecording, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
-    slot.pointee.wants = wants
-    armings.pointee &+= 1
-  }
-
-  /// Before a watcher is called: what it watches may have become quiet, and is to be heard again.
-  @inline(__always)
-  func rearmQuietSlots() {
-    if !quiet.isEmpty { rearm() }
-  }
-
-  private func rearm() {
-    while let slot = quiet.popLast() {
-      slot.pointee.isQuiet = false
-      if slot.pointee.isDead { records.end(slot) } else { arm(slot) }
-    }
-  }
-
-  func rearmEverything() {
-    forEachNode { node in node.forEachSlot { arm($0) } }
   }
 }

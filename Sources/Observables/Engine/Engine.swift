@@ -19,7 +19,9 @@ extension ObservationCore {
     let records = Records()
 
     @exclusivity(unchecked) var watchers = WatcherTable()
-    @exclusivity(unchecked) var firstNode: NodeRef?
+    @exclusivity(unchecked) var nodes = NodeList()
+    @exclusivity(unchecked) var waitingNodes = WaitingNodes()
+    @exclusivity(unchecked) var quietSlots = QuietSlots()
 
     // Pending watchers: see the flush.
     @exclusivity(unchecked) var queue = RawList<WatcherRef>()
@@ -30,16 +32,8 @@ extension ObservationCore {
     @exclusivity(unchecked) package internal(set) var isFlushing = false
     @exclusivity(unchecked) var flushNumber: UInt64 = 0
 
-    /// Slots that are quiet because everybody who watches them is pending.
-    @exclusivity(unchecked) var quiet = RawList<SlotRef>()
-    /// Nodes with something that nobody observes any longer, to be settled when the turn ends.
-    @exclusivity(unchecked) var idle: [NodeRef] = []
-    /// Nodes whose object died while something else was going on.
-    @exclusivity(unchecked) var dead: [NodeRef] = []
     /// What hooks are to be told when the operation under way is done.
     @exclusivity(unchecked) var hookCalls = HookCalls()
-    /// Nodes whose journals may have become longer, to be trimmed when the turn ends.
-    @exclusivity(unchecked) var noted: [NodeRef] = []
 
     let immediates = ImmediateCalls()
     /// Calls of watchers by `runNow` that are under way.
@@ -61,9 +55,6 @@ extension ObservationCore {
 
     /// Observers may have died without anybody having noticed; looked for when the turn ends.
     @exclusivity(unchecked) package var hasOrphans = false
-
-    /// How often a slot began to want something; where a bridge without Swift can read it.
-    package let armings: UnsafeMutablePointer<UInt64>
 
     // Lazy properties.
     /// Slots of lazy properties that became invalid in the write under way.
@@ -124,8 +115,6 @@ extension ObservationCore {
 
     init(inbox: Inbox, home: LoopHome) {
       (self.inbox, self.home) = (inbox, home)
-      armings = .allocate(capacity: 1)
-      armings.initialize(to: 1)
       trackingStamp = .allocate(capacity: 1)
       trackingStamp.initialize(to: 0)
       immediates.engine = self
@@ -139,20 +128,22 @@ extension ObservationCore {
       while let watcher = queue.popLast() {
         if !watcher.pointee.isActive { records.end(watcher) }
       }
-      while let slot = quiet.popLast() { if slot.pointee.isDead { records.end(slot) } }
+      while let slot = quietSlots.take() { if slot.pointee.isDead { records.end(slot) } }
+      quietSlots.free()
       queue.free()
       current.free()
       later.free()
-      quiet.free()
       triggered.free()
-      for node in idle where node.pointee.isBuried { records.end(node) }
-      for node in noted where node.pointee.isBuried && !node.pointee.isIdle { records.end(node) }
+      let idleNodes = waitingNodes.takeIdle()
+      for node in waitingNodes.takeNoted() where node.pointee.isBuried && !node.pointee.isIdle {
+        records.end(node)
+      }
+      for node in idleNodes where node.pointee.isBuried { records.end(node) }
       forEachNode { node in
         node.forEachSlot { records.end($0) }
         records.end(node)
       }
       watchers.free()
-      armings.deallocate()
       trackingStamp.deallocate()
       invalidated.free()
       taken.free()
@@ -201,39 +192,6 @@ extension ObservationCore {
       let wasRecording = isRecording
       isRecording = !recorders.isEmpty
       if wasRecording != isRecording { rearmEverything() }
-    }
-
-    // MARK: Nodes and slots
-
-    package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
-      let node = records.make(
-        Node(
-          kind: .passUnretained(kind), engine: .passUnretained(self), object: object))
-      node.pointee.next = firstNode
-      firstNode?.pointee.previous = node
-      firstNode = node
-      statistics.nodes += 1
-      return node
-    }
-
-    /// A new slot of `node`, in its list; `key` is the kind's to use.
-    package func makeSlot(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
-      let slot = records.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
-      if isEvery {
-        node.pointee.every = slot
-      } else {
-        slot.pointee.next = node.pointee.slots
-        node.pointee.slots = slot
-      }
-      return slot
-    }
-
-    package func forEachNode(_ body: (NodeRef) -> Void) {
-      var node = firstNode
-      while let current = node {
-        node = current.pointee.next
-        body(current)
-      }
     }
 
     /// Frees what a watcher holds when the engine itself goes.

@@ -1,0 +1,71 @@
+/// Making slots, and which of them want news.
+extension Engine {
+  /// How often a slot began to want something; where a bridge without Swift can read it.
+  package var armings: UnsafeMutablePointer<UInt64> { quietSlots.armings }
+
+  /// A new slot of `node`, in its list; `key` is the kind's to use.
+  package func makeSlot(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
+    let slot = records.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
+    if isEvery {
+      node.pointee.every = slot
+    } else {
+      slot.pointee.next = node.pointee.slots
+      node.pointee.slots = slot
+    }
+    return slot
+  }
+
+  /// Takes back a slot that was just made: its kind could not register it.
+  package func discard(_ slot: SlotRef) {
+    let node = slot.pointee.node
+    if slot.pointee.isEvery {
+      node.pointee.every = nil
+    } else {
+      var field = node.slotsField
+      while let other = field.pointee {
+        if other == slot {
+          field.pointee = slot.pointee.next
+          break
+        }
+        field = other.nextField
+      }
+    }
+    free(slot)
+    makeIdle(node)
+  }
+
+  /// Ends a slot that is in no list of its node.
+  func free(_ slot: SlotRef) {
+    if slot.pointee.isQuiet {
+      slot.pointee.isDead = true
+    } else {
+      records.end(slot)
+    }
+  }
+
+  // MARK: Quiet slots
+
+  /// Nobody wants news of `slot` until one of its watchers was called.
+  func makeQuiet(_ slot: SlotRef) {
+    if !isRecording { quietSlots.add(slot) }
+  }
+
+  @inline(__always)
+  func arm(_ slot: SlotRef) { quietSlots.arm(slot, isRecording: isRecording) }
+
+  /// Before a watcher is called: what it watches may have become quiet, and is to be heard again.
+  @inline(__always)
+  func rearmQuietSlots() {
+    if !quietSlots.isEmpty { rearm() }
+  }
+
+  private func rearm() {
+    while let slot = quietSlots.take() {
+      if slot.pointee.isDead { records.end(slot) } else { arm(slot) }
+    }
+  }
+
+  func rearmEverything() {
+    forEachNode { node in node.forEachSlot { arm($0) } }
+  }
+}
