@@ -101,12 +101,7 @@ extension ObservationCore {
     /// Native computations may be nested that deep (Z13).
     @exclusivity(unchecked) package var computationLimit = 10_000
 
-    /// See everything that happens (`log`, `record`); none costs one branch.
-    @exclusivity(unchecked) private var recorders: [EngineRecorder] = []
-    @exclusivity(unchecked) private(set) var recorder: EngineRecorder?
-    @exclusivity(unchecked) private(set) var isRecording = false
-    /// The loop's own recorder, which Swift programs ask.
-    @exclusivity(unchecked) var history: HistoryRecorder?
+    @exclusivity(unchecked) var recorders = Recorders()
     /// Told when the first watcher of a turn becomes pending.
     @exclusivity(unchecked) var onPending: (() -> Void)?
     /// Errors that nobody can be told by a throw (T4, T9).
@@ -181,17 +176,6 @@ extension ObservationCore {
       if hookCalls.isRunning { return "a hook" }
       if isFlushing || immediates.depth + runDepth > 0 { return "a watcher" }
       return immediates.batchDepth > 0 ? "a batch" : nil
-    }
-
-    // MARK: Recorders
-
-    /// From now on the recorder sees what happens, or sees it no more.
-    package func use(_ recorder: EngineRecorder, isNeeded: Bool) {
-      recorders = recorders.filter { $0 !== recorder } + (isNeeded ? [recorder] : [])
-      self.recorder = recorders.count < 2 ? recorders.first : RecorderGroup(recorders)
-      let wasRecording = isRecording
-      isRecording = !recorders.isEmpty
-      if wasRecording != isRecording { rearmEverything() }
     }
 
     /// Frees what a watcher holds when the engine itself goes.
