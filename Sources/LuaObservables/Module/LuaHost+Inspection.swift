@@ -182,16 +182,16 @@ extension LuaHost {
           throw badArgument(1, of: "limits", "limit '\(name)' takes a positive integer")
         }
         if name == "retrigger_turns" {
-          engine.retriggerLimit = Int(value)
+          engine.limits.retriggers = Int(value)
         } else {
-          engine.immediateLimit = Int(value)
+          engine.limits.immediates = Int(value)
         }
       }
     }
     try state.check(clua_try_createtable(L, 0, 2), L)
-    lua_pushinteger(L, lua_Integer(engine.retriggerLimit))
+    lua_pushinteger(L, lua_Integer(engine.limits.retriggers))
     try state.check(clua_try_setfield(L, -2, "retrigger_turns", 15), L)
-    lua_pushinteger(L, lua_Integer(engine.immediateLimit))
+    lua_pushinteger(L, lua_Integer(engine.limits.immediates))
     try state.check(clua_try_setfield(L, -2, "immediate_depth", 15), L)
     return 1
   }

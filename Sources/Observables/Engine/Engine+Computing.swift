@@ -27,7 +27,7 @@ extension Engine {
   }
 
   func compute(_ lazy: WatcherRef, isNested: Bool) -> Bool {
-    if nativeDepth > 16, nativeDepth > computationLimit || !stack.hasRoom(),
+    if nativeDepth > 16, nativeDepth > limits.computations || !stack.hasRoom(),
       let first = computing.first
     {
       return fail(

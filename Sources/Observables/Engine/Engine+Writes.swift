@@ -174,16 +174,7 @@ extension Engine {
   private func enqueue(_ watcher: WatcherRef) {
     if watcher.pointee.flags.contains(.queued) { return }
     watcher.pointee.flags.insert(.queued)
-    if isFlushing {
-      if watcher.pointee.lastFlush == flushNumber {
-        later.append(watcher)
-      } else {
-        triggered.push(watcher)
-      }
-    } else {
-      if queue.isEmpty, let onPending { onPending() }
-      if let last = queue.last, last.pointee.id > watcher.pointee.id { isQueueSorted = false }
-      queue.append(watcher)
-    }
+    if delivery.isEmpty, !isFlushing, let onPending { onPending() }
+    delivery.add(watcher)
   }
 }

@@ -11,10 +11,7 @@ extension ObservationCore {
     let home: LoopHome
     /// Where other threads leave messages for this engine's loop.
     package let inbox: Inbox
-    /// The largest number of turns in a row that only re-trigger watchers (T4).
-    @exclusivity(unchecked) package var retriggerLimit = 1000
-    /// How often an immediate watcher may set itself off (T9).
-    @exclusivity(unchecked) package var immediateLimit = 100
+    @exclusivity(unchecked) package var limits = EngineLimits()
 
     let records = Records()
 
@@ -23,15 +20,7 @@ extension ObservationCore {
     @exclusivity(unchecked) var waitingNodes = WaitingNodes()
     @exclusivity(unchecked) var quietSlots = QuietSlots()
 
-    // Pending watchers: see the flush.
-    @exclusivity(unchecked) var queue = RawList<WatcherRef>()
-    @exclusivity(unchecked) var isQueueSorted = true
-    @exclusivity(unchecked) var current = RawList<WatcherRef>()
-    @exclusivity(unchecked) var triggered = WatcherHeap()
-    @exclusivity(unchecked) var later = RawList<WatcherRef>()
-    @exclusivity(unchecked) package internal(set) var isFlushing = false
-    @exclusivity(unchecked) var flushNumber: UInt64 = 0
-
+    @exclusivity(unchecked) var delivery = DeliveryQueue()
     /// What hooks are to be told when the operation under way is done.
     @exclusivity(unchecked) var hookCalls = HookCalls()
 
@@ -98,8 +87,6 @@ extension ObservationCore {
     /// Whose tracked computations have run since the outermost one began.
     @exclusivity(unchecked) var trackers: [Unmanaged<Receiver>] = []
     @exclusivity(unchecked) var lastStamp: UInt32 = 0
-    /// Native computations may be nested that deep (Z13).
-    @exclusivity(unchecked) package var computationLimit = 10_000
 
     @exclusivity(unchecked) var recorders = Recorders()
     /// Told when the first watcher of a turn becomes pending.
@@ -116,19 +103,11 @@ extension ObservationCore {
     }
 
     deinit {
+      // What ended and is still in the queue.
+      delivery.free { if !$0.pointee.isActive { records.end($0) } }
       forEachWatcher { discard($0) }
-      // What ended or died and is still in a queue.
-      while let watcher = triggered.pop() { queue.append(watcher) }
-      while let watcher = later.popLast() { queue.append(watcher) }
-      while let watcher = queue.popLast() {
-        if !watcher.pointee.isActive { records.end(watcher) }
-      }
       while let slot = quietSlots.take() { if slot.pointee.isDead { records.end(slot) } }
       quietSlots.free()
-      queue.free()
-      current.free()
-      later.free()
-      triggered.free()
       let idleNodes = waitingNodes.takeIdle()
       for node in waitingNodes.takeNoted() where node.pointee.isBuried && !node.pointee.isIdle {
         records.end(node)
@@ -185,6 +164,16 @@ extension ObservationCore {
       records.end(watcher)
     }
   }
+}
+
+/// How often things may happen before they are taken for endless.
+package struct EngineLimits {
+  /// Turns in a row that only re-trigger watchers (T4).
+  package var retriggers = 1000
+  /// Calls of an immediate watcher that it sets off itself (T9).
+  package var immediates = 100
+  /// Native computations that are nested in each other (Z13).
+  package var computations = 10_000
 }
 
 /// Counters for `stats`.

@@ -86,11 +86,11 @@ extension Engine {
     hookCalls.begin()
     var failed: Set<NodeRef> = []
     while let (node, call) = hookCalls.next() {
-      if call.generation < immediateLimit {
+      if call.generation < limits.immediates {
         node.kind.observedChanged(call.slot, name: call.name, isObserved: call.isObserved)
       } else if failed.insert(node).inserted {
         report(
-          .hookLoop(object: node.kind.title(of: node), key: call.name, times: immediateLimit))
+          .hookLoop(object: node.kind.title(of: node), key: call.name, times: limits.immediates))
       }
     }
     hookCalls.end()

@@ -178,7 +178,7 @@ final class ImmediateCalls {
       wait(call, watcher)
     } else if watcher.pointee.flags.contains(.running) {
       if count(watcher) { reruns.append(saved(call, watcher)) }
-    } else if depth > 0, nested[call.watcher, default: 0] > engine.immediateLimit {
+    } else if depth > 0, nested[call.watcher, default: 0] > engine.limits.immediates {
       // Of what was reported as endless nothing more is called: several that set each other off
       // would multiply their limits.
     } else if depth >= nestingLimit || deferred.contains(where: { $0.watcher == call.watcher }) {
@@ -276,11 +276,11 @@ final class ImmediateCalls {
   private func count(_ watcher: WatcherRef) -> Bool {
     let times = nested[watcher.identity, default: 0] + 1
     nested[watcher.identity] = times
-    if times == engine.immediateLimit + 1 {
+    if times == engine.limits.immediates + 1 {
       engine.report(
-        .immediateLoop(watcher: engine.title(watcher), times: engine.immediateLimit))
+        .immediateLoop(watcher: engine.title(watcher), times: engine.limits.immediates))
     }
-    return times <= engine.immediateLimit
+    return times <= engine.limits.immediates
   }
 
   private func saved(_ call: Call, _ watcher: WatcherRef) -> Call {

@@ -2,8 +2,9 @@
 /// first.
 extension Engine {
   /// Something waits for a flush.
-  package var hasPending: Bool { !queue.isEmpty }
-  package var pendingCount: Int { queue.count + triggered.count + later.count }
+  package var hasPending: Bool { !delivery.isEmpty }
+  package var pendingCount: Int { delivery.count }
+  package var isFlushing: Bool { delivery.isFlushing }
 
   /// Calls what is pending, and what that triggers and has not run in this flush (T3, T4).
   ///
@@ -12,39 +13,17 @@ extension Engine {
   package func flush() -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
-    if queue.isEmpty { return 0 }
-    flushNumber += 1
-    isFlushing = true
-    if !isQueueSorted { queue.sort { $0.pointee.id < $1.pointee.id } }
-    isQueueSorted = true
-    swap(&queue, &current)
+    if delivery.isEmpty { return 0 }
+    delivery.beginFlush()
     var calls = 0
-    var position = 0
-    let count = current.count
     while true {
       // Objects that died in the last call; what passed through them belongs to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
-      let watcher: WatcherRef
-      if let other = triggered.first,
-        position == count || other.pointee.id < current[position].pointee.id
-      {
-        watcher = triggered.pop()!
-      } else if position < count {
-        watcher = current[position]
-        position += 1
-      } else {
-        break
-      }
+      guard let watcher = delivery.next() else { break }
       if call(watcher) { calls += 1 }
     }
-    current.removeAll()
-    isFlushing = false
+    delivery.endFlush()
     if !based.isEmpty { forgetBases() }
-    if !later.isEmpty {
-      // Nothing else can be in the queue: during a flush all goes to `triggered` or `later`.
-      swap(&queue, &later)
-      isQueueSorted = false
-    }
     statistics.calls += calls
     return calls
   }
@@ -81,7 +60,7 @@ extension Engine {
       releaseAnchor(of: watcher, on: root)
       return false
     }
-    watcher.pointee.lastFlush = flushNumber
+    delivery.noteCall(of: watcher)
     invoke(watcher, on: root)
     return true
   }
@@ -98,7 +77,7 @@ extension Engine {
       releaseAnchorIfIdle(of: watcher)
       return false
     }
-    watcher.pointee.lastFlush = flushNumber
+    delivery.noteCall(of: watcher)
     invoke(watcher, on: root, departure)
     return true
   }
@@ -171,9 +150,9 @@ extension Engine {
       calls += flush()
       // The flush belongs to its turn.
       statistics.turns += 1
-      if queue.isEmpty || isEnding { break }
+      if delivery.isEmpty || isEnding { break }
       rounds += 1
-      if rounds >= retriggerLimit {
+      if rounds >= limits.retriggers {
         dropPending(after: rounds)
         break
       }
@@ -198,11 +177,7 @@ extension Engine {
 
   private func dropPending(after turns: Int) {
     var names: [String] = []
-    var dropped: [WatcherRef] = []
-    while let watcher = queue.popLast() { dropped.append(watcher) }
-    dropped.sort { $0.pointee.id < $1.pointee.id }
-    isQueueSorted = true
-    for watcher in dropped {
+    for watcher in delivery.takeAll() {
       watcher.pointee.flags.remove(.queued)
       guard let root = watcher.pointee.root else {
         freeIfUnused(watcher)
