@@ -9,9 +9,9 @@ extension Engine {
   @inline(never)
   private func makeFirstWires(of lazy: WatcherRef) -> (any Error)? {
     // Those without a value of their own are wired one in another.
-    if wiringDepth > 16, !stack.hasRoom() {
+    if operations.wirings > 16, !stack.hasRoom() {
       let name = name(of: lazy)
-      return LazyError.tooDeep(first: name, last: name, depth: wiringDepth)
+      return LazyError.tooDeep(first: name, last: name, depth: operations.wirings)
     }
     lazy.pointee.flags.insert(.wired)
     return records.hold {

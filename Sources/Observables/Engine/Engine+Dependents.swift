@@ -25,7 +25,7 @@ extension Engine {
   }
 
   private func settleDirty(_ watcher: WatcherRef) -> Bool {
-    if wiringDepth > 16, !stack.hasRoom() { return true }
+    if operations.wirings > 16, !stack.hasRoom() { return true }
     return wiring(watcher) {
       forEachWireWithWork(of: watcher) { wire in
         let base = taken.count
@@ -71,7 +71,7 @@ extension Engine {
   /// depends on has another value.
   private func compareDependencies(of lazy: WatcherRef) {
     // Those that depend on one another are looked at one in another.
-    guard lazy.hasWork, wiringDepth <= 16 || stack.hasRoom(), settleDependencies(of: lazy),
+    guard lazy.hasWork, operations.wirings <= 16 || stack.hasRoom(), settleDependencies(of: lazy),
       rewire(lazy), refresh(lazy)?.path != nil
     else { return }
     lazy.pointee.version = nextVersion()

@@ -45,7 +45,9 @@ extension Engine {
   ///
   /// Lazy properties do not wait, nor do the lists below a wildcard.
   func awaitsFlush(_ link: LinkRef, _ watcher: WatcherRef) -> Bool {
-    if watcher.pointee.flags.contains(.lazy) || link.pointee.state != nil || anchoring == watcher {
+    if watcher.pointee.flags.contains(.lazy) || link.pointee.state != nil
+      || operations.isFollowing(watcher)
+    {
       return false
     }
     link.pointee.awaitsFlush = true
@@ -66,9 +68,7 @@ extension Engine {
         }
       }
     }
-    anchoring = watcher
-    defer { anchoring = nil }
-    return rewire(watcher, isItsTurn: true)
+    return operations.following(watcher) { rewire(watcher, isItsTurn: true) }
   }
 
   private func departure(of link: LinkRef) -> Departure {

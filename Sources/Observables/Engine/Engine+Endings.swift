@@ -45,12 +45,8 @@ extension Engine {
   ///
   /// What it releases may end further objects, which wait until it is over.
   private func busy<Result>(_ body: () -> Result) -> Result {
-    busyDepth += 1
-    defer {
-      busyDepth -= 1
-      if waitingNodes.hasDead, !isFlushing, immediates.depth == 0 { buryDead() }
-    }
-    return records.hold(body)
+    defer { if waitingNodes.hasDead, !isFlushing, immediates.depth == 0 { buryDead() } }
+    return operations.removing { records.hold(body) }
   }
 
   /// Ends the watchers whose receiver is one of those, telling nobody: a state closes (L3).
@@ -92,20 +88,19 @@ extension Engine {
   /// Ends what hung on dead objects: watchers rooted there are over, and paths that passed through
   /// them changed to nil (L4).
   package func buryDead() {
-    if isBusy { return }
-    busyDepth += 1
-    defer { busyDepth -= 1 }
-    records.hold {
-      while let node = waitingNodes.takeDead() {
-        while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
-        node.forEachSlot { slot in
-          while let link = slot.pointee.first { bury(link) }
-          free(slot)
-        }
-        hookCalls.forget(node)
-        if !invalidated.isEmpty { spread(nil) }
-        bury(node)
+    if !operations.isBusy { operations.removing { records.hold { buryAll() } } }
+  }
+
+  private func buryAll() {
+    while let node = waitingNodes.takeDead() {
+      while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
+      node.forEachSlot { slot in
+        while let link = slot.pointee.first { bury(link) }
+        free(slot)
       }
+      hookCalls.forget(node)
+      if !invalidated.isEmpty { spread(nil) }
+      bury(node)
     }
   }
 
@@ -131,7 +126,7 @@ extension Engine {
   /// Not earlier than at the end of a turn: what stops being observed is often observed again at
   /// once.
   func settle() {
-    if !waitingNodes.hasIdle || isBusy || hookCalls.isRunning { return }
+    if !waitingNodes.hasIdle || operations.isBusy || hookCalls.isRunning { return }
     busy {
       for node in waitingNodes.takeIdle() {
         node.pointee.isIdle = false

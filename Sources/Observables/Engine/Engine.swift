@@ -25,19 +25,8 @@ extension ObservationCore {
     @exclusivity(unchecked) var hookCalls = HookCalls()
 
     let immediates = ImmediateCalls()
-    /// Calls of watchers by `runNow` that are under way.
-    @exclusivity(unchecked) var runDepth = 0
-    /// An operation is under way in which nodes must not go.
-    var isBusy: Bool { busyDepth + wiringDepth > 0 }
-    @exclusivity(unchecked) var busyDepth = 0
-    /// Operations under way that make links, or take values along them.
-    @exclusivity(unchecked) var wiringDepth = 0
-
-    /// Models that other threads may let go of, and that are kept until the turn is over.
-    @exclusivity(unchecked) var held: [GuardedModel] = []
-    /// The watcher whose turn it is in the flush: digits on its paths follow the lists that have
-    /// come (C4).
-    @exclusivity(unchecked) var anchoring: WatcherRef?
+    let operations = Operations()
+    @exclusivity(unchecked) var heldModels = HeldModels()
 
     /// The program is about to end: what watchers trigger of themselves is not called any more.
     @exclusivity(unchecked) package var isEnding = false
@@ -151,9 +140,9 @@ extension ObservationCore {
 
     /// What code of the program is in the middle of, where no flush can begin.
     package var occupation: String? {
-      if !computing.isEmpty || wiringDepth > 0 { return "a getter" }
+      if !computing.isEmpty || operations.wirings > 0 { return "a getter" }
       if hookCalls.isRunning { return "a hook" }
-      if isFlushing || immediates.depth + runDepth > 0 { return "a watcher" }
+      if isFlushing || immediates.depth > 0 || operations.isRunning { return "a watcher" }
       return immediates.batchDepth > 0 ? "a batch" : nil
     }
 

@@ -130,8 +130,7 @@ final class GuardedModel {
     guard let engine, let model else { return false }
     held = model
     // Let go of in a turn, if there is none now.
-    if engine.held.isEmpty, let onPending = engine.onPending { onPending() }
-    engine.held.append(self)
+    engine.hold(self)
     return true
   }
 

@@ -129,10 +129,10 @@ extension Engine {
         return
       }
       statistics.calls += 1
-      runDepth += 1
-      suspendTracking()
-      invoke(watcher, on: root)
-      runDepth -= 1
+      operations.running {
+        suspendTracking()
+        invoke(watcher, on: root)
+      }
       resumeTracking()
     }
     return true
@@ -162,17 +162,8 @@ extension Engine {
     if waitingNodes.hasNoted { trimJournals() }
     runHooks()
     settle()
-    if !held.isEmpty { letGoOfModels() }
+    if !heldModels.isEmpty { letGoOfModels() }
     return calls
-  }
-
-  /// The turn is over, or there was none.
-  func letGoOfModels() {
-    while !held.isEmpty, !isOccupied {
-      let models = held
-      held = []
-      for model in models { model.letGo() }
-    }
   }
 
   private func dropPending(after turns: Int) {

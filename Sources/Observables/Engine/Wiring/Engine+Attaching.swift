@@ -54,12 +54,8 @@ extension Engine {
     try records.hold { () throws(Failure) in
       let isOutermost = !watcher.pointee.flags.contains(.wiring)
       watcher.pointee.flags.insert(.wiring)
-      wiringDepth += 1
-      defer {
-        wiringDepth -= 1
-        if isOutermost { watcher.pointee.flags.remove(.wiring) }
-      }
-      try body()
+      defer { if isOutermost { watcher.pointee.flags.remove(.wiring) } }
+      try operations.wiring(body)
       return watcher.pointee.isActive
     }
   }
