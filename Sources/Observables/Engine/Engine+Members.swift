@@ -33,7 +33,7 @@ extension Engine {
       if step < path.aggregateStep { link.pointee.effect = .dirty }
     } else if link.pointee.isTerminal, component.kind == .every {
       // Lazy properties that have other values from now on are news.
-      link.pointee.derived = lastVersion
+      link.pointee.derived = versions.last
     }
     if let state = link.state, state.role != .end { beginReading(state, of: node) }
   }

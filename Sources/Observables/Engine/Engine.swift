@@ -58,14 +58,11 @@ extension ObservationCore {
     /// How many of them are nested on the stack.
     @exclusivity(unchecked) var nativeDepth = 0
     @exclusivity(unchecked) var stack = ThreadStack()
-    @exclusivity(unchecked) var lastVersion = 0
+    @exclusivity(unchecked) var versions = Versions()
+    let toldValues = ToldValues()
     /// The lazy property that a program assigns, and the value that it had, where immediate
     /// watchers are to be told that.
     @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
-    /// Values of lazy properties that watchers were told last, besides those of before the flush.
-    @exclusivity(unchecked) var told: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
-    /// Properties whose values of before the flush are kept.
-    @exclusivity(unchecked) var based: [WatcherID] = []
     @exclusivity(unchecked) var operation: UInt64 = 0
     /// What computations wrote that they depend on, by the numbers of their properties.
     @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
@@ -89,6 +86,7 @@ extension ObservationCore {
       trackingStamp = .allocate(capacity: 1)
       trackingStamp.initialize(to: 0)
       immediates.engine = self
+      toldValues.engine = self
     }
 
     deinit {

@@ -23,7 +23,7 @@ extension Engine {
       if call(watcher) { calls += 1 }
     }
     delivery.endFlush()
-    if !based.isEmpty { forgetBases() }
+    toldValues.forgetBases()
     statistics.calls += calls
     return calls
   }

@@ -233,7 +233,7 @@ extension Engine {
       adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {
       // From here on it hears of lazy properties.
-      link.pointee.derived = lastVersion
+      link.pointee.derived = versions.last
     }
     return link
   }

@@ -3,7 +3,14 @@
 /// A link has the version of the value that its watcher was told last. When another value takes the
 /// place of that, it is kept until all who were told it have compared: the one of before the flush
 /// by the receiver of the property (its base), any others in `told`.
-extension Engine {
+final class ToldValues {
+  /// Owns this.
+  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
+  /// Values that watchers were told last, besides those of before the flush.
+  @exclusivity(unchecked) private var told: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+  /// Properties whose values of before the flush are kept.
+  @exclusivity(unchecked) private var based: [WatcherID] = []
+
   /// Another value is about to take the place of the one that `lazy` has.
   @inline(__always)
   func willReplaceValue(of lazy: WatcherRef) {
@@ -29,13 +36,14 @@ extension Engine {
   private func comparesLater(_ link: LinkRef) -> Bool {
     let flags = link.pointee.wire.pointee.watcher.pointee.flags
     if flags.contains(.lazy) { return false }
-    return !flags.contains(.immediate) || flags.contains(.paused) || immediates.batchDepth > 0
+    if !flags.contains(.immediate) || flags.contains(.paused) { return true }
+    return engine.immediates.batchDepth > 0
   }
 
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
   /// To be called before another one takes its place; false where nobody compares with it.
-  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
+  func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard lazy.pointee.flags.isDisjoint(with: .based), needsBase(lazy) else { return false }
     lazy.pointee.flags.insert(.based)
     based.append(lazy.identity)
@@ -59,10 +67,10 @@ extension Engine {
 
   /// The version of a value that is another one than before.
   func version(of lazy: WatcherRef) -> Int {
-    guard !told.isEmpty, let values = told[lazy.identity] else { return nextVersion() }
+    guard !told.isEmpty, let values = told[lazy.identity] else { return engine.nextVersion() }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     guard let index = values.firstIndex(where: { receiver.has($0.value, as: lazy) }) else {
-      return nextVersion()
+      return engine.nextVersion()
     }
     let version = comeBack(to: values[index].version, of: lazy)
     told[lazy.identity]?[index].version = version
@@ -78,7 +86,7 @@ extension Engine {
   /// A value that was told long ago is news to all others: it gets a version of today.
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
     let isLate = lazy.pointee.flags.contains(.lagging) || wasToldToAll(lazy)
-    let new = isLate ? nextVersion() : version
+    let new = isLate ? engine.nextVersion() : version
     var next = lazy.pointee.slot?.pointee.first
     while let link = next {
       next = link.pointee.next
@@ -123,9 +131,7 @@ extension Engine {
 
   /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
   /// the one that it has, or of its base.
-  package func everybodyKnows(
-    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
-  ) -> Bool {
+  func everybodyKnows(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
     var next = lazy.pointee.slot?.pointee.first
     while let link = next {
@@ -146,11 +152,12 @@ extension Engine {
   /// Where one is yet to compare, being paused or called in the next flush, or takes values for
   /// equal, that stays what it was told.
   func forgetBases() {
+    if based.isEmpty { return }
     let (lazies, values) = (based, told)
     based = []
     if !values.isEmpty { told = [:] }
     for name in lazies {
-      guard let lazy = watcher(name), lazy.pointee.slot != nil else { continue }
+      guard let lazy = engine.watcher(name), lazy.pointee.slot != nil else { continue }
       let others = values[name] ?? []
       let versions = toldVersions(of: lazy)
       let isBaseKnown = versions.contains(lazy.pointee.baseVersion)
@@ -180,4 +187,22 @@ extension Engine {
     }
     return versions
   }
+}
+
+/// What receivers of lazy properties ask.
+extension Engine {
+  /// Another value is about to take the place of the one that `lazy` has.
+  @inline(__always)
+  func willReplaceValue(of lazy: WatcherRef) { toldValues.willReplaceValue(of: lazy) }
+
+  /// The receiver keeps the value that `lazy` has as the one that was delivered last.
+  ///
+  /// To be called before another one takes its place; false where nobody compares with it.
+  package func shouldKeepBase(of lazy: WatcherRef) -> Bool { toldValues.shouldKeepBase(of: lazy) }
+
+  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
+  /// the one that it has, or of its base.
+  package func everybodyKnows(
+    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
+  ) -> Bool { toldValues.everybodyKnows(lazy, isThat) }
 }

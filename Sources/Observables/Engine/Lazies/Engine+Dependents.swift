@@ -154,7 +154,7 @@ extension Engine {
       return false
     }
     if !isReader {
-      guard isEqual(lazy, to: known, for: watcher) else { return true }
+      guard toldValues.isEqual(lazy, to: known, for: watcher) else { return true }
       // What it was told last is what the next value is compared with (Z5).
       link.pointee.derived = known
       return false
@@ -168,7 +168,7 @@ extension Engine {
   func changedLazy(at link: LinkRef) -> WatcherID? {
     guard link.isWhole, let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
     let known = link.pointee.derived
-    link.pointee.derived = lastVersion
+    link.pointee.derived = versions.last
     if known == Link.notDerived { return nil }
     var lazies: [WatcherID] = []
     node.forEachSlot { slot in
@@ -189,7 +189,7 @@ extension Engine {
         changed = changed ?? name
       }
     }
-    if link.pointee.slot != nil { link.pointee.derived = lastVersion }
+    if link.pointee.slot != nil { link.pointee.derived = versions.last }
     return changed
   }
 }

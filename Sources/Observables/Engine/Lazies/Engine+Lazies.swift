@@ -356,17 +356,14 @@ extension Engine {
     lazy.pointee.flags.insert(.known)
     lazy.pointee.slot?.pointee.isValid = true
     switch computation {
-    case .changed: lazy.pointee.version = version(of: lazy)
-    case .restored: lazy.pointee.version = restoredVersion(of: lazy)
+    case .changed: lazy.pointee.version = toldValues.version(of: lazy)
+    case .restored: lazy.pointee.version = toldValues.restoredVersion(of: lazy)
     case .same, .failed, .waiting, .finished: break
     }
     if isFirst { lazy.pointee.firstVersion = lazy.pointee.version }
   }
 
-  func nextVersion() -> Int {
-    lastVersion += 1
-    return lastVersion
-  }
+  func nextVersion() -> Int { versions.next() }
 
   // MARK: Immediate watchers
 
