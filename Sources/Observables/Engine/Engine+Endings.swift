@@ -13,7 +13,7 @@ extension Engine {
     guard let root = watcher.pointee.root else { return 0 }
     if watcher.pointee.flags.contains(.lazy) { forgetLazy(watcher) }
     immediates.forget(watcher)
-    if !pausedDoubts.isEmpty { pausedDoubts[watcher.identity] = nil }
+    doubts.forget(watcher)
     if isRecording { recorder?.ended(watcher) }
     var count = 0
     busy {

@@ -8,7 +8,7 @@ extension Engine {
     // What follows from the write comes after it.
     let time = immediates.nextTime()
     records.hold { note(change) }
-    if isEager(change) || !doubting.isEmpty { callEagerly([change], at: time) }
+    if isEager(change) || !doubts.isEmpty { callEagerly([change], at: time) }
   }
 
   /// One operation changed several keys of one object: a list got or lost an element.
@@ -19,7 +19,7 @@ extension Engine {
     if waitingNodes.hasDead { buryDead() }
     let time = immediates.nextTime()
     records.hold { for change in changes { note(change) } }
-    if changes.contains(where: isEager) || !doubting.isEmpty { callEagerly(changes, at: time) }
+    if changes.contains(where: isEager) || !doubts.isEmpty { callEagerly(changes, at: time) }
   }
 
   @inline(__always)

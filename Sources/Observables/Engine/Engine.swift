@@ -25,6 +25,7 @@ extension ObservationCore {
     @exclusivity(unchecked) var hookCalls = HookCalls()
 
     let immediates = ImmediateCalls()
+    let doubts = Doubts()
     let operations = Operations()
     @exclusivity(unchecked) var heldModels = HeldModels()
 
@@ -37,12 +38,6 @@ extension ObservationCore {
     // Lazy properties.
     /// Slots of lazy properties that became invalid in the write under way.
     @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
-    /// Watchers of those that are to be told in the write.
-    @exclusivity(unchecked) var doubting: [DoubtingWatcher] = []
-    /// How many operations look for calls of immediate watchers that they will make.
-    @exclusivity(unchecked) var collecting = 0
-    /// Of those that are paused: what they compare when they go on.
-    @exclusivity(unchecked) var pausedDoubts: [WatcherID: [DoubtingWatcher]] = [:]
     /// An object was met that another loop observes.
     @exclusivity(unchecked) package var hasMetForeign = false
     /// Links of watchers whose dependencies are being brought up to date.
@@ -60,9 +55,6 @@ extension ObservationCore {
     @exclusivity(unchecked) var stack = ThreadStack()
     @exclusivity(unchecked) var versions = Versions()
     let toldValues = ToldValues()
-    /// The lazy property that a program assigns, and the value that it had, where immediate
-    /// watchers are to be told that.
-    @exclusivity(unchecked) var assigning: (lazy: WatcherID, old: AnyObject?)?
     @exclusivity(unchecked) var operation: UInt64 = 0
     /// What computations wrote that they depend on, by the numbers of their properties.
     @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
@@ -87,6 +79,7 @@ extension ObservationCore {
       trackingStamp.initialize(to: 0)
       immediates.engine = self
       toldValues.engine = self
+      doubts.engine = self
     }
 
     deinit {

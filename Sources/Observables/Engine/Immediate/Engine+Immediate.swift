@@ -1,54 +1,43 @@
-/// A watcher that is to be told in a write, of a lazy property that became invalid in it.
-struct DoubtingWatcher {
-  let watcher: WatcherID
-  let lazy: WatcherID
-  /// The value that the property had, as its receiver keeps it, and the version of that.
-  let old: AnyObject?
-  let version: Int
-  /// The path that hears of all properties of the object; nil where the property itself is on a
-  /// path.
-  let every: Path?
-  /// When it became invalid.
-  let time: Int
-}
-
 /// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
 extension Engine {
   /// Tells the watchers that hear of each write of some changes, which are one operation that began
   /// at `time`.
   func callEagerly(_ changes: [Change], at time: Int) {
     records.hold {
-      collecting += 1
-      var calls: [ImmediateCalls.Call] = []
-      // Those whose paths lead to other objects now, or whose derived values may be others.
-      var changed: [ImmediateCalls.Call] = []
-      for change in changes {
-        for slot in [change.slot, change.every] {
-          var next = slot?.pointee.first
-          while let link = next {
-            next = link.pointee.next
-            note(change, at: link, time, &calls, &changed)
-          }
-        }
-      }
-      // Their paths follow replaced objects at once: what is written next may lie on the new
-      // branch.
-      for call in changed {
-        guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
-          rewire(watcher), watcher.pointee.flags.contains(.immediate)
-        else { continue }
-        if immediates.batchDepth > 0 || watcher.pointee.flags.contains(.paused) {
-          // What it is worth in the end is known when the batch ends, or when the watcher goes on.
-          immediates.noteDerived(call, watcher)
-        } else if let refreshed = refresh(watcher), let path = refreshed.path {
-          let ofLazy = refreshed.lazy.flatMap { takeDoubt(of: watcher, about: $0, on: path) }
-          calls.append(ofLazy ?? call.on(path, isCompared: refreshed.lazy == nil))
-        }
-      }
-      if !doubting.isEmpty, immediates.batchDepth == 0 { calls += takeDoubting() }
-      collecting -= 1
+      let calls = doubts.collecting { eagerCalls(for: changes, at: time) }
       immediates.make(calls)
     }
+  }
+
+  private func eagerCalls(for changes: [Change], at time: Int) -> [ImmediateCalls.Call] {
+    var calls: [ImmediateCalls.Call] = []
+    // Those whose paths lead to other objects now, or whose derived values may be others.
+    var changed: [ImmediateCalls.Call] = []
+    for change in changes {
+      for slot in [change.slot, change.every] {
+        var next = slot?.pointee.first
+        while let link = next {
+          next = link.pointee.next
+          note(change, at: link, time, &calls, &changed)
+        }
+      }
+    }
+    // Their paths follow replaced objects at once: what is written next may lie on the new
+    // branch.
+    for call in changed {
+      guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
+        rewire(watcher), watcher.pointee.flags.contains(.immediate)
+      else { continue }
+      if immediates.batchDepth > 0 || watcher.pointee.flags.contains(.paused) {
+        // What it is worth in the end is known when the batch ends, or when the watcher goes on.
+        immediates.noteDerived(call, watcher)
+      } else if let refreshed = refresh(watcher), let path = refreshed.path {
+        let ofLazy = refreshed.lazy.flatMap { doubts.take(of: watcher, about: $0, on: path) }
+        calls.append(ofLazy ?? call.on(path, isCompared: refreshed.lazy == nil))
+      }
+    }
+    if immediates.batchDepth == 0 { calls += doubts.take() }
+    return calls
   }
 
   private func note(

@@ -338,13 +338,13 @@ final class ImmediateCalls {
   /// A watcher was paused, and goes on: what it missed is told at once, or when the batch ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
-    engine.resumeDoubts(of: name)
+    engine.doubts.resume(name)
     guard let root = watcher.pointee.root else { return }
     if batchDepth > 0 {
       if waiting[name] != nil { _ = engine.anchor(watcher, on: root) }
       return
     }
-    var calls = engine.takeDoubting(hasWaited: true)
+    var calls = engine.doubts.take(hasWaited: true)
     calls += takeDerived { $0 == name }
     if let call = waiting.removeValue(forKey: name) { calls.append(call) }
     // Comparing may have run code of the program.
@@ -372,7 +372,7 @@ final class ImmediateCalls {
     var calls = waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { waiting[name] = nil }
     // Told the first change, where one of its other paths has changed too.
-    let doubts = engine.takeDoubting(hasWaited: true)
+    let doubts = engine.doubts.take(hasWaited: true)
     for call in doubts + takeDerived(where: goesOn) {
       if let known = calls[call.watcher], known.time < call.time { continue }
       calls[call.watcher] = call

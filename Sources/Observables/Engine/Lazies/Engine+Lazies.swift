@@ -41,7 +41,7 @@ extension Engine {
       invalidated.append(slot)
     }
     if !invalidated.isEmpty { spread(nil) }
-    callDoubting()
+    doubts.call()
     return lazy
   }
 
@@ -180,31 +180,10 @@ extension Engine {
     if flags.contains(.lazy) {
       invalidate(watcher, isCertain: false, by: change)
     } else if flags.contains(.immediate) {
-      noteDoubting(link, lazy)
+      doubts.note(link, lazy)
     } else if !flags.contains(.certain) {
       mark(watcher, isCertain: false, by: change)
     }
-  }
-
-  /// An immediate watcher is told when all that depends on the write is invalid (T9).
-  private func noteDoubting(_ link: LinkRef, _ lazy: WatcherRef) {
-    let watcher = link.pointee.wire.pointee.watcher
-    let isFirst = !doubting.contains {
-      $0.watcher == watcher.identity && $0.lazy == lazy.identity
-    }
-    guard isFirst else { return }
-    let old = assigning?.lazy == lazy.identity ? assigning?.old : lastValue(of: lazy)
-    doubting.append(
-      DoubtingWatcher(
-        watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.pointee.version,
-        every: link.pointee.slot?.pointee.isEvery == true
-          ? link.pointee.wire.pointee.path.takeUnretainedValue() : nil,
-        time: immediates.nextTime()))
-  }
-
-  private func lastValue(of lazy: WatcherRef) -> AnyObject? {
-    guard lazy.pointee.flags.contains(.known) else { return nil }
-    return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
   /// A property without a value of its own: what it depends on changed, so it did; or may have,
@@ -235,7 +214,7 @@ extension Engine {
         if flags.contains(.lazy) {
           invalidate(watcher, isCertain: isCertain, by: change)
         } else if flags.contains(.immediate) {
-          noteDoubting(link, lazy)
+          doubts.note(link, lazy)
         } else if !flags.contains(.certain) {
           mark(watcher, isCertain: isCertain, by: change)
         }
@@ -254,7 +233,7 @@ extension Engine {
       announce(slot, lazy, nil, toAll: true)
       if !invalidated.isEmpty { spread(nil) }
     }
-    callDoubting()
+    doubts.call()
   }
 
   /// Its value is to be computed anew, whatever it depends on.
@@ -277,7 +256,7 @@ extension Engine {
     }
     invalidate(lazy, isCertain: true, by: change)
     if !invalidated.isEmpty { spread(change) }
-    callDoubting()
+    doubts.call()
   }
 
   /// A program is about to assign its value; `overridden` comes next.
@@ -286,7 +265,7 @@ extension Engine {
     guard let slot = lazy.pointee.slot,
       slot.pointee.eager + (slot.pointee.node.pointee.every?.pointee.eager ?? 0) > 0
     else { return }
-    assigning = (lazy.identity, lastValue(of: lazy))
+    doubts.beginAssigning(lazy)
   }
 
   /// A program assigned its value, which is `computation` against the one before (Z5).
@@ -301,7 +280,7 @@ extension Engine {
         recorder?.wrote(change)
       }
     }
-    defer { assigning = nil }
+    defer { doubts.endAssigning() }
     records.hold {
       let flags = lazy.pointee.flags
       keep(computation, of: lazy, isAssigned: true)
@@ -323,7 +302,7 @@ extension Engine {
       spread(change)
       lazy.pointee.flags.remove(.announcing)
       forgetDoubts(of: lazy)
-      callDoubting()
+      doubts.call()
     }
   }
 
@@ -364,137 +343,6 @@ extension Engine {
   }
 
   func nextVersion() -> Int { versions.next() }
-
-  // MARK: Immediate watchers
-
-  /// Tells those who are told in a write of the properties that became invalid in it, if they have
-  /// other values now.
-  func callDoubting() {
-    // What collects calls takes these, too, and makes all in order.
-    if doubting.isEmpty || immediates.batchDepth > 0 || collecting > 0 { return }
-    let calls = takeDoubting()
-    // What is written from here on follows the assignment.
-    if !calls.isEmpty { assigning = nil }
-    immediates.make(calls)
-  }
-
-  /// The calls of those that have other values now; `hasWaited`: that were put off.
-  func takeDoubting(hasWaited: Bool = false) -> [ImmediateCalls.Call] {
-    if doubting.isEmpty { return [] }
-    return records.hold {
-      collecting += 1
-      defer { collecting -= 1 }
-      var calls: [ImmediateCalls.Call] = []
-      while !doubting.isEmpty {
-        let doubts = doubting
-        doubting = []
-        var seen: Set<WatcherID> = []
-        for doubt in doubts where seen.insert(doubt.watcher).inserted {
-          if let watcher = watcher(doubt.watcher), watcher.pointee.flags.contains(.paused) {
-            putAside(doubts.filter { $0.watcher == doubt.watcher })
-          } else if let call = call(of: doubt.watcher, because: doubts, hasWaited) {
-            calls.append(call)
-          }
-        }
-      }
-      return calls
-    }
-  }
-
-  /// A paused watcher compares when it goes on.
-  private func putAside(_ doubts: [DoubtingWatcher]) {
-    for doubt in doubts {
-      let isKnown = pausedDoubts[doubt.watcher]?.contains { $0.lazy == doubt.lazy } == true
-      if !isKnown { pausedDoubts[doubt.watcher, default: []].append(doubt) }
-    }
-  }
-
-  /// It goes on; `callDoubting` and the end of a batch look at what was put aside.
-  func resumeDoubts(of name: WatcherID) {
-    if pausedDoubts.isEmpty { return }
-    if let doubts = pausedDoubts.removeValue(forKey: name) { doubting.append(contentsOf: doubts) }
-  }
-
-  /// The call of an immediate watcher that has another value of a lazy property at a link, which is
-  /// told when the batch ends; nil where there is no such property.
-  func takeDoubt(
-    of watcher: WatcherRef, at link: LinkRef, on path: Path
-  ) -> ImmediateCalls.Call? {
-    resumeDoubts(of: watcher.identity)
-    guard let lazy = link.pointee.slot?.pointee.lazy,
-      let doubt = takeDoubt(of: watcher, about: lazy.identity)
-    else { return nil }
-    if watcher.pointee.flags.contains(.paused) {
-      putAside(doubting.filter { $0.watcher == doubt.watcher })
-      doubting.removeAll { $0.watcher == doubt.watcher }
-    }
-    return call(for: doubt, lazy, on: path, hasWaited: true)
-  }
-
-  private func takeDoubt(of watcher: WatcherRef, about lazy: WatcherID) -> DoubtingWatcher? {
-    doubting.firstIndex { $0.watcher == watcher.identity && $0.lazy == lazy }
-      .map { doubting.remove(at: $0) }
-  }
-
-  /// The call of an immediate watcher for a lazy property which became invalid in the write that is
-  /// being told, and has another value; nil where it is not one of those.
-  func takeDoubt(
-    of watcher: WatcherRef, about lazy: WatcherID, on path: Path
-  ) -> ImmediateCalls.Call? {
-    guard let lazy = self.watcher(lazy), lazy.pointee.slot?.pointee.node.isDead == false,
-      let doubt = takeDoubt(of: watcher, about: lazy.identity)
-    else { return nil }
-    return call(for: doubt, lazy, on: path, hasWaited: false)
-  }
-
-  /// Whether a property of an object that is watched as a whole has another value than when it
-  /// became invalid.
-  private func hasChanged(_ doubt: DoubtingWatcher, for watcher: WatcherRef) -> Bool {
-    guard let lazy = self.watcher(doubt.lazy), !lazy.isOutdated,
-      lazy.pointee.version != doubt.version
-    else { return false }
-    var isThere = false
-    forEachWire(of: watcher) {
-      if $0.pointee.path._withUnsafeGuaranteedRef({ $0 === doubt.every }) { isThere = true }
-    }
-    return isThere
-  }
-
-  private func call(
-    of name: WatcherID, because doubts: [DoubtingWatcher], _ hasWaited: Bool
-  ) -> ImmediateCalls.Call? {
-    guard let watcher = watcher(name), let root = watcher.pointee.root, !root.isDead,
-      root.kind.isThere(root), settleDependencies(of: watcher), rewire(watcher),
-      let refreshed = refresh(watcher)
-    else { return nil }
-    let own = doubts.filter { $0.watcher == name }
-    // It may have a value again that it had before the one that the watcher was told last.
-    let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
-    guard let path = refreshed.path ?? changed?.every else {
-      if isRecording { recorder?.unchanged(watcher) }
-      return nil
-    }
-    if refreshed.path != nil, refreshed.lazy == nil,
-      let noted = immediates.takeNoted(of: name, on: path)
-    {
-      return noted
-    }
-    let doubt = own.first { $0.lazy == refreshed.lazy } ?? changed ?? own[0]
-    guard let lazy = self.watcher(doubt.lazy), lazy.pointee.slot?.pointee.node.isDead == false
-    else { return nil }
-    return call(for: doubt, lazy, on: path, hasWaited: hasWaited)
-  }
-
-  private func call(
-    for doubt: DoubtingWatcher, _ lazy: WatcherRef, on path: Path, hasWaited: Bool
-  ) -> ImmediateCalls.Call {
-    let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    // What is as before is told only where there is nothing else to tell.
-    let isBack = hasWaited && doubt.old.map { receiver.has($0, as: lazy) } ?? false
-    return ImmediateCalls.Call(
-      watcher: doubt.watcher, change: .saved(receiver.change(of: lazy, from: doubt.old)),
-      path: path, time: isBack ? .max : doubt.time)
-  }
 }
 
 extension LinkRef {

@@ -42,7 +42,7 @@ extension Engine {
     guard let changed, watcher.pointee.isActive, !wire.hasEnded else { return }
     if flags.contains(.immediate) {
       let path = wire.pointee.path.takeUnretainedValue()
-      immediates.keep(takeDoubt(of: watcher, at: changed, on: path), of: watcher, on: path)
+      immediates.keep(doubts.take(of: watcher, at: changed, on: path), of: watcher, on: path)
     } else {
       watcher.pointee.flags.insert(.certain)
     }

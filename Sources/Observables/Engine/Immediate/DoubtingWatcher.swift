@@ -1,0 +1,13 @@
+/// A watcher that is to be told in a write, of a lazy property that became invalid in it.
+struct DoubtingWatcher {
+  let watcher: WatcherID
+  let lazy: WatcherID
+  /// The value that the property had, as its receiver keeps it, and the version of that.
+  let old: AnyObject?
+  let version: Int
+  /// The path that hears of all properties of the object; nil where the property itself is on a
+  /// path.
+  let every: Path?
+  /// When it became invalid.
+  let time: Int
+}
