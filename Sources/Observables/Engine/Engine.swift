@@ -36,8 +36,7 @@ extension ObservationCore {
     @exclusivity(unchecked) package var hasOrphans = false
 
     // Lazy properties.
-    /// Slots of lazy properties that became invalid in the write under way.
-    @exclusivity(unchecked) var invalidated = RawList<SlotRef>()
+    let invalidation = Invalidation()
     /// An object was met that another loop observes.
     @exclusivity(unchecked) package var hasMetForeign = false
     /// Links of watchers whose dependencies are being brought up to date.
@@ -48,16 +47,11 @@ extension ObservationCore {
     @exclusivity(unchecked) var settlingBase = 0
     /// What has just left it: who waits for that goes on next.
     @exclusivity(unchecked) var settled: WatcherRef?
-    /// The computations under way, the innermost last.
-    @exclusivity(unchecked) var computing = RawList<WatcherRef>()
-    /// How many of them are nested on the stack.
-    @exclusivity(unchecked) var nativeDepth = 0
+    @exclusivity(unchecked) var computations = Computations()
     @exclusivity(unchecked) var stack = ThreadStack()
     @exclusivity(unchecked) var versions = Versions()
     let toldValues = ToldValues()
     @exclusivity(unchecked) var operation: UInt64 = 0
-    /// What computations wrote that they depend on, by the numbers of their properties.
-    @exclusivity(unchecked) var disturbances: [UInt64: Disturbance] = [:]
     /// The tracked computation that is running: 0 while there is none; where a bridge without Swift
     /// can read it.
     package let trackingStamp: UnsafeMutablePointer<UInt32>
@@ -80,6 +74,7 @@ extension ObservationCore {
       immediates.engine = self
       toldValues.engine = self
       doubts.engine = self
+      invalidation.engine = self
     }
 
     deinit {
@@ -99,10 +94,9 @@ extension ObservationCore {
       }
       watchers.free()
       trackingStamp.deallocate()
-      invalidated.free()
       taken.free()
       settling.free()
-      computing.free()
+      computations.free()
     }
 
     /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes
@@ -131,7 +125,7 @@ extension ObservationCore {
 
     /// What code of the program is in the middle of, where no flush can begin.
     package var occupation: String? {
-      if !computing.isEmpty || operations.wirings > 0 { return "a getter" }
+      if !computations.isEmpty || operations.wirings > 0 { return "a getter" }
       if hookCalls.isRunning { return "a hook" }
       if isFlushing || immediates.depth > 0 || operations.isRunning { return "a watcher" }
       return immediates.batchDepth > 0 ? "a batch" : nil

@@ -27,11 +27,10 @@ extension Engine {
   }
 
   func compute(_ lazy: WatcherRef, isNested: Bool) -> Bool {
-    if nativeDepth > 16, nativeDepth > limits.computations || !stack.hasRoom(),
-      let first = computing.first
-    {
+    let depth = computations.depth
+    if depth > 16, depth > limits.computations || !stack.hasRoom(), let first = computations.first {
       return fail(
-        lazy, LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: nativeDepth))
+        lazy, LazyError.tooDeep(first: name(of: first), last: name(of: lazy), depth: depth))
     }
     begin(lazy)
     let receiver = lazy.pointee.receiver
@@ -43,9 +42,7 @@ extension Engine {
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
-    lazy.pointee.flags.insert(.computing)
-    lazy.pointee.flags.subtract([.disturbed, .spoiled])
-    computing.append(lazy)
+    computations.begin(lazy)
     beginTracking(lazy)
   }
 
@@ -66,8 +63,7 @@ extension Engine {
       computation = lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: other, error)
     }
     if case .failed = computation { endTracking(lazy, hasFailed: true) } else { endTracking(lazy) }
-    _ = computing.popLast()
-    lazy.pointee.flags.remove(.computing)
+    computations.end(lazy)
     if lazy.pointee.isActive {
       if !lazy.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
         reject(lazy)
@@ -95,7 +91,7 @@ extension Engine {
     }
     if lazy.pointee.flags.contains(.disturbed) {
       let property = name(of: lazy)
-      switch disturbances.removeValue(forKey: lazy.pointee.id) {
+      switch computations.takeDisturbance(of: lazy) {
       case .invalidation: receiver.fail(lazy, LazyError.invalidated(property: property))
       case .write(let key): receiver.fail(lazy, LazyError.disturbed(property: property, by: key))
       case nil: receiver.fail(lazy, LazyError.disturbed(property: property, by: "?"))
@@ -108,7 +104,7 @@ extension Engine {
   ///
   /// False where none is running.
   func spoil(_ error: any Error) -> Bool {
-    guard let lazy = computing.last, !lazy.pointee.flags.contains(.waiting) else { return false }
+    guard let lazy = computations.current else { return false }
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
     lazy.pointee.flags.insert(.spoiled)
     return true
@@ -167,7 +163,7 @@ extension Engine {
   }
 
   /// The getter of a lazy property is running.
-  package var isComputing: Bool { !computing.isEmpty }
+  package var isComputing: Bool { !computations.isEmpty }
 
   /// The getter of this one is running, or waits for what it reads.
   package func isComputing(_ lazy: WatcherRef) -> Bool { lazy.pointee.flags.contains(.computing) }

@@ -1,11 +1,3 @@
-/// Why what a getter computes is no good.
-enum Disturbance {
-  /// It wrote to this key, which its property depends on.
-  case write(String)
-  /// It invalidated its property.
-  case invalidation
-}
-
 /// Lazy properties: records like those of watchers, linked to what they depend on, whose own key
 /// has a slot where what depends on them is linked.
 ///
@@ -35,27 +27,14 @@ extension Engine {
       next = link.pointee.next
       adapt(link, to: slot)
     }
-    if wasElement { doubtElements(of: slot.pointee.node, lazy) }
+    if wasElement { invalidation.addElements(of: slot.pointee.node, lazy) }
     if slot.pointee.first != nil {
       if flags.contains(.uncached) { _ = makeWires(of: lazy) }
-      invalidated.append(slot)
+      invalidation.add(slot)
     }
-    if !invalidated.isEmpty { spread(nil) }
+    invalidation.spread(nil)
     doubts.call()
     return lazy
-  }
-
-  /// What counts or goes through the elements of an object has lost one to a lazy property.
-  private func doubtElements(of node: NodeRef, _ lazy: WatcherRef) {
-    if node.pointee.journalReaders > 0 { noteJournal(of: node) }
-    var next = node.pointee.every?.pointee.first
-    while let link = next {
-      next = link.pointee.next
-      // As a property it is there as before.
-      if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
-      if link.pointee.effect.contains(.stale) { markStale(link) }
-      doubt(link, lazy, nil)
-    }
   }
 
   /// The declaration is taken back, or the object is gone: its key is an ordinary one again.
@@ -64,7 +43,7 @@ extension Engine {
     lazy.pointee.slot = nil
     slot.pointee.lazy = nil
     slot.pointee.isValid = false
-    disturbances[lazy.pointee.id] = nil
+    computations.forget(lazy)
     var next = slot.pointee.first
     while let link = next {
       next = link.pointee.next
@@ -103,136 +82,13 @@ extension Engine {
     }
   }
 
-  // MARK: Becoming invalid
-
-  /// Something that `lazy` depends on changed, or may have.
-  func invalidate(_ lazy: WatcherRef, isCertain: Bool, by change: Change? = nil) {
-    let flags = lazy.pointee.flags
-    if flags.contains(.computing) {
-      disturb(lazy, by: change)
-      return
-    }
-    // In a ring the news comes round to where it began.
-    guard !flags.contains(.announcing), let slot = lazy.pointee.slot else { return }
-    if flags.contains(.uncached) {
-      if isCertain { lazy.pointee.version = nextVersion() }
-      invalidated.append(slot)
-      return
-    }
-    if isCertain { lazy.pointee.flags.insert(.certain) }
-    // One that failed is invalid too, but nobody was told what has happened since.
-    if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
-    lazy.pointee.flags.insert(.pending)
-    lazy.pointee.flags.subtract([.failed, .untold])
-    slot.pointee.isValid = false
-    if flags.contains(.mirrored), !flags.contains(.pending) {
-      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
-    }
-    if isRecording, let change { recorder?.invalidated(lazy, by: change) }
-    if slot.pointee.first != nil || slot.pointee.node.pointee.every != nil {
-      invalidated.append(slot)
-    }
-  }
-
-  private func disturb(_ lazy: WatcherRef, by change: Change?) {
-    if lazy.pointee.flags.contains(.disturbed) { return }
-    lazy.pointee.flags.insert(.disturbed)
-    if let change, let slot = change.slot ?? change.every {
-      disturbances[lazy.pointee.id] = .write(change.node.kind.name(of: slot))
-    }
-  }
-
-  /// Goes on to what depends on the properties that became invalid.
-  func spread(_ change: Change?) {
-    var announced: Set<UInt64>?
-    while let slot = invalidated.popLast() {
-      guard let lazy = slot.pointee.lazy else { continue }
-      if lazy.pointee.flags.contains(.uncached) {
-        // Nothing stops at them but a round trip.
-        if announced == nil { announced = [] }
-        guard announced!.insert(lazy.pointee.id).inserted else { continue }
-        announce(slot, lazy, change)
-        continue
-      }
-      var next = slot.pointee.first
-      while let link = next {
-        next = link.pointee.next
-        doubt(link, lazy, change)
-      }
-      next = slot.pointee.node.pointee.every?.pointee.first
-      while let link = next {
-        next = link.pointee.next
-        guard link.isWhole else { continue }
-        // It was invalid when the link was made, and is what was there once it had been computed.
-        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.derived < lazy.pointee.version {
-          link.pointee.derived = lazy.pointee.version
-        }
-        doubt(link, lazy, change)
-      }
-    }
-  }
-
-  /// What a link leads to may have another value.
-  private func doubt(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
-    let watcher = link.pointee.wire.pointee.watcher
-    let flags = watcher.pointee.flags
-    markDirty(link)
-    if flags.contains(.lazy) {
-      invalidate(watcher, isCertain: false, by: change)
-    } else if flags.contains(.immediate) {
-      doubts.note(link, lazy)
-    } else if !flags.contains(.certain) {
-      mark(watcher, isCertain: false, by: change)
-    }
-  }
-
-  /// A property without a value of its own: what it depends on changed, so it did; or may have,
-  /// where that is computed.
-  ///
-  /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it
-  /// by the program alone, as for them it never has a value (Z3).
-  private func announce(
-    _ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool = false
-  ) {
-    let every = toAll ? slot.pointee.node.pointee.every : nil
-    for slot in [slot, every].compactMap({ $0 }) {
-      var next = slot.pointee.first
-      while let link = next {
-        next = link.pointee.next
-        if slot.pointee.isEvery, !link.isWhole { continue }
-        let watcher = link.pointee.wire.pointee.watcher
-        let flags = watcher.pointee.flags
-        // What its getter does while the path is followed is looked at in the next turn.
-        if !flags.contains(.wiring) || flags.contains(.immediate) {
-          if link.pointee.effect.contains(.stale) { markStale(link) }
-          markDirty(link)
-        }
-        let known = link.pointee.derived
-        let isCertain =
-          !link.isBelowOperator
-          && (slot.pointee.isEvery ? lazy.pointee.version > known : lazy.pointee.version != known)
-        if flags.contains(.lazy) {
-          invalidate(watcher, isCertain: isCertain, by: change)
-        } else if flags.contains(.immediate) {
-          doubts.note(link, lazy)
-        } else if !flags.contains(.certain) {
-          mark(watcher, isCertain: isCertain, by: change)
-        }
-      }
-    }
-  }
-
   // MARK: By the program
 
   /// Something inside of its value changed, the program says: who watches it is called, whatever it
   /// is.
   package func announce(_ lazy: WatcherRef) {
-    guard let slot = lazy.pointee.slot else { return }
-    records.hold {
-      lazy.pointee.version = nextVersion()
-      announce(slot, lazy, nil, toAll: true)
-      if !invalidated.isEmpty { spread(nil) }
-    }
+    if lazy.pointee.slot == nil { return }
+    records.hold { invalidation.announce(lazy) }
     doubts.call()
   }
 
@@ -248,14 +104,11 @@ extension Engine {
       change = known
     }
     if lazy.pointee.flags.contains(.computing) {
-      if lazy.pointee.flags.isDisjoint(with: .disturbed) {
-        disturbances[lazy.pointee.id] = .invalidation
-        lazy.pointee.flags.insert(.disturbed)
-      }
+      computations.disturb(lazy, by: .invalidation)
       return
     }
-    invalidate(lazy, isCertain: true, by: change)
-    if !invalidated.isEmpty { spread(change) }
+    invalidation.add(lazy, isCertain: true, by: change)
+    invalidation.spread(change)
     doubts.call()
   }
 
@@ -297,9 +150,9 @@ extension Engine {
       if flags.isSuperset(of: [.pending, .known]), flags.isDisjoint(with: [.failed, .untold]) {
         return
       }
-      invalidated.append(slot)
+      invalidation.add(slot)
       lazy.pointee.flags.insert(.announcing)
-      spread(change)
+      invalidation.spread(change)
       lazy.pointee.flags.remove(.announcing)
       forgetDoubts(of: lazy)
       doubts.call()

@@ -10,12 +10,12 @@ extension Engine {
     if !target.isOutdated { return !target.pointee.flags.contains(.pending) }
     // A property that waits for what it declares cannot be one of those.
     if target.pointee.flags.contains(.computing) || target.isWaiting { return false }
-    if settling.isEmpty, computing.isEmpty { operation += 1 }
+    if settling.isEmpty, computations.isEmpty { operation += 1 }
     let name = target.identity
     let outer = (base: settlingBase, settled: settled)
     (settlingBase, settled) = (settling.count, nil)
-    let isNested = nativeDepth > 0
-    nativeDepth += 1
+    let isNested = computations.depth > 0
+    computations.nest()
     suspendTracking()
     push(target)
     while let lazy = nextToCompute() {
@@ -23,8 +23,8 @@ extension Engine {
     }
     if let settled { release(settled) }
     (settlingBase, settled) = outer
-    nativeDepth -= 1
-    if nativeDepth == 0, !trackers.isEmpty {
+    computations.unnest()
+    if computations.depth == 0, !trackers.isEmpty {
       for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
       trackers.removeAll(keepingCapacity: true)
     }
@@ -139,7 +139,7 @@ extension Engine {
   /// It failed in the operation under way: it is not tried again before that is over.
   func hasFailedNow(_ lazy: WatcherRef) -> Bool {
     lazy.pointee.flags.contains(.failed) && lazy.pointee.operation == operation
-      && !(settling.isEmpty && computing.isEmpty)
+      && !(settling.isEmpty && computations.isEmpty)
   }
 
   // MARK: Looking at dependencies

@@ -114,11 +114,11 @@ extension Engine {
   /// The computation goes on that called what has run since `suspendTracking`.
   @inline(__always)
   package func resumeTracking() {
-    if !computing.isEmpty { resumeRun() }
+    if !computations.isEmpty { resumeRun() }
   }
 
   private func resumeRun() {
-    guard let lazy = computing.last, !lazy.pointee.flags.contains(.waiting) else {
+    guard let lazy = computations.current else {
       suspendTracking()
       return
     }

@@ -1,0 +1,59 @@
+/// The getters that are running, or wait for what they read; the innermost last.
+struct Computations {
+  private var running = RawList<WatcherRef>()
+  /// How many operations that compute are nested on the stack.
+  private(set) var depth = 0
+  /// What those that are disturbed have met, by the numbers of their properties.
+  private var disturbances: [UInt64: Disturbance] = [:]
+
+  @inline(__always) var isEmpty: Bool { running.isEmpty }
+  /// The outermost one.
+  var first: WatcherRef? { running.first }
+  /// The one whose getter is at work; nil where that waits.
+  var current: WatcherRef? {
+    guard let lazy = running.last, !lazy.pointee.flags.contains(.waiting) else { return nil }
+    return lazy
+  }
+
+  mutating func nest() { depth += 1 }
+  mutating func unnest() { depth -= 1 }
+
+  /// A getter is called next.
+  @inline(__always)
+  mutating func begin(_ lazy: WatcherRef) {
+    lazy.pointee.flags.insert(.computing)
+    lazy.pointee.flags.subtract([.disturbed, .spoiled])
+    running.append(lazy)
+  }
+
+  /// The innermost one has returned.
+  @inline(__always)
+  mutating func end(_ lazy: WatcherRef) {
+    _ = running.popLast()
+    lazy.pointee.flags.remove(.computing)
+  }
+
+  /// What is computed is no good, for the first reason that there was.
+  mutating func disturb(_ lazy: WatcherRef, by disturbance: Disturbance?) {
+    if lazy.pointee.flags.contains(.disturbed) { return }
+    lazy.pointee.flags.insert(.disturbed)
+    if let disturbance { disturbances[lazy.pointee.id] = disturbance }
+  }
+
+  mutating func takeDisturbance(of lazy: WatcherRef) -> Disturbance? {
+    disturbances.removeValue(forKey: lazy.pointee.id)
+  }
+
+  /// The property is one no more.
+  mutating func forget(_ lazy: WatcherRef) { disturbances[lazy.pointee.id] = nil }
+
+  mutating func free() { running.free() }
+}
+
+/// Why what a getter computes is no good.
+enum Disturbance {
+  /// It wrote to this key, which its property depends on.
+  case write(String)
+  /// It invalidated its property.
+  case invalidation
+}

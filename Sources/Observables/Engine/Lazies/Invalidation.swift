@@ -1,0 +1,158 @@
+/// Lazy properties that become invalid, and what depends on them.
+///
+/// A property that becomes invalid is put on a list; the list is worked off, which marks what
+/// depends on its members and puts that on it in turn. So there is no recursion, and as one that is
+/// invalid already is not put there again, each is met once. Nothing is computed.
+final class Invalidation {
+  /// Owns this.
+  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
+  /// Slots of properties that became invalid in the write under way.
+  @exclusivity(unchecked) private var slots = RawList<SlotRef>()
+
+  deinit { slots.free() }
+
+  /// Something that `lazy` depends on changed, or may have; `spread` comes next.
+  func add(_ lazy: WatcherRef, isCertain: Bool, by change: Change? = nil) {
+    let flags = lazy.pointee.flags
+    if flags.contains(.computing) {
+      disturb(lazy, by: change)
+      return
+    }
+    // In a ring the news comes round to where it began.
+    guard !flags.contains(.announcing), let slot = lazy.pointee.slot else { return }
+    if flags.contains(.uncached) {
+      if isCertain { lazy.pointee.version = engine.nextVersion() }
+      slots.append(slot)
+      return
+    }
+    if isCertain { lazy.pointee.flags.insert(.certain) }
+    // One that failed is invalid too, but nobody was told what has happened since.
+    if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
+    lazy.pointee.flags.insert(.pending)
+    lazy.pointee.flags.subtract([.failed, .untold])
+    slot.pointee.isValid = false
+    if flags.contains(.mirrored), !flags.contains(.pending) {
+      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
+    }
+    if engine.isRecording, let change { engine.recorder?.invalidated(lazy, by: change) }
+    if slot.pointee.first != nil || slot.pointee.node.pointee.every != nil {
+      slots.append(slot)
+    }
+  }
+
+  private func disturb(_ lazy: WatcherRef, by change: Change?) {
+    if lazy.pointee.flags.contains(.disturbed) { return }
+    let slot = change.flatMap { $0.slot ?? $0.every }
+    engine.computations.disturb(
+      lazy, by: slot.map { .write($0.pointee.node.kind.name(of: $0)) })
+  }
+
+  /// What counts or goes through the elements of an object has lost one to a lazy property.
+  func addElements(of node: NodeRef, _ lazy: WatcherRef) {
+    if node.pointee.journalReaders > 0 { engine.noteJournal(of: node) }
+    var next = node.pointee.every?.pointee.first
+    while let link = next {
+      next = link.pointee.next
+      // As a property it is there as before.
+      if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
+      if link.pointee.effect.contains(.stale) { engine.markStale(link) }
+      doubt(link, lazy, nil)
+    }
+  }
+
+  /// The property of a slot became invalid.
+  func add(_ slot: SlotRef) { slots.append(slot) }
+
+  /// Goes on to what depends on the properties that became invalid.
+  @inline(__always)
+  func spread(_ change: Change?) {
+    if !slots.isEmpty { spreadAll(change) }
+  }
+
+  private func spreadAll(_ change: Change?) {
+    var announced: Set<UInt64>?
+    while let slot = slots.popLast() {
+      guard let lazy = slot.pointee.lazy else { continue }
+      if lazy.pointee.flags.contains(.uncached) {
+        // Nothing stops at them but a round trip.
+        if announced == nil { announced = [] }
+        guard announced!.insert(lazy.pointee.id).inserted else { continue }
+        announce(slot, lazy, change, toAll: false)
+        continue
+      }
+      var next = slot.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        doubt(link, lazy, change)
+      }
+      next = slot.pointee.node.pointee.every?.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        guard link.isWhole else { continue }
+        // It was invalid when the link was made, and is what was there once it had been computed.
+        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.derived < lazy.pointee.version {
+          link.pointee.derived = lazy.pointee.version
+        }
+        doubt(link, lazy, change)
+      }
+    }
+  }
+
+  /// A property without a value of its own has another one, the program says.
+  func announce(_ lazy: WatcherRef) {
+    guard let slot = lazy.pointee.slot else { return }
+    lazy.pointee.version = engine.nextVersion()
+    announce(slot, lazy, nil, toAll: true)
+    spread(nil)
+  }
+
+  /// What a link leads to may have another value.
+  private func doubt(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
+    let watcher = link.pointee.wire.pointee.watcher
+    let flags = watcher.pointee.flags
+    engine.markDirty(link)
+    if flags.contains(.lazy) {
+      add(watcher, isCertain: false, by: change)
+    } else if flags.contains(.immediate) {
+      engine.doubts.note(link, lazy)
+    } else if !flags.contains(.certain) {
+      engine.mark(watcher, isCertain: false, by: change)
+    }
+  }
+
+  /// A property without a value of its own: what it depends on changed, so it did; or may have,
+  /// where that is computed.
+  ///
+  /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it
+  /// by the program alone, as for them it never has a value (Z3).
+  private func announce(
+    _ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool
+  ) {
+    let every = toAll ? slot.pointee.node.pointee.every : nil
+    for slot in [slot, every].compactMap({ $0 }) {
+      var next = slot.pointee.first
+      while let link = next {
+        next = link.pointee.next
+        if slot.pointee.isEvery, !link.isWhole { continue }
+        let watcher = link.pointee.wire.pointee.watcher
+        let flags = watcher.pointee.flags
+        // What its getter does while the path is followed is looked at in the next turn.
+        if !flags.contains(.wiring) || flags.contains(.immediate) {
+          if link.pointee.effect.contains(.stale) { engine.markStale(link) }
+          engine.markDirty(link)
+        }
+        let known = link.pointee.derived
+        let isCertain =
+          !link.isBelowOperator
+          && (slot.pointee.isEvery ? lazy.pointee.version > known : lazy.pointee.version != known)
+        if flags.contains(.lazy) {
+          add(watcher, isCertain: isCertain, by: change)
+        } else if flags.contains(.immediate) {
+          engine.doubts.note(link, lazy)
+        } else if !flags.contains(.certain) {
+          engine.mark(watcher, isCertain: isCertain, by: change)
+        }
+      }
+    }
+  }
+}
