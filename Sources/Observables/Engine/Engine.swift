@@ -41,24 +41,12 @@ extension ObservationCore {
     @exclusivity(unchecked) package var hasMetForeign = false
     /// Links of watchers whose dependencies are being brought up to date.
     @exclusivity(unchecked) var taken = RawList<LinkRef>()
-    /// What is being brought up to date, what it needs on top.
-    @exclusivity(unchecked) var settling = RawList<WatcherRef>()
-    /// Where what the innermost `settle` needs begins there.
-    @exclusivity(unchecked) var settlingBase = 0
-    /// What has just left it: who waits for that goes on next.
-    @exclusivity(unchecked) var settled: WatcherRef?
+    @exclusivity(unchecked) var settling = SettlingList()
     @exclusivity(unchecked) var computations = Computations()
     @exclusivity(unchecked) var stack = ThreadStack()
     @exclusivity(unchecked) var versions = Versions()
     let toldValues = ToldValues()
-    @exclusivity(unchecked) var operation: UInt64 = 0
-    /// The tracked computation that is running: 0 while there is none; where a bridge without Swift
-    /// can read it.
-    package let trackingStamp: UnsafeMutablePointer<UInt32>
-    @exclusivity(unchecked) var trackingWire: WireRef?
-    /// Whose tracked computations have run since the outermost one began.
-    @exclusivity(unchecked) var trackers: [Unmanaged<Receiver>] = []
-    @exclusivity(unchecked) var lastStamp: UInt32 = 0
+    let tracking = Tracking()
 
     @exclusivity(unchecked) var recorders = Recorders()
     /// Told when the first watcher of a turn becomes pending.
@@ -69,12 +57,11 @@ extension ObservationCore {
 
     init(inbox: Inbox, home: LoopHome) {
       (self.inbox, self.home) = (inbox, home)
-      trackingStamp = .allocate(capacity: 1)
-      trackingStamp.initialize(to: 0)
       immediates.engine = self
       toldValues.engine = self
       doubts.engine = self
       invalidation.engine = self
+      tracking.engine = self
     }
 
     deinit {
@@ -93,7 +80,6 @@ extension ObservationCore {
         records.end(node)
       }
       watchers.free()
-      trackingStamp.deallocate()
       taken.free()
       settling.free()
       computations.free()

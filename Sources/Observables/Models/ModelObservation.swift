@@ -202,7 +202,7 @@ public final class ModelObservation {
   @inline(never)
   private func noteRead(_ slot: Int, of model: some ObservableModel) {
     let known = sharing == nil ? engine : nil
-    guard let engine = known ?? Loop.current?.engine, engine.trackingWire != nil else { return }
+    guard let engine = known ?? Loop.current?.engine, engine.isTracking else { return }
     guard let node = model.observationToken(in: engine)?.node else { return }
     engine.noteRead((node.kind as! ModelKind).slot(slot, of: node))
   }

@@ -43,7 +43,7 @@ extension Engine {
   func begin(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
     computations.begin(lazy)
-    beginTracking(lazy)
+    tracking.begin(lazy)
   }
 
   /// True when the property is done with; false while it waits for another one.
@@ -54,15 +54,19 @@ extension Engine {
       suspendTracking()
       if let other = slot.pointee.lazy, !other.isUnderWay {
         lazy.pointee.flags.insert(.waiting)
-        push(other)
+        settling.push(other)
         return false
       }
       let error = slot.pointee.lazy.map { LazyError.cycle(names: cycle(to: $0)) }
       let other = slot.pointee.lazy ?? lazy
-      track(lazy)
+      tracking.goOn(lazy)
       computation = lazy.pointee.receiver.takeUnretainedValue().resume(lazy, after: other, error)
     }
-    if case .failed = computation { endTracking(lazy, hasFailed: true) } else { endTracking(lazy) }
+    if case .failed = computation {
+      tracking.end(lazy, hasFailed: true)
+    } else {
+      tracking.end(lazy)
+    }
     computations.end(lazy)
     if lazy.pointee.isActive {
       if !lazy.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
@@ -121,7 +125,7 @@ extension Engine {
 
   private func noteFailure(of lazy: WatcherRef) {
     lazy.pointee.flags.formUnion([.failed, .certain, .pending])
-    lazy.pointee.operation = operation
+    settling.noteFailure(of: lazy)
   }
 
   /// Nothing that it depends on has really changed.
@@ -180,10 +184,7 @@ extension Engine {
   package func cycle(to lazy: WatcherRef) -> [String] {
     var members: [WatcherRef] = []
     var isInside = false
-    for index in 0..<settling.count {
-      let other = settling[index]
-      // Others on the list wait for their turn, and for nobody.
-      guard other.isUnderWay || index == settling.count - 1 else { continue }
+    for other in settling.chain {
       if other == lazy { isInside = true }
       if isInside, other != lazy || members.isEmpty { members.append(other) }
     }

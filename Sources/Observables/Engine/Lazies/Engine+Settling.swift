@@ -10,24 +10,19 @@ extension Engine {
     if !target.isOutdated { return !target.pointee.flags.contains(.pending) }
     // A property that waits for what it declares cannot be one of those.
     if target.pointee.flags.contains(.computing) || target.isWaiting { return false }
-    if settling.isEmpty, computations.isEmpty { operation += 1 }
+    if settling.isEmpty, computations.isEmpty { settling.beginOperation() }
     let name = target.identity
-    let outer = (base: settlingBase, settled: settled)
-    (settlingBase, settled) = (settling.count, nil)
+    let outer = settling.beginLevel()
     let isNested = computations.depth > 0
     computations.nest()
     suspendTracking()
-    push(target)
+    settling.push(target)
     while let lazy = nextToCompute() {
-      if compute(lazy, isNested: isNested) { settled = settling.popLast() }
+      if compute(lazy, isNested: isNested) { settling.pop() }
     }
-    if let settled { release(settled) }
-    (settlingBase, settled) = outer
+    if let done = settling.endLevel(outer) { release(done) }
     computations.unnest()
-    if computations.depth == 0, !trackers.isEmpty {
-      for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
-      trackers.removeAll(keepingCapacity: true)
-    }
+    if computations.depth == 0 { tracking.tellTrackers() }
     resumeTracking()
     guard let lazy = watcher(name) else { return false }
     return !lazy.pointee.flags.contains(.pending)
@@ -37,7 +32,7 @@ extension Engine {
   /// it the next one, of the same receiver; nil where it is not its turn.
   package func next(after lazy: WatcherRef, _ computation: Computation) -> WatcherRef? {
     let receiver = lazy.pointee.receiver
-    if finish(lazy, computation) { settled = settling.popLast() }
+    if finish(lazy, computation) { settling.pop() }
     guard let next = nextToCompute(), next.pointee.receiver.toOpaque() == receiver.toOpaque()
     else { return nil }
     begin(next)
@@ -47,14 +42,12 @@ extension Engine {
   /// Works the list of the innermost `settle` off until something is to be computed; nil at its
   /// end.
   private func nextToCompute() -> WatcherRef? {
-    while settling.count > settlingBase {
-      let lazy = settling[settling.count - 1]
-      let done = settled
-      settled = nil
+    while let lazy = settling.top {
+      let done = settling.takeDone()
       let step = settle(lazy, after: done)
       if let done { release(done) }
       switch step {
-      case .done: settled = settling.popLast()
+      case .done: settling.pop()
       case .waits: break
       case .computes: return lazy
       }
@@ -77,7 +70,7 @@ extension Engine {
     let flags = lazy.pointee.flags
     if flags.contains(.waiting), let done {
       lazy.pointee.flags.remove(.waiting)
-      track(lazy)
+      tracking.goOn(lazy)
       let receiver = lazy.pointee.receiver
       return finish(lazy, receiver._withUnsafeGuaranteedRef { $0.resume(lazy, after: done, nil) })
         ? .done : .waits
@@ -112,19 +105,12 @@ extension Engine {
         fail(lazy, LazyError.cycle(names: cycle(to: other)))
         return .done
       case .some(let other):
-        push(other)
+        settling.push(other)
         lazy.pointee.flags.insert(.awaiting)
         return .waits
       }
     }
     return .computes
-  }
-
-  @inline(__always)
-  func push(_ lazy: WatcherRef) {
-    lazy.pointee.flags.insert(.stacked)
-    lazy.pointee.stackedTimes += 1
-    settling.append(lazy)
   }
 
   /// It is on the list no more, and what has waited for it goes on.
@@ -138,8 +124,7 @@ extension Engine {
 
   /// It failed in the operation under way: it is not tried again before that is over.
   func hasFailedNow(_ lazy: WatcherRef) -> Bool {
-    lazy.pointee.flags.contains(.failed) && lazy.pointee.operation == operation
-      && !(settling.isEmpty && computations.isEmpty)
+    settling.hasFailed(lazy) && !(settling.isEmpty && computations.isEmpty)
   }
 
   // MARK: Looking at dependencies
@@ -175,7 +160,7 @@ extension Engine {
       guard current.pointee.isDirty else { continue }
       if let other = current.pointee.slot?.pointee.lazy, other.isOutdated {
         if hasFailedNow(other) || other.isUnderWay { return .changed }
-        push(other)
+        settling.push(other)
         return .waits
       }
       if refreshDerived(current) { return .changed }
@@ -225,7 +210,7 @@ extension Engine {
       if hasFailedNow(other) || other.isUnderWay {
         hasFailed = true
       } else {
-        push(other)
+        settling.push(other)
         waits = true
       }
     }

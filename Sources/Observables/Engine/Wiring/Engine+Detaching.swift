@@ -50,8 +50,7 @@ extension Engine {
 
   /// The watcher lets go of a path, whose links are taken out.
   func end(_ wire: WireRef, of watcher: WatcherRef) {
-    // The computation that is running was taken back.
-    if wire == trackingWire { suspendTracking() }
+    tracking.suspend(wire)
     watcher.remove(wire)
     wire.pointee.phase = .ended
     // What a tracked computation has read are siblings without a parent.

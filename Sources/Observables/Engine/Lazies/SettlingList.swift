@@ -1,0 +1,80 @@
+/// The lazy properties that are being brought up to date: what one needs is on top of it.
+///
+/// One `settle` may begin inside of another, as a getter that it calls may read what cannot wait.
+/// Each works off what it has put on the list itself: a level.
+struct SettlingList {
+  struct Level {
+    /// Where it begins in the list.
+    fileprivate var base = 0
+    /// What has just left it: who waits for that goes on next.
+    fileprivate var done: WatcherRef?
+  }
+
+  private var list = RawList<WatcherRef>()
+  private var level = Level()
+  /// The number of the operation under way, or the last one: from the first level to its end.
+  private var operation: UInt64 = 0
+
+  @inline(__always) var isEmpty: Bool { list.isEmpty }
+
+  mutating func beginOperation() { operation += 1 }
+
+  // MARK: Levels
+
+  /// Begins a level; returns the one around it.
+  @inline(__always)
+  mutating func beginLevel() -> Level {
+    let outer = level
+    level = Level(base: list.count)
+    return outer
+  }
+
+  /// Ends a level; returns what has left it last.
+  @inline(__always)
+  mutating func endLevel(_ outer: Level) -> WatcherRef? {
+    let done = level.done
+    level = outer
+    return done
+  }
+
+  /// The property of this level whose turn it is.
+  @inline(__always)
+  var top: WatcherRef? { list.count > level.base ? list.last : nil }
+
+  @inline(__always)
+  mutating func push(_ lazy: WatcherRef) {
+    lazy.pointee.flags.insert(.stacked)
+    lazy.pointee.stackedTimes += 1
+    list.append(lazy)
+  }
+
+  /// Nothing is left to do for the property on top: it leaves, and who waits for it goes on.
+  @inline(__always)
+  mutating func pop() { level.done = list.popLast() }
+
+  /// What has just left.
+  @inline(__always)
+  mutating func takeDone() -> WatcherRef? {
+    let done = level.done
+    level.done = nil
+    return done
+  }
+
+  /// Who waits for one another, the first that was asked for at the front.
+  var chain: [WatcherRef] {
+    // Others on the list wait for their turn, and for nobody.
+    (0..<list.count).filter { list[$0].isUnderWay || $0 == list.count - 1 }.map { list[$0] }
+  }
+
+  // MARK: Failures
+
+  /// It failed in the operation under way.
+  func noteFailure(of lazy: WatcherRef) { lazy.pointee.operation = operation }
+
+  /// It failed in the operation under way, or the last one.
+  func hasFailed(_ lazy: WatcherRef) -> Bool {
+    lazy.pointee.flags.contains(.failed) && lazy.pointee.operation == operation
+  }
+
+  mutating func free() { list.free() }
+}

@@ -1,0 +1,208 @@
+public import Synchronization
+
+/// How many tracked computations are running in the process: where none is, reads need not be told.
+@usableFromInline let trackedComputations = Atomic<Int>(0)
+
+/// Some loop of the process runs a tracked computation.
+@inlinable @inline(__always)
+var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 }
+
+/// What a tracked computation reads is what it depends on (Z10).
+///
+/// There is one link for each key, in the order in which they were read. A run that reads the same
+/// again makes none.
+final class Tracking {
+  /// Owns this.
+  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
+  /// The run of a tracked computation that is at work: 0 while there is none; where a bridge
+  /// without Swift can read it.
+  let stamp: UnsafeMutablePointer<UInt32>
+  /// What it reads.
+  @exclusivity(unchecked) private var wire: WireRef?
+  /// Whose tracked computations have run since the outermost one began.
+  @exclusivity(unchecked) private var trackers: [Unmanaged<Receiver>] = []
+  @exclusivity(unchecked) private var lastStamp: UInt32 = 0
+
+  init() {
+    stamp = .allocate(capacity: 1)
+    stamp.initialize(to: 0)
+  }
+
+  deinit { stamp.deallocate() }
+
+  /// A tracked computation is running.
+  @inline(__always) var isOn: Bool { wire != nil }
+
+  /// The computation that is running has read the key of `slot`.
+  ///
+  /// - Complexity: O(1)
+  func noteRead(_ slot: SlotRef, _ reading: Engine.Reading) {
+    guard let wire else { return }
+    if reading == .value {
+      if slot.pointee.stamp == stamp.pointee { return }
+      slot.pointee.stamp = stamp.pointee
+    }
+    let next = wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
+    let isCount = reading == .count
+    if let next, next.pointee.slot == slot, next.isOfCount == isCount {
+      wire.pointee.cursor = next
+      if isCount { _ = engine.refreshDerived(next) }
+      return
+    }
+    let link = engine.records.make(
+      Link(
+        wire: wire, step: 0, isTerminal: true, isFanned: false,
+        effect: isCount ? .dirty : .certain))
+    link.pointee.sibling = next
+    next?.pointee.previousSibling = link
+    if let cursor = wire.pointee.cursor {
+      cursor.pointee.sibling = link
+      link.pointee.previousSibling = cursor
+    } else {
+      wire.pointee.top = link
+    }
+    wire.pointee.cursor = link
+    engine.append(link, to: slot)
+    if isCount {
+      link.pointee.derived = slot.pointee.node.kind.derivedValue(
+        link.component, of: slot.pointee.node)!
+    } else if slot.pointee.lazy != nil {
+      engine.adapt(link, to: slot)
+    }
+  }
+
+  private static let counting = Path(stringLiteral: "@count")
+
+  /// `lazy` begins to run.
+  @inline(__always)
+  func begin(_ lazy: WatcherRef) {
+    if lazy.pointee.flags.contains(.tracking) { beginRun(of: lazy) } else { suspend() }
+  }
+
+  private func beginRun(of lazy: WatcherRef) {
+    if lazy.pointee.flags.contains(.mirrored),
+      trackers.last?.toOpaque() != lazy.pointee.receiver.toOpaque()
+    {
+      trackers.append(lazy.pointee.receiver)
+    }
+    if lazy.pointee.wires == nil {
+      lazy.append(
+        engine.records.make(
+          Wire(
+            watcher: lazy, path: .passRetained(Tracking.counting), use: .tracking, isShort: true,
+            phase: .attached, index: 0)))
+    }
+    let wire = lazy.pointee.wires!
+    lastStamp &+= 1
+    if lastStamp == 0 { lastStamp = 1 }
+    wire.pointee.stamp = lastStamp
+    wire.pointee.cursor = nil
+    goOn(lazy)
+  }
+
+  /// `lazy` is running, again.
+  func goOn(_ lazy: WatcherRef) {
+    guard lazy.pointee.flags.contains(.tracking), let wire = lazy.pointee.wires else {
+      suspend()
+      return
+    }
+    if self.wire == nil { trackedComputations.add(1, ordering: .relaxed) }
+    self.wire = wire
+    stamp.pointee = wire.pointee.stamp
+  }
+
+  /// What runs from now on is no computation that is tracked.
+  @inline(__always)
+  func suspend() {
+    if wire != nil { endRun() }
+  }
+
+  /// The same where it has read what ends now: the computation was taken back.
+  func suspend(_ wire: WireRef) {
+    if wire == self.wire { endRun() }
+  }
+
+  private func endRun() {
+    trackedComputations.subtract(1, ordering: .relaxed)
+    wire = nil
+    stamp.pointee = 0
+  }
+
+  /// The computation goes on that called what has run since `suspend`.
+  @inline(__always)
+  func resume() {
+    if !engine.computations.isEmpty { resumeRun() }
+  }
+
+  private func resumeRun() {
+    guard let lazy = engine.computations.current else {
+      suspend()
+      return
+    }
+    goOn(lazy)
+  }
+
+  /// `lazy` is done: what it did not read again it does not depend on any longer.
+  @inline(__always)
+  func end(_ lazy: WatcherRef, hasFailed: Bool = false) {
+    if lazy.pointee.flags.contains(.tracking) { endRun(of: lazy, hasFailed: hasFailed) }
+  }
+
+  private func endRun(of lazy: WatcherRef, hasFailed: Bool) {
+    // A run that an error has cut short may recover with what the one before has read.
+    if let wire = lazy.pointee.wires, wire.pointee.use == .tracking, !hasFailed {
+      var rest =
+        wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
+      while let link = rest {
+        rest = link.pointee.sibling
+        engine.detach(link)
+      }
+      wire.pointee.cursor = nil
+    }
+    suspend()
+  }
+
+  /// No computation is running any more: those of which tracked ones have are told.
+  func tellTrackers() {
+    if trackers.isEmpty { return }
+    for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
+    trackers.removeAll(keepingCapacity: true)
+  }
+}
+
+extension Engine {
+  /// The run of a tracked computation that is at work: 0 while there is none; where a bridge
+  /// without Swift can read it.
+  package var trackingStamp: UnsafeMutablePointer<UInt32> { tracking.stamp }
+
+  /// A tracked computation is running.
+  package var isTracking: Bool { tracking.isOn }
+
+  /// What of an object was read.
+  package enum Reading {
+    /// One key, or all of them.
+    case value
+    /// How many members there are.
+    case count
+  }
+
+  /// The computation that is running has read the key of `slot`.
+  ///
+  /// - Complexity: O(1)
+  package func noteRead(_ slot: SlotRef, _ reading: Reading = .value) {
+    tracking.noteRead(slot, reading)
+  }
+
+  /// What runs from now on is no computation that is tracked.
+  @inline(__always)
+  package func suspendTracking() { tracking.suspend() }
+
+  /// The computation goes on that called what has run since `suspendTracking`.
+  @inline(__always)
+  package func resumeTracking() { tracking.resume() }
+}
+
+extension LinkRef {
+  /// Of a tracked computation: it follows the number of members, not a key.
+  var isOfCount: Bool { pointee.effect == .dirty && pointee.slot?.pointee.lazy == nil }
+}
