@@ -2,9 +2,11 @@ extension ObservationCore {
   /// One engine serves every kind of observed object of a loop; it holds no values and is not
   /// generic.
   ///
-  /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock. The
-  /// operations are in slices of this type: making nodes and watchers here, wiring, writes,
-  /// immediate calls, flushing and endings in their own files.
+  /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock.
+  ///
+  /// It is made of rooms, each of which has state that is private to it: a class that knows the
+  /// engine where it calls code of the program, else a struct. The operations that need several
+  /// rooms are in slices of this type.
   @_documentation(visibility: internal)
   public final class Engine {
     /// Where its loop lives.
@@ -13,41 +15,39 @@ extension ObservationCore {
     package let inbox: Inbox
     @exclusivity(unchecked) package var limits = EngineLimits()
 
+    // The graph.
     let records = Records()
-
     @exclusivity(unchecked) var watchers = WatcherTable()
     @exclusivity(unchecked) var nodes = NodeList()
     @exclusivity(unchecked) var waitingNodes = WaitingNodes()
     @exclusivity(unchecked) var quietSlots = QuietSlots()
-
-    @exclusivity(unchecked) var delivery = DeliveryQueue()
-    /// What hooks are to be told when the operation under way is done.
-    @exclusivity(unchecked) var hookCalls = HookCalls()
-
-    let immediates = ImmediateCalls()
-    let doubts = Doubts()
-    let operations = Operations()
-    @exclusivity(unchecked) var heldModels = HeldModels()
-
-    /// The program is about to end: what watchers trigger of themselves is not called any more.
-    @exclusivity(unchecked) package var isEnding = false
-
+    /// An object was met that another loop observes.
+    @exclusivity(unchecked) package var hasMetForeign = false
     /// Observers may have died without anybody having noticed; looked for when the turn ends.
     @exclusivity(unchecked) package var hasOrphans = false
 
+    // What is under way, and what is called.
+    let operations = Operations()
+    @exclusivity(unchecked) var delivery = DeliveryQueue()
+    let immediates = ImmediateCalls()
+    let doubts = Doubts()
+    @exclusivity(unchecked) var hookCalls = HookCalls()
+    @exclusivity(unchecked) var heldModels = HeldModels()
+    /// The program is about to end: what watchers trigger of themselves is not called any more.
+    @exclusivity(unchecked) package var isEnding = false
+
     // Lazy properties.
     let invalidation = Invalidation()
-    /// An object was met that another loop observes.
-    @exclusivity(unchecked) package var hasMetForeign = false
-    /// Links of watchers whose dependencies are being brought up to date.
-    @exclusivity(unchecked) var taken = RawList<LinkRef>()
     @exclusivity(unchecked) var settling = SettlingList()
     @exclusivity(unchecked) var computations = Computations()
     @exclusivity(unchecked) var stack = ThreadStack()
+    let tracking = Tracking()
     @exclusivity(unchecked) var versions = Versions()
     let toldValues = ToldValues()
-    let tracking = Tracking()
+    /// Links of watchers whose dependencies are being brought up to date.
+    @exclusivity(unchecked) var taken = RawList<LinkRef>()
 
+    // What others hear of.
     @exclusivity(unchecked) var recorders = Recorders()
     /// Told when the first watcher of a turn becomes pending.
     @exclusivity(unchecked) var onPending: (() -> Void)?
@@ -143,57 +143,4 @@ package struct EngineStatistics {
   package var watchers = 0
   package var nodes = 0
   package var errors = 0
-}
-
-/// An error that has no caller to go to.
-package enum EngineError: Error {
-  /// These watchers only kept re-triggering themselves for the given number of turns; the calls
-  /// were dropped (T4).
-  case retriggered(watchers: [String], turns: Int)
-  /// Hooks of `object` observed and stopped what made them be called again, too often (T12).
-  case hookLoop(object: String, key: String, times: Int)
-  /// An immediate watcher set itself off too often; the call was dropped (T9).
-  case immediateLoop(watcher: String, times: Int)
-  /// An operator met a value that it cannot take (C9); its watcher stays.
-  case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
-  /// A path of this watcher has a misspelt name of an object that came later (P9); it stays.
-  case unknownName(watcher: String, message: String)
-  /// A registration that another thread asked for failed.
-  case registration(message: String)
-  /// A computation failed, and nobody has read it (Z8).
-  case computation(property: String, message: String)
-  /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
-  case value(watcher: String, message: String)
-}
-
-extension EngineError: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .retriggered(let watchers, let turns):
-      """
-      after \(turns) turns in which watchers did nothing but trigger themselves or each other, \
-      these calls were dropped: \(watchers.joined(separator: ", "))
-      """
-    case .value(let watcher, let message):
-      "\(message), handed on by \(watcher)"
-    case .unknownName(let watcher, let message):
-      "\(message), observed by \(watcher)"
-    case .computation(let property, let message):
-      "\(property): \(message)"
-    case .registration(let message):
-      message
-    case .hookLoop(let object, let key, let times):
-      """
-      the hooks of \(object) set each other off \(times) times by observing and stopping, the last \
-      time '\(key)'; the call was dropped
-      """
-    case .immediateLoop(let watcher, let times):
-      "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
-    case .operand(let watcher, let path, let operation, let element, let value):
-      """
-      '\(path)', observed by \(watcher): \(element.map { "element \($0)" } ?? "an element") \
-      gives \(value) to '@\(operation)', \(operation.expectation)
-      """
-    }
-  }
 }

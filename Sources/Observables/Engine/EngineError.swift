@@ -1,0 +1,52 @@
+/// An error that has no caller to go to.
+package enum EngineError: Error {
+  /// These watchers only kept re-triggering themselves for the given number of turns; the calls
+  /// were dropped (T4).
+  case retriggered(watchers: [String], turns: Int)
+  /// Hooks of `object` observed and stopped what made them be called again, too often (T12).
+  case hookLoop(object: String, key: String, times: Int)
+  /// An immediate watcher set itself off too often; the call was dropped (T9).
+  case immediateLoop(watcher: String, times: Int)
+  /// An operator met a value that it cannot take (C9); its watcher stays.
+  case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
+  /// A path of this watcher has a misspelt name of an object that came later (P9); it stays.
+  case unknownName(watcher: String, message: String)
+  /// A registration that another thread asked for failed.
+  case registration(message: String)
+  /// A computation failed, and nobody has read it (Z8).
+  case computation(property: String, message: String)
+  /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
+  case value(watcher: String, message: String)
+}
+
+extension EngineError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .retriggered(let watchers, let turns):
+      """
+      after \(turns) turns in which watchers did nothing but trigger themselves or each other, \
+      these calls were dropped: \(watchers.joined(separator: ", "))
+      """
+    case .value(let watcher, let message):
+      "\(message), handed on by \(watcher)"
+    case .unknownName(let watcher, let message):
+      "\(message), observed by \(watcher)"
+    case .computation(let property, let message):
+      "\(property): \(message)"
+    case .registration(let message):
+      message
+    case .hookLoop(let object, let key, let times):
+      """
+      the hooks of \(object) set each other off \(times) times by observing and stopping, the last \
+      time '\(key)'; the call was dropped
+      """
+    case .immediateLoop(let watcher, let times):
+      "the immediate watcher \(watcher) triggered itself \(times) times; the call was dropped"
+    case .operand(let watcher, let path, let operation, let element, let value):
+      """
+      '\(path)', observed by \(watcher): \(element.map { "element \($0)" } ?? "an element") \
+      gives \(value) to '@\(operation)', \(operation.expectation)
+      """
+    }
+  }
+}
