@@ -13,11 +13,9 @@ extension Engine {
       next += 1
       guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { continue }
       for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
-        var link = slot.pointee.first
-        while let current = link {
-          link = current.pointee.next
-          if slot.pointee.isEvery, !current.isWhole { continue }
-          let watcher = current.pointee.wire.pointee.watcher
+        for link in Chain(slot.pointee.first) {
+          if slot.pointee.isEvery, !link.isWhole { continue }
+          let watcher = link.pointee.wire.pointee.watcher
           if !watcher.pointee.flags.contains(.lazy) {
             if isWanted(watcher) { return watcher }
           } else if seen.insert(watcher).inserted {
@@ -31,10 +29,8 @@ extension Engine {
 
   /// The watchers with a link in `slot`, and the path it belongs to, earliest registered first.
   package func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
-    var link = slot.pointee.first
-    while let current = link {
-      link = current.pointee.next
-      let wire = current.pointee.wire
+    for link in Chain(slot.pointee.first) {
+      let wire = link.pointee.wire
       if wire.pointee.watcher.pointee.isUncounted { continue }
       body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
     }
@@ -43,10 +39,8 @@ extension Engine {
   /// The paths of a watcher, in the order in which they were added.
   package func paths(of watcher: WatcherRef) -> [Path] {
     var paths: [Path] = []
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
-      paths.append(current.pointee.path.takeUnretainedValue())
+    for wire in Chain(watcher.pointee.wires) {
+      paths.append(wire.pointee.path.takeUnretainedValue())
     }
     return paths
   }
@@ -54,13 +48,11 @@ extension Engine {
   /// The component at which a path of the watcher ends before its end: there is no object there.
   package func firstUnreachable(of watcher: WatcherRef) -> String? {
     rewire(watcher)
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
-      guard var link = current.pointee.top else { continue }
+    for wire in Chain(watcher.pointee.wires) {
+      guard var link = wire.pointee.top else { continue }
       while let next = link.onward { link = next }
       if !link.pointee.isTerminal {
-        let path = current.pointee.path.takeUnretainedValue()
+        let path = wire.pointee.path.takeUnretainedValue()
         let step = Int(link.pointee.step)
         // Behind an object that is there it is the next one that names nothing.
         if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
@@ -134,11 +126,9 @@ extension Engine {
 extension SlotRef {
   /// The links of watchers that count as observers, earliest first.
   fileprivate func forEachLink(_ body: (LinkRef) -> Void) {
-    var link = pointee.first
-    while let current = link {
-      link = current.pointee.next
-      let watcher = current.pointee.wire.pointee.watcher
-      if !watcher.pointee.isUncounted { body(current) }
+    for link in Chain(pointee.first) {
+      let watcher = link.pointee.wire.pointee.watcher
+      if !watcher.pointee.isUncounted { body(link) }
     }
   }
 }

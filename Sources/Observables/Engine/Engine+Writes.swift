@@ -42,9 +42,7 @@ extension Engine {
   private func noteMembers(_ change: Change) {
     noteJournal(of: change.node)
     var following: [WatcherID] = []
-    var next = change.every?.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(change.every?.pointee.first) {
       let watcher = link.pointee.wire.pointee.watcher
       guard watcher.pointee.flags.isDisjoint(with: [.immediate, .comparing]), markMembers(at: link)
       else { continue }
@@ -77,10 +75,8 @@ extension Engine {
 
   @inline(__always)
   func mark(_ slot: SlotRef, _ change: Change) {
-    var next = slot.pointee.first
     var isNeeded = slot.pointee.eager > 0
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(slot.pointee.first) {
       let watcher = link.pointee.wire.pointee.watcher
       let flags = watcher.pointee.flags
       if !flags.isDisjoint(with: [.immediate, .comparing]) { continue }
@@ -130,9 +126,7 @@ extension Engine {
 
   /// An object that the collector had given up is back (L8): what was to be told meanwhile is.
   package func revive(_ node: NodeRef) {
-    var next = node.pointee.firstWatcher
-    while let watcher = next {
-      next = watcher.pointee.next
+    for watcher in Chain(node.pointee.firstWatcher) {
       let flags = watcher.pointee.flags
       if !flags.contains(.lazy), !flags.isDisjoint(with: [.pending, .judging]) {
         makeReady(watcher)

@@ -102,10 +102,8 @@ extension Engine {
   /// A lazy property that a watcher watches and that could not be computed.
   package func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
     var waiting: [LinkRef] = []
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
-      if let top = current.pointee.top { waiting.append(top) }
+    for wire in Chain(watcher.pointee.wires) {
+      if let top = wire.pointee.top { waiting.append(top) }
     }
     while let link = waiting.popLast() {
       if let lazy = link.pointee.slot?.pointee.lazy, lazy.pointee.flags.contains(.failed) {
@@ -129,10 +127,8 @@ extension Engine {
 extension SlotRef {
   /// The links of watchers and lazy properties, not those of the debugger.
   func forEachLinkOfAny(_ body: (LinkRef) -> Void) {
-    var link = pointee.first
-    while let current = link {
-      link = current.pointee.next
-      if !current.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) { body(current) }
+    for link in Chain(pointee.first) {
+      if !link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) { body(link) }
     }
   }
 }

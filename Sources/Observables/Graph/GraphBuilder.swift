@@ -84,9 +84,7 @@ struct GraphBuilder {
       hold(slot, key, of: object)
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
-    var rooted = node.pointee.firstWatcher
-    while let watcher = rooted {
-      rooted = watcher.pointee.next
+    for watcher in Chain(node.pointee.firstWatcher) {
       if !watcher.pointee.flags.contains(.probing) { users[watcher.pointee.id] = watcher }
     }
     for (_, watcher) in users.sorted(by: { $0.key < $1.key }) { follow(watcher) }
@@ -132,9 +130,7 @@ struct GraphBuilder {
     root.engine.forEachTrackedLink(of: watcher) { link in
       if let node = link.pointee.slot?.pointee.node { include(node, place: nil) }
     }
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
+    for current in Chain(watcher.pointee.wires) {
       if let node = current.pointee.top?.pointee.slot?.pointee.node { include(node, place: nil) }
     }
   }
@@ -221,9 +217,7 @@ struct GraphBuilder {
         self.end(object, declared.path.steps[0].description), declared.path.description,
         isWhole: false)
     }
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
+    for current in Chain(watcher.pointee.wires) {
       if current.pointee.use == .tracking { continue }
       let path = current.pointee.path.takeUnretainedValue()
       guard let top = current.pointee.top else {

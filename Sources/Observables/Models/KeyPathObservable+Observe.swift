@@ -151,9 +151,7 @@ extension KeyPathObservable {
   private func stopWatchers(of node: NodeRef, _ path: Path?, _ observer: AnyObject?) -> Int {
     let engine = node.engine
     var count = 0
-    var next = node.pointee.firstWatcher
-    while let record = next {
-      next = record.pointee.next
+    for record in Chain(node.pointee.firstWatcher) {
       // The dependencies of its lazy properties are no watchers.
       if record.pointee.flags.contains(.lazy) { continue }
       if let observer {

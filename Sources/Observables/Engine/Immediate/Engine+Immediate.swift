@@ -15,9 +15,7 @@ extension Engine {
     var changed: [ImmediateCalls.Call] = []
     for change in changes {
       for slot in [change.slot, change.every] {
-        var next = slot?.pointee.first
-        while let link = next {
-          next = link.pointee.next
+        for link in Chain(slot?.pointee.first) {
           note(change, at: link, time, &calls, &changed)
         }
       }

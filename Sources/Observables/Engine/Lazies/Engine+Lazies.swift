@@ -22,9 +22,7 @@ extension Engine {
     lazy.pointee.slot = slot
     slot.pointee.lazy = lazy
     slot.pointee.isValid = false
-    var next = slot.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(slot.pointee.first) {
       adapt(link, to: slot)
     }
     if wasElement { invalidation.addElements(of: slot.pointee.node, lazy) }
@@ -44,9 +42,7 @@ extension Engine {
     slot.pointee.lazy = nil
     slot.pointee.isValid = false
     computations.forget(lazy)
-    var next = slot.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(slot.pointee.first) {
       if !slot.pointee.node.isDead { keepNews(of: lazy, at: link) }
       adapt(link, to: slot)
     }

@@ -231,9 +231,7 @@ extension Engine {
 
   /// The first property at the end of a declared path that is invalid.
   func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
-    var wire = lazy.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
+    for current in Chain(lazy.pointee.wires) {
       var link = current.pointee.dirty
       while let dirty = link {
         link = dirty.pointee.nextDirty

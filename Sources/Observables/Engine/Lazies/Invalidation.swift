@@ -50,9 +50,7 @@ final class Invalidation {
   /// What counts or goes through the elements of an object has lost one to a lazy property.
   func addElements(of node: NodeRef, _ lazy: WatcherRef) {
     if node.pointee.journalReaders > 0 { engine.noteJournal(of: node) }
-    var next = node.pointee.every?.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(node.pointee.every?.pointee.first) {
       // As a property it is there as before.
       if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
       if link.pointee.effect.contains(.stale) { engine.markStale(link) }
@@ -80,14 +78,10 @@ final class Invalidation {
         announce(slot, lazy, change, toAll: false)
         continue
       }
-      var next = slot.pointee.first
-      while let link = next {
-        next = link.pointee.next
+      for link in Chain(slot.pointee.first) {
         doubt(link, lazy, change)
       }
-      next = slot.pointee.node.pointee.every?.pointee.first
-      while let link = next {
-        next = link.pointee.next
+      for link in Chain(slot.pointee.node.pointee.every?.pointee.first) {
         guard link.isWhole else { continue }
         // It was invalid when the link was made, and is what was there once it had been computed.
         if !link.pointee.isDirty, lazy.isOutdated, link.pointee.derived < lazy.pointee.version {
@@ -130,9 +124,7 @@ final class Invalidation {
   ) {
     let every = toAll ? slot.pointee.node.pointee.every : nil
     for slot in [slot, every].compactMap({ $0 }) {
-      var next = slot.pointee.first
-      while let link = next {
-        next = link.pointee.next
+      for link in Chain(slot.pointee.first) {
         if slot.pointee.isEvery, !link.isWhole { continue }
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags

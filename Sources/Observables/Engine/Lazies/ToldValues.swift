@@ -21,9 +21,7 @@ final class ToldValues {
     guard let slot = lazy.pointee.slot else { return }
     let version = lazy.pointee.version
     if version == lazy.pointee.baseVersion { return }
-    var next = slot.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(slot.pointee.first) {
       guard link.pointee.derived == version, !link.isAnchored, comparesLater(link) else { continue }
       if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
         told[lazy.identity, default: []].append((version, value))
@@ -55,12 +53,8 @@ final class ToldValues {
   private func needsBase(_ lazy: WatcherRef) -> Bool {
     guard lazy.pointee.flags.contains(.known), let slot = lazy.pointee.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
-    var next = slot.pointee.count > 0 ? slot.pointee.first : nil
-    while let link = next {
-      if comparesLater(link) { return true }
-      next = link.pointee.next
-    }
-    return false
+    if slot.pointee.count == 0 { return false }
+    return Chain(slot.pointee.first).contains(where: comparesLater)
   }
 
   // MARK: Values that come back
@@ -87,9 +81,7 @@ final class ToldValues {
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
     let isLate = lazy.pointee.flags.contains(.lagging) || wasToldToAll(lazy)
     let new = isLate ? engine.nextVersion() : version
-    var next = lazy.pointee.slot?.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(lazy.pointee.slot?.pointee.first) {
       guard link.pointee.derived == version, !link.isAnchored else { continue }
       // What depends on it has become invalid by the value between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.wantsNews
@@ -100,12 +92,9 @@ final class ToldValues {
 
   /// Whether somebody who hears of all properties was told the value that is replaced.
   private func wasToldToAll(_ lazy: WatcherRef) -> Bool {
-    var next = lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first
-    while let link = next {
-      if link.isWhole, link.pointee.derived >= lazy.pointee.version { return true }
-      next = link.pointee.next
+    Chain(lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first).contains {
+      $0.isWhole && $0.pointee.derived >= lazy.pointee.version
     }
-    return false
   }
 
   /// Whether a watcher that compares by itself takes the value for the one of `version`, which it
@@ -133,9 +122,7 @@ final class ToldValues {
   /// the one that it has, or of its base.
   func everybodyKnows(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
-    var next = lazy.pointee.slot?.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(lazy.pointee.slot?.pointee.first) {
       let isLast = link.pointee.derived == lazy.pointee.version
       let isBase = flags.contains(.based) && link.pointee.derived == lazy.pointee.baseVersion
       guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
@@ -177,9 +164,7 @@ final class ToldValues {
   private func toldVersions(of lazy: WatcherRef) -> Set<Int> {
     var versions: Set<Int> = []
     guard lazy.pointee.flags.contains(.based) else { return versions }
-    var next = lazy.pointee.slot?.pointee.first
-    while let link = next {
-      next = link.pointee.next
+    for link in Chain(lazy.pointee.slot?.pointee.first) {
       if link.pointee.derived == lazy.pointee.version || !comparesLater(link) { continue }
       let flags = link.pointee.wire.pointee.watcher.pointee.flags
       if flags.isDisjoint(with: [.paused, .comparing, .pending, .immediate]) { continue }

@@ -96,11 +96,7 @@ extension Engine {
   }
 
   func forEachWire(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
-    var wire = watcher.pointee.wires
-    while let current = wire {
-      wire = current.pointee.next
-      body(current)
-    }
+    for wire in Chain(watcher.pointee.wires) { body(wire) }
   }
 
   /// Every link of a path, the nearest to the root first; `body` takes none out.

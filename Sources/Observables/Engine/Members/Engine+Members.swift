@@ -183,10 +183,8 @@ extension Engine {
       guard node.isJournaledNow, let every = node.pointee.every else { continue }
       let end = node.kind.journalEnd(of: node)
       var readers: [Int] = []
-      var link = every.pointee.first
-      while let current = link {
-        link = current.pointee.next
-        if let state = current.state, state.role != .end { readers.append(state.cursor) }
+      for link in Chain(every.pointee.first) {
+        if let state = link.state, state.role != .end { readers.append(state.cursor) }
       }
       let known = readers.min() ?? end
       node.kind.trimJournal(of: node, before: known)

@@ -361,10 +361,8 @@ extension Engine {
   }
 
   private func forEachState(of node: NodeRef, _ body: (LinkRef, LinkState) -> Void) {
-    var link = node.pointee.every?.pointee.first
-    while let current = link {
-      link = current.pointee.next
-      if let state = current.state { body(current, state) }
+    for link in Chain(node.pointee.every?.pointee.first) {
+      if let state = link.state { body(link, state) }
     }
   }
 }

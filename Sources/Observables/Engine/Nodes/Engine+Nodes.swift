@@ -9,11 +9,7 @@ extension Engine {
   }
 
   package func forEachNode(_ body: (NodeRef) -> Void) {
-    var node = nodes.first
-    while let current = node {
-      node = current.pointee.next
-      body(current)
-    }
+    for node in Chain(nodes.first) { body(node) }
   }
 
   /// The object of a node is gone, or observed no longer, and all that hung on it was told.

@@ -69,11 +69,7 @@ extension NodeRef {
   /// Every slot of the node, that of `*` first.
   package func forEachSlot(_ body: (SlotRef) -> Void) {
     if let every = pointee.every { body(every) }
-    var slot = pointee.slots
-    while let current = slot {
-      slot = current.pointee.next
-      body(current)
-    }
+    for slot in Chain(pointee.slots) { body(slot) }
   }
 }
 

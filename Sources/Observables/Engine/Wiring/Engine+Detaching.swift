@@ -5,9 +5,7 @@ extension Engine {
   /// What it is to be called for on account of that path it is called for nevertheless, if it has
   /// other paths. True if it had that path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
-    var next = watcher.pointee.wires
-    while let wire = next {
-      next = wire.pointee.next
+    for wire in Chain(watcher.pointee.wires) {
       if wire.pointee.path._withUnsafeGuaranteedRef({ $0 == path }) {
         records.hold {
           if wire.pointee.hasWork { keepCall(of: watcher, for: wire) }
