@@ -129,6 +129,7 @@ public final class LuaHost {
   ///
   /// To be called when the libraries are open and before any script runs.
   package func install() throws(LuaError) {
+    assert(Slot.isAsInC, "A slot is laid out otherwise in C (this is a bug in LuaObservables)")
     try state.withStack { L throws(LuaError) in
       var observation = clua_observation(
         context: Unmanaged.passUnretained(self).toOpaque(),
