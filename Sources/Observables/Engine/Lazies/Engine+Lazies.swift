@@ -3,7 +3,7 @@
 ///
 /// Flags are pushed and values pulled. A write marks what depends on it as invalid, and what
 /// depends on that, and stops where it is marked already; nothing is computed. Settling brings up
-/// to date what somebody reads or watches (see `Engine+Settling`).
+/// to date what somebody reads or watches.
 extension Engine {
   /// Makes the key of `slot` a lazy property, which is invalid to begin with.
   ///

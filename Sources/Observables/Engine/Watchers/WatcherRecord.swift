@@ -80,7 +80,7 @@ extension ObservationCore {
       /// Its own comparison is being called.
       static let comparingNow = Flags(rawValue: 32768)
 
-      /// It is a lazy property, no watcher: see `Engine+Lazies`.
+      /// It is a lazy property, no watcher.
       @inlinable package static var lazy: Flags { Flags(rawValue: 1 << 16) }
       /// It finds what it depends on by what it reads.
       @inlinable package static var tracking: Flags { Flags(rawValue: 1 << 17) }
