@@ -62,7 +62,7 @@ extension Engine {
     } else if effect.contains(.certain) {
       calls.append(call)
     } else if link.isAnchored {
-      if !change.isSame, link.pointee.derived > 0 { judge(watcher) }
+      if !change.isSame, link.pointee.anchor != nil { judge(watcher) }
     } else if !change.isSame, !watcher.pointee.flags.contains(.immediate) {
       // With a comparison of its own: a derived value has no old one to compare.
       mark(watcher, isCertain: false, by: change)

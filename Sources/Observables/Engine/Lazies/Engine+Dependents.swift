@@ -53,14 +53,14 @@ extension Engine {
     }
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
-    if link.pointee.derived == lazy.pointee.version, !isFailed {
+    if link.pointee.version == lazy.pointee.version, !isFailed {
       // The path may have followed another value meanwhile, of which its watcher was not told.
       if !link.pointee.isTerminal, !link.isBelowOperator { markStale(link) }
       return
     }
     if link.isBelowOperator {
       // Its contribution changes before the operator is looked at.
-      link.pointee.derived = isFailed ? Link.failed : lazy.pointee.version
+      link.pointee.version = isFailed ? Link.failedVersion : lazy.pointee.version
       markStale(link)
     } else if !link.pointee.isTerminal {
       markStale(link)
@@ -81,10 +81,10 @@ extension Engine {
   ///
   /// True where it is another one than the reader has used; what is below has to follow it then.
   func useValue(of lazy: WatcherRef, at link: LinkRef) -> Bool {
-    guard link.pointee.derived != Link.notDerived, link.kind != .element,
-      link.pointee.derived != lazy.pointee.version
+    guard link.pointee.hasVersion, link.kind != .element,
+      link.pointee.version != lazy.pointee.version
     else { return false }
-    link.pointee.derived = lazy.pointee.version
+    link.pointee.version = lazy.pointee.version
     if !link.pointee.isTerminal { markStale(link) }
     return true
   }
@@ -121,11 +121,10 @@ extension Engine {
       settleForNobody(lazy, again: true)
     }
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
-    if link.pointee.derived != Link.notDerived, link.kind != .element, let lazy = slot.pointee.lazy
-    {
+    if link.pointee.hasVersion, link.kind != .element, let lazy = slot.pointee.lazy {
       // Whoever begins to watch while it fails knows of no value (Z8).
       let isUnknown = lazy.isOutdated && !wire.pointee.watcher.pointee.flags.contains(.lazy)
-      link.pointee.derived = isUnknown ? Link.failed : lazy.pointee.version
+      link.pointee.version = isUnknown ? Link.failedVersion : lazy.pointee.version
     }
     return true
   }
@@ -137,18 +136,18 @@ extension Engine {
     // Who depends on what failed finds the error when it is computed.
     if lazy.isOutdated {
       if link.isBelowOperator {
-        link.pointee.derived = Link.failed
+        link.pointee.version = Link.failedVersion
         markStale(link)
       }
       return isReader
     }
-    guard link.kind != .element, link.pointee.derived != Link.notDerived else { return true }
+    guard link.kind != .element, link.pointee.hasVersion else { return true }
     if lazy.pointee.flags.contains(.uncached) { compareDependencies(of: lazy) }
     // Comparing may have run code of the program.
     guard !link.pointee.isDead, lazy.pointee.isActive else { return false }
-    let known = link.pointee.derived
+    let known = link.pointee.version
     if known == lazy.pointee.version { return false }
-    link.pointee.derived = lazy.pointee.version
+    link.pointee.version = lazy.pointee.version
     if link.isBelowOperator {
       markStale(link)
       return false
@@ -156,7 +155,7 @@ extension Engine {
     if !isReader {
       guard toldValues.isEqual(lazy, to: known, for: watcher) else { return true }
       // What it was told last is what the next value is compared with (Z5).
-      link.pointee.derived = known
+      link.pointee.version = known
       return false
     }
     if !link.pointee.isTerminal { markStale(link) }
@@ -167,9 +166,9 @@ extension Engine {
   /// all its properties; those that were never read are left alone (Z3).
   func changedLazy(at link: LinkRef) -> WatcherID? {
     guard link.isWhole, let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
-    let known = link.pointee.derived
-    link.pointee.derived = versions.last
-    if known == Link.notDerived { return nil }
+    let known = link.pointee.version
+    link.pointee.version = versions.last
+    if known == Link.noVersion { return nil }
     var lazies: [WatcherID] = []
     node.forEachSlot { slot in
       if let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.known),
@@ -189,7 +188,7 @@ extension Engine {
         changed = changed ?? name
       }
     }
-    if link.pointee.slot != nil { link.pointee.derived = versions.last }
+    if link.pointee.slot != nil { link.pointee.version = versions.last }
     return changed
   }
 }

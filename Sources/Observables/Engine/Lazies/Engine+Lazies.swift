@@ -56,7 +56,7 @@ extension Engine {
     let watcher = link.pointee.wire.pointee.watcher
     guard link.kind != .element, !link.isBelowOperator,
       watcher.pointee.flags.isDisjoint(with: [.lazy, .immediate]), watcher.pointee.isActive,
-      link.pointee.derived != Link.notDerived, link.pointee.derived != lazy.pointee.version
+      link.pointee.hasVersion, link.pointee.version != lazy.pointee.version
     else { return }
     mark(watcher, isCertain: true, by: nil)
   }
@@ -66,7 +66,7 @@ extension Engine {
     if link.state != nil || link.kind == .element { return }
     let wire = link.pointee.wire
     let lazy = slot.pointee.lazy
-    link.pointee.derived = lazy?.pointee.version ?? Link.notDerived
+    link.pointee.version = lazy?.pointee.version ?? Link.noVersion
     // Below an operator it is one step of a computation.
     if link.isBelowOperator { return }
     if lazy == nil {

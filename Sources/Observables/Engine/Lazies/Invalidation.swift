@@ -84,8 +84,8 @@ final class Invalidation {
       for link in Chain(slot.pointee.node.pointee.every?.pointee.first) {
         guard link.isWhole else { continue }
         // It was invalid when the link was made, and is what was there once it had been computed.
-        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.derived < lazy.pointee.version {
-          link.pointee.derived = lazy.pointee.version
+        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.pointee.version {
+          link.pointee.version = lazy.pointee.version
         }
         doubt(link, lazy, change)
       }
@@ -133,7 +133,7 @@ final class Invalidation {
           if link.pointee.effect.contains(.stale) { engine.markStale(link) }
           engine.markDirty(link)
         }
-        let known = link.pointee.derived
+        let known = link.pointee.version
         let isCertain =
           !link.isBelowOperator
           && (slot.pointee.isEvery ? lazy.pointee.version > known : lazy.pointee.version != known)

@@ -22,7 +22,7 @@ final class ToldValues {
     let version = lazy.pointee.version
     if version == lazy.pointee.baseVersion { return }
     for link in Chain(slot.pointee.first) {
-      guard link.pointee.derived == version, !link.isAnchored, comparesLater(link) else { continue }
+      guard link.pointee.version == version, !link.isAnchored, comparesLater(link) else { continue }
       if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
         told[lazy.identity, default: []].append((version, value))
       }
@@ -82,10 +82,10 @@ final class ToldValues {
     let isLate = lazy.pointee.flags.contains(.lagging) || wasToldToAll(lazy)
     let new = isLate ? engine.nextVersion() : version
     for link in Chain(lazy.pointee.slot?.pointee.first) {
-      guard link.pointee.derived == version, !link.isAnchored else { continue }
+      guard link.pointee.version == version, !link.isAnchored else { continue }
       // What depends on it has become invalid by the value between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.wantsNews
-      link.pointee.derived = isReader ? Link.failed : new
+      link.pointee.version = isReader ? Link.failedVersion : new
     }
     return new
   }
@@ -93,7 +93,7 @@ final class ToldValues {
   /// Whether somebody who hears of all properties was told the value that is replaced.
   private func wasToldToAll(_ lazy: WatcherRef) -> Bool {
     Chain(lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first).contains {
-      $0.isWhole && $0.pointee.derived >= lazy.pointee.version
+      $0.isWhole && $0.pointee.version >= lazy.pointee.version
     }
   }
 
@@ -123,8 +123,8 @@ final class ToldValues {
   func everybodyKnows(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
     for link in Chain(lazy.pointee.slot?.pointee.first) {
-      let isLast = link.pointee.derived == lazy.pointee.version
-      let isBase = flags.contains(.based) && link.pointee.derived == lazy.pointee.baseVersion
+      let isLast = link.pointee.version == lazy.pointee.version
+      let isBase = flags.contains(.based) && link.pointee.version == lazy.pointee.baseVersion
       guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
     }
     // Who hears of all properties knows those that have been read.
@@ -165,10 +165,10 @@ final class ToldValues {
     var versions: Set<Int> = []
     guard lazy.pointee.flags.contains(.based) else { return versions }
     for link in Chain(lazy.pointee.slot?.pointee.first) {
-      if link.pointee.derived == lazy.pointee.version || !comparesLater(link) { continue }
+      if link.pointee.version == lazy.pointee.version || !comparesLater(link) { continue }
       let flags = link.pointee.wire.pointee.watcher.pointee.flags
       if flags.isDisjoint(with: [.paused, .comparing, .pending, .immediate]) { continue }
-      versions.insert(link.pointee.derived)
+      versions.insert(link.pointee.version)
     }
     return versions
   }

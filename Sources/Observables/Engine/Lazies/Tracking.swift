@@ -64,7 +64,7 @@ final class Tracking {
     wire.pointee.cursor = link
     engine.append(link, to: slot)
     if isCount {
-      link.pointee.derived = slot.pointee.node.kind.derivedValue(
+      link.pointee.size = slot.pointee.node.kind.derivedValue(
         link.component, of: slot.pointee.node)!
     } else if slot.pointee.lazy != nil {
       engine.adapt(link, to: slot)

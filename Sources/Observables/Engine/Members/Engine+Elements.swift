@@ -15,11 +15,11 @@ extension Engine {
     forEachWire(of: watcher) { wire in
       guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasElements }) else { return }
       forEachLink(of: wire) { link in
-        guard link.isAnchored, link.pointee.derived > 0, let slot = link.pointee.slot else {
+        guard link.isAnchored, let anchor = link.pointee.anchor, let slot = link.pointee.slot else {
           return
         }
         let node = slot.pointee.node
-        if !node.isDead, !node.kind.holds(link.pointee.derived, in: node) { left.append(link) }
+        if !node.isDead, !node.kind.holds(anchor, in: node) { left.append(link) }
       }
     }
     // A path may leave by two of its objects at once, and goes with the one nearest to the root.
@@ -30,7 +30,7 @@ extension Engine {
       if isBelowWildcard(link) {
         // The others go on; this one stays as it is until its list is replaced.
         release(link)
-        link.pointee.derived = Link.spent
+        link.pointee.endFollowing()
         detachAll(below: link)
       } else {
         gone.insert(wire)
@@ -79,7 +79,7 @@ extension Engine {
       path: path,
       change: isImmediate
         ? node.kind.departure(
-          link.pointee.derived, at: Int(link.pointee.step), of: path, from: node) : nil)
+          link.pointee.anchor!, at: Int(link.pointee.step), of: path, from: node) : nil)
   }
 
   private func isBelowWildcard(_ link: LinkRef) -> Bool {
@@ -89,10 +89,9 @@ extension Engine {
 
   /// The kind forgets the object of an anchored link.
   func release(_ link: LinkRef) {
-    guard link.pointee.derived > 0, let node = link.pointee.slot?.pointee.node, !node.isDead else {
-      return
-    }
-    node.kind.releaseElement(link.pointee.derived, of: node)
+    guard let anchor = link.pointee.anchor, let node = link.pointee.slot?.pointee.node, !node.isDead
+    else { return }
+    node.kind.releaseElement(anchor, of: node)
   }
 
   func forEachWire(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
@@ -119,7 +118,7 @@ extension Engine {
 extension LinkRef {
   /// It follows an object in its list.
   var isAnchored: Bool {
-    pointee.derived != Link.notDerived && kind == .element
+    pointee.hasAnchor && kind == .element
   }
 
   var component: Path.Component {

@@ -29,11 +29,11 @@ extension Engine {
         link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
       }
     } else if let value = node.kind.derivedValue(component, of: node) {
-      link.pointee.derived = value
+      link.pointee.size = value
       if step < path.aggregateStep { link.pointee.effect = .dirty }
     } else if link.pointee.isTerminal, component.kind == .every {
       // Lazy properties that have other values from now on are news.
-      link.pointee.derived = versions.last
+      link.pointee.version = versions.last
     }
     if let state = link.state, state.role != .end { beginReading(state, of: node) }
   }

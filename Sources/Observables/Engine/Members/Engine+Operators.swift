@@ -243,12 +243,12 @@ extension Engine {
   private func refreshComputed(_ link: LinkRef, on node: NodeRef) -> Bool {
     guard let state = link.state else {
       guard let value = node.kind.derivedValue(link.component, of: node),
-        value != link.pointee.derived
+        value != link.pointee.size
       else { return false }
-      let told = link.pointee.derived
-      link.pointee.derived = value
+      let told = link.pointee.size
+      link.pointee.size = value
       return isChange(from: .integer(told), to: .integer(value), at: link) {
-        link.pointee.derived = told
+        link.pointee.size = told
       }
     }
     switch state.role {

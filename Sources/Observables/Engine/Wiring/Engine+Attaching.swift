@@ -162,7 +162,7 @@ extension Engine {
   private struct Place {
     var slot: SlotRef?
     /// By what the kind of the object knows an object that digits follow.
-    var anchor = Link.notDerived
+    var anchor: Int?
     /// The component is asked of each element (C8).
     var isSpread = false
   }
@@ -194,7 +194,7 @@ extension Engine {
     guard let slot = place.slot else { return nil }
     let node = slot.pointee.node
     if wire.hasEnded || node.isDead || parent?.pointee.isDead == true {
-      if place.anchor > 0 { node.kind.releaseElement(place.anchor, of: node) }
+      if let anchor = place.anchor { node.kind.releaseElement(anchor, of: node) }
       makeIdle(node)
       return nil
     }
@@ -211,8 +211,8 @@ extension Engine {
       wire.pointee.top = link
     }
     if path.kinds[step] == .element {
-      if place.anchor != Link.notDerived {
-        link.pointee.derived = place.anchor
+      if let anchor = place.anchor {
+        link.pointee.follow(anchor)
         link.pointee.effect = []
         wire.pointee.watcher.pointee.flags.insert(.anchoring)
       }
@@ -233,7 +233,7 @@ extension Engine {
       adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {
       // From here on it hears of lazy properties.
-      link.pointee.derived = versions.last
+      link.pointee.version = versions.last
     }
     return link
   }
@@ -251,7 +251,9 @@ extension Engine {
 
   /// What lies at the component of a link, for the next one.
   func child(of link: LinkRef, on node: NodeRef, _ step: Int, _ path: Path) -> Child {
-    if link.isAnchored { return node.kind.child(of: link.pointee.derived, in: node) }
+    if link.isAnchored {
+      return link.pointee.anchor.map { node.kind.child(of: $0, in: node) } ?? .none
+    }
     if let state = link.state {
       return node.kind.element(atEnd: state.operation == .last, of: node)?.node.map(Child.node)
         ?? .none

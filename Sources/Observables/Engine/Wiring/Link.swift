@@ -21,11 +21,10 @@ struct Link {
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?
-  /// What was delivered last, of a value that is compared: a size (`@count`), the version of a lazy
-  /// property.
+  /// What the watcher was told last of a value that is compared, or what digits follow.
   ///
-  /// Digits that follow an object: by what its kind knows it, or `spent` when it has left.
-  var derived: Int = Link.notDerived
+  /// A link has one of these at most: `version`, `size` or `anchor`.
+  private var memory = Link.noVersion
   var slot: SlotRef?
   /// Neighbours in the slot.
   var next: LinkRef?
@@ -42,10 +41,10 @@ struct Link {
   /// The next dirty link of the same wire.
   var nextDirty: LinkRef?
 
-  static let notDerived = Int.min
-  static let spent = 0
-  /// The version of a lazy property that had no value.
-  static let failed = -1
+  init(wire: WireRef, step: Int32, isTerminal: Bool, isFanned: Bool, effect: Effect) {
+    (self.wire, self.step, self.isTerminal) = (wire, step, isTerminal)
+    (self.isFanned, self.effect) = (isFanned, effect)
+  }
 
   struct Effect: OptionSet {
     let rawValue: UInt8
@@ -56,6 +55,46 @@ struct Link {
     /// The watcher is to be called, whatever else changed.
     static let certain = Effect(rawValue: 4)
   }
+}
+
+extension Link {
+  /// No lazy property lies at the link.
+  static let noVersion = Int.min
+  /// The version of a lazy property that had no value.
+  static let failedVersion = -1
+
+  /// At a lazy property: the version of it that the watcher was told last, or has used.
+  ///
+  /// Where a link hears of all properties of an object, the last version there was of any.
+  @inline(__always)
+  var version: Int {
+    get { memory }
+    set { memory = newValue }
+  }
+
+  @inline(__always)
+  var hasVersion: Bool { memory != Link.noVersion }
+
+  /// At a size (`@count`): the one that the watcher was told last.
+  @inline(__always)
+  var size: Int {
+    get { memory }
+    set { memory = newValue }
+  }
+
+  /// Of digits that follow an object: by what its kind knows it; nil when it has left.
+  @inline(__always)
+  var anchor: Int? { memory > 0 ? memory : nil }
+
+  /// Digits follow an object, or have followed one.
+  @inline(__always)
+  var hasAnchor: Bool { memory != Link.noVersion }
+
+  /// The digits of this link follow an object, by which its kind knows it (above 0).
+  mutating func follow(_ anchor: Int) { memory = anchor }
+
+  /// The object has left.
+  mutating func endFollowing() { memory = 0 }
 }
 
 typealias LinkRef = UnsafeMutablePointer<Link>
