@@ -44,8 +44,7 @@ extension ObservationCore {
     let tracking = Tracking()
     @exclusivity(unchecked) var versions = Versions()
     let toldValues = ToldValues()
-    /// Links of watchers whose dependencies are being brought up to date.
-    @exclusivity(unchecked) var taken = RawList<LinkRef>()
+    @exclusivity(unchecked) var taken = TakenLinks()
 
     // What others hear of.
     @exclusivity(unchecked) var recorders = Recorders()

@@ -13,15 +13,14 @@ extension Loop {
   }
 
   private func use(_ change: (HistoryRecorder) -> Void) {
-    let recorder = engine.recorders.history ?? HistoryRecorder(of: engine)
+    let recorder = engine.history ?? HistoryRecorder(of: engine)
     change(recorder)
-    engine.use(recorder, isNeeded: recorder.isNeeded)
-    engine.recorders.history = recorder.isNeeded ? recorder : nil
+    engine.use(recorder)
   }
 
   /// The turn is over: tells the sink.
   func drainLog() {
-    guard let sink, let recorder = engine.recorders.history else { return }
+    guard let sink, let recorder = engine.history else { return }
     for event in recorder.takeEvents() { sink(event) }
   }
 }
@@ -38,13 +37,13 @@ extension Watcher {
     guard let record = activeRecord else {
       return Silence(reason: .stopped, detail: "it has ended")
     }
-    let isRecording = engine.recorders.history?.keepsHistory == true
+    let isRecording = engine.history?.keepsHistory == true
     var silence = engine.silence(of: record, history(of: record), isRecording: isRecording)
     if !isRecording { silence.detail += "; recording is off, Loop.record(true) keeps more" }
     return silence
   }
 
   private func history(of record: WatcherRef) -> HistoryRecorder.History? {
-    engine.recorders.history?.history(of: record)
+    engine.history?.history(of: record)
   }
 }

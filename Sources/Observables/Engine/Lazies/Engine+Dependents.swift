@@ -1,3 +1,11 @@
+/// Links of watchers whose dependencies are being brought up to date, in the innermost such
+/// operation at the end.
+struct TakenLinks {
+  fileprivate var links = RawList<LinkRef>()
+
+  mutating func free() { links.free() }
+}
+
 /// What watches lazy properties, or goes through them: it is brought up to date before it is
 /// followed, and compared with what was delivered last (Z4).
 extension Engine {
@@ -28,17 +36,17 @@ extension Engine {
     if operations.wirings > 16, !stack.hasRoom() { return true }
     return wiring(watcher) {
       forEachWireWithWork(of: watcher) { wire in
-        let base = taken.count
-        while let link = takeDirty(wire) { taken.append(link) }
-        let end = taken.count
-        for index in base..<end { settle(taken[index], of: watcher) }
+        let base = taken.links.count
+        while let link = takeDirty(wire) { taken.links.append(link) }
+        let end = taken.links.count
+        for index in base..<end { settle(taken.links[index], of: watcher) }
         for index in base..<end {
-          let link = taken[index]
+          let link = taken.links[index]
           if !link.pointee.isDead, !(link.pointee.isStale && link.isBelowOperator) {
             markDirty(link)
           }
         }
-        taken.removeAll(from: base)
+        taken.links.removeAll(from: base)
       }
     }
   }
