@@ -1,10 +1,6 @@
 -- What a hostile or careless script does to collections: it ends, and in an error of Lua (T12).
 local obs = require "obs"
-
-local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../Support/checking.lua")
-local check, eq = checking.check, checking.eq
-local reporting, reports = checking.reporting, checking.reports
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 check("what a class of collections is cannot be forged through its metatable", function()
   for _, make in ipairs {obs.array, obs.set_of, obs.dictionary} do
@@ -23,7 +19,7 @@ check("what a class of collections is cannot be forged through its metatable", f
     local copy = {}
     for key, value in next, class do copy[key] = value end
     local plain = setmetatable({1, 2, 3}, copy)
-    obs.observe(plain, "*", checking.nothing)
+    obs.observe(plain, "*", nothing)
     plain.field = 1
     eq(plain.field, 1)
   end
@@ -34,12 +30,12 @@ check("arrays that contain each other are asked for a name once (C8, P8)", funct
   a:append(a, b, item)
   b:append(a, b)
   for _, path in ipairs {"x", "x.y", "@count", "@any.x", "@unionOfArrays.x"} do
-    local calls, w = checking.counter(a, path)
+    local calls, w = counter(a, path)
     a:append(b, a)
     assert(calls() <= 1, path)
     w:stop()
   end
-  local calls = checking.counter(a, "x")
+  local calls = counter(a, "x")
   item.x = 2
   eq(calls(), 1)
   -- The way through the array itself goes, the other one stays.
@@ -57,7 +53,7 @@ check("a set that contains itself is asked for a name once (C8)", function()
   local s, item = obs.set_of {}, {x = 1}
   s:add(s)
   s:add(item)
-  local calls = checking.counter(s, "x")
+  local calls = counter(s, "x")
   item.x = 2
   eq(calls(), 1)
   s:remove(s)
@@ -98,4 +94,4 @@ check("bind goes by identity, whatever `__eq` says (K4, T5)", function()
   assert(rawequal(destination.x, b))
 end)
 
-checking.finish()
+finish()

@@ -1,11 +1,6 @@
 -- What collections refuse, and that they keep what they have (C1–C10, T12).
 local obs = require "obs"
-
-local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../Support/checking.lua")
-local check, fails, eq = checking.check, checking.fails, checking.eq
-local reports, reporting = checking.reports, checking.reporting
-local function nothing() end
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function numbers(list)
   local texts = {}
@@ -349,4 +344,4 @@ check("obs.clear, obs.assign and obs.observe_edits want collections", function()
   fails("", obs.observe_edits, {})
   fails("", obs.observe_keys, {}, {"x"}, 5)
 end)
-checking.finish()
+finish()

@@ -1,9 +1,220 @@
--- C11: a public copy of a collection, taken at most once per change of it.
+-- Rule C11: public copies of private collections.
 local obs = require "obs"
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+local function list(values) return table.concat(values, " ") end
+local function plain(t) return t end
+
+for name, make in pairs { ["a plain list"] = plain, ["an obs.array"] = obs.array } do
+  check(name .. ": taken at the read, once for each change", function()
+    local t = { items = make { 1, 2 } }
+    obs.copy_of(t, "public", "items")
+    local first = t.public
+    eq(list(first), "1 2")
+    assert(first ~= t.items)
+    eq(t.public, first)
+    table.insert(t.items, 3)
+    local second = t.public
+    assert(second ~= first)
+    eq(list(second), "1 2 3")
+    eq(list(first), "1 2")
+    eq(t.public, second)
+    t.items[1] = t.items[1]
+    eq(t.public, second)
+    t.other = 1
+    eq(t.public, second)
+  end)
+  check(name .. ": also where the whole is replaced, by nil too", function()
+    local t = { items = make { 1 } }
+    obs.copy_of(t, "public", "items")
+    eq(#t.public, 1)
+    local old = t.items
+    t.items = make { 1, 2 }
+    eq(#t.public, 2)
+    table.insert(old, 9)
+    eq(#t.public, 2)
+    table.insert(t.items, 3)
+    eq(#t.public, 3)
+    t.items = nil
+    eq(t.public, nil)
+    t.items = make { 7 }
+    eq(t.public[1], 7)
+  end)
+  check(name .. ": its watchers are called when the source changed, once", function()
+    local t = { items = make { 1 } }
+    obs.copy_of(t, "public", "items")
+    local n = counter(t, "public")
+    table.insert(t.items, 2)
+    table.insert(t.items, 3)
+    eq(n(), 1)
+    eq(n(), 0)
+    table.remove(t.items)
+    eq(n(), 1)
+    t.items = nil
+    eq(n(), 1)
+  end)
+  check(name .. ": never stale, not even inside a batch", function()
+    local t = { items = make { 1 } }
+    obs.copy_of(t, "public", "items")
+    obs.batch(function()
+      eq(#t.public, 1)
+      table.insert(t.items, 2)
+      eq(#t.public, 2)
+    end)
+    local seen
+    obs.observe(t.items, "*", function() seen = #t.public end, { immediate = true })
+    table.insert(t.items, 3)
+    eq(seen, 3)
+  end)
+end
+check("the copy is of the same kind and independent", function()
+  local t = { tags = obs.set_of { "a" }, stock = obs.dictionary { pen = 1, count = 2 } }
+  obs.copy_of(t, "publicTags", "tags")
+  obs.copy_of(t, "publicStock", "stock")
+  eq(t.publicTags:contains "a", true)
+  eq(t.publicStock.pen, 1)
+  local tags, stock = t.publicTags, t.publicStock
+  t.tags:add "c"
+  t.stock.pen = 3
+  eq(tags:contains "c", false)
+  eq(stock.pen, 1)
+  eq(t.publicTags.count, 2)
+  eq(t.publicStock.pen, 3)
+end)
+check("the property is read-only", function()
+  local t = { items = { 1 } }
+  obs.copy_of(t, "public", "items")
+  fails("Copies.lua:%d+: .*public.* read%-only", function() t.public = 1 end)
+  eq(#t.public, 1)
+end)
+check("it shows as little as any lazy property", function()
+  local t = { items = { 1 } }
+  obs.copy_of(t, "public", "items")
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  eq(list(keys), "items")
+  eq(#obs.observed_keys(t), 0)
+  eq(#obs.observed_keys(t.items), 0)
+  eq(obs.stop(t), 0)
+  table.insert(t.items, 2)
+  eq(#t.public, 2)
+end)
+check("names with dots and marks, and names that cannot be", function()
+  local t = { ["a.b"] = { 1 }, ["*"] = { 1, 2 } }
+  obs.copy_of(t, "x", "a.b")
+  obs.copy_of(t, "y", "*")
+  table.insert(t["a.b"], 2)
+  table.insert(t["*"], 3)
+  eq(#t.x, 2)
+  eq(#t.y, 3)
+  fails("Copies.lua:%d+: bad argument #1 to 'copy_of'", function() obs.copy_of(3, "a", "b") end)
+  fails("Copies.lua:%d+: bad argument #2 to 'copy_of'", function() obs.copy_of({}, nil, "b") end)
+  fails("Copies.lua:%d+: bad argument #3 to 'copy_of'", function() obs.copy_of({}, "a") end)
+  fails("itself", function() obs.copy_of({}, "a", "a") end)
+  fails("arrays and sets", function() obs.copy_of(obs.array {}, "a", "b") end)
+  fails("__index", function() obs.copy_of({}, "a", "__index") end)
+end)
+check("paths go on through the copy", function()
+  local item = { name = "a" }
+  local t = { items = { item } }
+  obs.copy_of(t, "public", "items")
+  local n = counter(t, "public.*.name")
+  item.name = "b"
+  eq(n(), 1)
+  table.insert(t.items, { name = "c" })
+  eq(n(), 1)
+  t.items[2].name = "d"
+  eq(n(), 1)
+end)
+check("L6: neither is kept alive by it", function()
+  local t = { items = { {} } }
+  obs.copy_of(t, "public", "items")
+  local weak = setmetatable({ t, t.items, t.public, t.items[1] }, { __mode = "v" })
+  t.items = nil
+  collectgarbage()
+  collectgarbage()
+  eq(weak[2], nil)
+  eq(weak[3], nil)
+  eq(weak[4], nil)
+  t = nil
+  collectgarbage()
+  collectgarbage()
+  eq(weak[1], nil)
+end)
+check("a copy is read-only, whatever makes the attempt", function()
+  local t = { items = { 3, 1 } }
+  obs.copy_of(t, "public", "items")
+  local copy = t.public
+  local message = "a copy made by obs.copy_of is read%-only; change what it is a copy of"
+  fails(message, function() copy[3] = 1 end)
+  fails(message, function() copy[1] = 2 end)
+  fails(message, function() copy.name = 1 end)
+  fails(message, rawset, copy, 1, 2)
+  fails(message, table.insert, copy, 1)
+  fails(message, table.remove, copy)
+  fails(message, table.sort, copy)
+  fails(message, table.move, copy, 1, 2, 2)
+  fails(message, obs.clear, copy)
+  fails(message, obs.assign, copy, { 1 })
+  eq(list(copy), "3 1")
+  eq(#copy, 2)
+  t.items = obs.array { 3, 1 }
+  copy = t.public
+  for _, method in ipairs { "append", "remove_value" } do fails(message, copy[method], copy, 3) end
+  for _, method in ipairs { "remove", "sort", "reverse", "clear" } do
+    fails(message, copy[method], copy)
+  end
+  for _, method in ipairs { "insert", "replace", "move", "swap" } do
+    fails(message, copy[method], copy, 1, 2)
+  end
+  fails(message, copy.set, copy, {})
+  fails(message, function() copy[1] = 2 end)
+  t.items = obs.set_of { 1 }
+  copy = t.public
+  for _, method in ipairs { "add", "remove" } do fails(message, copy[method], copy, 1) end
+  for _, method in ipairs { "union", "intersect", "subtract" } do
+    fails(message, copy[method], copy, {})
+  end
+  fails(message, copy.clear, copy)
+  t.items = obs.dictionary { a = 1 }
+  copy = t.public
+  fails(message, function() copy.b = 1 end)
+  fails(message, obs.clear, copy)
+  eq(copy.a, 1)
+end)
+check("a copy stays read-only while watchers of it come and go", function()
+  local t = { items = { { n = 1 } } }
+  obs.copy_of(t, "public", "items")
+  local copy = t.public
+  local watcher = obs.observe(copy, "*.n", function() end)
+  watcher:stop()
+  obs.flush()
+  fails("read%-only", function() copy[2] = 1 end)
+  eq(copy[1].n, 1)
+end)
+check("C13: lazy keys are no part of the copy", function()
+  local t = { items = { a = 1 } }
+  obs.computed(t.items, "b", { "a" }, function(self) return self.a + 1 end)
+  eq(t.items.b, 2)
+  obs.copy_of(t, "public", "items")
+  eq(t.public.a, 1)
+  eq(t.public.b, nil)
+end)
+check("C13: the copy stays the same when lazy keys of the collection change", function()
+  local t, other = { items = { a = 1 } }, { x = 1 }
+  obs.computed(t.items, "b", { { other, "x" } }, function() return other.x end)
+  eq(t.items.b, 1)
+  obs.copy_of(t, "public", "items")
+  local n = counter(t, "public")
+  local copy = t.public
+  other.x = 2
+  eq(t.items.b, 2)
+  eq(n(), 0)
+  assert(rawequal(t.public, copy))
+  t.items.c = 1
+  eq(n(), 1)
+  assert(not rawequal(t.public, copy))
+end)
 
 local function texts(list)
   local all = {}
@@ -100,4 +311,4 @@ check("a set and a dictionary can be copied", function()
   eq(object.entries.b, 2)
   eq(object.entries.a, 1)
 end)
-checking.finish()
+finish()

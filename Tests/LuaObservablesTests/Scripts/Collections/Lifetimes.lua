@@ -1,11 +1,9 @@
 -- L1–L6 with collections: what left is collected, and what ends leaves nothing.
 local obs = require "obs"
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../Support/checking.lua")
 -- In turns of their own: journals are let go of when a turn ends.
-local check, turn, eq = checking.turns, checking.turn, checking.eq
-local function nothing() end
+local check = turns
 local function collect()
   turn()
   collectgarbage()
@@ -249,4 +247,4 @@ check("the copy of a collection keeps neither its object nor the collection", fu
   eq(weak[2], nil)
   eq(weak[3], nil)
 end)
-checking.finish()
+finish()

@@ -1,9 +1,6 @@
 -- C2, C10: what plain writes to a plain list, or a plain map, are as edits.
 local obs = require "obs"
-
-local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../Support/checking.lua")
-local check, eq = checking.check, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- Ends the turn and gives its edits as text.
 local function follow(list)
@@ -118,4 +115,4 @@ check("all of sort, move, clear and assign lead to what is there", function()
   list[1], list[2] = 1, 2
   same()
 end)
-checking.finish()
+finish()

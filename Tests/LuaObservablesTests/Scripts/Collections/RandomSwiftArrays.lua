@@ -1,5 +1,6 @@
 -- C2–C12: random programs over Swift arrays that Swift code changes and observes, against a
 -- reference.
-local random = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/random.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local random = dofile(folder .. "Support/random.lua")
 
 random.try("swift", 40)

@@ -1,4 +1,5 @@
 -- C2–C12: random programs over Swift arrays as scripts have them, against a reference.
-local random = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/random.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local random = dofile(folder .. "Support/random.lua")
 
 random.try("bridged", 40)

@@ -1,5 +1,6 @@
 -- The cases of sets, over `obs.set_of`.
-local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local running = dofile(folder .. "Support/running.lua")
 
 running.run(running.adapters.set(), "sets")
-running.checking.finish()
+finish()

@@ -1,7 +1,8 @@
 -- The cases of lists, over Swift arrays as scripts have them.
-local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local running = dofile(folder .. "Support/running.lua")
 
 running.run(
   running.adapters.bridged(),
   "slots", "elements", "wholes", "members", "turns", "operators", "edits")
-running.checking.finish()
+finish()

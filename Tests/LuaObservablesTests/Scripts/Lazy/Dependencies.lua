@@ -1,8 +1,6 @@
 -- Rules Z2, Z10 and Z12: what makes a computed property invalid.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- How each rule is tried: with declared dependencies, and with those that are found.
 local function both(sentence, body)
@@ -370,4 +368,4 @@ check("Z2: deep objects shared by many, each told once", function()
   for i = 1, 50 do eq(all[i].x, 2) end
   eq(runs, 100)
 end)
-checking.finish()
+finish()

@@ -1,8 +1,7 @@
 -- Rule Z13: depth is not limited by Lua's stack.
 local obs = require "obs"
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
 local scale = os.getenv "OBS_LIGHT" and 10 or 1
 local LENGTH = 10000 // scale
 
@@ -243,4 +242,4 @@ check("a getter that ran out of stack for another one leaves none of that memory
   collectgarbage()
   assert(collectgarbage "count" - before < 1000, collectgarbage "count" - before)
 end)
-checking.finish()
+finish()

@@ -1,9 +1,7 @@
 -- Rule C9 where a collection has lazy keys of its own: they are no elements, neither for operators
 -- and sizes nor for `*` before the end of a path, whether they are valid or not, observed or not.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, eq = checking.check, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function dictionary()
   local d = obs.dictionary { a = 1, b = 2 }
@@ -120,4 +118,4 @@ check("C10: an entry that becomes lazy is told as an edit", function()
   eq(table.concat(log, ", "), "remove b")
 end)
 
-checking.finish()
+finish()

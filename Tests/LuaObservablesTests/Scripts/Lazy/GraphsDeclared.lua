@@ -1,7 +1,8 @@
 -- The cases of graphs, over tables that declare what their properties depend on.
-local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local running = dofile(folder .. "Support/running.lua")
 
 running.run(running.adapters.declared(), "shapes", "errors", "overrides", "watchers", "objects")
 running.run(
   running.adapters.declared_arrays(), "shapes", "errors", "overrides", "watchers", "objects")
-running.checking.finish()
+finish()

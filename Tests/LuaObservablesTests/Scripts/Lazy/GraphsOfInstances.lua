@@ -1,8 +1,9 @@
 -- The cases of graphs, over instances of models.
-local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local running = dofile(folder .. "Support/running.lua")
 
 running.run(
   running.adapters.declared_model(), "shapes", "errors", "overrides", "watchers", "objects")
 running.run(
   running.adapters.tracked_model(), "shapes", "errors", "overrides", "watchers", "objects")
-running.checking.finish()
+finish()

@@ -1,7 +1,8 @@
 -- The cases of graphs, over tables whose dependencies are found by tracking.
-local running = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/running.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local running = dofile(folder .. "Support/running.lua")
 
 running.run(running.adapters.tracked(), "shapes", "errors", "overrides", "watchers", "objects")
 running.run(
   running.adapters.tracked_arrays(), "shapes", "errors", "overrides", "watchers", "objects")
-running.checking.finish()
+finish()

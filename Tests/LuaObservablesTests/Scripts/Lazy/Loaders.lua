@@ -1,8 +1,6 @@
 -- Rules Z6 and Z7: loaders, and what is created once.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 check("Z6: one loader for many names stores what it is asked for", function()
   local t, log, stored = {}, {}, {width = 3, height = 4}
@@ -225,4 +223,4 @@ check("Z7, Z8: what was created is not there where configuring it fails", functi
   eq(made, 2)
   eq(obs.is_valid(t, "view"), true)
 end)
-checking.finish()
+finish()

@@ -1,9 +1,6 @@
 -- Rules Z9 and P9: models, and the instances they make.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing = checking.nothing
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function keys(t)
   local list = {}
@@ -432,4 +429,4 @@ check("models and instances are collected", function()
   eq(next(gone), nil)
 end)
 
-checking.finish()
+finish()

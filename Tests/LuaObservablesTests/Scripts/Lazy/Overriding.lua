@@ -1,9 +1,6 @@
 -- Rules Z4 and Z5: what watchers of lazy properties are told, and properties that are overridden.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
-local turns, turn = checking.turns, checking.turn
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function full(t)
   t = t or {first = "Ada", last = "King"}
@@ -431,4 +428,4 @@ check("C9: an operator that failed when it was registered is told when it has a 
   for path, count in pairs(calls) do eq(count, 1, path) end
 end)
 
-checking.finish()
+finish()

@@ -1,5 +1,6 @@
 -- Random graphs of tables with declared dependencies, against a reference.
-local random = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/random.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local random = dofile(folder .. "Support/random.lua")
 
 random.try("declared", 500)
 random.try("declared_arrays", 200)

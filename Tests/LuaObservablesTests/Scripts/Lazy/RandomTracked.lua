@@ -1,5 +1,6 @@
 -- Random graphs of tables whose dependencies are found by tracking, against a reference.
-local random = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/random.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local random = dofile(folder .. "Support/random.lua")
 
 random.try("tracked", 500)
 random.try("tracked_arrays", 200)

@@ -1,10 +1,7 @@
 -- Rules Z, B3 and T12: what getters and comparisons may do to the properties that are being
 -- computed.
 local obs = require "obs"
-
-local directory = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(directory .. "../Support/checking.lua")
-local check, eq = checking.check, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function each_kind(body)
   body(function(t, name, get) obs.computed(t, name, { "x" }, get) end)
@@ -204,4 +201,4 @@ check("getters that run in a write may end what they are told of", function()
   end
 end)
 
-checking.finish()
+finish()

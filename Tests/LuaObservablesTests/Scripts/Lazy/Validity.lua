@@ -1,8 +1,6 @@
 -- Rules Z1, Z3 and Z14: when a lazy property computes, what it keeps, and how it is asked.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq = checking.check, checking.fails, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- A getter that gives 1, 2, 3, …, and how often it ran.
 local function numbers()
@@ -302,7 +300,7 @@ end)
 check("Z14: watchers of a property that was taken back stay", function()
   local t = {first = 1}
   obs.computed(t, "x", {"first"}, function(self) return self.first end)
-  local n, w = checking.counter(t, "x")
+  local n, w = counter(t, "x")
   obs.forget(t, "x")
   eq(n(), 1)
   eq(w.active, true)
@@ -405,7 +403,7 @@ end)
 check("Z1: a declared again property takes the new getter", function()
   local t = {a = 1, b = 2}
   obs.computed(t, "x", {"a"}, function(self) return self.a end)
-  local n = checking.counter(t, "x")
+  local n = counter(t, "x")
   eq(t.x, 1)
   obs.computed(t, "x", {"b"}, function(self) return self.b * 10 end)
   eq(t.x, 20)
@@ -418,7 +416,7 @@ check("Z1: a declared again property takes the new getter", function()
 end)
 check("Z1: a declaration over a stored value hides it", function()
   local t = {x = 1}
-  local n = checking.counter(t, "x")
+  local n = counter(t, "x")
   obs.lazy(t, "x", function() return 2 end)
   eq(t.x, 2)
   eq(n(), 1)
@@ -436,4 +434,4 @@ check("Z1: keys of any type", function()
   obs.lazy(t, "dotted.name", function() return 1 end)
   eq(t["dotted.name"], 1)
 end)
-checking.finish()
+finish()

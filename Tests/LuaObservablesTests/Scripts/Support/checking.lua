@@ -1,16 +1,20 @@
--- What the scripts beside this folder check with. Each gets a copy of its own:
--- `dofile(… .. "Support/checking.lua")`.
+-- What scripts check with, as global functions. Each script begins with it, whatever folder is the
+-- current one:
+--
+--   dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+--
+-- It ends with `finish()`.
 local obs = require "obs"
 
 -- Tests of Swift report what fails at its line. A script that is run by itself ends with all that
 -- did.
 local failures = {}
-local check = case or function(sentence, body)
+check = case or function(sentence, body)
   local ok, message = xpcall(body, debug.traceback)
   if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
 end
 -- A watcher that counts, and the count of its calls in the flush that comes now.
-local function counter(t, path, options)
+function counter(t, path, options)
   local calls = 0
   local w = obs.observe(t, path, function() calls = calls + 1 end, options)
   return function()
@@ -19,21 +23,30 @@ local function counter(t, path, options)
     return calls
   end, w
 end
-local function fails(pattern, f, ...)
+function fails(pattern, f, ...)
   local ok, message = pcall(f, ...)
   assert(not ok, "no error")
   message = tostring(message)
   assert(message:find(pattern), ("%q lacks %q"):format(message, pattern))
   return message
 end
-local function eq(a, b)
+function eq(a, b)
   if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end
 end
-local function nothing() end
+-- Fails where a text has no such part.
+function has(text, part)
+  if not text:find(part, 1, true) then error(("%q lacks %q"):format(text, part), 2) end
+end
+function nothing() end
+-- The line that calls it, or one that many lines below, as reports spell it.
+function here(offset)
+  local info = debug.getinfo(2, "Sl")
+  return info.short_src .. ":" .. info.currentline + (offset or 0)
+end
 
 -- Errors of callbacks are told here while `body` runs.
-local reports = {}
-local function reporting(body)
+reports = {}
+function reporting(body)
   for i in ipairs(reports) do reports[i] = nil end
   obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
   local ok, message = xpcall(body, debug.traceback)
@@ -42,19 +55,14 @@ local function reporting(body)
 end
 -- Checks that need turns of the loop run one after the other in a task, after all others.
 local waiting = {}
-local function turns(sentence, body) waiting[#waiting + 1] = { sentence, body } end
-local function turn() obs.sleep(0) end
+function turns(sentence, body) waiting[#waiting + 1] = { sentence, body } end
+function turn() obs.sleep(0) end
 
 -- The end of the script: runs the checks that wait for turns, and fails if any check did.
-local function finish()
+function finish()
   local function conclude()
     for _, case in ipairs(waiting) do check(case[1], case[2]) end
     if #failures > 0 then error(#failures .. " failed:\n" .. table.concat(failures, "\n"), 0) end
   end
   if #waiting > 0 then obs.task(conclude) else conclude() end
 end
-
-return {
-  check = check, counter = counter, fails = fails, eq = eq, nothing = nothing, reports = reports,
-  reporting = reporting, turns = turns, turn = turn, finish = finish,
-}

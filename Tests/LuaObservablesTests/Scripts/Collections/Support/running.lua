@@ -3,14 +3,14 @@
 -- A case is {rule, sentence, body}; `body` is given the adapter and a table of helpers. A case with
 -- `only = field` runs where the adapter has that field.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../../Support/checking.lua")
+dofile(folder .. "../../Support/checking.lua")
 local obs = require "obs"
 
-local running = {adapters = dofile(folder .. "adapters.lua"), checking = checking}
+local running = {adapters = dofile(folder .. "adapters.lua")}
 
 local function helpers(adapter)
-  local self = {eq = checking.eq, fails = checking.fails, reporting = checking.reporting}
-  self.reports = checking.reports
+  local self = {eq = eq, fails = fails, reporting = reporting}
+  self.reports = reports
 
   -- A function that ends the turn and says how often the watcher was called since it was asked
   -- last; the watcher.
@@ -79,7 +79,7 @@ function running.run(adapter, ...)
   for _, file in ipairs {...} do
     for _, case in ipairs(dofile(folder .. "../Cases/" .. file .. ".lua")) do
       if not case.only or adapter[case.only] then
-        checking.check(("%s: %s %s"):format(case[1], adapter.kind, case[2]), function()
+        check(("%s: %s %s"):format(case[1], adapter.kind, case[2]), function()
           case[3](adapter, helpers(adapter))
         end)
       end

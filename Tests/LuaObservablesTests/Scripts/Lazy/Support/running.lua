@@ -6,10 +6,10 @@
 -- {declared = …, tracked = …}; false stands for any. A case with `only = field` runs where the
 -- adapter has that field, one with `unless = field` where it has not.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-local checking = dofile(folder .. "../../Support/checking.lua")
+dofile(folder .. "../../Support/checking.lua")
 local obs = require "obs"
 
-local running = {adapters = dofile(folder .. "adapters.lua"), checking = checking}
+local running = {adapters = dofile(folder .. "adapters.lua")}
 
 local Steps = {}
 
@@ -174,8 +174,8 @@ function Steps:batch(steps)
 end
 -- How many errors of watchers and of properties that nobody read were reported.
 function Steps:reported(count)
-  same(#checking.reports - self.reports, count, "errors reported")
-  self.reports = #checking.reports
+  same(#reports - self.reports, count, "errors reported")
+  self.reports = #reports
 end
 
 -- The case lets go of a node.
@@ -190,19 +190,19 @@ function Steps:collect()
 end
 function Steps:gone(name)
   -- Journals are let go of when a turn ends.
-  checking.turn()
+  turn()
   Steps.collect(self)
-  checking.turn()
+  turn()
   if self.witnesses[name]() then fail("%s is still there", name) end
 end
 
 local function run(adapter, case)
-  checking.reporting(function()
+  reporting(function()
     local self = Case.new(adapter, case)
     self:perform(case.steps)
     if self.failure then error(self.failure, 0) end
-    for _, report in ipairs(checking.reports) do
-      if #checking.reports > self.reports then
+    for _, report in ipairs(reports) do
+      if #reports > self.reports then
         fail("reported: %s", tostring(report.error))
       end
     end
@@ -226,7 +226,7 @@ function running.run(adapter, ...)
       local runs = not case.only or adapter[case.only] or adapter.way == case.only
       if case.unless and (adapter[case.unless] or adapter.way == case.unless) then runs = false end
       if runs then
-        checking.turns(("%s: %s: %s"):format(case[1], adapter.kind, case[2]), function()
+        turns(("%s: %s: %s"):format(case[1], adapter.kind, case[2]), function()
           run(adapter, case)
         end)
       end

@@ -1,11 +1,7 @@
 -- Every function and method of the module with arguments of all kinds, right and wrong: it works,
 -- or is an error with a text; what it leaves behind can be watched, written and dropped.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check = checking.check
-
-local function nothing() end
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- New ones for each call: what one call did to them is not the next one's business.
 local makers = {
@@ -135,4 +131,4 @@ for title, make in pairs {
 end
 
 obs.on_error(nil)
-checking.finish()
+finish()

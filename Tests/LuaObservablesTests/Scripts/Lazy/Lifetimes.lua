@@ -1,9 +1,7 @@
 -- L1–L6 with lazy properties: what nobody holds is collected, and what nobody needs is not
 -- linked.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local turns, turn, eq, nothing = checking.turns, checking.turn, checking.eq, checking.nothing
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function collect()
   turn()
@@ -301,4 +299,4 @@ turns("finalizers may read what is to be computed at any depth of a chain that i
   collect()
   eq(finalized, 150 * 5)
 end)
-checking.finish()
+finish()

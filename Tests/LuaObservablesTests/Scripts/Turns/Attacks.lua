@@ -1,10 +1,6 @@
 -- Callbacks that do what they should not: nothing crashes, hangs, or is lost.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
-local turns, turn = checking.turns, checking.turn
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 check("a watcher that writes to a thousand others, each of which writes back", function()
   local hub, spokes, calls = { n = 0 }, {}, 0
@@ -391,4 +387,4 @@ turns("on_error that raises each time, and one that writes what failed", functio
   obs.stop(t)
   assert(told >= 10)
 end)
-checking.finish()
+finish()

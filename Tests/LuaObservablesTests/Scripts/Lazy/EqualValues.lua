@@ -1,9 +1,7 @@
 -- Rules Z2, Z7 and Z10: what depends on equal values, `peek`, and what tracked getters of models
 -- read.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, eq = checking.check, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 check("a property that nobody observes has its value again where what it depends on "
   .. "is equal", function()
@@ -161,7 +159,7 @@ check("Z4: under `*` the value of the first read is what a property has, and wha
   .. "assignment changes", function()
   local t = { a = 1 }
   obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)
-  local n, w = checking.counter(t, "*")
+  local n, w = counter(t, "*")
   eq(t.q, true)
   eq(n(), 0)
   obs.invalidate(t, "q")
@@ -169,7 +167,7 @@ check("Z4: under `*` the value of the first read is what a property has, and wha
   eq(t.q, true)
   eq(n(), 0)
   w:stop()
-  n = checking.counter(t, "*")
+  n = counter(t, "*")
   obs.computed(t, "r", { "a" }, function(self) return self.a > 1 end)
   n()
   eq(t.r, false)
@@ -194,7 +192,7 @@ check("Z5: a comparison is told the value that was delivered last, however often
   for _, least in ipairs { 3, 5 } do
     obs.observe(t, "q", function() log[#log + 1] = least .. ":" .. t.q end, { equals = by(least) })
   end
-  local all = checking.counter(t, "*")
+  local all = counter(t, "*")
   for i = 1, 11 do
     t.a = i
     obs.flush()
@@ -245,4 +243,4 @@ check("Z4: what is watched of elements is computed in their order", function()
   end
 end)
 
-checking.finish()
+finish()

@@ -1,15 +1,6 @@
 -- The functions of the script API: arguments, defaults, returned values, errors.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
-local turns, turn = checking.turns, checking.turn
-
-local function here(offset)
-  local info = debug.getinfo(2, "Sl")
-  return info.short_src .. ":" .. info.currentline + (offset or 0)
-end
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- observe
 check("observe: what is wrong is an error that names it", function()
@@ -40,7 +31,7 @@ check("observe: errors carry the place of the caller", function()
   local place = here(1)
   local message = fails("", obs.observe, {}, "a..b", nothing)
   local ok, text = pcall(function() obs.observe({}, "a..b", nothing) end)
-  assert(text:find("RuleAPI.lua:%d+:"), text)
+  assert(text:find("Functions.lua:%d+:"), text)
 end)
 check("observe: a callable table is a function", function()
   local t, got = {}, nil
@@ -924,7 +915,7 @@ check("errors of obs.batch, scope, task and get name the caller's line", functio
     function() obs.batch(1) end, function() obs.scope(3) end, function() obs.task(1) end,
     function() obs.get(nil, "x") end, function() obs.bind(nil, {}, "x") end,
   } do
-    fails("^[^:]*RuleAPI.lua:%d+: bad argument #1", call)
+    fails("^[^:]*Functions.lua:%d+: bad argument #1", call)
   end
 end)
 check("a method called with a dot says what was expected", function()
@@ -945,4 +936,4 @@ turns("a timeout that was not needed does not keep the loop", function()
   eq(task:await(1000), 5)
   assert(obs.now() - before < 2)
 end)
-checking.finish()
+finish()

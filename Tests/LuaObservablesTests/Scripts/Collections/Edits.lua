@@ -1,8 +1,6 @@
 -- Rule C10: `obs.observe_edits` tells what happened to a collection.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, fails, eq = checking.check, checking.fails, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function text(edits)
   local words = {}
@@ -205,13 +203,13 @@ check("the observer comes last", function()
   eq(got, o)
 end)
 check("errors name the function and the caller", function()
-  fails("RuleC10Edits.lua:%d+: bad argument #2 to 'observe_edits' %(function", function()
+  fails("Edits.lua:%d+: bad argument #2 to 'observe_edits' %(function", function()
     obs.observe_edits({}, 1)
   end)
-  fails("RuleC10Edits.lua:%d+: bad argument #3 to 'observe_edits'.*'once'", function()
+  fails("Edits.lua:%d+: bad argument #3 to 'observe_edits'.*'once'", function()
     obs.observe_edits({}, print, { onec = true })
   end)
   fails("bad argument #1 to 'observe_edits'", obs.observe_edits, 3, print)
 end)
 
-checking.finish()
+finish()

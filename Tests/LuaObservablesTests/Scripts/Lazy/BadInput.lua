@@ -1,8 +1,6 @@
 -- What the functions of lazy properties refuse, and how they say it.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, nothing = checking.check, checking.fails, checking.eq, checking.nothing
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 check("what is no object", function()
   for _, value in ipairs {5, "text", true, print} do
@@ -25,9 +23,9 @@ check("what is no object", function()
   end
 end)
 check("the place of the error is that of the call", function()
-  fails("LazyBadInput.lua:%d+: bad argument", function() obs.lazy({}, nil, nothing) end)
-  fails("LazyBadInput.lua:%d+: bad argument", function() obs.computed({}, "x", {}, 5) end)
-  fails("LazyBadInput.lua:%d+: bad argument", function() obs.invalidate(5) end)
+  fails("BadInput.lua:%d+: bad argument", function() obs.lazy({}, nil, nothing) end)
+  fails("BadInput.lua:%d+: bad argument", function() obs.computed({}, "x", {}, 5) end)
+  fails("BadInput.lua:%d+: bad argument", function() obs.invalidate(5) end)
 end)
 check("names", function()
   local t = {}
@@ -182,4 +180,4 @@ check("keys of any type, where a name is asked for", function()
     fails("is no lazy property", obs.invalidate, m, keys[i] == keys[4] and {{}} or keys[i])
   end
 end)
-checking.finish()
+finish()

@@ -1,10 +1,6 @@
 -- Rules P1–P9 and P11, as a script sees them.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local reports, reporting = checking.reports, checking.reporting
-local nothing = checking.nothing
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- P1
 check("P1: text is split at dots", function()
@@ -837,4 +833,4 @@ check("C8: a name over a plain list is hinted at", function()
   assert(not obs.whynot(named).detail:find("plain list", 1, true))
 end)
 
-checking.finish()
+finish()

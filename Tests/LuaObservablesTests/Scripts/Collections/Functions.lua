@@ -1,8 +1,6 @@
 -- Rule C1: what obs.array, obs.set_of, obs.dictionary, obs.clear and obs.assign take and give.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function list(values) return table.concat(values, " ") end
 local function sorted(set)
@@ -42,10 +40,10 @@ check("tostring names them", function()
 end)
 check("a method that is called with a dot says so", function()
   local a, s = obs.array {}, obs.set_of {}
-  local text = fails("RuleC1API.lua:%d+: .*append", function() a.append(1) end)
+  local text = fails("Functions.lua:%d+: .*append", function() a.append(1) end)
   assert(text:find ":" and text:find "obs%.Array", text)
-  fails("RuleC1API.lua:%d+: .*add.*obs%.Set", function() s.add(1) end)
-  fails("RuleC1API.lua:%d+", function() a.append() end)
+  fails("Functions.lua:%d+: .*add.*obs%.Set", function() s.add(1) end)
+  fails("Functions.lua:%d+", function() a.append() end)
 end)
 check("what cannot be an element, a place or a list", function()
   local a = obs.array { 1, 2, 3 }
@@ -76,7 +74,7 @@ check("what cannot be an element, a place or a list", function()
     { "assign", function() obs.assign(3, {}) end },
     { "assign", function() obs.assign({}, 3) end },
   } do
-    fails("RuleC1API.lua:%d+: .*" .. case[1], case[2])
+    fails("Functions.lua:%d+: .*" .. case[1], case[2])
     eq(list(a), "1 2 3")
   end
 end)
@@ -177,12 +175,12 @@ end)
 
 check("what a write raises inside obs.set and obs.assign has the caller's place", function()
   local t = { items = obs.array { 1 } }
-  fails("^[^\n]*RuleC1API.lua:%d+: index 9 is out of range", function()
+  fails("^[^\n]*Functions.lua:%d+: index 9 is out of range", function()
     obs.set(t, "items.#9", 1)
   end)
-  fails("^[^\n]*RuleC1API.lua:%d+: .*NaN", function() obs.assign(obs.set_of {}, { 0 / 0 }) end)
+  fails("^[^\n]*Functions.lua:%d+: .*NaN", function() obs.assign(obs.set_of {}, { 0 / 0 }) end)
   local locked = setmetatable({}, { __newindex = function(_, key) error("no " .. key) end })
-  fails("RuleC1API.lua:%d+: no x", function() obs.assign(locked, { x = 1 }) end)
+  fails("Functions.lua:%d+: no x", function() obs.assign(locked, { x = 1 }) end)
 end)
 check("C13: assign and clear leave lazy keys alone, read or not", function()
   for _, is_read in ipairs { true, false } do
@@ -284,4 +282,4 @@ check("errors of constructors and in tail calls have names and places", function
   fails(place .. "'assign' %(", function() return obs.assign(5) end)
 end)
 
-checking.finish()
+finish()

@@ -1,15 +1,6 @@
 -- Rule W2 for lazy properties: what `describe` and `graph` show, and that they change nothing.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, nothing = checking.check, checking.fails, checking.eq, checking.nothing
-local turns, turn = checking.turns, checking.turn
-
--- The line that calls it, as reports spell it.
-local function here(offset)
-  local info = debug.getinfo(2, "Sl")
-  return info.short_src .. ":" .. info.currentline + (offset or 0)
-end
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- What `describe` says, without the address of the table and the places.
 local function described(object)
@@ -377,4 +368,4 @@ check("W2: wrong arguments are named", function()
   fails("#2 to 'graph'.*name of a format expected, got table", obs.graph, {}, {})
   fails("#1 to 'describe'.*got number", obs.describe, 5)
 end)
-checking.finish()
+finish()

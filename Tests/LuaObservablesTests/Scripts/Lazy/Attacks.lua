@@ -1,9 +1,6 @@
 -- T12: nothing traps or recurses without bound, whatever a getter does.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
-local reports, reporting, nothing = checking.reports, checking.reporting, checking.nothing
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- Every misdeed in every kind of getter, read, watched and watched immediately.
 local misdeeds = {
@@ -277,4 +274,4 @@ check("limits of memory: many properties on one object", function()
   eq(t.c1, 3)
   eq(#obs.valid_names(t), 1)
 end)
-checking.finish()
+finish()

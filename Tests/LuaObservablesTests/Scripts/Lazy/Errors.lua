@@ -1,9 +1,6 @@
 -- Rules Z8 and Z11: getters that raise, and cycles.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, fails, eq, counter = checking.check, checking.fails, checking.eq, checking.counter
-local reports, reporting = checking.reports, checking.reporting
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 check("Z8: the error goes to the reader as it was raised, whatever it is", function()
   local t, value = {}, nil
@@ -23,12 +20,12 @@ end)
 check("Z8: with the place in the getter", function()
   local t = {}
   obs.lazy(t, "x", function() error "broken" end)
-  fails("LazyErrors.lua:%d+: broken", function() return t.x end)
+  fails("Errors.lua:%d+: broken", function() return t.x end)
   obs.computed(t, "y", {"x"}, function(self) return self.x end)
-  fails("LazyErrors.lua:%d+: broken", function() return t.y end)
+  fails("Errors.lua:%d+: broken", function() return t.y end)
   local z = {}
   obs.computed(z, "z", function(self) return self.absent.field end)
-  fails("LazyErrors.lua:%d+: attempt to index a nil value", function() return z.z end)
+  fails("Errors.lua:%d+: attempt to index a nil value", function() return z.z end)
 end)
 check("Z8: the traceback of a report shows the getter", function()
   reporting(function()
@@ -114,13 +111,13 @@ check("Z8: a traceback leads from where the error arose through the getters to "
     eq(#reports, 1)
     local traceback, from = reports[1].where.traceback, 1
     for i, line in ipairs(lines) do
-      local found = traceback:find("LazyErrors.lua:" .. line + 1 .. ":", from, true)
+      local found = traceback:find("Errors.lua:" .. line + 1 .. ":", from, true)
       if not found then error(("line %d lacks in %s"):format(i, traceback)) end
       from = found + 1
     end
     -- Once each, and nothing of the machinery in between.
     traceback = traceback:sub(1, from)
-    eq(select(2, traceback:gsub("LazyErrors.lua:%d+: in ", "")), #lines - 1)
+    eq(select(2, traceback:gsub("Errors.lua:%d+: in ", "")), #lines - 1)
     eq(traceback:find("in ?", 1, true), nil)
   end
 end)
@@ -140,7 +137,7 @@ check("Z8: a report of the flush names the write behind it", function()
     assert(#reports >= 2)
     for _, report in ipairs(reports) do
       eq(report.where.kind, "getter")
-      assert(tostring(report.where.cause):find("LazyErrors.lua:" .. line, 1, true),
+      assert(tostring(report.where.cause):find("Errors.lua:" .. line, 1, true),
         report.where.cause)
     end
   end)
@@ -339,9 +336,9 @@ check("T12: a getter cannot wait, in a task or elsewhere", function()
   obs.lazy(t, "x", function() obs.sleep(0) end)
   obs.computed(t, "y", function(self) return self.x end)
   local function read()
-    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield",
+    fails("Errors.lua:%d+: obs.sleep was called inside a getter, which cannot yield",
       function() return t.x end)
-    fails("LazyErrors.lua:%d+: obs.sleep was called inside a getter, which cannot yield",
+    fails("Errors.lua:%d+: obs.sleep was called inside a getter, which cannot yield",
       function() return t.y end)
     log[#log + 1] = "read"
   end
@@ -447,7 +444,7 @@ check("Z11: a cycle through two objects", function()
     obs.computed(t, "y", function(self) return self.other.y end)
   end
   for name, t in pairs {x = a, y = b} do
-    local member = name .. " %(.*LazyErrors.lua:%d+%)"
+    local member = name .. " %(.*Errors.lua:%d+%)"
     fails((": %s → %s → %s$"):format(member, member, member), function() return t[name] end)
   end
   b.other = {x = 1, y = 2}
@@ -499,4 +496,4 @@ check("Z11: a long cycle is an error too", function()
     eq(t.c1, 1)
   end
 end)
-checking.finish()
+finish()

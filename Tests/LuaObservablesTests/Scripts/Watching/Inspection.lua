@@ -1,20 +1,8 @@
 -- Rules W1–W4, as a script sees them.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
-local turns, turn = checking.turns, checking.turn
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function keys(t) return table.concat(obs.observed_keys(t), " ") end
--- The line that calls it, as reports spell it.
-local function here(offset)
-  local info = debug.getinfo(2, "Sl")
-  return info.short_src .. ":" .. info.currentline + (offset or 0)
-end
-local function has(text, part)
-  if not text:find(part, 1, true) then error(("%q lacks %q"):format(text, part), 2) end
-end
 
 -- W1
 check("W1, Z4: asking loses no call behind an element that was the first one before", function()
@@ -372,4 +360,4 @@ check("W4: whynot names the component that is not there, digits too", function()
   assert(obs.whynot(names).detail:find("unreachable at 'b'", 1, true))
 end)
 
-checking.finish()
+finish()

@@ -1,7 +1,6 @@
 -- C8, C9, C10: journals of tables, through what they tell: operators and edits.
 local obs = require "obs"
-local checking = dofile(debug.getinfo(1, "S").source:sub(2):match(".*/") .. "Support/checking.lua")
-local check, eq = checking.check, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function told(t)
   local log = {}
@@ -122,7 +121,7 @@ check("obs.trigger makes readers look again", function()
   eq(calls, 21)
 end)
 
-checking.turns("what left is not kept once everybody knows, nor with the table", function()
+turns("what left is not kept once everybody knows, nor with the table", function()
   local weak = setmetatable({}, { __mode = "k" })
   local t = {}
   local edits = told(t)
@@ -131,9 +130,9 @@ checking.turns("what left is not kept once everybody knows, nor with the table",
     weak[item] = true
     table.insert(t, item)
   end
-  checking.turn()
+  turn()
   for i = 1, 100 do table.remove(t) end
-  checking.turn()
+  turn()
   collectgarbage()
   collectgarbage()
   eq(next(weak), nil)
@@ -145,34 +144,34 @@ checking.turns("what left is not kept once everybody knows, nor with the table",
     ring[2] = ring
     ring[1] = 1
   end
-  checking.turn()
+  turn()
   collectgarbage()
   collectgarbage()
   eq(next(weak), nil)
 end)
 
-checking.turns("a paused reader of many writes costs no memory without bound", function()
+turns("a paused reader of many writes costs no memory without bound", function()
   local t, last = {}, 0
   local w = obs.observe_edits(t, function(_, edits) last = #edits end)
-  checking.turn()
+  turn()
   w:pause()
   collectgarbage()
   collectgarbage()
   local before = collectgarbage "count"
-  for turn = 1, 40 do
+  for round = 1, 40 do
     for i = 1, 250 do
       table.insert(t, 1, {})
       table.remove(t, 1)
     end
-    table.insert(t, turn)
-    checking.turn()
+    table.insert(t, round)
+    turn()
   end
   collectgarbage()
   collectgarbage()
   assert(collectgarbage "count" - before < 700, collectgarbage "count" - before)
   w:resume()
-  checking.turn()
+  turn()
   eq(last, 40)
 end)
 
-checking.finish()
+finish()

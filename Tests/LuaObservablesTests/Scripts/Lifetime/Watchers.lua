@@ -1,10 +1,6 @@
 -- Rules L1–L7, as a script sees them.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
-local turns, turn = checking.turns, checking.turn
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function collect()
   collectgarbage()
@@ -477,7 +473,7 @@ check("L8: what the collector has given up is not called, coalesced or immediate
     item.price = 4
     eq(obs.flush(), 0)
     eq(calls, 0)
-    eq(#checking.reports, 0)
+    eq(#reports, 0)
   end)
 end)
 check("L8: nor is what held it weakly called with an error", function()
@@ -494,7 +490,7 @@ check("L8: nor is what held it weakly called with an error", function()
     obs.flush()
     restart()
     obs.flush()
-    eq(#checking.reports, 0)
+    eq(#reports, 0)
   end)
 end)
 check("L8: tools don't stumble over it", function()
@@ -631,7 +627,7 @@ check("L7: an error of a __newindex has the place of the assignment", function()
   local t = setmetatable({}, { __newindex = function() error("read-only", 2) end })
   obs.observe(t, "k", nothing)
   local line = debug.getinfo(1, "l").currentline + 1
-  fails("RuleL.lua:" .. line .. ": read%-only", function() t.k = 1 end)
+  fails("Watchers.lua:" .. line .. ": read%-only", function() t.k = 1 end)
 end)
 check("L1: the value of before, which an immediate watcher was told, is kept by nobody", function()
   local t, calls = {}, 0
@@ -648,4 +644,4 @@ check("L1: the value of before, which an immediate watcher was told, is kept by 
   eq(before[1], nil)
 end)
 
-checking.finish()
+finish()

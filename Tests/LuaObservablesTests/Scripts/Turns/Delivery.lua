@@ -1,10 +1,6 @@
 -- Rules T1–T14, as a script sees them.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
-local turns, turn = checking.turns, checking.turn
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- T1, T2, T3
 check("T1: once per flush, however many paths and however often", function()
@@ -509,7 +505,7 @@ check("T9: at most 100 times, then an error that names it", function()
   end)
   eq(#reports, 1)
   assert(tostring(reports[1].error):find("runaway"), tostring(reports[1].error))
-  assert(tostring(reports[1].error):find("RuleT.lua:%d+"), tostring(reports[1].error))
+  assert(tostring(reports[1].error):find("Delivery.lua:%d+"), tostring(reports[1].error))
   assert(calls == 100 or calls == 101, calls)
   local before = calls
   -- And it works again afterwards.
@@ -661,10 +657,10 @@ check("T10: an error is reported, the others run, the watcher stays", function()
   end)
   eq(calls, 2)
   eq(#reports, 2)
-  assert(reports[1].error:find("RuleT.lua:" .. site .. ": boom", 1, true), reports[1].error)
+  assert(reports[1].error:find("Delivery.lua:" .. site .. ": boom", 1, true), reports[1].error)
   eq(reports[1].where.kind, "watcher")
   eq(reports[1].where.name, "bad")
-  assert(reports[1].where.site:find("RuleT.lua:" .. site, 1, true), reports[1].where.site)
+  assert(reports[1].where.site:find("Delivery.lua:" .. site, 1, true), reports[1].where.site)
   eq(math.type(reports[1].where.turn), "integer")
 end)
 check("T10: also of a watcher that stopped itself, with the write that caused the call", function()
@@ -677,8 +673,8 @@ check("T10: also of a watcher that stopped itself, with the write that caused th
   end)
   eq(#reports, 1)
   local where = reports[1].where
-  assert(where.site:find("RuleT.lua:" .. registered, 1, true), where.site)
-  assert(where.cause:find("RuleT.lua:" .. registered + 1, 1, true), where.cause)
+  assert(where.site:find("Delivery.lua:" .. registered, 1, true), where.site)
+  assert(where.cause:find("Delivery.lua:" .. registered + 1, 1, true), where.cause)
   assert(where.traceback:find("last words") or where.traceback:find("traceback"), where.traceback)
 end)
 check("T10: a watcher that stops itself and then raises is reported with its name", function()
@@ -1051,7 +1047,7 @@ turns("T4: without end is an error that names the watchers and where they are de
   obs.on_error(nil)
   eq(#reports, 1)
   assert(reports[1]:find("forever"), reports[1])
-  assert(reports[1]:find("RuleT.lua:" .. line, 1, true), reports[1])
+  assert(reports[1]:find("Delivery.lua:" .. line, 1, true), reports[1])
   assert(t.n >= 20 and t.n <= 23, t.n)
   turn()
   obs.limits { retrigger_turns = 1000 }
@@ -1070,4 +1066,4 @@ check("T9: a watcher of * and of an operator is told what has changed", function
   obs.stop(t)
 end)
 
-checking.finish()
+finish()

@@ -1,8 +1,6 @@
 -- Rule Z6: properties that are the entries of a store.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- A store that counts how it is used, and keeps its entries elsewhere.
 local function disk(entries)
@@ -190,4 +188,4 @@ check("targets and stores are collected", function()
   eq(next(gone), nil)
 end)
 
-checking.finish()
+finish()

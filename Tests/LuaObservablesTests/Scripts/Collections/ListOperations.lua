@@ -1,7 +1,6 @@
 -- C2, C3: one list operation is one event, also where single slots are watched.
 local obs = require "obs"
-local checking = dofile(debug.getinfo(1, "S").source:sub(2):match(".*/") .. "Support/checking.lua")
-local check, eq = checking.check, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- A list with an immediate watcher of `*`, `#1`, … and what each was told.
 local function heard(list, paths)
@@ -90,4 +89,4 @@ check("a comparison that writes, registers and stops leaves all told", function(
   eq(calls >= 100, true)
 end)
 
-checking.finish()
+finish()

@@ -1,18 +1,6 @@
 -- Rule W4 for lazy properties: which write is behind a call, and through which properties.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "../Support/checking.lua")
-local check, eq, nothing = checking.check, checking.eq, checking.nothing
-local reporting, reports = checking.reporting, checking.reports
-
--- The line that calls it, as reports spell it.
-local function here(offset)
-  local info = debug.getinfo(2, "Sl")
-  return info.short_src .. ":" .. info.currentline + (offset or 0)
-end
-local function has(text, part)
-  if not text:find(part, 1, true) then error(("%q lacks %q"):format(text, part), 2) end
-end
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function person(first, last)
   local t = { first = first, last = last }
@@ -209,4 +197,4 @@ check("log: a computation that fails, and places", function()
   eq(found["invalidate good"], place)
   eq(found["compute bad"], getter)
 end)
-checking.finish()
+finish()

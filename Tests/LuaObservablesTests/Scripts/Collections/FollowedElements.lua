@@ -1,10 +1,6 @@
 -- Rule C4 and P2: digits follow the object that is at n.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, counter, fails, eq = checking.check, checking.counter, checking.fails, checking.eq
-local nothing, reports, reporting = checking.nothing, checking.reports, checking.reporting
-local turns, turn = checking.turns, checking.turn
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function new(name) return { name = name } end
 local function keys(t) return table.concat(obs.observed_keys(t), " ") end
@@ -432,4 +428,4 @@ check("a list that arrives is anchored at the flush, for immediate watchers too"
   eq(table.concat(log, " "), "items items a")
 end)
 
-checking.finish()
+finish()

@@ -47,9 +47,9 @@ obs.observe(strict, "known", nothing)
 obs.observe(strict, "later", nothing)
 local line = debug.getinfo(1, "l").currentline
 local ok, message = pcall(function() return strict.unknown end)
-assert(message:find("L7Metamethods.lua:" .. line + 1 .. ": no field unknown", 1, true), message)
+assert(message:find("Metamethods.lua:" .. line + 1 .. ": no field unknown", 1, true), message)
 ok, message = pcall(function() strict.bad = 1 end)
-assert(message:find("L7Metamethods.lua:" .. line + 3 .. ": no new field bad", 1, true), message)
+assert(message:find("Metamethods.lua:" .. line + 3 .. ": no new field bad", 1, true), message)
 strict.later = 2
 strict.later = 3
 strict.known = 4

@@ -1,6 +1,6 @@
 -- L5, L6: very many watchers, and nothing left of them.
 --
---   obs-lua L6Many.lua [registrations]
+--   obs-lua ManyWatchers.lua [registrations]
 local obs = require "obs"
 local function nothing() end
 local function memory()

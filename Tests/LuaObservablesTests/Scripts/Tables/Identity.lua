@@ -40,8 +40,8 @@ for _, case in ipairs {
   {"wrong number of arguments to 'insert'", function() table.insert(t, 1, 2, 3) end},
   {"bad argument #2 to 'insert' (position out of bounds)", function() table.insert(t, 9, 1) end},
   {"bad argument #2 to 'sort' (function expected, got number)", function() table.sort(t, 1) end},
-  {"L7Identity.lua:%d+: table index is nil", function() t[nil] = 1 end},
-  {"L7Identity.lua:%d+: table index is NaN", function() t[0 / 0] = 1 end},
+  {"Identity.lua:%d+: table index is nil", function() t[nil] = 1 end},
+  {"Identity.lua:%d+: table index is NaN", function() t[0 / 0] = 1 end},
   {"bad argument #1 to 'rawget' (table expected, got no value)", function() rawget() end},
   {"bad argument #2 to 'setmetatable' (nil or table expected", function() setmetatable(t, 1) end},
 } do

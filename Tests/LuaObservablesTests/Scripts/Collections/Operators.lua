@@ -1,8 +1,6 @@
 -- Rule C9: `obs.get` evaluates collection operators.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, fails, eq = checking.check, checking.fails, checking.eq
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function order()
   return {
@@ -79,7 +77,7 @@ end)
 check("an error names the element", function()
   local t = order()
   t.items[2].price = "free"
-  fails("RuleC9Reading.lua:%d+: key path 'items.@sum.price': "
+  fails("Operators.lua:%d+: key path 'items.@sum.price': "
       .. "element 2 of 'items': the string 'free' under '@sum'",
     function() return (obs.get(t, "items.@sum.price")) end)
   fails("element 1 of 'items': a table under '@avg'", function()
@@ -146,4 +144,4 @@ check("inherited values count, as everywhere", function()
   eq(obs.get({ setmetatable({}, base), { price = 1 } }, "@sum.price"), 6)
 end)
 
-checking.finish()
+finish()

@@ -1,10 +1,6 @@
 -- Rule C5: named keys, with old and new value each: `obs.observe_keys`.
 local obs = require "obs"
-
-local checking = dofile(debug.getinfo(1, "S").source:match "^@(.*/)" .. "Support/checking.lua")
-local check, fails, eq = checking.check, checking.fails, checking.eq
-local turns, turn = checking.turns, checking.turn
-local reports, reporting = checking.reports, checking.reporting
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function logger(t, keys, options)
   local log = {}
@@ -131,13 +127,13 @@ turns("an error for one key keeps none of the others", function()
   end)
 end)
 check("errors name the function and the caller", function()
-  fails("RuleC5Keys.lua:%d+: bad argument #2 to 'observe_keys'", function()
+  fails("NamedKeys.lua:%d+: bad argument #2 to 'observe_keys'", function()
     obs.observe_keys({}, {}, print)
   end)
-  fails("RuleC5Keys.lua:%d+: bad argument #3 to 'observe_keys' %(function", function()
+  fails("NamedKeys.lua:%d+: bad argument #3 to 'observe_keys' %(function", function()
     obs.observe_keys({}, { "a" }, 1)
   end)
-  fails("RuleC5Keys.lua:%d+: bad argument #4 to 'observe_keys'.*'once'", function()
+  fails("NamedKeys.lua:%d+: bad argument #4 to 'observe_keys'.*'once'", function()
     obs.observe_keys({}, { "a" }, print, { onec = true })
   end)
   fails("bad argument #1 to 'observe_keys'", obs.observe_keys, 3, { "a" }, print)
@@ -162,7 +158,7 @@ check("P2: an exact path to the key 'count' of a dictionary is that key, and the
   .. "the size", function()
   local d = obs.dictionary { count = 5 }
   local told = logger(d, { "count" })
-  local sizes = checking.counter(d, "count")
+  local sizes = counter(d, "count")
   d.count = 6
   eq(sizes(), 0)
   eq(told(), "count:5>6")
@@ -177,4 +173,4 @@ check("C3: the slots of an array count from 1, and a dictionary has none", funct
   fails("a dictionary has keys", obs.observe, obs.dictionary {}, "#1", print)
 end)
 
-checking.finish()
+finish()
