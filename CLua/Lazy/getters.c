@@ -1,5 +1,5 @@
 #include "cells.h"
-#include "clua_bridge.h"
+#include "clua_coroutines.h"
 #include "clua_errors.h"
 #include "clua_interruption.h"
 

@@ -1,6 +1,7 @@
 #include "lists.h"
+#include "clua_collections.h"
 
-/* ---- One operation, one edit ---------------------------------------------------------------- */
+/* ---- One operation, one edit ----------------------------------------------------------------- */
 
 void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position, int value) {
@@ -62,7 +63,7 @@ void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
   lua_settop(L, top);
 }
 
-/* ---- The library `table` -------------------------------------------------------------------- */
+/* ---- The library `table` --------------------------------------------------------------------- */
 
 clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   clua_node *node = clua_observedat(L, shared, index);
@@ -185,4 +186,28 @@ int clua_tablemove(lua_State *L) {
   clua_listwrite(L, node, target, store, to, other ? 1 : store, from, end - from + 1);
   lua_pushvalue(L, target);
   return 1;
+}
+
+/* ---- Finding an element ---------------------------------------------------------------------- */
+
+static bool is_at(lua_State *L, int list, int value, lua_Integer position) {
+  lua_pushinteger(L, position);
+  clua_rawget(L, list);
+  bool same = clua_same(L, -1, value);
+  lua_pop(L, 1);
+  return same;
+}
+
+lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint) {
+  // Beyond the border, too: where a list has holes the border is anywhere.
+  if (is_at(L, list, value, hint)) return hint;
+  lua_Integer length = (lua_Integer)clua_rawlen(L, list);
+  lua_Integer below = hint <= length ? hint - 1 : length, above = hint + 1;
+  while (below >= 1 || above <= length) {
+    if (below >= 1 && is_at(L, list, value, below)) return below;
+    if (above <= length && is_at(L, list, value, above)) return above;
+    below--;
+    above++;
+  }
+  return 0;
 }

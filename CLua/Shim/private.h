@@ -2,8 +2,7 @@
 #ifndef CLUA_PRIVATE_H
 #define CLUA_PRIVATE_H
 
-#include "clua.h"
-#include "clua_bridge.h"
+#include "clua_handles.h"
 
 /// A reference held by Lua, in a full userdata whose metatable releases it.
 typedef struct clua_box {
@@ -31,5 +30,26 @@ int clua_call_box(lua_State *L);
 bool clua_isouter(lua_CFunction function);
 /// Whether a function is one that clua_try_accelerate made.
 bool clua_isaccelerated(lua_CFunction function);
+
+/// Defines an operation, protected, that takes so many operands from the stack: they are from 1 on
+/// where it runs, and the results on top when it is done.
+#define CLUA_OPERATION(name, operands, results, operation) \
+  static int name##_body(lua_State *L) {                   \
+    operation;                                             \
+    return results;                                        \
+  }                                                        \
+  int name(lua_State *L) { return clua_protect(L, name##_body, operands, results); }
+
+/// The same for an operation on the value at an index: that is at 1, and the operands behind it.
+#define CLUA_OPERATION_AT(name, operands, results, operation)     \
+  static int name##_body(lua_State *L) {                          \
+    lua_insert(L, 1);                                             \
+    operation;                                                    \
+    return results;                                               \
+  }                                                               \
+  int name(lua_State *L, int index) {                             \
+    lua_pushvalue(L, index);                                      \
+    return clua_protect(L, name##_body, (operands) + 1, results); \
+  }
 
 #endif

@@ -1,6 +1,6 @@
 #include "clua_protected.h"
 
-#include "clua_observed.h"
+#include "private.h"
 
 /* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the
    stack of C, below the frame that a raise returns to. */
@@ -35,29 +35,12 @@ int clua_try_createtable(lua_State *L, int elements, int fields) {
   return clua_protect(L, createtable, 2, 1);
 }
 
-/* ---- Tables: the table is passed as the last argument ---------------------------------------- */
+/* ---- Operations on the value at an index ----------------------------------------------------- */
 
-static int gettable(lua_State *L) {
-  lua_insert(L, 1);
-  lua_gettable(L, 1);
-  return 1;
-}
-
-int clua_try_gettable(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, gettable, 2, 1);
-}
-
-static int settable(lua_State *L) {
-  lua_insert(L, 1);
-  lua_settable(L, 1);
-  return 0;
-}
-
-int clua_try_settable(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, settable, 3, 0);
-}
+CLUA_OPERATION_AT(clua_try_gettable, 1, 1, lua_gettable(L, 1))
+CLUA_OPERATION_AT(clua_try_settable, 2, 0, lua_settable(L, 1))
+CLUA_OPERATION_AT(clua_try_rawset, 2, 0, lua_rawset(L, 1))
+CLUA_OPERATION_AT(clua_try_tostring, 0, 1, luaL_tolstring(L, 1, NULL))
 
 int clua_try_geti(lua_State *L, int index, lua_Integer key) {
   index = lua_absindex(L, index);
@@ -96,39 +79,6 @@ int clua_try_setfield(lua_State *L, int index, const char *name, size_t length) 
   return clua_protect(L, setfield, 3, 0);
 }
 
-static int rawset(lua_State *L) {
-  lua_insert(L, 1);
-  lua_rawset(L, 1);
-  return 0;
-}
-
-int clua_try_rawset(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, rawset, 3, 0);
-}
-
-static int setmetatable(lua_State *L) {
-  lua_insert(L, 1);
-  clua_setmetatable(L, 1);
-  return 0;
-}
-
-int clua_try_setmetatable(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, setmetatable, 2, 0);
-}
-
-static int next(lua_State *L) {
-  lua_insert(L, 1);
-  // What a script would see: a table may be observed.
-  return clua_next(L, 1) ? 2 : 0;
-}
-
-int clua_try_next(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, next, 2, 2);
-}
-
 static int len(lua_State *L) {
   lua_Integer *length = lua_touserdata(L, 2);
   *length = luaL_len(L, 1);
@@ -139,18 +89,6 @@ int clua_try_len(lua_State *L, int index, lua_Integer *length) {
   lua_pushvalue(L, index);
   lua_pushlightuserdata(L, length);
   return clua_protect(L, len, 2, 0);
-}
-
-/* ---- Text ------------------------------------------------------------------------------------ */
-
-static int tostring(lua_State *L) {
-  luaL_tolstring(L, 1, NULL);
-  return 1;
-}
-
-int clua_try_tostring(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, tostring, 1, 1);
 }
 
 /* ---- Chunks and libraries -------------------------------------------------------------------- */
@@ -280,5 +218,3 @@ int clua_try_withdrawlibs(lua_State *L, uint32_t withdrawn, int *reference) {
   lua_pushlightuserdata(L, reference);
   return clua_protect(L, withdrawlibs, 2, 0);
 }
-
-void clua_collect(lua_State *L) { lua_gc(L, LUA_GCCOLLECT); }

@@ -25,10 +25,6 @@ bool clua_islistheard(const clua_node *node) {
   return hears_elements(node, 1, LUA_MAXINTEGER);
 }
 
-bool clua_needsold(const clua_node *node, lua_Integer low, lua_Integer high) {
-  return node->owner && (node->journaling || hears_elements(node, low, high));
-}
-
 void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high) {
   lua_Integer count = high >= low ? high - low + 1 : 0;
   lua_Unsigned length = lua_rawlen(L, list);

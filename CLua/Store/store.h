@@ -274,8 +274,6 @@ void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length
 
 /// Whether anybody wants to know what an operation on the list does. [-0, +0, -]
 bool clua_islistheard(const clua_node *node);
-/// Whether the values that an operation overwrites at low…high are asked for. [-0, +0, -]
-bool clua_needsold(const clua_node *node, lua_Integer low, lua_Integer high);
 /// Tells the engine of an operation that is done, as one event; the store is at `store`, all
 /// indices are absolute. [-0, +0, m]
 void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit);

@@ -1,5 +1,4 @@
 #include "../Lazy/lazy.h"
-#include "clua_bridge.h"
 #include "clua_lazy.h"
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
@@ -84,16 +83,6 @@ void clua_track(lua_State *L, int index) {
   lua_pushcfunction(L, tracking_index);
   lua_rawset(L, top + 2);
   lua_settop(L, top);
-}
-
-static int track(lua_State *L) {
-  clua_track(L, 1);
-  return 0;
-}
-
-int clua_try_track(lua_State *L, int index) {
-  lua_pushvalue(L, index);
-  return clua_protect(L, track, 1, 0);
 }
 
 void clua_untrack(lua_State *L) {

@@ -381,20 +381,3 @@ bool clua_getmetatable(lua_State *L, int index) {
   lua_pop(L, 1);
   return false;
 }
-
-const void *clua_frame(lua_State *L) {
-  lua_Debug frame;
-  return lua_getstack(L, 0, &frame) ? (const void *)frame.i_ci : NULL;
-}
-
-int clua_where(lua_State *L, char *source) {
-  lua_Debug frame;
-  for (int level = 0; lua_getstack(L, level, &frame); level++) {
-    if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
-    // What the module obs does in Lua, it does for its caller.
-    if (strcmp(frame.source, "=obs") == 0) continue;
-    memcpy(source, frame.short_src, LUA_IDSIZE);
-    return frame.currentline;
-  }
-  return 0;
-}

@@ -26,17 +26,11 @@ static const int CLUA_ERRFILE = LUA_ERRFILE;
 
 /// [-n, +0, -]
 static inline void clua_pop(lua_State *L, int n) { lua_settop(L, -n - 1); }
-static inline int clua_upvalueindex(int i) { return lua_upvalueindex(i); }
 /// Moves the top into `index`. [-1, +1, -]
 static inline void clua_insert(lua_State *L, int index) { lua_rotate(L, index, 1); }
 /// [-1, +0, -]
 static inline void clua_remove(lua_State *L, int index) {
   lua_rotate(L, index, -1);
-  lua_settop(L, -2);
-}
-/// [-1, +0, -]
-static inline void clua_replace(lua_State *L, int index) {
-  lua_copy(L, -1, index);
   lua_settop(L, -2);
 }
 /// Calls without a message handler. [-(nargs + 1), +(nresults|1), -]

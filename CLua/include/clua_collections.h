@@ -33,6 +33,9 @@ bool clua_node_islist(lua_State *L, clua_node *node);
 lua_Integer clua_node_elementcount(lua_State *L, clua_node *node);
 /// (table) -> the same, whether it is observed or not.
 int clua_elementcount(lua_State *L);
+/// The position of the value at `value` in the list at `list` (absolute), looked for outwards from
+/// `hint`; 0 where it is not. [-0, +0, -]
+lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint);
 /// Whether the table of a node has lazy keys, which are no elements.
 bool clua_node_haslazies(const clua_node *node);
 

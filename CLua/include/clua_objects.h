@@ -3,7 +3,7 @@
 #ifndef CLUA_OBJECTS_H
 #define CLUA_OBJECTS_H
 
-#include "clua_bridge.h"
+#include "clua.h"
 
 typedef enum clua_property_kind {
   CLUA_PROPERTY_NONE,  // Swift looks for it

@@ -180,11 +180,38 @@ void clua_setmetatable(lua_State *L, int index);
 /// T5: identity for tables, functions and objects, `==` for the rest, NaN equals NaN. [-0, +0, -]
 bool clua_same(lua_State *L, int a, int b);
 
-/// What the stack places of a running C function belong to: another one for each call under way.
-/// [-0, +0, -]
-const void *clua_frame(lua_State *L);
-/// Copies the place of the innermost Lua function that is running ("file.lua", line) into `source`
-/// (LUA_IDSIZE bytes) and returns its line, or 0 when no Lua function runs. [-0, +0, -]
-int clua_where(lua_State *L, char *source);
+/* ---- Protected: status as lua_pcall ---------------------------------------------------------- */
+
+/// [-0, +(0|1), -]
+int clua_try_observation_install(lua_State *L, const clua_observation *observation);
+/// As clua_node_make. [-0, +(0|1), -]
+int clua_try_node_make(lua_State *L, int index, clua_node **node);
+/// As clua_node_watch; the key is on top. [-1, +(0|1), -]
+int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
+/// As clua_node_watchevery. [-0, +(0|1), -]
+int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
+/// As clua_node_settle. [-0, +(0|1), -]
+int clua_try_node_settle(lua_State *L, clua_node *node);
+/// As clua_healtable for the table at `index`. [-0, +(0|1), -]
+int clua_try_heal(lua_State *L, int index);
+/// As clua_setmetatable. [-1, +(0|1), -]
+int clua_try_setmetatable(lua_State *L, int index);
+/// As clua_next; at the end both results are nil. [-1, +(2|1), -]
+int clua_try_next(lua_State *L, int index);
+/// Pushes a list of the keys and values of the table at `index` as a script sees them, one after
+/// the other, and says how many pairs there are. No finalizer runs meanwhile, and nothing that runs
+/// while the list is gone through can disturb that. [-0, +1, -]
+int clua_try_entries(lua_State *L, int index, lua_Integer *count);
+
+/* ---- What journals keep ---------------------------------------------------------------------- */
+
+/// Pops a value and keeps it as `key` of the node's journal. [-1, +(0|1), -]
+int clua_try_journal_keep(lua_State *L, clua_node *node, lua_Integer key);
+/// Keeps a copy of the list part, the first `length` elements of the table. [-0, +(0|1), -]
+int clua_try_journal_keeplist(lua_State *L, clua_node *node, lua_Integer key, lua_Integer length);
+/// Pushes what the journal keeps, nil where there is nothing. [-0, +1, -]
+void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key);
+/// Forgets what is kept from `first` to `last`. [-0, +0, -]
+void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last);
 
 #endif

@@ -23,10 +23,6 @@ int clua_try_getfield(lua_State *L, int index, const char *name, size_t length);
 int clua_try_setfield(lua_State *L, int index, const char *name, size_t length);
 /// As lua_rawset. [-2, +(0|1), -]
 int clua_try_rawset(lua_State *L, int index);
-/// As lua_setmetatable, for the metatable a script would see. [-1, +(0|1), -]
-int clua_try_setmetatable(lua_State *L, int index);
-/// As lua_next; at the end both results are nil. [-1, +(2|1), -]
-int clua_try_next(lua_State *L, int index);
 /// As luaL_len. [-0, +(0|1), -]
 int clua_try_len(lua_State *L, int index, lua_Integer *length);
 
@@ -58,8 +54,5 @@ int clua_try_openlibs(lua_State *L, uint32_t libraries);
 /// Takes libraries that are open away from scripts: `withdrawn` are bits as in `clua_try_openlibs`.
 /// At `reference` in the registry is a table of the globals as they were. [-0, +0, -]
 int clua_try_withdrawlibs(lua_State *L, uint32_t withdrawn, int *reference);
-
-/// Collects all garbage there is; errors of finalizers become warnings. [-0, +0, -]
-void clua_collect(lua_State *L);
 
 #endif

@@ -1,0 +1,113 @@
+#include "../Shim/private.h"
+#include "clua_collections.h"
+#include "clua_lazy.h"
+#include "clua_models.h"
+
+/* ---- Operations on nodes --------------------------------------------------------------------- */
+
+/* What such an operation has besides values. It is on the stack of C, below the frame that a raise
+   returns to. */
+typedef struct operation {
+  clua_node *node;
+  clua_slot *slot;
+  int flags;
+  lua_Integer number;
+} operation;
+
+/* Defines what runs protected: it has the operands from 1 on, and the operation on top of them. */
+#define BODY(name, statement)                      \
+  static int name(lua_State *L) {                  \
+    operation *wanted = lua_touserdata(L, -1);     \
+    statement;                                     \
+    return 0;                                      \
+  }
+
+static int run(lua_State *L, lua_CFunction body, int operands, operation *wanted) {
+  lua_pushlightuserdata(L, wanted);
+  return clua_protect(L, body, operands + 1, 0);
+}
+
+BODY(make, wanted->node = clua_node_make(L, 1))
+BODY(watch, clua_node_watch(L, wanted->node, 1, wanted->slot))
+BODY(watchevery, clua_node_watchevery(L, wanted->node, wanted->slot))
+BODY(settle, clua_node_settle(L, wanted->node))
+BODY(lazy, clua_node_lazy(L, wanted->node, 1, 2, 3, wanted->flags, wanted->number))
+BODY(declare, clua_node_declare(L, wanted->node, 1))
+BODY(declareall, clua_node_declareall(L, wanted->node))
+
+int clua_try_node_make(lua_State *L, int index, clua_node **node) {
+  operation wanted = {0};
+  lua_pushvalue(L, index);
+  int status = run(L, make, 1, &wanted);
+  *node = wanted.node;
+  return status;
+}
+
+int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot) {
+  return run(L, watch, 1, &(operation){.node = node, .slot = slot});
+}
+
+int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
+  return run(L, watchevery, 0, &(operation){.node = node, .slot = slot});
+}
+
+int clua_try_node_settle(lua_State *L, clua_node *node) {
+  return run(L, settle, 0, &(operation){.node = node});
+}
+
+int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number) {
+  return run(L, lazy, 3, &(operation){.node = node, .flags = flags, .number = number});
+}
+
+int clua_try_node_declare(lua_State *L, clua_node *node) {
+  return run(L, declare, 1, &(operation){.node = node});
+}
+
+int clua_try_node_declareall(lua_State *L, clua_node *node) {
+  return run(L, declareall, 0, &(operation){.node = node});
+}
+
+static int install(lua_State *L) {
+  clua_observation_install(L, lua_touserdata(L, 1));
+  return 0;
+}
+
+int clua_try_observation_install(lua_State *L, const clua_observation *observation) {
+  lua_pushlightuserdata(L, (void *)observation);
+  return clua_protect(L, install, 1, 0);
+}
+
+/* ---- Operations on values -------------------------------------------------------------------- */
+
+CLUA_OPERATION(clua_try_pushconstructors, 0, 3, clua_pushconstructors(L))
+CLUA_OPERATION(clua_try_pushmembername, 1, 1, clua_pushmembername(L))
+CLUA_OPERATION(clua_try_pushnamedmember, 1, 1, clua_pushnamedmember(L))
+
+CLUA_OPERATION_AT(clua_try_heal, 0, 0, clua_healtable(L))
+CLUA_OPERATION_AT(clua_try_track, 0, 0, clua_track(L, 1))
+CLUA_OPERATION_AT(clua_try_setmetatable, 1, 0, clua_setmetatable(L, 1))
+// At the end both results are nil.
+CLUA_OPERATION_AT(clua_try_next, 1, 2, (clua_next(L, 1), lua_settop(L, 3)))
+
+/* (table, light count) -> list */
+static int entries(lua_State *L) {
+  lua_Integer *count = lua_touserdata(L, 2);
+  lua_newtable(L);
+  lua_pushnil(L);
+  for (*count = 0; clua_next(L, 1); ++*count) {
+    lua_rawseti(L, 3, 2 * *count + 2);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, 3, 2 * *count + 1);
+  }
+  return 1;
+}
+
+int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
+  bool running = lua_gc(L, LUA_GCISRUNNING) == 1;
+  if (running) lua_gc(L, LUA_GCSTOP);
+  lua_pushvalue(L, index);
+  lua_pushlightuserdata(L, count);
+  int status = clua_protect(L, entries, 2, 1);
+  if (running) lua_gc(L, LUA_GCRESTART);
+  return status;
+}

@@ -1,0 +1,57 @@
+#include "clua_places.h"
+
+#include <string.h>
+
+const void *clua_frame(lua_State *L) {
+  lua_Debug frame;
+  return lua_getstack(L, 0, &frame) ? (const void *)frame.i_ci : NULL;
+}
+
+int clua_where(lua_State *L, char *source) {
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(L, level, &frame); level++) {
+    if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
+    // What the module obs does in Lua, it does for its caller.
+    if (strcmp(frame.source, "=obs") == 0) continue;
+    memcpy(source, frame.short_src, LUA_IDSIZE);
+    return frame.currentline;
+  }
+  return 0;
+}
+
+int clua_currentfunction(lua_State *L) {
+  lua_Debug activation;
+  // Level 0 is the C function that asks.
+  for (int level = 1; lua_getstack(L, level, &activation); level++) {
+    lua_getinfo(L, "lf", &activation);
+    if (activation.currentline >= 0) return activation.currentline;
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+int clua_definition(lua_State *L, int index, char *source) {
+  lua_Debug definition;
+  lua_pushvalue(L, index);
+  if (lua_type(L, -1) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return -1;
+  }
+  lua_getinfo(L, ">S", &definition);
+  memcpy(source, definition.short_src, LUA_IDSIZE);
+  return definition.linedefined;
+}
+
+const char *clua_capturename(lua_State *L, int function, int value) {
+  function = lua_absindex(L, function);
+  value = lua_absindex(L, value);
+  const char *name;
+  for (int i = 1; (name = lua_getupvalue(L, function, i)) != NULL; i++) {
+    bool same = lua_rawequal(L, -1, value);
+    lua_pop(L, 1);
+    if (same) return name;
+  }
+  return NULL;
+}
+
+bool clua_equaltext(const char *a, const char *b) { return strcmp(a, b) == 0; }

@@ -1,0 +1,34 @@
+/// Handles: what scripts hold of things that live in Swift.
+#ifndef CLUA_HANDLES_H
+#define CLUA_HANDLES_H
+
+#include "clua.h"
+
+typedef enum clua_handle_kind {
+  CLUA_HANDLE_WATCHER,
+  CLUA_HANDLE_TIMER,
+  CLUA_HANDLE_PATH,
+  CLUA_HANDLE_OBJECT,
+  CLUA_HANDLE_KINDS,
+} clua_handle_kind;
+
+typedef struct clua_handle {
+  void *object;             // retained for Lua, if `release` is given
+  clua_finalizer release;
+  intptr_t index;
+  uint64_t id;
+} clua_handle;
+
+/// Pops a table: the metatable of the handles of this kind. [-1, +(0|1), -]
+int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind);
+/// Pops a table of methods and a function, which is called with the handle and the key for what is
+/// no method; they become the `__index` of this kind. [-2, +(0|1), -]
+int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind);
+/// Pushes a new handle without an object, with one user value. [-0, +1, m]
+void clua_newhandle(lua_State *L, clua_handle_kind kind);
+/// Pushes a new handle with one user value. Lua owns its object from success on. [-0, +1, -]
+int clua_try_pushhandle(lua_State *L, clua_handle_kind kind, clua_handle handle);
+/// The handle at `index`, or NULL if there is none of this kind. [-0, +0, -]
+clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind);
+
+#endif

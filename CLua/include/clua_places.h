@@ -1,0 +1,25 @@
+/// What runs and where it was written: frames, lines, names of captured variables.
+#ifndef CLUA_PLACES_H
+#define CLUA_PLACES_H
+
+#include "clua.h"
+
+/// What the stack places of a running C function belong to: another one for each call under way.
+/// [-0, +0, -]
+const void *clua_frame(lua_State *L);
+/// Copies the place of the innermost Lua function that is running ("file.lua", line) into `source`
+/// (LUA_IDSIZE bytes) and returns its line, or 0 when no Lua function runs. [-0, +0, -]
+int clua_where(lua_State *L, char *source);
+/// Pushes the innermost Lua function that is running and returns the line it is at; 0 and nothing
+/// pushed where there is none. [-0, +(0|1), -]
+int clua_currentfunction(lua_State *L);
+/// The place where the function at `index` is defined; returns the line, 0 for a main chunk, -1 for
+/// C. [-0, +0, -]
+int clua_definition(lua_State *L, int index, char *source);
+/// Pushes the name of the first upvalue of the function at `function` that is the value at `value`;
+/// nothing where there is none. [-0, +0, -]
+const char *clua_capturename(lua_State *L, int function, int value);
+/// Whether two C strings are equal.
+bool clua_equaltext(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,19 @@
+/// Tables of the host, which the registry holds, and cycles of the collector.
+#ifndef CLUA_REGISTRY_H
+#define CLUA_REGISTRY_H
+
+#include "clua.h"
+
+/// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
+int clua_try_maketable(lua_State *L, int *reference);
+/// The same, holding its values weakly. [-0, +(0|1), -]
+int clua_try_makeweak(lua_State *L, int *reference);
+/// Lets the registry forget a table. [-0, +0, -]
+void clua_dropreference(lua_State *L, int reference);
+/// Has `function` called whenever a cycle of the collector ends, from a finalizer: it must not run
+/// Lua code. [-0, +(0|1), -]
+int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context);
+/// Collects all garbage there is; errors of finalizers become warnings. [-0, +0, -]
+void clua_collect(lua_State *L);
+
+#endif
