@@ -255,20 +255,6 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
 
 /* ---- Declaring ------------------------------------------------------------------------------- */
 
-void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store) {
-  int top = lua_gettop(L);
-  lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
-  if (node->lazies || node->nativeindex) {
-    lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
-    // A weak table has a weak store.
-    lua_pushstring(L, clua_events[CLUA_EVENT_MODE]);
-    clua_pushfield(L, userdata, clua_events[CLUA_EVENT_MODE]);
-    lua_rawset(L, -3);
-  }
-  clua_setunmarked(L, store);
-  lua_settop(L, top);
-}
-
 void clua_makestoremetatable(lua_State *L, int userdata) {
   if (lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE) == LUA_TTABLE) {
     lua_pop(L, 1);
@@ -287,7 +273,7 @@ void clua_makestoremetatable(lua_State *L, int userdata) {
 }
 
 void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store) {
-  if (!node->lazies || lua_getiuservalue(L, userdata, CLUA_NODE_LAZY) != LUA_TTABLE) return;
+  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   int cells = lua_gettop(L);
   lua_pushnil(L);
   while (lua_next(L, cells)) {

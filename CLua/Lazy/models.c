@@ -220,6 +220,7 @@ bool clua_ismodelnewindex(lua_State *L, int index) {
 }
 
 int clua_modelassign(lua_State *L) {
+  if (!clua_ismodelnewindex(L, 4)) return -1;
   lua_getupvalue(L, 4, 1);
   lua_getupvalue(L, 4, 2);
   return assign(L, 5, 6);

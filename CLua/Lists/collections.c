@@ -1,5 +1,4 @@
 #include "lists.h"
-#include "../Shape/shape.h"
 #include "clua_collections.h"
 
 #include <math.h>
@@ -86,7 +85,7 @@ void clua_collection_make(lua_State *L) {
     clua_pushnodeat(L, table);
     node->kind = (uint8_t)kind;
     node->all = true;
-    clua_fill(L, node, table, table + 1, table + 2, false);
+    clua_above.fill(L, node, table, table + 1, table + 2, false);
     lua_settop(L, table);
   }
   lua_replace(L, class);

@@ -57,7 +57,7 @@ void clua_learnkind(lua_State *L, clua_node *node, int userdata);
 /// `__newindex` of arrays and sets.
 int clua_arraynewindex(lua_State *L);
 int clua_setnewindex(lua_State *L);
-/// What assigning to an array does, raw or not; absolute indices. [-0, +0, v]
+/// `assign_array` of clua_handlers.
 void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
 /// Raises unless the array may take the value at `value`, or 0. [-0, +0, v]
 void clua_checkelement(lua_State *L, clua_node *node, int value);

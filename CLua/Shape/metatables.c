@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-const char *const clua_events[CLUA_EVENT_COUNT] = {
-  "__len", "__gc", "__name", "__mode", "__call", "__tostring", "__close", "__unm", "__bnot",
-  "__eq", "__lt", "__le", "__concat", "__add", "__sub", "__mul", "__div", "__mod", "__pow",
-  "__idiv", "__band", "__bor", "__bxor", "__shl", "__shr",
-};
-
 /* ---- What the forwarding closures ask C ----------------------------------------------------- */
 
 /* Pushes the metamethod that a plain table would have. [-0, +1, -] */
@@ -359,14 +353,6 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   }
 }
 
-void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) {
-  lua_pushliteral(L, "__index");
-  if (node->userindex) clua_pushshared(L, CLUA_SHARED_INDEX);
-  else if (node->kind == CLUA_KIND_SET) clua_pushfield(L, userdata, "__index");
-  else lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  lua_rawset(L, metatable);
-}
-
 /* `__index`; how instances of models and user functions are asked is found out. [-0, +0, m] */
 static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata) {
   if (clua_isstorefixed(node)) {
@@ -418,16 +404,6 @@ static void fill_access(lua_State *L, clua_node *node, int metatable, int userda
   lua_rawset(L, metatable);
 }
 
-static uint32_t events_of(lua_State *L, int user, int shared) {
-  uint32_t events = 0;
-  for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
-    lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
-    if (lua_rawget(L, user) != LUA_TNIL) events |= (uint32_t)1 << event;
-    lua_pop(L, 1);
-  }
-  return events;
-}
-
 void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark) {
   int top = lua_gettop(L), user = top + 1, shared = top + 2, store = top + 3;
   lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
@@ -438,10 +414,10 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   if (lua_type(L, user) == LUA_TTABLE) {
     clua_node *known = clua_node_at(L, user);
     if (known && known->eventsknown && known->dependents) events = known->events;
-    else events = events_of(L, user, shared);
+    else events = clua_eventsof(L, user, shared);
   }
   bool first = !lua_getmetatable(L, table) || !lua_rawequal(L, -1, metatable);
-  if (!first) old = events_of(L, metatable, shared);
+  if (!first) old = clua_eventsof(L, metatable, shared);
   fill_access(L, node, metatable, userdata, shared);
   for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
     if (event == CLUA_EVENT_GC) continue;
@@ -473,34 +449,6 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
 }
 
 /* ---- Metatables that change ----------------------------------------------------------------- */
-
-void clua_unwatchmetatable(clua_node *node) {
-  if (!node->metatable) return;
-  *node->previousdependent = node->nextdependent;
-  if (node->nextdependent) node->nextdependent->previousdependent = node->previousdependent;
-  node->metatable = NULL;
-  node->nextdependent = NULL;
-  node->previousdependent = NULL;
-}
-
-void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
-  int top = lua_gettop(L);
-  clua_unwatchmetatable(node);
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
-    clua_node *metatable = clua_node_make(L, top + 1);
-    if (!metatable->dependents || !metatable->eventsknown) {
-      lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
-      metatable->events = events_of(L, top + 1, top + 2);
-      metatable->eventsknown = true;
-    }
-    node->metatable = metatable;
-    node->nextdependent = metatable->dependents;
-    node->previousdependent = &metatable->dependents;
-    if (node->nextdependent) node->nextdependent->previousdependent = &node->nextdependent;
-    metatable->dependents = node;
-  }
-  lua_settop(L, top);
-}
 
 void clua_metamethodset(lua_State *L, clua_node *node, int key) {
   int top = lua_gettop(L), shared = top + 1;

@@ -1,5 +1,4 @@
-#include "../Lazy/lazy.h"
-#include "../Shape/shape.h"
+#include "store.h"
 
 /* ---- Watching ------------------------------------------------------------------------------- */
 
@@ -101,7 +100,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  clua_storereplaced(L, node, userdata, store);
+  if (node->lazies) clua_above.store_replaced(L, node, userdata, store);
   if (!node->userindex && !node->opened) {
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);

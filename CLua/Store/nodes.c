@@ -1,4 +1,4 @@
-#include "../Shape/shape.h"
+#include "store.h"
 
 #include <string.h>
 
@@ -163,7 +163,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, metatable, &clua_node_key);
   remember_table(L, node, table);
-  clua_fill(L, node, table, metatable, userdata, false);
+  clua_above.fill(L, node, table, metatable, userdata, false);
   clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
   lua_setmetatable(L, userdata);
   link_node(node, shared);
@@ -232,9 +232,8 @@ void clua_node_setowner(clua_node *node, void *owner) { node->owner = owner; }
 
 /* ---- Installing ----------------------------------------------------------------------------- */
 
-void clua_observation_install(lua_State *L, const clua_observation *observation) {
+clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 20, NULL);
   clua_shared *shared = (clua_shared *)lua_newuserdatauv(L, sizeof *shared, CLUA_SHARED_COUNT);
   memset(shared, 0, sizeof *shared);
   shared->observation = *observation;
@@ -264,42 +263,6 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
   lua_setiuservalue(L, userdata, CLUA_SHARED_WEAK);
   clua_pushweak(L, "k");
   lua_setiuservalue(L, userdata, CLUA_SHARED_CLASSES);
-  clua_install_metatables(L, userdata);
-  clua_install_base(L, shared);
-  lua_settop(L, top);
-}
-
-void clua_setunmarked(lua_State *L, int table) {
-  int user = lua_gettop(L);
-  if (lua_type(L, user) != LUA_TTABLE) {
-    lua_setmetatable(L, table);
-    return;
-  }
-  // lua_setmetatable marks what gets a metatable with `__gc`, so that is hidden meanwhile.
-  lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
-  lua_pushvalue(L, -1);
-  if (lua_rawget(L, user) == LUA_TNIL) {
-    lua_settop(L, user);
-    lua_setmetatable(L, table);
-    return;
-  }
-  lua_pushvalue(L, user + 1);
-  lua_pushnil(L);
-  lua_rawset(L, user);
-  lua_pushvalue(L, user);
-  lua_setmetatable(L, table);
-  lua_rawset(L, user);
-  lua_settop(L, user - 1);
-}
-
-int clua_pushfield(lua_State *L, int userdata, const char *name) {
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_pushnil(L);
-    return LUA_TNIL;
-  }
-  lua_pushstring(L, name);
-  int type = lua_rawget(L, -2);
-  lua_replace(L, -2);
-  return type;
+  lua_settop(L, userdata);
+  return shared;
 }

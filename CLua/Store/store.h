@@ -66,7 +66,7 @@ enum {
   CLUA_NODE_KEYS,       // place -> key
   CLUA_NODE_PLACES,     // key -> place; only where keys are many, or can't be told by pointer
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
-  CLUA_NODE_ORDER,      // see Shape/traversal.c
+  CLUA_NODE_ORDER,      // of a loop that is under way
   CLUA_NODE_POSITIONS,
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the bridge's
@@ -142,6 +142,42 @@ struct clua_node {
 /// userdata.
 extern const char clua_node_key, clua_shared_key;
 
+/* ---- What is above -------------------------------------------------------------------------- */
+
+/// What the store asks of the folders that use it, which it does not know. An observed key that is
+/// neither lazy nor of an array is written without any of this.
+typedef struct clua_handlers {
+  /// Fills the private metatable of the table at `table` from the user's, which is in the node, or
+  /// fills it anew. `mark` says that the table shall be finalized as by setmetatable. Indices are
+  /// absolute. [-0, +0, m]
+  void (*fill)(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark);
+  /// The metamethod at `key` of the table behind `node` was set: tells the metatables that forward
+  /// to it. [-0, +0, m]
+  void (*metamethod_set)(lua_State *L, clua_node *node, int key);
+  /// What assigning to an array does, raw or not; absolute indices. [-0, +0, v]
+  void (*assign_array)(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
+  /// What `__newindex`, which is at 4, does with an instance of a model, a key and a value, at 1…3;
+  /// returns how many results it has, -1 where it is another function. [-0, +any, e]
+  int (*assign_instance)(lua_State *L);
+  /// Pushes the methods that the `__index` of a model's instances on top of the stack looks into;
+  /// false and nothing where that is another function. [-0, +(0|1), -]
+  bool (*push_methods)(lua_State *L);
+  /// Assigns to a lazy key. Indices are absolute. [-0, +0, e]
+  void (*assign_lazy)(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
+                      int value);
+  /// Returns the value of the lazy key of a record, which the store does not have; what remains of
+  /// the function that calls this. Indices are absolute. [-0, +any, e]
+  int (*read_lazy)(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
+                   int key);
+  /// Returns what the key at 2 gives through the user's metatable. [-0, +any, e]
+  int (*index_behind)(lua_State *L, clua_node *node, int userdata);
+  /// The store of a node that has lazy keys became another table. [-0, +0, -]
+  void (*store_replaced)(lua_State *L, clua_node *node, int userdata, int store);
+} clua_handlers;
+
+/// Defined in the topmost of those folders.
+extern const clua_handlers clua_above;
+
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 
 /// [-0, +0, -]
@@ -189,6 +225,8 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
 
 /// Takes a node out of the list of all. [-0, +0, -]
 void clua_unlinknode(clua_node *node);
+/// Prepares a state for nodes and pushes its userdata. [-0, +1, m]
+clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation);
 
 /// Whether all keys are in the store from birth to death.
 static inline bool clua_isstorefixed(const clua_node *node) {
@@ -199,6 +237,17 @@ int clua_pushfield(lua_State *L, int userdata, const char *name);
 /// Gives the table at `table` the metatable on top, or none for nil, without marking it for
 /// finalization, and pops it. [-1, +0, -]
 void clua_setunmarked(lua_State *L, int table);
+/// Gives a store the metatable by which it inherits. [-0, +0, -]
+void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store);
+/// Sets `__index` of a private metatable to what it is while the table is not opened. [-0, +0, m]
+void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata);
+/// Makes the user's metatable of a node report new metamethods. [-0, +0, m]
+void clua_watchmetatable(lua_State *L, clua_node *node, int userdata);
+/// Ends that. [-0, +0, -]
+void clua_unwatchmetatable(clua_node *node);
+/// Which events the metatable at `user` has, as bits; the state's userdata is at `shared`.
+/// [-0, +0, -]
+uint32_t clua_eventsof(lua_State *L, int user, int shared);
 
 /// Whether the key at `key` is a positive integer, also as a float. [-0, +0, -]
 bool clua_ispositive(lua_State *L, int key);
@@ -249,6 +298,18 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 /// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report);
 
+/* ---- Traversal ------------------------------------------------------------------------------ */
+
+/// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
+int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
+/// Pushes the key after `key` in the table itself, or something that is no key; false and nothing
+/// if the table doesn't know the key any more. Indices are absolute. [-0, +(0|1), m]
+bool clua_successor(lua_State *L, int table, int key);
+/// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
+void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
+/// Forgets all places. [-0, +0, -]
+void clua_forgetplaces(lua_State *L, clua_node *node, int userdata);
+
 /* ---- Edits ---------------------------------------------------------------------------------- */
 
 /// What an operation did in the store of a list. `low` and `high` bound the keys that it wrote,
@@ -290,7 +351,5 @@ void clua_noteread(lua_State *L, clua_node *node, clua_reading what);
 void clua_notekey(lua_State *L, clua_node *node, int userdata, int key);
 /// Moves all keys of a node's table into its store. [-0, +0, m]
 void clua_moveall(lua_State *L, clua_node *node);
-/// Sets `__index` of a private metatable to what it is while the table is not opened. [-0, +0, m]
-void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata);
 
 #endif

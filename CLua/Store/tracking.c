@@ -1,5 +1,4 @@
-#include "../Lazy/lazy.h"
-#include "clua_lazy.h"
+#include "store.h"
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
    store, and a C function as `__index`, which tells each read and hands out the next table opened
@@ -59,9 +58,9 @@ static int tracking_index(lua_State *L) {
   }
   if (node->lazies) {
     clua_record *record = clua_record_of(L, node, userdata, 2);
-    if (record && record->lazy) return clua_readlazy(L, node, record, 1, userdata, 2);
+    if (record && record->lazy) return clua_above.read_lazy(L, node, record, 1, userdata, 2);
   }
-  return clua_indexbehind(L, node, userdata);
+  return clua_above.index_behind(L, node, userdata);
 }
 
 void clua_track(lua_State *L, int index) {

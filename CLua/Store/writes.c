@@ -1,9 +1,4 @@
-#include "../Lazy/lazy.h"
-#include "../Lists/lists.h"
-#include "../Shape/shape.h"
-#include "clua_models.h"
-
-#include <string.h>
+#include "store.h"
 
 /* ---- Who may write -------------------------------------------------------------------------- */
 
@@ -22,7 +17,7 @@ int clua_freeze(lua_State *L) {
   clua_node *node = clua_node_make(L, 1);
   if (!clua_isstorefixed(node)) clua_moveall(L, node);
   node->access = CLUA_ACCESS_READONLY;
-  if (clua_pushnodeat(L, 1)) clua_fill(L, node, 1, 2, 3, false);
+  if (clua_pushnodeat(L, 1)) clua_above.fill(L, node, 1, 2, 3, false);
   lua_settop(L, 1);
   return 1;
 }
@@ -116,7 +111,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value) {
   if (record && record->lazy) {
-    clua_assignlazy(L, node, record, userdata, key, value);
+    clua_above.assign_lazy(L, node, record, userdata, key, value);
     return;
   }
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
@@ -162,7 +157,7 @@ int clua_storenewindex(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, 1);
-    if (node->dependents) clua_metamethodset(L, node, 2);
+    if (node->dependents) clua_above.metamethod_set(L, node, 2);
     return 0;
   }
   if (type == LUA_TNIL) return luaL_error(L, "table index is nil");
@@ -171,7 +166,8 @@ int clua_storenewindex(lua_State *L) {
   }
   if (node->modelled) {
     clua_pushfield(L, userdata, "__newindex");
-    if (clua_ismodelnewindex(L, 4)) return clua_modelassign(L);
+    int results = clua_above.assign_instance(L);
+    if (results >= 0) return results;
     lua_settop(L, 3);
   }
   if (!node->all) lua_rawset(L, 1);
@@ -268,7 +264,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
     int userdata = top + 2;
     if (report && node->access == CLUA_ACCESS_READONLY) clua_raiseaccess(L, node);
     if (node->kind == CLUA_KIND_ARRAY) {
-      clua_arrayassign(L, node, table, userdata, key, value);
+      clua_above.assign_array(L, node, table, userdata, key, value);
       lua_settop(L, top);
       return;
     }
@@ -292,7 +288,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   lua_pushvalue(L, key);
   lua_pushvalue(L, value);
   lua_rawset(L, table);
-  if (node && node->dependents && clua_ismetakey(L, key)) clua_metamethodset(L, node, key);
+  if (node && node->dependents && clua_ismetakey(L, key)) clua_above.metamethod_set(L, node, key);
   lua_settop(L, top);
 }
 
@@ -356,7 +352,7 @@ int clua_inheritedget(lua_State *L, int index) {
     if (clua_rawget(L, key + 1) != LUA_TNIL) break;
     if (!clua_getmetatable(L, key + 1)) break;
     lua_pushstring(L, "__index");
-    if (lua_rawget(L, -2) != LUA_TTABLE && !clua_pushmethods(L)) {
+    if (lua_rawget(L, -2) != LUA_TTABLE && !clua_above.push_methods(L)) {
       lua_settop(L, key + 1);
       lua_pushnil(L);
       break;

@@ -1,4 +1,4 @@
-#include "shape.h"
+#include "store.h"
 
 /* The keys of an observed table are in two places, and a loop that is under way must not notice
    when the key it stands at moves. Iterators have no state, so places are kept per table.

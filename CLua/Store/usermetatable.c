@@ -1,0 +1,108 @@
+#include "store.h"
+
+const char *const clua_events[CLUA_EVENT_COUNT] = {
+  "__len", "__gc", "__name", "__mode", "__call", "__tostring", "__close", "__unm", "__bnot",
+  "__eq", "__lt", "__le", "__concat", "__add", "__sub", "__mul", "__div", "__mod", "__pow",
+  "__idiv", "__band", "__bor", "__bxor", "__shl", "__shr",
+};
+
+/* ---- What it has ---------------------------------------------------------------------------- */
+
+uint32_t clua_eventsof(lua_State *L, int user, int shared) {
+  uint32_t events = 0;
+  for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
+    lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
+    if (lua_rawget(L, user) != LUA_TNIL) events |= (uint32_t)1 << event;
+    lua_pop(L, 1);
+  }
+  return events;
+}
+
+int clua_pushfield(lua_State *L, int userdata, const char *name) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    return LUA_TNIL;
+  }
+  lua_pushstring(L, name);
+  int type = lua_rawget(L, -2);
+  lua_replace(L, -2);
+  return type;
+}
+
+/* ---- Who forwards to it --------------------------------------------------------------------- */
+
+void clua_unwatchmetatable(clua_node *node) {
+  if (!node->metatable) return;
+  *node->previousdependent = node->nextdependent;
+  if (node->nextdependent) node->nextdependent->previousdependent = node->previousdependent;
+  node->metatable = NULL;
+  node->nextdependent = NULL;
+  node->previousdependent = NULL;
+}
+
+void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
+  int top = lua_gettop(L);
+  clua_unwatchmetatable(node);
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
+    clua_node *metatable = clua_node_make(L, top + 1);
+    if (!metatable->dependents || !metatable->eventsknown) {
+      lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+      metatable->events = clua_eventsof(L, top + 1, top + 2);
+      metatable->eventsknown = true;
+    }
+    node->metatable = metatable;
+    node->nextdependent = metatable->dependents;
+    node->previousdependent = &metatable->dependents;
+    if (node->nextdependent) node->nextdependent->previousdependent = &node->nextdependent;
+    metatable->dependents = node;
+  }
+  lua_settop(L, top);
+}
+
+/* ---- Giving it back, and to a store --------------------------------------------------------- */
+
+void clua_setunmarked(lua_State *L, int table) {
+  int user = lua_gettop(L);
+  if (lua_type(L, user) != LUA_TTABLE) {
+    lua_setmetatable(L, table);
+    return;
+  }
+  // lua_setmetatable marks what gets a metatable with `__gc`, so that is hidden meanwhile.
+  lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, user) == LUA_TNIL) {
+    lua_settop(L, user);
+    lua_setmetatable(L, table);
+    return;
+  }
+  lua_pushvalue(L, user + 1);
+  lua_pushnil(L);
+  lua_rawset(L, user);
+  lua_pushvalue(L, user);
+  lua_setmetatable(L, table);
+  lua_rawset(L, user);
+  lua_settop(L, user - 1);
+}
+
+void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) {
+  lua_pushliteral(L, "__index");
+  if (node->userindex) clua_pushshared(L, CLUA_SHARED_INDEX);
+  else if (node->kind == CLUA_KIND_SET) clua_pushfield(L, userdata, "__index");
+  else lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_rawset(L, metatable);
+}
+
+void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store) {
+  int top = lua_gettop(L);
+  lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
+  if (node->lazies || node->nativeindex) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
+    // A weak table has a weak store.
+    lua_pushstring(L, clua_events[CLUA_EVENT_MODE]);
+    clua_pushfield(L, userdata, clua_events[CLUA_EVENT_MODE]);
+    lua_rawset(L, -3);
+  }
+  clua_setunmarked(L, store);
+  lua_settop(L, top);
+}
