@@ -9,6 +9,7 @@ final class TableKind: NodeKind {
   var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
   init(_ host: LuaHost) {
+    assert(SlotLayout.isShared, "clua_slot is not the beginning of Slot")
     reference = .passUnretained(host)
     super.init()
   }
