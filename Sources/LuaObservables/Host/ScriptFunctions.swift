@@ -95,31 +95,31 @@ extension LuaHost {
   func push(
     _ members: ScriptFunctions, named name: String, to L: OpaquePointer
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 0), L)
-    try state.check(clua_try_createtable(L, 0, CInt(clamping: members.names.count)), L)
+    let (frame, names) = (LuaFrame(state, L), members.names)
+    try frame.pushTable()
+    try frame.pushTable(fields: names.count)
     for function in members.functions {
       try push(function, named: "\(name).\(function.name)", to: L)
-      try state.check(clua_try_setfield(L, -2, function.name, function.name.utf8.count), L)
+      try frame.setField(function.name)
     }
     for constant in members.constants {
       try objects.push(value: constant.value, to: L)
-      try state.check(clua_try_setfield(L, -2, constant.name, constant.name.utf8.count), L)
+      try frame.setField(constant.name)
     }
-    let names = members.names
-    try state.check(clua_try_createtable(L, 0, 1), L)
+    try frame.pushTable(fields: 1)
     try push({ host, L in throw host.unknownMember(of: name, names, L) }, to: L)
-    try state.check(clua_try_setfield(L, -2, "__index", 7), L)
+    try frame.setField("__index")
     lua_setmetatable(L, -2)
     let table = LuaTable(pin: try state.pin(at: -1, of: L))
-    try state.check(clua_try_createtable(L, 0, 4), L)
+    try frame.pushTable(fields: 4)
     clua_insert(L, -2)
-    try state.check(clua_try_setfield(L, -2, "__index", 7), L)
+    try frame.setField("__index")
     try push({ host, L in throw host.unassignable(of: name, names, L) }, to: L)
-    try state.check(clua_try_setfield(L, -2, "__newindex", 10), L)
+    try frame.setField("__newindex")
     try push({ host, L in try host.pairs(names, of: table, L) }, to: L)
-    try state.check(clua_try_setfield(L, -2, "__pairs", 7), L)
+    try frame.setField("__pairs")
     lua_pushboolean(L, 0)
-    try state.check(clua_try_setfield(L, -2, "__metatable", 11), L)
+    try frame.setField("__metatable")
     lua_setmetatable(L, -2)
   }
 
