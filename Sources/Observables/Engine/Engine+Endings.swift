@@ -99,7 +99,7 @@ extension Engine {
         free(slot)
       }
       hookCalls.forget(node)
-      invalidation.spread(nil)
+      spread(nil)
       bury(node)
     }
   }
@@ -111,7 +111,7 @@ extension Engine {
       markStale(parent)
       let isCertain = parent.pointee.effect.contains(.certain)
       if watcher.pointee.flags.contains(.lazy) {
-        invalidation.add(watcher, isCertain: isCertain)
+        invalidate(watcher, isCertain: isCertain)
       } else if !watcher.pointee.flags.contains(.certain) {
         schedule(watcher, isCertain: isCertain)
       }

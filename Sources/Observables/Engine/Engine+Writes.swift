@@ -32,7 +32,7 @@ extension Engine {
     if change.node.pointee.journalReaders > 0 { noteJournal(of: change.node) }
     if let slot = change.slot { mark(slot, change) }
     if let every = change.every { mark(every, change) }
-    invalidation.spread(change)
+    spread(change)
   }
 
   /// A key has the value that it had already by inheriting it: nobody is called for that (T5), but
@@ -48,12 +48,12 @@ extension Engine {
       else { continue }
       following.append(watcher.identity)
       if watcher.pointee.flags.contains(.lazy) {
-        invalidation.add(watcher, isCertain: false, by: change)
+        invalidate(watcher, isCertain: false, by: change)
       } else if !watcher.pointee.flags.contains(.certain) {
         mark(watcher, isCertain: false, by: change)
       }
     }
-    invalidation.spread(change)
+    spread(change)
     for name in following {
       if let watcher = watcher(name), settleDependencies(of: watcher) { rewire(watcher) }
     }
@@ -84,7 +84,7 @@ extension Engine {
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {
-        invalidation.add(watcher, isCertain: effect.contains(.certain), by: change)
+        invalidate(watcher, isCertain: effect.contains(.certain), by: change)
         // It does not know who has heard of it: immediate watchers hear of each change.
         if flags.contains(.uncached) { isNeeded = true }
       } else if !flags.contains(.certain) {

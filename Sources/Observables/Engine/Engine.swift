@@ -37,7 +37,7 @@ extension ObservationCore {
     @exclusivity(unchecked) package var isEnding = false
 
     // Lazy properties.
-    let invalidation = Invalidation()
+    @exclusivity(unchecked) var invalidSlots = InvalidSlots()
     @exclusivity(unchecked) var settling = SettlingList()
     @exclusivity(unchecked) var computations = Computations()
     @exclusivity(unchecked) var stack = ThreadStack()
@@ -59,7 +59,6 @@ extension ObservationCore {
       immediates.engine = self
       toldValues.engine = self
       doubts.engine = self
-      invalidation.engine = self
       tracking.engine = self
     }
 
@@ -79,6 +78,7 @@ extension ObservationCore {
         records.end(node)
       }
       watchers.free()
+      invalidSlots.free()
       taken.free()
       settling.free()
       computations.free()

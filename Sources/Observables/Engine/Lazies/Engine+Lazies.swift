@@ -25,12 +25,12 @@ extension Engine {
     for link in Chain(slot.pointee.first) {
       adapt(link, to: slot)
     }
-    if wasElement { invalidation.addElements(of: slot.pointee.node, lazy) }
+    if wasElement { invalidateElements(of: slot.pointee.node, lazy) }
     if slot.pointee.first != nil {
       if flags.contains(.uncached) { _ = makeWires(of: lazy) }
-      invalidation.add(slot)
+      invalidSlots.add(slot)
     }
-    invalidation.spread(nil)
+    spread(nil)
     doubts.call()
     return lazy
   }
@@ -84,7 +84,7 @@ extension Engine {
   /// is.
   package func announce(_ lazy: WatcherRef) {
     if lazy.pointee.slot == nil { return }
-    records.hold { invalidation.announce(lazy) }
+    records.hold { announceValue(of: lazy) }
     doubts.call()
   }
 
@@ -103,8 +103,8 @@ extension Engine {
       computations.disturb(lazy, by: .invalidation)
       return
     }
-    invalidation.add(lazy, isCertain: true, by: change)
-    invalidation.spread(change)
+    invalidate(lazy, isCertain: true, by: change)
+    spread(change)
     doubts.call()
   }
 
@@ -146,9 +146,9 @@ extension Engine {
       if flags.isSuperset(of: [.pending, .known]), flags.isDisjoint(with: [.failed, .untold]) {
         return
       }
-      invalidation.add(slot)
+      invalidSlots.add(slot)
       lazy.pointee.flags.insert(.announcing)
-      invalidation.spread(change)
+      spread(change)
       lazy.pointee.flags.remove(.announcing)
       forgetDoubts(of: lazy)
       doubts.call()
@@ -184,7 +184,7 @@ extension Engine {
     lazy.pointee.flags.insert(.known)
     lazy.pointee.slot?.pointee.isValid = true
     switch computation {
-    case .changed: lazy.pointee.version = toldValues.version(of: lazy)
+    case .changed: lazy.pointee.version = toldValues.version(of: lazy) ?? nextVersion()
     case .restored: lazy.pointee.version = toldValues.restoredVersion(of: lazy)
     case .same, .failed, .waiting, .finished: break
     }

@@ -59,12 +59,12 @@ final class ToldValues {
 
   // MARK: Values that come back
 
-  /// The version of a value that is another one than before.
-  func version(of lazy: WatcherRef) -> Int {
-    guard !told.isEmpty, let values = told[lazy.identity] else { return engine.nextVersion() }
+  /// The version of a value that is another one than before; nil where nobody was told this one.
+  func version(of lazy: WatcherRef) -> Int? {
+    guard !told.isEmpty, let values = told[lazy.identity] else { return nil }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     guard let index = values.firstIndex(where: { receiver.has($0.value, as: lazy) }) else {
-      return engine.nextVersion()
+      return nil
     }
     let version = comeBack(to: values[index].version, of: lazy)
     told[lazy.identity]?[index].version = version

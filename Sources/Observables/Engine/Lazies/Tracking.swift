@@ -128,18 +128,9 @@ final class Tracking {
     stamp.pointee = 0
   }
 
-  /// The computation goes on that called what has run since `suspend`.
-  @inline(__always)
-  func resume() {
-    if !engine.computations.isEmpty { resumeRun() }
-  }
-
-  private func resumeRun() {
-    guard let lazy = engine.computations.current else {
-      suspend()
-      return
-    }
-    goOn(lazy)
+  /// The computation goes on that called what has run since `suspend`; nil where it waits.
+  func resume(_ lazy: WatcherRef?) {
+    if let lazy { goOn(lazy) } else { suspend() }
   }
 
   /// `lazy` is done: what it did not read again it does not depend on any longer.
@@ -199,7 +190,9 @@ extension Engine {
 
   /// The computation goes on that called what has run since `suspendTracking`.
   @inline(__always)
-  package func resumeTracking() { tracking.resume() }
+  package func resumeTracking() {
+    if !computations.isEmpty { tracking.resume(computations.current) }
+  }
 }
 
 extension LinkRef {

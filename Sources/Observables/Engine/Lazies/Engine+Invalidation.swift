@@ -3,16 +3,9 @@
 /// A property that becomes invalid is put on a list; the list is worked off, which marks what
 /// depends on its members and puts that on it in turn. So there is no recursion, and as one that is
 /// invalid already is not put there again, each is met once. Nothing is computed.
-final class Invalidation {
-  /// Owns this.
-  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// Slots of properties that became invalid in the write under way.
-  @exclusivity(unchecked) private var slots = RawList<SlotRef>()
-
-  deinit { slots.free() }
-
+extension Engine {
   /// Something that `lazy` depends on changed, or may have; `spread` comes next.
-  func add(_ lazy: WatcherRef, isCertain: Bool, by change: Change? = nil) {
+  func invalidate(_ lazy: WatcherRef, isCertain: Bool, by change: Change? = nil) {
     let flags = lazy.pointee.flags
     if flags.contains(.computing) {
       disturb(lazy, by: change)
@@ -21,8 +14,8 @@ final class Invalidation {
     // In a ring the news comes round to where it began.
     guard !flags.contains(.announcing), let slot = lazy.pointee.slot else { return }
     if flags.contains(.uncached) {
-      if isCertain { lazy.pointee.version = engine.nextVersion() }
-      slots.append(slot)
+      if isCertain { lazy.pointee.version = nextVersion() }
+      invalidSlots.add(slot)
       return
     }
     if isCertain { lazy.pointee.flags.insert(.certain) }
@@ -34,42 +27,39 @@ final class Invalidation {
     if flags.contains(.mirrored), !flags.contains(.pending) {
       lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
     }
-    if engine.isRecording, let change { engine.recorder?.invalidated(lazy, by: change) }
+    if isRecording, let change { recorder?.invalidated(lazy, by: change) }
     if slot.pointee.first != nil || slot.pointee.node.pointee.every != nil {
-      slots.append(slot)
+      invalidSlots.add(slot)
     }
   }
 
   private func disturb(_ lazy: WatcherRef, by change: Change?) {
     if lazy.pointee.flags.contains(.disturbed) { return }
     let slot = change.flatMap { $0.slot ?? $0.every }
-    engine.computations.disturb(
+    computations.disturb(
       lazy, by: slot.map { .write($0.pointee.node.kind.name(of: $0)) })
   }
 
   /// What counts or goes through the elements of an object has lost one to a lazy property.
-  func addElements(of node: NodeRef, _ lazy: WatcherRef) {
-    if node.pointee.journalReaders > 0 { engine.noteJournal(of: node) }
+  func invalidateElements(of node: NodeRef, _ lazy: WatcherRef) {
+    if node.pointee.journalReaders > 0 { noteJournal(of: node) }
     for link in Chain(node.pointee.every?.pointee.first) {
       // As a property it is there as before.
       if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
-      if link.pointee.effect.contains(.stale) { engine.markStale(link) }
+      if link.pointee.effect.contains(.stale) { markStale(link) }
       doubt(link, lazy, nil)
     }
   }
 
-  /// The property of a slot became invalid.
-  func add(_ slot: SlotRef) { slots.append(slot) }
-
   /// Goes on to what depends on the properties that became invalid.
   @inline(__always)
   func spread(_ change: Change?) {
-    if !slots.isEmpty { spreadAll(change) }
+    if !invalidSlots.isEmpty { spreadAll(change) }
   }
 
   private func spreadAll(_ change: Change?) {
     var announced: Set<UInt64>?
-    while let slot = slots.popLast() {
+    while let slot = invalidSlots.take() {
       guard let lazy = slot.pointee.lazy else { continue }
       if lazy.pointee.flags.contains(.uncached) {
         // Nothing stops at them but a round trip.
@@ -93,9 +83,9 @@ final class Invalidation {
   }
 
   /// A property without a value of its own has another one, the program says.
-  func announce(_ lazy: WatcherRef) {
+  func announceValue(of lazy: WatcherRef) {
     guard let slot = lazy.pointee.slot else { return }
-    lazy.pointee.version = engine.nextVersion()
+    lazy.pointee.version = nextVersion()
     announce(slot, lazy, nil, toAll: true)
     spread(nil)
   }
@@ -104,13 +94,13 @@ final class Invalidation {
   private func doubt(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
-    engine.markDirty(link)
+    markDirty(link)
     if flags.contains(.lazy) {
-      add(watcher, isCertain: false, by: change)
+      invalidate(watcher, isCertain: false, by: change)
     } else if flags.contains(.immediate) {
-      engine.doubts.note(link, lazy)
+      doubts.note(link, lazy)
     } else if !flags.contains(.certain) {
-      engine.mark(watcher, isCertain: false, by: change)
+      mark(watcher, isCertain: false, by: change)
     }
   }
 
@@ -130,19 +120,19 @@ final class Invalidation {
         let flags = watcher.pointee.flags
         // What its getter does while the path is followed is looked at in the next turn.
         if !flags.contains(.wiring) || flags.contains(.immediate) {
-          if link.pointee.effect.contains(.stale) { engine.markStale(link) }
-          engine.markDirty(link)
+          if link.pointee.effect.contains(.stale) { markStale(link) }
+          markDirty(link)
         }
         let known = link.pointee.version
         let isCertain =
           !link.isBelowOperator
           && (slot.pointee.isEvery ? lazy.pointee.version > known : lazy.pointee.version != known)
         if flags.contains(.lazy) {
-          add(watcher, isCertain: isCertain, by: change)
+          invalidate(watcher, isCertain: isCertain, by: change)
         } else if flags.contains(.immediate) {
-          engine.doubts.note(link, lazy)
+          doubts.note(link, lazy)
         } else if !flags.contains(.certain) {
-          engine.mark(watcher, isCertain: isCertain, by: change)
+          mark(watcher, isCertain: isCertain, by: change)
         }
       }
     }
