@@ -143,7 +143,7 @@ local function vocabulary(self, lua)
       return true
     end
     local entry = {
-      text = line, paths = {},
+      text = line, paths = {}, is_open = change.is_open,
       detail = ("%s from %s to %s"):format(
         self:name(change.key), self:name(change.old), self:name(change.new)),
     }
@@ -197,7 +197,9 @@ local function vocabulary(self, lua)
   local function in_one(operation, ...)
     if self.whole then return operation(...) end
     self.whole, self.is_coarse = {}, true
+    lua.be_in_bulk(true)
     local results = table.pack(pcall(operation, ...))
+    lua.be_in_bulk(false)
     -- What is computed of a list may have another value in between.
     local entry = {
       text = "calls by a list", ids = self.whole, open = lua.open_ids and lua.open_ids(),
@@ -231,6 +233,7 @@ local function real_functions()
     lua[name] = _G[name]
   end
   function lua.new(fields) return fields end
+  function lua.be_in_bulk() end
   function lua.configure(object, value) rawset(object, "b", value) end
   function lua.list_operation(name) return table[name] end
   function lua.contents(object, list, map)
@@ -274,6 +277,7 @@ local function reference_functions(M)
   function lua.contents(object, list, map) put(M.content(object), list, map) end
   -- It is told all that is there, instead of edits.
   function lua.edit(list, map, content) put(content, list, map) end
+  function lua.be_in_bulk(is_in_bulk) M.is_in_bulk = is_in_bulk end
   function lua.open_ids() return M.names_of_computed() end
   function lua.is_open(object, name)
     local p = M.data[object] and M.data[object].lazy[name]
@@ -443,6 +447,7 @@ local function is_as(a, b)
     return true
   end
   if a.answer then return (b.is_open or a.answer == b.answer) end
+  if b.is_open then return true end
   return b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
 end
 

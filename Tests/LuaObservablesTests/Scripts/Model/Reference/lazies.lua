@@ -212,7 +212,9 @@ return function(M)
     local hits = {}
     local function note(p, place)
       for _, change in ipairs(place[1] == object and changes or {}) do
-        if place[2] == M.EVERY or rawequal(place[2], change.key) then
+        -- C13: to a copy, a lazy key is no key at all.
+        local is_heard = not (change.is_without_value and place.path and place.path.is_of_copy)
+        if is_heard and (place[2] == M.EVERY or rawequal(place[2], change.key)) then
           hits[#hits + 1] = {p, change}
         end
       end
@@ -242,7 +244,8 @@ return function(M)
 
   -- A key becomes lazy, or a plain one again: watchers are called if that gives another value.
   local function convert(object, name, store)
-    local spoil = M.dependents(object, {{key = name}})
+    local is_without_value = data[object].store[name] == nil
+    local spoil = M.dependents(object, {{key = name, is_without_value = is_without_value}})
     M.convert(object, name, function()
       store()
       spoil()

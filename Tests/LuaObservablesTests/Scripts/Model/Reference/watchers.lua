@@ -302,7 +302,7 @@ return function(M)
     anchored[w], w.is_running = nil, true
     local told = change and {
       path = change.path.text, key = change.key, old = change.old, new = change.new,
-      paths = change.paths,
+      paths = change.paths, is_open = change.is_open,
     }
     local kind = w.immediate and change and "immediate" or "watcher"
     protected(kind, w.name, w.callback, w.root, w.observer[1], told)
@@ -329,6 +329,8 @@ return function(M)
 
   local function call_immediate(w, change)
     if not w.paused and batch_depth == 0 then return call(w, change) end
+    -- Which of several keys is changed first is open.
+    if M.is_in_bulk then change.is_open = true end
     w.saved = w.saved or change
     if not w.paused then anchored[w] = true end
   end
