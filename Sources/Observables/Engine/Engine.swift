@@ -5,8 +5,8 @@ extension ObservationCore {
   /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock.
   ///
   /// It is made of rooms, each of which has state that is private to it: a class where code of the
-  /// program may run in its methods, else a struct, which nothing can come back into. The operations
-  /// that need several rooms are in slices of this type.
+  /// program may run in its methods, else a struct, which nothing can come back into. The
+  /// operations that need several rooms are in slices of this type.
   @_documentation(visibility: internal)
   public final class Engine {
     /// Where its loop lives.

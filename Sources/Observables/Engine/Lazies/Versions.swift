@@ -1,5 +1,5 @@
-/// The versions of the values of lazy properties: each value that differs from the one before gets a
-/// new number.
+/// The versions of the values of lazy properties: each value that differs from the one before gets
+/// a new number.
 struct Versions {
   private(set) var last = 0
 
