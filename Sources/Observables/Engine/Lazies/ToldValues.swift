@@ -41,6 +41,7 @@ final class ToldValues {
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
   /// To be called before another one takes its place; false where nobody compares with it.
+  @inline(__always)
   func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard lazy.pointee.flags.isDisjoint(with: .based), needsBase(lazy) else { return false }
     lazy.pointee.flags.insert(.based)
@@ -60,8 +61,11 @@ final class ToldValues {
   // MARK: Values that come back
 
   /// The version of a value that is another one than before; nil where nobody was told this one.
-  func version(of lazy: WatcherRef) -> Int? {
-    guard !told.isEmpty, let values = told[lazy.identity] else { return nil }
+  @inline(__always)
+  func version(of lazy: WatcherRef) -> Int? { told.isEmpty ? nil : versionBack(of: lazy) }
+
+  private func versionBack(of lazy: WatcherRef) -> Int? {
+    guard let values = told[lazy.identity] else { return nil }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     guard let index = values.firstIndex(where: { receiver.has($0.value, as: lazy) }) else {
       return nil

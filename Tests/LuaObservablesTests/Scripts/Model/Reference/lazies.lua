@@ -316,7 +316,7 @@ return function(M)
     end
     if p.readonly then error("read-only", 0) end
     if not p.cached then error("keeps no value", 0) end
-    if not M.is_valid(p) then M.expose(p) end
+    if not M.is_valid(p) and not (p.is_created and value == nil) then M.expose(p) end
     M.has_assigned = true
     M.hear(p.object, {}, function()
       if p.is_created and value == nil then
