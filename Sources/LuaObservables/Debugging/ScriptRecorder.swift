@@ -16,9 +16,9 @@ final class ScriptRecorder: HistoryRecorder {
   override func key(of change: Change, _ slot: SlotRef) -> String {
     if let values = change.values, change.node.kind === host.tables {
       let write = values.assumingMemoryBound(to: clua_write.self).pointee
-      if write.key != 0 { return host.keyName(at: write.key, of: host.state.pointer) }
+      if write.key != 0 { return host.state.keyName(at: write.key, of: host.state.pointer) }
     }
-    if !host.isTable(change.node), let index = ModelWrite(change).index {
+    if !host.observed.isTable(change.node), let index = ModelWrite(change).index {
       return "#\(index + 1)"
     }
     return change.node.kind.name(of: slot)
@@ -31,7 +31,7 @@ final class ScriptRecorder: HistoryRecorder {
 
   /// Watchers of scripts only.
   override func label(of watcher: WatcherRef) -> (name: String, site: String?)? {
-    host.isScript(watcher) ? host.title(of: watcher) : nil
+    host.receiver.isScript(watcher) ? host.receiver.title(of: watcher) : nil
   }
 
   /// Tells the sink what happened.
@@ -73,7 +73,7 @@ final class ScriptRecorder: HistoryRecorder {
         if status != LUA_OK { throw state.takeError(status, L) }
       }
     } catch {
-      host.report(error, .hook, name: "log", site: "")
+      host.reports.report(error, .hook, name: "log", site: "")
     }
   }
 }

@@ -1,70 +1,67 @@
-internal import CLua
-internal import Lua
-internal import Observables
+public import Lua
+public import Observables
 
-/// What watchers are told that read edits (C10): lists of {kind, at, from, old, new}.
+/// Edits of tables of a script, told to Swift (C10).
 extension LuaHost {
-  /// Pushes the edits since the last call of the watcher. [-0, +1, -]
-  func pushEdits(for watcher: WatcherRef, to L: OpaquePointer) throws(LuaError) {
-    let result = engine.takeEdits(of: watcher) { node, since in
-      Result { () throws(LuaError) in
-        // All that is there includes what has just come.
-        if watcher.script.pointee.tellsAll {
-          watcher.script.pointee.tellsAll = false
-          try pushInserts(of: node, to: L)
-        } else if isTable(node) {
-          try pushEdits(of: node, since: since, to: L)
-        } else {
-          try objects.pushEdits(of: node, since: since, to: L)
+  /// Calls `callback` at the end of each turn in which the list in `table` changed, with the edits
+  /// that turn its state at the last call into this one, the oldest first.
+  ///
+  /// The table is a plain list or an `obs.array`; positions count from 0. As `observe` otherwise.
+  ///
+  /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
+  /// - Complexity: O(elements), once.
+  @discardableResult
+  public func observeEdits(
+    _ table: LuaTable, immediate: Bool = false,
+    options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, [CollectionEdit<LuaValue>]) -> Void
+  ) throws -> TableWatcher {
+    try observeEdits(table, immediate, options, file, line, \.listEdit, callback)
+  }
+
+  /// Calls `callback` at the end of each turn in which keys of `table` changed, with the value
+  /// before and the one now of each.
+  ///
+  /// The table is used as a map, an `obs.dictionary`, or an `obs.set_of`, whose members are keys
+  /// and values. As `observe` otherwise.
+  ///
+  /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
+  @discardableResult
+  public func observeKeyedEdits(
+    _ table: LuaTable, immediate: Bool = false,
+    options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, [KeyedEdit<LuaValue, LuaValue>]) -> Void
+  ) throws -> TableWatcher {
+    try observeEdits(table, immediate, options, file, line, \.keyedEdit, callback)
+  }
+
+  private func observeEdits<Edit>(
+    _ table: LuaTable, _ immediate: Bool, _ options: WatcherOptions, _ file: StaticString,
+    _ line: UInt, _ edit: @escaping (ScriptEdit) -> Edit?,
+    _ callback: @escaping (LuaTable, [Edit]) -> Void
+  ) throws -> TableWatcher {
+    var isFirst = options.initial
+    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
+      [unowned self] table, watcher, _ in
+      let taken = watcher.activeRecord.flatMap { record in
+        engine.takeEdits(of: record) { node, since in
+          // All that is there includes what has just come.
+          edits.edits { L throws(LuaError) in
+            if isFirst {
+              try edits.pushInserts(of: node, to: L)
+            } else {
+              try edits.pushEdits(of: node, since: since, to: L)
+            }
+          }
         }
       }
+      isFirst = false
+      callback(table, (taken ?? []).compactMap(edit))
     }
-    if let result { return try result.get() }
-    try state.check(clua_try_createtable(L, 0, 0), L)
-  }
-
-  /// Pushes an insertion for each element that is there. [-0, +1, -]
-  func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
-    guard isTable(node) else { return try objects.pushInserts(of: node, to: L) }
-    try state.check(clua_try_createtable(L, 0, 0), L)
-    let list = lua_gettop(L)
-    pushObject(of: node, to: L)
-    guard lua_type(L, -1) == LUA_TTABLE else { return lua_settop(L, list) }
-    var count: lua_Integer = 0
-    // The list part comes first, in order: each position is right when its turn comes.
-    do {
-      try forEachEntry(at: list + 1, of: L) {
-        let key = lua_gettop(L) - 1
-        // Lazy keys are no elements, valid or not (C13).
-        if clua_node_islazy(L, TableKind.table(node), key) { return }
-        try pushEdit("insert", to: L) { _ in }
-        for (field, index) in [("at", key), ("new", key + 1)] {
-          lua_pushvalue(L, index)
-          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
-        }
-        count += 1
-        try add(count, to: list, L)
-      }
-    } catch {
-      throw error as? LuaError ?? LuaError("\(error)")
+    return try begin(watcher, of: table, options, immediate ? .immediate : []) {
+      try engine.addEdits(to: $0)
     }
-    lua_settop(L, list)
-  }
-
-  /// Pushes one edit, whose other fields `fill` sets. [-0, +1, -]
-  func pushEdit(
-    _ kind: String, to L: OpaquePointer, _ fill: (OpaquePointer) throws(LuaError) -> Void
-  ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 4), L)
-    try state.push(text: kind, to: L)
-    try state.check(clua_try_setfield(L, -2, "kind", 4), L)
-    try fill(L)
-  }
-
-  /// Pops an edit into the list at `list`. [-1, +0, -]
-  func add(_ position: lua_Integer, to list: CInt, _ L: OpaquePointer) throws(LuaError) {
-    lua_pushinteger(L, position)
-    clua_insert(L, -2)
-    try state.check(clua_try_rawset(L, list), L)
   }
 }

@@ -2,46 +2,7 @@ internal import CLua
 public import Lua
 public import Observables
 
-/// Keeps keys of a table and properties of a model equal.
-///
-/// Ends with `stop()`, when table or model is gone, or with the host. Dropping it ends nothing
-/// (L1). Confined to the loop's thread.
-public final class ScriptBinding {
-  private let watcher: LuaUserdata
-
-  init(_ watcher: LuaUserdata) { self.watcher = watcher }
-
-  /// Values still go over.
-  public var isActive: Bool {
-    let value = try? withWatcher { state, L throws(LuaError) in
-      try state.check(clua_try_getfield(L, -1, "active", 6), L)
-      return lua_toboolean(L, -1) != 0
-    }
-    return value ?? false
-  }
-
-  /// Ends it; the values stay as they are.
-  ///
-  /// Harmless when it has ended.
-  public func stop() {
-    _ = try? withWatcher { state, L throws(LuaError) in
-      try state.check(clua_try_getfield(L, -1, "stop", 4), L)
-      lua_pushvalue(L, -2)
-      try state.check(clua_tracedcall(L, 1, 0), L)
-    }
-  }
-
-  private func withWatcher<Result>(
-    _ body: (LuaState, OpaquePointer) throws(LuaError) -> Result
-  ) throws(LuaError) -> Result {
-    let state = try watcher.pin.state
-    return try state.withStack { L throws(LuaError) in
-      try state.push(watcher.pin, to: L)
-      return try body(state, L)
-    }
-  }
-}
-
+/// Tables and models whose values go over to each other.
 extension LuaHost {
   /// Keeps keys of a table of a script equal to the properties of the same names of a model (K4).
   ///
@@ -90,7 +51,7 @@ extension LuaHost {
   ) throws(LuaError) -> ScriptBinding {
     precondition(!names.isEmpty, "A binding needs at least one name")
     return try state.withStack { L throws(LuaError) in
-      _ = try loadModule(L)
+      _ = try module.load(L)
       try state.check(clua_try_getfield(L, -1, "bind", 4), L)
       try push(L)
       try state.push(names, to: L)

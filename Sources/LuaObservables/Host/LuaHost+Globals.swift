@@ -37,7 +37,7 @@ extension LuaHost {
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
     requireThread("written")
     do { try body() } catch {
-      report(
+      reports.report(
         LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
         name: "",
         site: "")
@@ -70,7 +70,7 @@ extension LuaHost {
   ) throws(LuaError) {
     let function = Function(name, body)
     try state.withStack { L throws(LuaError) in
-      try push(function, named: name, to: L)
+      try objects.push(function, named: name, to: L)
       try setGlobal(name, L)
     }
   }
@@ -81,7 +81,7 @@ extension LuaHost {
   /// - Complexity: O(number of members).
   public func set(_ name: String, to functions: ScriptFunctions) throws(LuaError) {
     try state.withStack { L throws(LuaError) in
-      try push(functions, named: name, to: L)
+      try objects.push(functions, named: name, to: L)
       try setGlobal(name, L)
     }
   }

@@ -15,10 +15,10 @@ extension LuaHost {
   /// - Complexity: O(length of the path), and O(elements) for each operator that nobody observes.
   public func value(of table: LuaTable, at path: Path) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in
-      _ = try loadModule(L)
+      _ = try module.load(L)
       try state.check(clua_try_getfield(L, -1, "get", 3), L)
       try state.push(table.pin, to: L)
-      try push(path, to: L)
+      try module.observing.push(path, to: L)
       let status = clua_tracedcall(L, 2, 1)
       if status != LUA_OK { throw state.takeError(status, L) }
       return try state.value(at: -1, of: L)

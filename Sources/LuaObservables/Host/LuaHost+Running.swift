@@ -3,6 +3,30 @@ internal import Observables
 
 /// What a program of its own needs: the ends of turns, and a loop that runs until nothing is left.
 extension LuaHost {
+  /// Told when the module was asked for first: the script uses the loop.
+  package var moduleDidLoad: (() -> Void)? {
+    get { module.didLoad }
+    set { module.didLoad = newValue }
+  }
+
+  /// Where operations of `AsyncResult` run; nil for the pool that all tasks share.
+  package var operationExecutor: (any TaskExecutor)? {
+    get { module.tasks.executor }
+    set { module.tasks.executor = newValue }
+  }
+
+  /// Switches the record on that `why` and `whynot` answer from; off costs one branch.
+  public func record(_ isOn: Bool) { module.debugging.record(isOn) }
+
+  /// Calls what the script wants called at its end, once each, in the order of registration.
+  public func runExitHooks() { module.exitHooks.run() }
+
+  var reports: ErrorReports { module.reports }
+  var arguments: Arguments { Arguments(self) }
+  var observed: ObservedObjects { ObservedObjects(self) }
+  var edits: ScriptEdits { ScriptEdits(self) }
+  var recorder: ScriptRecorder? { module.debugging.recorder }
+
   /// Ends the turn under way: calls the watchers that are pending.
   package func endTurn() {
     try? state.withStack { _ throws(LuaError) in loop.endTurn() }
@@ -46,6 +70,6 @@ extension LuaHost {
       case .computation(let property, _): property
       case .retriggered, .registration, .hookLoop, nil: ""
       }
-    report(LuaError("\(error)"), .loop, name: name, site: "")
+    reports.report(LuaError("\(error)"), .loop, name: name, site: "")
   }
 }

@@ -59,6 +59,7 @@ final class HostClass {
   private static func access(
     _ properties: ModelProperties, _ slot: Int, _ host: LuaHost
   ) -> (clua_property_kind, AnyObject, Bool)? {
+    let objects: HostObjects = host.objects
     switch properties.directAccess(slot) {
     case .integer(let get, let set):
       return (CLUA_PROPERTY_INTEGER, IntegerAccess(get, set), set != nil)
@@ -69,16 +70,16 @@ final class HostClass {
     case .text(let get, let set):
       return (CLUA_PROPERTY_TEXT, TextAccess(get, set), set != nil)
     case .object(let get, let set):
-      let push: ObjectAccess.Push = { [unowned(unsafe) host] L, object in
+      let push: ObjectAccess.Push = { [unowned(unsafe) objects] L, object in
         guard let value = get(object) else { return lua_pushnil(L) }
-        try host.objects.push(value, to: L)
+        try objects.push(value, to: L)
       }
       return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, set), set != nil)
     case .none:
       guard let read = properties.plainRead(slot) else { return nil }
       let name = properties.names[slot]
-      let push: ObjectAccess.Push = { [unowned(unsafe) host] L, object in
-        try host.objects.push(try read(object), of: name, properties, to: L)
+      let push: ObjectAccess.Push = { [unowned(unsafe) objects] L, object in
+        try objects.push(try read(object), of: name, properties, to: L)
       }
       return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, nil), false)
     }

@@ -12,7 +12,7 @@ extension HostObjects {
 
   /// What was given in place of something else. [-0, +0, -]
   func given(_ index: CInt, _ L: OpaquePointer) -> String {
-    object(at: index, of: L).map(typeName) ?? host.typeName(at: index, of: L)
+    object(at: index, of: L).map(typeName) ?? host.state.typeName(at: index, of: L)
   }
 
   // MARK: Values that fit
@@ -96,7 +96,7 @@ extension HostObjects {
       lua_pushinteger(L, lua_Integer(collection.base.valueCount))
       return 1
     }
-    if arrayMethods == nil { _ = try host.loadModule(L) }
+    if arrayMethods == nil { _ = try host.module.load(L) }
     let isArray = if case .array = collection { true } else { false }
     guard let methods = isArray ? arrayMethods : setMethods else {
       throw LuaError("the module 'obs' is not complete")
@@ -104,7 +104,7 @@ extension HostObjects {
     try host.state.push(methods.pin, to: L)
     lua_pushvalue(L, 2)
     if lua_rawget(L, -2) == LUA_TNIL {
-      let names = (isArray ? host.arrayMethods : host.setMethods).map(\.0)
+      let names = host.module.objects.methodNames(isArray: isArray)
       let nearest = nearestName(to: name, among: names + ["sort", "set", "values", "count"])
       throw LuaError(
         "\(typeName(of: collection.base)) has no method '\(name)'"
@@ -123,7 +123,7 @@ extension HostObjects {
     case .set:
       throw LuaError(
         """
-        a set has no fields, but '\(host.keyName(at: 2, of: L))' was assigned; \
+        a set has no fields, but '\(host.state.keyName(at: 2, of: L))' was assigned; \
         use add and remove
         """)
     }
@@ -172,7 +172,7 @@ extension HostObjects {
   /// It goes on over what a script cannot have: the value is the error there.
   func pairs(_ L: OpaquePointer) throws -> CInt {
     guard let object = object(at: 1, of: L) else {
-      throw host.badArgument(1, of: "pairs", "a host object expected")
+      throw badArgument(1, of: "pairs", "a host object expected")
     }
     var entries: [(key: Any, value: Any?)] = []
     var properties: ModelProperties?
@@ -189,8 +189,8 @@ extension HostObjects {
       }
     }
     var next = 0
-    try host.push(
-      { host, L in
+    try host.calls.push(
+      { [self] L in
         // Properties that are nil are as absent as those of a table.
         while next < entries.count, entries[next].value == nil { next += 1 }
         guard next < entries.count else {
@@ -202,11 +202,11 @@ extension HostObjects {
         for part in [key, value] as [Any?] {
           do throws(LuaError) {
             if let properties {
-              try host.objects.push(part, of: key as? String ?? "", properties, to: L)
+              try push(part, of: key as? String ?? "", properties, to: L)
             } else {
-              try host.objects.push(value: part, to: L)
+              try push(value: part, to: L)
             }
-          } catch { try host.objects.push(placeholderFor: error, to: L) }
+          } catch { try push(placeholderFor: error, to: L) }
         }
         return 2
       }, to: L)

@@ -16,11 +16,12 @@ extension HostObjects {
       return true
     }
     if entry.isAsync {
-      try host.pushAwaiting(name, to: L) { host, L in
-        try host.objects.result(of: entry, name, L) as? any PendingResult
+      try host.module.tasks.push(name, to: L) { [self] L in
+        try result(of: entry, name, L) as? any PendingResult
       }
     } else {
-      try host.push({ host, L in try host.objects.call(entry, name, L) }, to: L)
+      try host.calls.push(
+        { [self] L in try call(entry, name, L) }, to: L)
     }
     let function = LuaFunction(pin: try host.state.pin(at: -1, of: L))
     methodFunctions[key] = function

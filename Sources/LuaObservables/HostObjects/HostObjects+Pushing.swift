@@ -90,6 +90,17 @@ extension HostObjects {
       try host.state.check(clua_try_rawset(L, -3), L)
     }
   }
+
+  /// Pushes the key of a write as an immediate watcher is told it. [-0, +1, -]
+  func push(key write: ModelWrite, to L: OpaquePointer) throws(LuaError) {
+    if let index = write.index {
+      lua_pushinteger(L, lua_Integer(index) + 1)
+    } else if let value = write.value {
+      try push(value: value.base, to: L)
+    } else {
+      try host.state.push(text: write.key, to: L)
+    }
+  }
 }
 
 /// Why a script cannot have a value.

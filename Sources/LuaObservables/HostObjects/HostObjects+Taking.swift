@@ -167,7 +167,7 @@ extension Dictionary: Composite {
         clua_pop(L, 2)
         return entries
       }
-      let name = objects.host.keyName(at: -2, of: L)
+      let name = objects.host.state.keyName(at: -2, of: L)
       let value: Value = try objects.element("value of '\(name)'", L)
       lua_pushvalue(L, -1)
       entries[try objects.element("key '\(name)'", L)] = value

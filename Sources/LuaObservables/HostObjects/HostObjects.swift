@@ -23,7 +23,8 @@ enum HostCollection {
 /// the model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the
 /// collector decides (L6). Looked at whenever a cycle of the collector ends.
 final class HostObjects {
-  unowned(unsafe) var host: LuaHost!
+  // Not retained: the host owns this.
+  unowned(unsafe) let host: LuaHost
   /// Registry reference of the weak table: address of the model → userdata.
   private var known: CInt = 0
   /// … of the table whose keys are the names that C finds properties by.
@@ -38,6 +39,8 @@ final class HostObjects {
   var setMethods: LuaTable?
   /// Functions of methods of models, made when they are first asked for.
   var methodFunctions: [MethodKey: LuaFunction] = [:]
+
+  init(_ host: LuaHost) { self.host = host }
 
   private final class Box {
     /// Never nil.
@@ -347,6 +350,6 @@ final class HostObjects {
     guard watched.removeValue(forKey: ObjectIdentifier(box.object!)) != nil, !host.isClosed else {
       return
     }
-    host.stopScriptWatchers(of: box.object!)
+    host.receiver.stopWatchers(of: box.object!)
   }
 }

@@ -9,7 +9,11 @@ internal import Observables
 final class ScriptLazies: Receiver {
   // Not retained: the host owns this.
   private let reference: Unmanaged<LuaHost>
-  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+  var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+  var arguments: Arguments { Arguments(host) }
+  let state: LuaState
+  let engine: Engine
+  let calls: ScriptCalls
   /// What C keeps of the lazy properties of the state.
   @exclusivity(unchecked) private var shared: OpaquePointer?
   /// The property whose getter runs, where none is running below it.
@@ -19,8 +23,11 @@ final class ScriptLazies: Receiver {
 
   init(_ host: LuaHost) {
     reference = .passUnretained(host)
+    (state, engine, calls) = (host.state, host.engine, host.calls)
     super.init()
   }
+
+  private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 
   func install(_ L: OpaquePointer) { shared = clua_lazy_shared(L) }
 
@@ -36,7 +43,7 @@ final class ScriptLazies: Receiver {
   // MARK: Computing
 
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
-    let L = reference._withUnsafeGuaranteedRef { $0.state.pointer }
+    let L = state.pointer
     guard lua_checkstack(L, 32) != 0 else {
       fail(lazy, LuaError("stack overflow: no room to compute a property"))
       return .failed
@@ -76,16 +83,16 @@ final class ScriptLazies: Receiver {
   @inline(__always)
   private func finish(_ lazy: WatcherRef, _ computation: clua_computation) {
     let result = result(of: computation, nil, lazy)
-    evaluating = reference._withUnsafeGuaranteedRef { $0.engine.next(after: lazy, result) }
+    evaluating = engine.next(after: lazy, result)
   }
 
   override func resume(
     _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
   ) -> Computation {
-    let L = host.state.pointer
+    let L = state.pointer
     let isUpToDate = error == nil && !other.pointee.flags.contains(.pending)
     if let error {
-      host.state.pushError(error, to: L)
+      state.pushError(error, to: L)
     } else {
       pushValue(of: other, isUpToDate: isUpToDate, to: L)
     }
@@ -122,41 +129,36 @@ final class ScriptLazies: Receiver {
   /// The value before the one that `lazy` has is its base now, unless nobody compares with that.
   func keepBase(of lazy: WatcherRef) {
     if lazy.pointee.flags.contains(.based) { return }
-    let isKept = reference._withUnsafeGuaranteedRef { $0.engine.shouldKeepBase(of: lazy) }
-    if !isKept { forgetBase(of: lazy) }
+    if !engine.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
   }
 
   override func invalidated(_ lazy: WatcherRef) {
-    let host = reference
-    guard host._withUnsafeGuaranteedRef({ !$0.isClosed }) else { return }
+    if isClosed { return }
     // Where nobody compares with it, a value that is of no use any more is not kept alive.
     let isCompared = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.flags.contains(.certain)
     if !isKept { lazy.pointee.flags.remove(.known) }
-    clua_lazy_drop(
-      host._withUnsafeGuaranteedRef { $0.state.pointer }, shared, lazy.number, isKept)
+    clua_lazy_drop(state.pointer, shared, lazy.number, isKept)
   }
 
   override func forgetBase(of lazy: WatcherRef) {
-    reference._withUnsafeGuaranteedRef {
-      if !$0.isClosed { clua_lazy_forgetbase($0.state.pointer, shared, lazy.number) }
-    }
+    if !isClosed { clua_lazy_forgetbase(state.pointer, shared, lazy.number) }
   }
 
   override func settled() {
-    reference._withUnsafeGuaranteedRef { if !$0.isClosed { clua_untrack($0.state.pointer) } }
+    if !isClosed { clua_untrack(state.pointer) }
   }
 
   // MARK: Dependencies
 
   override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
-    let L = host.state.pointer
+    let L = state.pointer
     guard lua_checkstack(L, 16) != 0 else { throw LuaError("stack overflow") }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     clua_lazy_pushdeclaration(L, lazy.number)
     guard lua_type(L, -1) == LUA_TTABLE else { return }
-    try host.state.check(clua_try_getfield(L, -1, "deps", 4), L)
+    try state.check(clua_try_getfield(L, -1, "deps", 4), L)
     guard lua_type(L, -1) == LUA_TTABLE else { return }
     for position in stride(from: 1, through: lua_Integer(lua_rawlen(L, height + 2)), by: 1) {
       defer { lua_settop(L, height + 2) }
@@ -167,39 +169,39 @@ final class ScriptLazies: Receiver {
       // Rooted elsewhere: {object, path}.
       lua_rawgeti(L, height + 3, 1)
       lua_rawgeti(L, height + 3, 2)
-      let root = try host.observed(at: height + 4, of: L, "computed")
+      let root = try arguments.observed(at: height + 4, of: L, "computed")
       try engine.add(dependency(at: -1, of: L), to: lazy, from: root)
     }
   }
 
   override func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
-    host.declaredDependencies(of: lazy)
+    declaredDependencies(of: lazy)
   }
 
   private func dependency(at index: CInt, of L: OpaquePointer) throws -> Path {
-    try host.path(at: index, of: L, "computed", argument: 3)
+    try arguments.path(at: index, of: L, "computed", argument: 3)
   }
 
   // MARK: Errors
 
   override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
-    host.report(
+    host.reports.report(
       LuaError(error.description), .getter, name: engine.name(of: watcher), site: site(of: watcher),
       cause: cause(of: watcher))
   }
 
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
-    let L = host.state.pointer
-    host.state.pushError(error, to: L)
+    let L = state.pointer
+    state.pushError(error, to: L)
     clua_lazy_fail(L, lazy.number)
   }
 
   override func reportFailure(of lazy: WatcherRef) {
     guard !host.isClosed, lazy.pointee.slot != nil else { return }
-    let L = host.state.pointer
-    let name = host.engine.name(of: lazy)
+    let L = state.pointer
+    let name = engine.name(of: lazy)
     clua_lazy_pusherror(L, lazy.number, false)
-    host.reportError(
+    host.reports.reportError(
       LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
     clua_lazy_forgeterror(L, lazy.number)
   }
@@ -207,30 +209,30 @@ final class ScriptLazies: Receiver {
   /// "file:line" of the write that made a watcher pending for which `lazy` is computed; nil where
   /// there is none.
   func cause(of lazy: WatcherRef) -> String? {
-    let host = host
-    let watcher = host.engine.watcher(behind: lazy) { host.cause(of: $0) != nil }
-    return watcher.flatMap { host.cause(of: $0) }
+    let receiver: ScriptReceiver = host.receiver
+    let watcher = engine.watcher(behind: lazy) { receiver.cause(of: $0) != nil }
+    return watcher.flatMap { receiver.cause(of: $0) }
   }
 
   /// "file:line" of the getter.
   func site(of lazy: WatcherRef) -> String {
-    let L = host.state.pointer
+    let L = state.pointer
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     clua_lazy_pushdeclaration(L, lazy.number)
     guard lua_type(L, -1) == LUA_TTABLE,
       clua_try_getfield(L, -1, "site", 4) == LUA_OK, lua_type(L, -1) == LUA_TSTRING
     else { return "" }
-    return host.state.text(at: -1, of: L)
+    return state.text(at: -1, of: L)
   }
 
-  override func title(_ watcher: WatcherRef) -> String { host.engine.name(of: watcher) }
+  override func title(_ watcher: WatcherRef) -> String { engine.name(of: watcher) }
 
   /// Tables without a name are told apart by where their getters are defined.
   override func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
     let node = lazy.pointee.slot?.pointee.node
     if let node, clua_node_kind(TableKind.table(node)) == CLUA_KIND_PLAIN,
-      let title = host.className(of: node)
+      let title = host.tables.className(of: node)
     {
       return "\(title).\(name)"
     }
@@ -240,37 +242,37 @@ final class ScriptLazies: Receiver {
 
   override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
     let site = site(of: watcher)
-    return (host.engine.name(of: watcher), site.isEmpty ? nil : site)
+    return (engine.name(of: watcher), site.isEmpty ? nil : site)
   }
 
   override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
-    let L = host.state.pointer
+    let L = state.pointer
     guard lua_checkstack(L, 16) != 0 else { return nil }
     clua_lazy_pushvalue(L, lazy.number, isBase)
     defer { clua_pop(L, 1) }
-    return (try? host.state.value(at: -1, of: L)).map(LastValue.init)
+    return (try? state.value(at: -1, of: L)).map(LastValue.init)
   }
 
   override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
-    let L = host.state.pointer
+    let L = state.pointer
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     guard let value = (value as? LastValue)?.value, lua_checkstack(L, 16) != 0,
-      (try? host.state.push(value, to: L)) != nil
+      (try? state.push(value, to: L)) != nil
     else { return false }
     clua_lazy_pushvalue(L, lazy.number, false)
     return clua_same(L, height + 1, height + 2)
   }
 
   override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
-    let L = host.state.pointer
+    let L = state.pointer
     guard lua_checkstack(L, 16) != 0, let slot = lazy.pointee.slot else { return nil }
     clua_node_pushkey(
       L, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     defer { clua_pop(L, 1) }
     return SavedChange(
-      key: (try? host.state.value(at: -1, of: L)) ?? .nil,
+      key: (try? state.value(at: -1, of: L)) ?? .nil,
       old: (old as? LastValue)?.value ?? .nil,
       new: (value(of: lazy, isBase: false) as? LastValue)?.value ?? .nil)
   }

@@ -15,20 +15,22 @@ struct ObserveOptions {
     "observer", "immediate", "initial", "once", "equals", "name", "on_end",
   ]
 
-  private var manner = LuaHost.Manner.observe
+  private var manner = RegisteringFunctions.Manner.observe
 
-  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost, _ manner: LuaHost.Manner) throws {
+  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost, _ manner: RegisteringFunctions.Manner)
+    throws
+  {
     self.manner = manner
     guard lua_type(L, index) == LUA_TTABLE else {
-      throw host.badArgument(
+      throw badArgument(
         manner.options, of: manner.function,
-        "table of options expected, got \(host.typeName(at: index, of: L))")
+        "table of options expected, got \(host.state.typeName(at: index, of: L))")
     }
-    try host.forEachEntry(at: index, of: L) {
+    try host.state.forEachEntry(at: index, of: L) {
       guard lua_type(L, -2) == LUA_TSTRING else {
-        throw host.badArgument(
+        throw badArgument(
           manner.options, of: manner.function,
-          "options have names, not a \(host.typeName(at: -2, of: L)) as key")
+          "options have names, not a \(host.state.typeName(at: -2, of: L)) as key")
       }
       try take(host.state.text(at: -2, of: L), L, host)
     }
@@ -58,7 +60,7 @@ struct ObserveOptions {
       hasNames = true
     default:
       let nearest = nearestName(to: name, among: ObserveOptions.names)
-      throw host.badArgument(
+      throw badArgument(
         manner.options, of: manner.function,
         "unknown option '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
     }
@@ -67,8 +69,8 @@ struct ObserveOptions {
   private func wrongType(
     _ name: String, _ expected: String, _ L: OpaquePointer, _ host: LuaHost
   ) -> LuaError {
-    host.badArgument(
+    badArgument(
       manner.options, of: manner.function,
-      "option '\(name)' takes a \(expected), not a \(host.typeName(at: -1, of: L))")
+      "option '\(name)' takes a \(expected), not a \(host.state.typeName(at: -1, of: L))")
   }
 }

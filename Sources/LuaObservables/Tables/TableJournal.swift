@@ -157,7 +157,7 @@ final class TableJournal {
       let number = lua_tointegerx(L, index, &isInteger)
       if isInteger != 0 { return KeptKey(identity: .integer(Int(number)), value: .integer(number)) }
     }
-    return KeptKey(identity: host.operand(at: index, of: L), value: keep(index, L))
+    return KeptKey(identity: host.state.operand(at: index, of: L), value: keep(index, L))
   }
 
   /// The elements of a list at an index, kept as one. [-0, +0, -]

@@ -28,7 +28,7 @@ extension TableKind {
     let hasLazies = clua_node_haslazies(table)
     // Without memory for it the members are not known; the allocation that failed is reported where
     // a script makes one.
-    try? host.forEachEntry(at: height + 1, of: L) {
+    try? state.forEachEntry(at: height + 1, of: L) {
       var isInteger: CInt = 0
       let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0
       if isInteger == 0 || position < 1 || position > length,
@@ -42,7 +42,7 @@ extension TableKind {
   /// The value on top of the stack as a member. [-0, +0, -]
   private func member(_ L: OpaquePointer) -> Member {
     let node: NodeRef? = if case .node(let node) = observable(L) { node } else { nil }
-    return Member(value: host.operand(at: -1, of: L), node: node)
+    return Member(value: state.operand(at: -1, of: L), node: node)
   }
 
   /// As `element(atEnd:of:)`.
@@ -56,7 +56,7 @@ extension TableKind {
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       var first: Member?
-      try? host.forEachEntry(at: height + 1, of: L) {
+      try? state.forEachEntry(at: height + 1, of: L) {
         if first == nil, !clua_node_islazy(L, table, -2) { first = member(L) }
       }
       return first

@@ -14,15 +14,15 @@ extension TableKind {
     switch clua_node_name(L, table, -1) {
     case CLUA_NAME_LAZY:
       lua_pushvalue(L, -1)
-      try host.state.check(clua_try_node_declare(L, table), L)
+      try state.check(clua_try_node_declare(L, table), L)
     case CLUA_NAME_METHOD:
-      let (model, name) = (host.modelName(of: table, L), host.keyName(at: -1, of: L))
+      let (model, name) = (modelName(of: table, L), state.keyName(at: -1, of: L))
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "'\(name)' is a method of \(model), not a property")
     case CLUA_NAME_UNKNOWN:
-      let (model, name) = (host.modelName(of: table, L), host.keyName(at: -1, of: L))
-      let nearest = nearestName(to: name, among: host.modelNames(of: table, L))
+      let (model, name) = (modelName(of: table, L), state.keyName(at: -1, of: L))
+      let nearest = nearestName(to: name, among: modelNames(of: table, L))
       throw PathError(
         .unknownName, path: path.description, component: step + 1,
         detail: "\(model) has no property '\(name)'"
@@ -38,5 +38,39 @@ extension TableKind {
     guard clua_node_name(L, table, index) == CLUA_NAME_LAZY else { return }
     lua_pushvalue(L, index)
     if clua_try_node_declare(L, table) != LUA_OK { clua_pop(L, 1) }
+  }
+
+  /// The name of the model that the table of a node is an instance of. [-0, +0, -]
+  private func modelName(of table: OpaquePointer, _ L: OpaquePointer) -> String {
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard pushRecordField("name", of: table, L) == LUA_TSTRING else { return "the model" }
+    return state.text(at: -1, of: L)
+  }
+
+  /// The names that the model of a node's table declares. [-0, +0, -]
+  private func modelNames(of table: OpaquePointer, _ L: OpaquePointer) -> [String] {
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard pushRecordField("declared", of: table, L) == LUA_TTABLE else { return [] }
+    var names: [String] = []
+    try? state.forEachEntry(at: -1, of: L) {
+      if lua_type(L, -2) == LUA_TSTRING { names.append(state.text(at: -2, of: L)) }
+    }
+    // Of two that are as near, always the same is suggested.
+    return names.sorted()
+  }
+
+  /// Pushes a field of the record of the model of a node's table; nil without a model.
+  ///
+  /// [-0, +any, -]
+  private func pushRecordField(
+    _ name: String, of table: OpaquePointer, _ L: OpaquePointer
+  ) -> CInt {
+    clua_node_pushtable(L, table)
+    guard clua_pushmodelof(L, -1), (try? state.push(text: name, to: L)) != nil else {
+      return LUA_TNIL
+    }
+    return clua_rawget(L, -2)
   }
 }

@@ -8,13 +8,19 @@ final class TableKind: NodeKind {
   let reference: Unmanaged<LuaHost>
   var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
+  let state: LuaState
+  let engine: Engine
+  let calls: ScriptCalls
+  let anchors: AnchorTable
+
   init(_ host: LuaHost) {
     assert(SlotLayout.isShared, "clua_slot is not the beginning of Slot")
     reference = .passUnretained(host)
+    (state, engine, calls, anchors) = (host.state, host.engine, host.calls, host.anchors)
     super.init()
   }
 
-  var L: OpaquePointer { host.state.pointer }
+  var L: OpaquePointer { state.pointer }
   /// Where the objects that digits follow were seen last.
   private var positions: [Int: lua_Integer] = [:]
   private var lastElement = 0
@@ -36,16 +42,21 @@ final class TableKind: NodeKind {
     let status = clua_try_node_make(L, -1, &made)
     // Also where it failed: a loop that goes on would take the table for its key.
     defer { clua_pop(L, 1) }
-    try host.state.check(status, L)
+    try state.check(status, L)
     return node(of: made!)
   }
 
   /// The engine's node of an observed table, made when it isn't there.
   func node(of table: OpaquePointer) -> NodeRef {
     if let owner = clua_node_owner(table) { return owner.assumingMemoryBound(to: Node.self) }
-    let node = host.engine.makeNode(kind: self, object: UnsafeMutableRawPointer(table))
+    let node = engine.makeNode(kind: self, object: UnsafeMutableRawPointer(table))
     clua_node_setowner(table, node)
     return node
+  }
+
+  /// Whether `node` is that of a table.
+  func isKind(of node: NodeRef) -> Bool {
+    node.pointee.kind.toOpaque() == Unmanaged<NodeKind>.passUnretained(self).toOpaque()
   }
 
   static func table(_ node: NodeRef) -> OpaquePointer { OpaquePointer(node.pointee.object) }
@@ -61,7 +72,7 @@ final class TableKind: NodeKind {
     case .every:
       // What changes in a lazy property is heard once it is there.
       if clua_node_hasmodel(L, TableKind.table(node)) {
-        try host.state.check(clua_try_node_declareall(L, TableKind.table(node)), L)
+        try state.check(clua_try_node_declareall(L, TableKind.table(node)), L)
       }
       return try everySlot(of: node, L)
     case .operation:
@@ -126,12 +137,12 @@ final class TableKind: NodeKind {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
     lua_pushvalue(L, index)
-    let slot = host.engine.makeSlot(on: node, key: 0)
+    let slot = engine.makeSlot(on: node, key: 0)
     let status = clua_try_node_watch(
       L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     guard status == LUA_OK else {
-      host.engine.discard(slot)
-      throw host.state.takeError(status, L)
+      engine.discard(slot)
+      throw state.takeError(status, L)
     }
     return slot
   }
@@ -145,19 +156,19 @@ final class TableKind: NodeKind {
     guard path.components[step].kind == .member else {
       return try host.paths.pushKey(step, of: path, to: L)
     }
-    try host.state.push(bytes: path.components[step].bytes, to: L)
-    try host.state.check(clua_try_pushnamedmember(L), L)
+    try state.push(bytes: path.components[step].bytes, to: L)
+    try state.check(clua_try_pushnamedmember(L), L)
   }
 
   func everySlot(of node: NodeRef, _ L: OpaquePointer) throws(LuaError) -> SlotRef {
     if let every = node.pointee.every { return every }
-    let slot = host.engine.makeSlot(on: node, key: 0, isEvery: true)
+    let slot = engine.makeSlot(on: node, key: 0, isEvery: true)
     let status = clua_try_node_watchevery(
       L, TableKind.table(node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     guard status == LUA_OK else {
-      host.engine.discard(slot)
-      throw host.state.takeError(status, L)
+      engine.discard(slot)
+      throw state.takeError(status, L)
     }
     return slot
   }
@@ -194,7 +205,7 @@ final class TableKind: NodeKind {
     lastElement += 1
     let anchor = lastElement
     // The list holds it, not the registry: it may hold the list itself.
-    try host.keep(TableKind.elementKey(anchor), of: node, L)
+    try ObservedObjects(host).keep(TableKind.elementKey(anchor), of: node, L)
     positions[anchor] = position
     return .object(list, anchor: anchor)
   }
@@ -204,7 +215,7 @@ final class TableKind: NodeKind {
     _ component: Path.Component, _ L: OpaquePointer
   ) throws(LuaError) -> Bool {
     guard lua_type(L, -2) == LUA_TTABLE else { return false }
-    try host.state.push(bytes: component.bytes, to: L)
+    try state.push(bytes: component.bytes, to: L)
     return clua_rawget(L, -3) != LUA_TNIL
   }
 
@@ -216,7 +227,7 @@ final class TableKind: NodeKind {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     guard let position = positions[anchor], lua_checkstack(L, 12) != 0 else { return false }
-    host.pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     clua_node_pushtable(L, TableKind.table(node))
     guard lua_type(L, -1) == LUA_TTABLE else { return true }
     let found = clua_find(L, height + 2, height + 1, position)
@@ -228,7 +239,7 @@ final class TableKind: NodeKind {
     let L = L
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    host.pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     return observable(L)
   }
 
@@ -238,15 +249,15 @@ final class TableKind: NodeKind {
     let L = L
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    host.pushKept(TableKind.elementKey(anchor), of: node, to: L)
-    let old = (try? host.state.value(at: -1, of: L)) ?? .nil
+    ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    let old = (try? state.value(at: -1, of: L)) ?? .nil
     return SavedChange(
       key: .integer(lua_Integer(positions[anchor] ?? 0)), old: old, new: .nil)
   }
 
   override func releaseElement(_ anchor: Int, of node: NodeRef) {
     positions[anchor] = nil
-    if !host.isClosed { host.forget(TableKind.elementKey(anchor), of: node, L) }
+    if !host.isClosed { ObservedObjects(host).forget(TableKind.elementKey(anchor), of: node, L) }
   }
 
   override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {
@@ -284,15 +295,15 @@ final class TableKind: NodeKind {
       let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
     else { return false }
     if lazy.pointee.flags.contains(.uncached) {
-      let name = host.keyName(at: -1, of: L)
+      let name = state.keyName(at: -1, of: L)
       let status = clua_try_gettable(L, -2)
       if status == LUA_OK { return true }
-      host.reportError(
+      host.reports.reportError(
         status, L, .getter, name: name, site: host.lazies.site(of: lazy),
         cause: host.lazies.cause(of: lazy))
       return false
     }
-    guard host.engine.settleForNobody(lazy) else { return false }
+    guard engine.settleForNobody(lazy) else { return false }
     clua_lazy_pushvalue(L, lazy.number, false)
     return true
   }
@@ -316,7 +327,7 @@ final class TableKind: NodeKind {
       return .node(node)
     case LUA_TUSERDATA:
       guard let object = host.objects.object(at: -1, of: L) else { return .none }
-      return observedNode(of: object, in: host.engine)
+      return observedNode(of: object, in: engine)
     default:
       return .none
     }
@@ -329,7 +340,7 @@ final class TableKind: NodeKind {
     guard lua_checkstack(L, 12) != 0 else { return }
     clua_node_pushtable(L, TableKind.table(node))
     guard lua_type(L, -1) == LUA_TTABLE else { return }
-    try? host.forEachEntry(at: height + 1, of: L) {
+    try? state.forEachEntry(at: height + 1, of: L) {
       if case .node(let child) = observable(L) { visit(child) }
     }
   }
@@ -368,7 +379,7 @@ final class TableKind: NodeKind {
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
     clua_node_pushtable(L, TableKind.table(node))
-    if pushValue(at: step, of: path, on: node, L) { return host.operand(at: -1, of: L) }
+    if pushValue(at: step, of: path, on: node, L) { return state.operand(at: -1, of: L) }
     return isFailed(of: node, L) ? .opaque(type: "value that could not be computed") : .none
   }
 
@@ -427,17 +438,11 @@ final class TableKind: NodeKind {
 
   // MARK: Lifetime
 
-  override func anchor(_ node: NodeRef) -> Bool {
-    reference._withUnsafeGuaranteedRef { $0.anchor(node) }
-  }
+  override func anchor(_ node: NodeRef) -> Bool { keepTable(of: node) }
 
-  override func isThere(_ node: NodeRef) -> Bool {
-    reference._withUnsafeGuaranteedRef {
-      clua_node_isthere($0.state.pointer, TableKind.table(node))
-    }
-  }
+  override func isThere(_ node: NodeRef) -> Bool { clua_node_isthere(L, TableKind.table(node)) }
 
-  override func release(_ node: NodeRef) { reference._withUnsafeGuaranteedRef { $0.release(node) } }
+  override func release(_ node: NodeRef) { releaseTable(of: node) }
 
   override func forget(_ slot: SlotRef) {
     clua_node_unwatch(
@@ -459,11 +464,8 @@ final class TableKind: NodeKind {
   /// The state closes: nothing that its finalizers do may reach the engine.
   func abandonAll() {
     clua_observation_close(L)
-    host.engine.forEachNode { node in
-      guard node.pointee.kind.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else {
-        return
-      }
-      host.engine.end(node)
+    engine.forEachNode { node in
+      if isKind(of: node) { engine.end(node) }
     }
     journals = [:]
   }
@@ -479,19 +481,19 @@ final class TableKind: NodeKind {
     defer { clua_pop(L, 1) }
     if clua_node_kind(TableKind.table(slot.pointee.node)) == CLUA_KIND_SET {
       guard clua_try_pushmembername(L) == LUA_OK else { return "&" }
-      return "&" + host.state.text(at: -1, of: L)
+      return "&" + state.text(at: -1, of: L)
     }
-    return host.keyName(at: -1, of: L)
+    return state.keyName(at: -1, of: L)
   }
 
-  override func title(of node: NodeRef) -> String { host.tableTitle(of: node) }
+  override func title(of node: NodeRef) -> String { tableTitle(of: node) }
 
   override func observedObjects(
     at slot: SlotRef, firstIndex: Int
-  ) -> [(key: String?, node: NodeRef)] { host.observedObjects(at: slot) }
+  ) -> [(key: String?, node: NodeRef)] { observedObjects(at: slot) }
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
-    host.callObservedHook(slot, name: name, isObserved: isObserved)
+    host.receiver.callObservedHook(slot, name: name, isObserved: isObserved)
   }
 }
 

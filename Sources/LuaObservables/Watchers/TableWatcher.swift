@@ -54,7 +54,7 @@ public final class TableWatcher: ObservationCore.Receiver {
   private func call(_ watcher: WatcherRef, _ change: TableChange?) {
     guard let host, let body, let root = watcher.pointee.root else { return }
     let L = host.state.pointer
-    host.pushObject(of: root, to: L)
+    host.observed.push(root, to: L)
     defer { clua_pop(L, 1) }
     guard lua_type(L, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
       return
@@ -71,7 +71,7 @@ public final class TableWatcher: ObservationCore.Receiver {
   public override func deliver(
     _ watcher: ObservationCore.WatcherRef, _ change: ObservationCore.ImmediateChange, path: Path
   ) {
-    guard let saved = host?.saved(change) else { return }
+    guard let saved = host?.receiver.saved(change) else { return }
     call(watcher, TableChange(path: path, key: saved.key, old: saved.old, new: saved.new))
   }
 
@@ -83,7 +83,7 @@ public final class TableWatcher: ObservationCore.Receiver {
     if case .written(let written) = change, written.values == nil {
       return super.accept(change, for: watcher)
     }
-    let saved = host.saved(change)
+    let saved = host.receiver.saved(change)
     // A literal nil would be the one of Lua.
     func value(_ value: LuaValue) -> Any? { value == .nil ? Any?.none : value }
     return equals(value(saved.old), value(saved.new)) ? nil : change
@@ -103,7 +103,7 @@ public final class TableWatcher: ObservationCore.Receiver {
 
   @_documentation(visibility: internal)
   public override func save(_ change: ObservationCore.Change) -> AnyObject? {
-    host?.saved(.written(change))
+    host?.receiver.saved(.written(change))
   }
 
   @_documentation(visibility: internal)

@@ -4,26 +4,32 @@ internal import Lua
 internal import Observables
 
 /// `why`, `whynot`, `record`, `log` and `break_on_change` (W3, W4).
-extension LuaHost {
-  var debuggingFunctions: [(String, ModuleFunction)] {
+final class DebuggingFunctions: ModuleSlice {
+  /// What writes down what happens; nil while nobody asked for that.
+  @exclusivity(unchecked) private(set) var recorder: ScriptRecorder?
+  let probe: ChangeProbe
+
+  override init(_ host: LuaHost) {
+    probe = ChangeProbe(host)
+    super.init(host)
+  }
+
+  override var functions: [(String, ModuleFunction)] {
     [
       (
         "record",
-        { host, L in
-          host.record(lua_toboolean(L, 1) != 0)
+        { [self] L in
+          record(lua_toboolean(L, 1) != 0)
           return 0
         }
       ),
-      ("log", { host, L in try host.log(L) }),
-      ("why", { host, L in try host.why(L) }),
-      ("whynot", { host, L in try host.whyNot(L) }),
-      ("break_on_change", { host, L in try host.breakOnChange(L) }),
-      ("watcher_break_on_change", { host, L in try host.breakOnChangeOfWatcher(L) }),
+      ("log", log), ("why", why), ("whynot", whyNot), ("break_on_change", breakOnChange),
+      ("watcher_break_on_change", breakOnChangeOfWatcher),
       (
         "watcher_break_on_call",
-        { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "break_on_call").0 {
-            host.breakingCalls.insert(watcher.pointee.id)
+        { [self] L in
+          if let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_call").0 {
+            host.receiver.breakOnCalls(of: watcher)
           }
           return 0
         }
@@ -31,12 +37,15 @@ extension LuaHost {
     ]
   }
 
-  /// Switches the record on that `why` and `whynot` answer from; off costs one branch.
-  public func record(_ isOn: Bool) {
+  func record(_ isOn: Bool) {
     guard isOn || recorder != nil else { return }
-    let recorder = recorder ?? ScriptRecorder(self)
+    let recorder = recorder ?? ScriptRecorder(host)
     recorder.keepsHistory = isOn
     use(recorder)
+  }
+
+  override func end() {
+    if let recorder { engine.use(recorder, isNeeded: false) }
   }
 
   /// Adds the recorder to the engine, or takes it away when it is not needed.
@@ -48,13 +57,13 @@ extension LuaHost {
   private func log(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 1)
     if lua_type(L, 1) == LUA_TNIL {
-      recorder?.drain()
+      host.recorder?.drain()
       recorder?.sink = nil
       if let recorder { use(recorder) }
       return 0
     }
-    try checkFunction(at: 1, of: L, "log")
-    let recorder = recorder ?? ScriptRecorder(self)
+    try arguments.checkFunction(at: 1, of: L, "log")
+    let recorder = recorder ?? ScriptRecorder(host)
     recorder.sink = LuaFunction(pin: try state.pin(at: 1, of: L))
     use(recorder)
     return 0
@@ -64,8 +73,8 @@ extension LuaHost {
 
   /// why(watcher) → table, text.
   private func why(_ L: OpaquePointer) throws -> CInt {
-    let (watcher, handle) = try watcher(at: 1, of: L, "why")
-    let name = try name(of: watcher, handle, L)
+    let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "why")
+    let name = try host.module.watchers.name(of: watcher, handle, L)
     var writes: [RecordedWrite] = []
     var lines: [String] = []
     if recorder?.keepsHistory == true, let history = recorder?.history(ofID: handle.pointee.id) {
@@ -79,7 +88,7 @@ extension LuaHost {
       lines = ["\(name) has not been called since recording began"]
     } else {
       if let watcher, watcher.script.pointee.cause.line > 0 {
-        let site = sources.text(watcher.script.pointee.cause)
+        let site = host.sources.text(watcher.script.pointee.cause)
         writes = [RecordedWrite(key: "", site: site, turn: 0)]
         lines = ["the first write behind the last call of \(name) was at \(site)"]
       } else {
@@ -110,15 +119,15 @@ extension LuaHost {
 
   /// whynot(watcher) → table {reason, detail}, text.
   private func whyNot(_ L: OpaquePointer) throws -> CInt {
-    let (watcher, handle) = try watcher(at: 1, of: L, "whynot")
-    let name = try name(of: watcher, handle, L)
+    let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "whynot")
+    let name = try host.module.watchers.name(of: watcher, handle, L)
     let isRecording = recorder?.keepsHistory == true
     let history = isRecording ? recorder?.history(ofID: handle.pointee.id) : nil
     let cause = watcher?.script.pointee.cause
     var silence = engine.silence(
       of: watcher, history, isRecording: isRecording,
-      cause: cause.flatMap { $0.line > 0 ? sources.text($0) : nil })
-    for hint in watcher.map(listHints) ?? [] { silence.detail += "; \(hint)" }
+      cause: cause.flatMap { $0.line > 0 ? host.sources.text($0) : nil })
+    for hint in watcher.map(ListHints(host).hints) ?? [] { silence.detail += "; \(hint)" }
     if !isRecording { silence.detail += "; recording is off, obs.record(true) keeps more" }
     try state.check(clua_try_createtable(L, 0, 2), L)
     for (field, value) in [("reason", silence.reason.rawValue), ("detail", silence.detail)] {
@@ -133,13 +142,13 @@ extension LuaHost {
 
   /// break_on_change(observed, path) → watcher.
   private func breakOnChange(_ L: OpaquePointer) throws -> CInt {
-    let root = try observed(at: 1, of: L, "break_on_change")
-    try addProbe(path(at: 2, of: L, "break_on_change", argument: 2), root)
+    let root = try arguments.observed(at: 1, of: L, "break_on_change")
+    try addProbe(arguments.path(at: 2, of: L, "break_on_change", argument: 2), root)
     return 0
   }
 
   private func breakOnChangeOfWatcher(_ L: OpaquePointer) throws -> CInt {
-    guard let watcher = try watcher(at: 1, of: L, "break_on_change").0,
+    guard let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_change").0,
       let root = watcher.pointee.root
     else { return 0 }
     for path in engine.paths(of: watcher) { try addProbe(path, root) }
@@ -160,15 +169,13 @@ extension LuaHost {
       throw error
     }
   }
-}
 
-extension LuaHost {
   /// A watcher that `break_on_call` names is about to be called.
   func breakOnCall(of watcher: WatcherRef, _ L: OpaquePointer) {
-    let (name, site) = title(of: watcher)
+    let (name, site) = host.receiver.title(of: watcher)
     let cause = watcher.script.pointee.cause
-    var text = "\(programName): break on call of \(name) (registered at \(site))\n"
-    if cause.line > 0 { text += "  caused by the write at \(sources.text(cause))\n" }
+    var text = "\(host.programName): break on call of \(name) (registered at \(site))\n"
+    if cause.line > 0 { text += "  caused by the write at \(host.sources.text(cause))\n" }
     writeError(text)
     openPrompt(L)
   }
@@ -183,38 +190,5 @@ extension LuaHost {
       clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TTABLE
     else { return }
     _ = clua_protect(L, clua_debugprompt, 0, 0)
-  }
-}
-
-/// Shows a write where it happens (W3).
-final class ChangeProbe: Receiver {
-  unowned(unsafe) var host: LuaHost!
-
-  override func save(_ change: Change) -> AnyObject? { host.saved(.written(change)) }
-
-  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    let state = host.state
-    let L = state.pointer
-    let saved = host.saved(change)
-    guard lua_checkstack(L, 24) != 0 else { return }
-    func text(_ value: LuaValue) -> String {
-      guard (try? state.push(value, to: L)) != nil else { return "?" }
-      defer { clua_pop(L, 1) }
-      if lua_type(L, -1) == LUA_TSTRING { return "\"\(state.text(at: -1, of: L))\"" }
-      guard clua_try_tostring(L, -1) == LUA_OK else {
-        clua_pop(L, 1)
-        return "?"
-      }
-      defer { clua_pop(L, 1) }
-      return state.text(at: -1, of: L)
-    }
-    var lines = [
-      "\(host.programName): break on change of '\(path)'",
-      "  key \(text(saved.key)): \(text(saved.old)) -> \(text(saved.new))",
-    ]
-    if clua_try_traceback(L, 0) == LUA_OK { lines.append(state.text(at: -1, of: L)) }
-    clua_pop(L, 1)
-    writeError(lines.joined(separator: "\n") + "\n")
-    host.openPrompt(L)
   }
 }

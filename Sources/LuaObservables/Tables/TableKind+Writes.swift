@@ -3,15 +3,15 @@ internal import Lua
 internal import Observables
 
 /// What the engine is told of tables.
-extension LuaHost {
+extension TableKind {
   /// Keeps an observed table alive until its watchers were called (L2); false where the collector
   /// has given it up already (L8).
-  func anchor(_ node: NodeRef) -> Bool {
-    let L = state.pointer
-    if let write = writing, write.pointee.node == TableKind.table(node), frame == clua_frame(L) {
-      lua_pushvalue(L, write.pointee.table)
+  func keepTable(of node: NodeRef) -> Bool {
+    let (L, table) = (state.pointer, TableKind.table(node))
+    if let place = calls.place(of: table, L) {
+      lua_pushvalue(L, place)
     } else {
-      clua_node_pushtable(L, TableKind.table(node))
+      clua_node_pushtable(L, table)
       if lua_type(L, -1) != LUA_TTABLE {
         clua_pop(L, 1)
         return false
@@ -21,21 +21,7 @@ extension LuaHost {
     return true
   }
 
-  /// Runs what a C function asks for, as something that happens in the coroutine `L`, at a write or
-  /// at none.
-  @inline(__always)
-  func entered<Result, Failure: Error>(
-    _ L: OpaquePointer, at write: UnsafePointer<clua_write>? = nil,
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let outer = (state.pointer, writing, frame)
-    (state.pointer, writing) = (L, write)
-    if write != nil { frame = clua_frame(L) }
-    defer { (state.pointer, writing, frame) = outer }
-    return try body()
-  }
-
-  func release(_ node: NodeRef) {
+  func releaseTable(of node: NodeRef) {
     anchors.release(node.pointee.context, state.pointer)
     node.pointee.context = 0
   }
@@ -44,8 +30,8 @@ extension LuaHost {
   func written(_ L: OpaquePointer, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     let node = owner.assumingMemoryBound(to: Node.self)
-    entered(L, at: write) {
-      tables.record(write.pointee, of: node, L)
+    calls.entered(L, at: write) {
+      record(write.pointee, of: node, L)
       if write.pointee.othercount == 0 {
         engine.written(change(of: node, write))
       } else {
@@ -69,19 +55,5 @@ extension LuaHost {
 
   private func slot(_ slot: UnsafeMutablePointer<clua_slot>?) -> SlotRef? {
     slot.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self) }
-  }
-
-  /// The key at an index as `observed_keys` and reports tell it. [-0, +0, -]
-  func keyName(at index: CInt, of L: OpaquePointer) -> String {
-    switch lua_type(L, index) {
-    case LUA_TSTRING: state.text(at: index, of: L)
-    case LUA_TNUMBER:
-      lua_isinteger(L, index) != 0
-        ? "#\(lua_tointegerx(L, index, nil))" : "\(lua_tonumberx(L, index, nil))"
-    case LUA_TBOOLEAN: lua_toboolean(L, index) != 0 ? "true" : "false"
-    case LUA_TNIL: "nil"
-    default:
-      "\(String(cString: lua_typename(L, lua_type(L, index))))"
-    }
   }
 }

@@ -3,24 +3,24 @@ internal import Lua
 internal import Observables
 
 /// What the prelude needs for collections.
-extension LuaHost {
-  var collectionFunctions: [(String, ModuleFunction)] {
+final class CollectionFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
     [
-      ("raise", { host, L in throw LuaError(host.state.text(at: 1, of: L)) }),
-      ("kind", { host, L in try host.collectionKind(L) }),
+      ("raise", { [self] L in throw LuaError(state.text(at: 1, of: L)) }),
+      ("kind", collectionKind),
       (
         "is_host_object",
-        { host, L in
+        { [self] L in
           lua_pushboolean(L, host.objects.object(at: 1, of: L) == nil ? 0 : 1)
           return 1
         }
       ),
-      ("named_member", { host, L in try host.namedMember(L) }),
+      ("named_member", namedMember),
     ]
   }
 
   /// Sets the constructors of collections in the table on top of the stack. [-0, +0, -]
-  func setConstructors(_ L: OpaquePointer) throws(LuaError) {
+  override func complete(_ L: OpaquePointer) throws(LuaError) {
     let core = lua_gettop(L)
     try state.check(clua_try_pushconstructors(L), L)
     for name in ["set_of", "dictionary", "array"] {
@@ -39,7 +39,7 @@ extension LuaHost {
       default: break
       }
     } else {
-      switch objects.collection(at: 1, of: L) {
+      switch host.objects.collection(at: 1, of: L) {
       case .array: name = "array"
       case .set: name = "set"
       case .dictionary: name = "dictionary"

@@ -2,13 +2,15 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Edits as scripts are told them (C10).
-extension LuaHost {
+/// Edits of tables.
+extension ScriptEdits {
   /// Pushes what happened to a table since a position of its journal: a list of
   /// {kind, at, from, old, new}, the first to be applied first; positions count from 1. [-0, +1, -]
-  func pushEdits(of node: NodeRef, since position: Int, to L: OpaquePointer) throws(LuaError) {
+  func pushTableEdits(
+    of node: NodeRef, since position: Int, to L: OpaquePointer
+  ) throws(LuaError) {
     try state.check(clua_try_createtable(L, 0, 0), L)
-    guard node.kind === tables, let journal = tables.journal(of: node) else { return }
+    guard node.kind === host.tables, let journal = host.tables.journal(of: node) else { return }
     let list = lua_gettop(L)
     var count: lua_Integer = 0
     func add(

@@ -3,39 +3,34 @@ internal import Lua
 internal import Observables
 
 /// Lazy properties of tables: declaring them, and asking about them (Z14).
-extension LuaHost {
-  var lazyFunctions: [(String, ModuleFunction)] {
+final class LazyFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
     [
-      ("declare", { host, L in try host.declareLazy(L) }),
-      ("forget", { host, L in try host.forgetLazy(L) }),
-      ("invalidate", { host, L in try host.invalidateLazy(L) }),
+      ("declare", declareLazy), ("forget", forgetLazy), ("invalidate", invalidateLazy),
       (
         "is_computing",
-        { host, L in
-          lua_pushboolean(L, host.engine.isComputing ? 1 : 0)
+        { [self] L in
+          lua_pushboolean(L, engine.isComputing ? 1 : 0)
           return 1
         }
       ),
-      ("is_lazy", { host, L in try host.isLazy(L) }),
-      ("is_valid", { host, L in try host.isLazyValid(L) }),
-      ("lazy_names", { host, L in try host.lazyNames(L) }),
-      ("force", { host, L in try host.forceLazies(L) }),
-      ("definition", { host, L in try host.definition(L) }),
+      ("is_lazy", isLazy), ("is_valid", isLazyValid), ("lazy_names", lazyNames),
+      ("force", forceLazies), ("definition", definition),
       (
         "is_path",
-        { host, L in
+        { L in
           lua_pushboolean(L, clua_tohandle(L, 1, CLUA_HANDLE_PATH) == nil ? 0 : 1)
           return 1
         }
       ),
-      ("peek", { host, L in try host.peek(L) }),
+      ("peek", peek),
     ]
   }
 
   /// Gives the prelude the flags of declarations, in the table on top of the stack.
   ///
   /// [-0, +0, -]
-  func setLazyFlags(_ L: OpaquePointer) throws(LuaError) {
+  override func complete(_ L: OpaquePointer) throws(LuaError) {
     let flags = [
       ("LOADED", CLUA_LAZY_LOADED), ("READONLY", CLUA_LAZY_READONLY), ("ARMED", CLUA_LAZY_ARMED),
       ("UNCACHED", CLUA_LAZY_UNCACHED), ("TRACKED", CLUA_LAZY_TRACKED),
@@ -51,7 +46,7 @@ extension LuaHost {
   private func definition(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 1)
     guard lua_type(L, 1) == LUA_TFUNCTION else { return 0 }
-    try state.push(text: sources.text(sources.definition(1, L)), to: L)
+    try state.push(text: host.sources.text(host.sources.definition(1, L)), to: L)
     return 1
   }
 
@@ -59,10 +54,10 @@ extension LuaHost {
   private func declareLazy(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 3)
     lua_pushvalue(L, 1)
-    let root = try tables.node(L)
+    let root = try host.tables.node(L)
     let table = TableKind.table(root)
     engine.settleWhenIdle(root)
-    let slot = try tables.slot(forKeyAt: 2, of: root, L)
+    let slot = try host.tables.slot(forKeyAt: 2, of: root, L)
     let wasPlain = slot.pointee.lazy == nil
     if let lazy = slot.pointee.lazy {
       if engine.isComputing(lazy) {
@@ -80,10 +75,10 @@ extension LuaHost {
     try state.check(clua_try_getfield(L, 3, "flags", 5), L)
     let options = CInt(truncatingIfNeeded: lua_tointegerx(L, -1, nil))
     clua_pop(L, 1)
-    let (context, length) = (lazies.makeContext(options), clua_node_length(table))
+    let (context, length) = (host.lazies.makeContext(options), clua_node_length(table))
     let status = clua_try_node_lazy(L, table, options, lua_Integer(context >> 8))
     if status != LUA_OK {
-      lazies.release(context)
+      host.lazies.release(context)
       throw state.takeError(status, L)
     }
     var flags: WatcherRecord.Flags = .mirrored
@@ -99,10 +94,10 @@ extension LuaHost {
       var write = clua_write()
       (write.node, write.was, write.length) = (table, hadValue, clua_node_length(table))
       (write.table, write.key, write.old, write.new_) = (1, 2, 4, 5)
-      tables.record(write, of: root, L)
+      host.tables.record(write, of: root, L)
     }
     _ = engine.makeLazy(
-      slot, receiver: lazies, flags: flags, context: context, wasElement: wasElement)
+      slot, receiver: host.lazies, flags: flags, context: context, wasElement: wasElement)
     engine.runHooks()
     return 0
   }
@@ -115,13 +110,13 @@ extension LuaHost {
 
   /// What the Swift object at an index has, if it is one that may have lazy properties.
   private func model(at index: CInt, of L: OpaquePointer) -> (any LazyHolder)? {
-    objects.object(at: index, of: L).flatMap { lazyHolder($0) }
+    host.objects.object(at: index, of: L).flatMap { lazyHolder($0) }
   }
 
   /// forget(table, key): the key becomes a plain one without a value.
   private func forgetLazy(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
-    guard let root = try existingNode(at: 1, of: L, "forget"), isTable(root),
+    guard let root = try arguments.existingNode(at: 1, of: L, "forget"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
     let isKnownAsNil = engine.everybodyKnows(lazy, { isNil(lazy, isBase: $0, L) })
@@ -144,7 +139,7 @@ extension LuaHost {
     (write.table, write.key, write.old, write.new_) = (1, 2, 3, 4)
     write.same = isKnownAsNil
     write.length = clua_node_length(table)
-    withUnsafePointer(to: write) { written(L, $0) }
+    withUnsafePointer(to: write) { host.tables.written(L, $0) }
     engine.runHooks()
     return 0
   }
@@ -159,31 +154,24 @@ extension LuaHost {
   private func invalidateLazy(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     if let model = model(at: 1, of: L) {
-      try model.invalidate(propertyName(at: 2, of: L, "invalidate"))
+      try model.invalidate(arguments.propertyName(at: 2, of: L, "invalidate"))
       lua_pushboolean(L, 1)
       return 1
     }
-    guard let root = try existingNode(at: 1, of: L, "invalidate"), isTable(root),
+    guard let root = try arguments.existingNode(at: 1, of: L, "invalidate"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L), let slot = lazy.pointee.slot
     else {
       lua_pushboolean(L, 0)
       return 1
     }
-    engine.invalidate(explicitly: lazy, by: change(at: slot))
+    engine.invalidate(explicitly: lazy, by: host.lazies.change(at: slot))
     lua_pushboolean(L, 1)
     return 1
   }
 
-  /// A change that has no values.
-  private func change(at slot: SlotRef) -> Change {
-    let node = slot.pointee.node
-    return Change(
-      node: node, slot: slot, every: node.pointee.every, isSame: false, values: nil)
-  }
-
   private func isLazy(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
-    let root = try existingNode(at: 1, of: L, "is_lazy")
+    let root = try arguments.existingNode(at: 1, of: L, "is_lazy")
     lua_pushboolean(L, root.flatMap { lazy(at: 2, of: $0, L) } == nil ? 0 : 1)
     return 1
   }
@@ -192,8 +180,9 @@ extension LuaHost {
     lua_settop(L, 2)
     var isValid = false
     if let model = model(at: 1, of: L) {
-      isValid = try model.isValid(propertyName(at: 2, of: L, "is_valid"))
-    } else if let root = try existingNode(at: 1, of: L, "is_valid"), isTable(root),
+      isValid = try model.isValid(arguments.propertyName(at: 2, of: L, "is_valid"))
+    } else if let root = try arguments.existingNode(at: 1, of: L, "is_valid"),
+      observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     {
       isValid = lazy.pointee.slot?.pointee.isValid ?? false
@@ -216,7 +205,7 @@ extension LuaHost {
       return 1
     }
     var lazies: [WatcherRef] = []
-    if let root = try existingNode(at: 1, of: L, "valid_names"), isTable(root) {
+    if let root = try arguments.existingNode(at: 1, of: L, "valid_names"), observed.isTable(root) {
       lazies = engine.lazies(of: root).filter { lazy in
         if lazy.pointee.flags.contains(.uncached) { return isAll }
         return isAll || lazy.pointee.slot!.pointee.isValid == isWanted
@@ -240,7 +229,8 @@ extension LuaHost {
       try model.force()
       return 0
     }
-    guard let root = try existingNode(at: 1, of: L, "force"), isTable(root) else { return 0 }
+    guard let root = try arguments.existingNode(at: 1, of: L, "force"), observed.isTable(root)
+    else { return 0 }
     let names = engine.lazies(of: root).map(\.identity)
     var hasFailed = false
     for name in names {
@@ -248,7 +238,7 @@ extension LuaHost {
         !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(name)
       else { continue }
       hasFailed = true
-      pushError(of: lazy, to: L)
+      host.lazies.pushError(of: lazy, to: L)
     }
     return hasFailed ? CInt(CLUA_RAISE) : 0
   }
@@ -257,10 +247,11 @@ extension LuaHost {
   private func peek(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     if let model = model(at: 1, of: L) {
-      try objects.push(value: model.peekAny(propertyName(at: 2, of: L, "peek")), to: L)
+      try host.objects.push(
+        value: model.peekAny(arguments.propertyName(at: 2, of: L, "peek")), to: L)
       return 1
     }
-    if let root = try existingNode(at: 1, of: L, "peek"), isTable(root),
+    if let root = try arguments.existingNode(at: 1, of: L, "peek"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     {
       guard lazy.pointee.slot?.pointee.isValid == true else { return 0 }
@@ -271,87 +262,5 @@ extension LuaHost {
     lua_pushvalue(L, 2)
     clua_rawget(L, 1)
     return 1
-  }
-
-  // MARK: What C asks
-
-  /// A script reads a lazy key that is invalid; false with the error pushed.
-  func computeLazy(_ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
-    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-    return entered(L) {
-      // What was declared anew while it waited is another one.
-      var last: UInt64?
-      while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
-        last = lazy.pointee.id
-        if engine.settle(lazy) { return true }
-      }
-      guard let lazy = slot.pointee.lazy else { return true }
-      pushError(of: lazy, to: L)
-      return false
-    }
-  }
-
-  /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
-  private func pushError(of lazy: WatcherRef, to L: OpaquePointer) {
-    if let error = engine.cycleError(of: lazy) {
-      state.pushError(error, to: L)
-    } else {
-      clua_lazy_pusherror(L, lazy.number, true)
-    }
-  }
-
-  /// A script assigns a lazy key: the value is on top of the stack. [-1, +0, -]
-  func assignLazy(
-    _ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
-  ) {
-    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-    guard let lazy = slot.pointee.lazy else { return clua_pop(L, 1) }
-    entered(L) {
-      if isInvalid {
-        clua_pop(L, 1)
-        return engine.invalidate(explicitly: lazy, by: change(at: slot))
-      }
-      engine.willAssign(lazy)
-      let computation: Computation
-      switch clua_lazy_assign(L, lazy.number, lazy.comparison) {
-      case CLUA_COMPUTED_SAME: computation = .same
-      case CLUA_COMPUTED_RESTORED: computation = .restored
-      default:
-        lazies.keepBase(of: lazy)
-        computation = .changed
-      }
-      engine.overridden(lazy, computation, by: change(at: slot))
-    }
-  }
-
-  /// A tracked getter read something of a table: the key is on top of the stack, nil for the whole.
-  /// [-1, +0, -]
-  func noteRead(
-    _ L: OpaquePointer, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
-    _ reading: clua_reading
-  ) {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height - 1) }
-    if let slot {
-      return engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
-    }
-    if !isClosed { entered(L) { noteRead(L, table, reading, keyAt: height) } }
-  }
-
-  /// The same where the key has no slot yet, or there is none.
-  private func noteRead(
-    _ L: OpaquePointer, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
-  ) {
-    let root = tables.node(of: table)
-    // What the model of an instance declares is there before it is read: declaring it changes it.
-    if reading == CLUA_READ_KEY { tables.declare(forKeyAt: height, of: table, L) }
-    // Without memory the read is not noticed; the allocation that failed is reported where it
-    // matters.
-    let made =
-      reading == CLUA_READ_KEY
-      ? try? tables.slot(forKeyAt: height, of: root, L) : try? tables.everySlot(of: root, L)
-    guard let made else { return }
-    engine.noteRead(made, reading == CLUA_READ_COUNT ? .count : .value)
-    if !made.isLinked { engine.settleWhenIdle(root) }
   }
 }

@@ -3,11 +3,11 @@ internal import Lua
 internal import Observables
 
 /// Collection operators as `obs.get` evaluates them (C9).
-extension LuaHost {
-  var operatorFunctions: [(String, ModuleFunction)] {
+final class OperatorFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
     [
-      ("fold", { host, L in try host.fold(L) }),
-      ("kept", { host, L in try host.kept(L) }),
+      ("fold", fold),
+      ("kept", kept),
     ]
   }
 
@@ -26,7 +26,7 @@ extension LuaHost {
       lua_rawgeti(L, 2, position)
       defer { clua_pop(L, 1) }
       return lua_rawequal(L, -1, 4) != 0
-        ? .opaque(type: "list of values") : self.operand(at: -1, of: L)
+        ? .opaque(type: "list of values") : state.operand(at: -1, of: L)
     }
     for position in stride(from: 1, through: count, by: 1) { aggregate.add(operand(position)) }
     guard case .failure = aggregate.value else {
@@ -43,7 +43,8 @@ extension LuaHost {
       if case .failure = aggregate.value { break }
     }
     lua_rawgeti(L, 2, position)
-    let text = if case .object = odd { "a \(typeName(at: -1, of: L))" } else { odd.description }
+    let text =
+      if case .object = odd { "a \(state.typeName(at: -1, of: L))" } else { odd.description }
     lua_pushboolean(L, 0)
     lua_pushinteger(L, position)
     try state.push(text: text, to: L)
@@ -57,10 +58,10 @@ extension LuaHost {
   /// A tracked getter reads the elements in any case: it depends on them (Z10).
   private func kept(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 3)
-    let path = try path(at: 2, of: L, "get", argument: 2)
+    let path = try arguments.path(at: 2, of: L, "get", argument: 2)
     let step = Int(lua_tointegerx(L, 3, nil)) - 1
     lua_pushboolean(L, 1)
-    guard !engine.isTracking, let node = try existingNode(at: 1, of: L, "get"),
+    guard !engine.isTracking, let node = try arguments.existingNode(at: 1, of: L, "get"),
       let value = engine.keptValue(of: path.components[step...], on: node), try push(value, to: L)
     else {
       lua_pushboolean(L, 0)
@@ -78,20 +79,6 @@ extension LuaHost {
     default: try state.push(LuaValue(Operand(value)), to: L)
     }
     return true
-  }
-
-  /// The value at an index as operators see it. [-0, +0, -]
-  func operand(at index: CInt, of L: OpaquePointer) -> Operand {
-    switch lua_type(L, index) {
-    case LUA_TNIL, LUA_TNONE: .none
-    case LUA_TBOOLEAN: .boolean(lua_toboolean(L, index) != 0)
-    case LUA_TNUMBER:
-      lua_isinteger(L, index) != 0
-        ? .integer(Int(lua_tointegerx(L, index, nil))) : .float(lua_tonumberx(L, index, nil))
-    case LUA_TSTRING: .text(state.bytes(at: index, of: L))
-    default:
-      lua_topointer(L, index).map { .object($0) } ?? .opaque(type: typeName(at: index, of: L))
-    }
   }
 }
 

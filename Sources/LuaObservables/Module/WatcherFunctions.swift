@@ -3,25 +3,18 @@ internal import Lua
 internal import Observables
 
 /// Handles, and the methods of watchers.
-extension LuaHost {
+final class WatcherFunctions: ModuleSlice {
   /// The metatables of what scripts hold.
   func installHandles(_ L: OpaquePointer) throws(LuaError) {
+    let objects: HostObjects = host.objects
     try installHandle(
       CLUA_HANDLE_OBJECT, nil, L,
       [
-        ("__index", { host, L in try host.objects.index(L) }),
-        ("__newindex", { host, L in try host.objects.newIndex(L) }),
-        ("__len", { host, L in try host.objects.length(L) }),
-        ("__pairs", { host, L in try host.objects.pairs(L) }),
-        ("__tostring", { host, L in try host.describeObject(L) }),
+        ("__index", objects.index), ("__newindex", objects.newIndex), ("__len", objects.length),
+        ("__pairs", objects.pairs), ("__tostring", describeObject),
       ])
-    try installHandle(
-      CLUA_HANDLE_PATH, "obs.Path", L, [("__tostring", { host, L in try host.describePath(L) })])
-    try installHandle(
-      CLUA_HANDLE_WATCHER, "obs.Watcher", L,
-      [
-        ("__tostring", { host, L in try host.describeWatcher(L) })
-      ])
+    try installHandle(CLUA_HANDLE_PATH, "obs.Path", L, [("__tostring", describePath)])
+    try installHandle(CLUA_HANDLE_WATCHER, "obs.Watcher", L, [("__tostring", describeWatcher)])
     try installHandle(CLUA_HANDLE_TIMER, "obs.Timer", L, [])
   }
 
@@ -31,7 +24,7 @@ extension LuaHost {
   ) throws(LuaError) {
     try state.check(clua_try_createtable(L, 0, 6), L)
     for (event, function) in metamethods {
-      try push(function, to: L)
+      try calls.push(function, to: L)
       if kind == CLUA_HANDLE_OBJECT, event == "__index" || event == "__newindex" {
         let writes = event == "__newindex"
         try state.check(clua_try_accelerate(L, writes, HostObjects.release), L)
@@ -48,15 +41,15 @@ extension LuaHost {
   }
 
   private func describeObject(_ L: OpaquePointer) throws -> CInt {
-    guard let object = objects.object(at: 1, of: L) else {
+    guard let object = host.objects.object(at: 1, of: L) else {
       throw badArgument(1, of: "tostring", "a host object expected")
     }
-    try state.push(text: objects.typeName(of: object), to: L)
+    try state.push(text: host.objects.typeName(of: object), to: L)
     return 1
   }
 
   private func describePath(_ L: OpaquePointer) throws -> CInt {
-    try state.push(text: path(at: 1, of: L, "tostring", argument: 1).description, to: L)
+    try state.push(text: arguments.path(at: 1, of: L, "tostring", argument: 1).description, to: L)
     return 1
   }
 
@@ -82,7 +75,7 @@ extension LuaHost {
     handle.pointee.index = watcher.pointee.index
     handle.pointee.id = watcher.pointee.id
     if watcher.script.pointee.hasName, let root = watcher.pointee.root {
-      pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
+      observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
       lua_setiuservalue(L, -2, 1)
     }
   }
@@ -93,7 +86,7 @@ extension LuaHost {
   ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
     guard let handle = clua_tohandle(L, index, CLUA_HANDLE_WATCHER) else {
       throw badArgument(
-        Int(index), of: function, "watcher expected, got \(typeName(at: index, of: L))")
+        Int(index), of: function, "watcher expected, got \(state.typeName(at: index, of: L))")
     }
     let name = WatcherID(index: handle.pointee.index, number: handle.pointee.id)
     return (engine.watcher(name), handle)
@@ -107,7 +100,7 @@ extension LuaHost {
       return state.text(at: -1, of: L)
     }
     clua_pop(L, 1)
-    return sources.text(site(of: handle))
+    return host.sources.text(site(of: handle))
   }
 
   func site(of handle: UnsafeMutablePointer<clua_handle>) -> Site {
@@ -117,7 +110,7 @@ extension LuaHost {
   }
 
   /// watcher.name, watcher.active, and the methods.
-  private func watcherIndex(_ L: OpaquePointer) throws -> CInt {
+  private func index(_ L: OpaquePointer) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "index")
     guard lua_type(L, 2) == LUA_TSTRING else {
       lua_pushnil(L)
@@ -127,7 +120,7 @@ extension LuaHost {
     switch key {
     case "active":
       if let watcher, watcher.pointee.flags.contains(.observing),
-        !receiver.isObserverAlive(watcher)
+        !host.receiver.isObserverAlive(watcher)
       {
         engine.stop(watcher)
         lua_pushboolean(L, 0)
@@ -141,16 +134,16 @@ extension LuaHost {
     return 1
   }
 
-  var watcherFunctions: [(String, ModuleFunction)] {
+  override var functions: [(String, ModuleFunction)] {
     [
-      ("set_methods", { host, L in try host.setMethods(L) }),
+      ("set_methods", setMethods),
       (
         "watcher_stop",
-        { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "stop").0 {
+        { [self] L in
+          if let watcher = try watcher(at: 1, of: L, "stop").0 {
             host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
-            host.engine.stop(watcher)
-            host.engine.runHooks()
+            engine.stop(watcher)
+            engine.runHooks()
             host.recorder?.drain()
           }
           return 0
@@ -158,33 +151,33 @@ extension LuaHost {
       ),
       (
         "watcher_pause",
-        { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "pause").0 { host.engine.pause(watcher) }
+        { [self] L in
+          if let watcher = try watcher(at: 1, of: L, "pause").0 { engine.pause(watcher) }
           return 0
         }
       ),
       (
         "watcher_resume",
-        { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "resume").0 {
-            host.engine.resume(watcher)
+        { [self] L in
+          if let watcher = try watcher(at: 1, of: L, "resume").0 {
+            engine.resume(watcher)
           }
           return 0
         }
       ),
       (
         "watcher_observe",
-        { host, L in
+        { [self] L in
           lua_settop(L, 2)
-          let watcher = try host.watcher(at: 1, of: L, "observe").0
-          let path = try host.path(at: 2, of: L, "observe", argument: 1)
+          let watcher = try watcher(at: 1, of: L, "observe").0
+          let path = try arguments.path(at: 2, of: L, "observe", argument: 1)
           if let watcher {
             do {
-              try host.engine.add(path, to: watcher)
+              try engine.add(path, to: watcher)
             } catch let error as PathError {
-              throw host.badArgument(1, of: "observe", error.description)
+              throw badArgument(1, of: "observe", error.description)
             }
-            host.engine.runHooks()
+            engine.runHooks()
           }
           lua_settop(L, 1)
           return 1
@@ -192,8 +185,8 @@ extension LuaHost {
       ),
       (
         "watcher_run",
-        { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "run").0, !host.engine.runNow(watcher) {
+        { [self] L in
+          if let watcher = try watcher(at: 1, of: L, "run").0, !engine.runNow(watcher) {
             throw LuaError("Watcher:run was called inside the watcher's own callback")
           }
           return 0
@@ -201,9 +194,9 @@ extension LuaHost {
       ),
       (
         "watcher_schedule",
-        { host, L in
-          if let watcher = try host.watcher(at: 1, of: L, "schedule").0 {
-            host.engine.schedule(watcher)
+        { [self] L in
+          if let watcher = try watcher(at: 1, of: L, "schedule").0 {
+            engine.schedule(watcher)
           }
           return 0
         }
@@ -215,8 +208,7 @@ extension LuaHost {
   private func setMethods(_ L: OpaquePointer) throws -> CInt {
     let isWatcher = state.text(at: 1, of: L) == "Watcher"
     lua_settop(L, 2)
-    try push(
-      { host, L in isWatcher ? try host.watcherIndex(L) : try host.timerIndex(L) }, to: L)
+    try calls.push(isWatcher ? index : host.module.timers.index, to: L)
     try state.check(
       clua_try_sethandleindex(L, isWatcher ? CLUA_HANDLE_WATCHER : CLUA_HANDLE_TIMER), L)
     return 0

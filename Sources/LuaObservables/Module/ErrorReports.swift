@@ -3,8 +3,28 @@ import Glibc
 internal import Lua
 internal import Observables
 
-/// Errors that have no caller (T10).
-extension LuaHost {
+/// Errors that have no caller (T10): who is told of them, and what `obs` has for them.
+final class ErrorReports: ModuleSlice {
+  /// The host program's callback.
+  var onError: ((LuaReport) -> Void)?
+  /// What reports on the standard error stream begin with.
+  var programName = "obs-lua"
+  private(set) var count = 0
+  /// The script's own callback.
+  private var hook: LuaFunction?
+  private var isInHook = false
+
+  var hasHook: Bool { hook != nil }
+
+  override var functions: [(String, ModuleFunction)] {
+    [
+      ("on_error", setHook), ("report", reportFromScript), ("traceback", traceback),
+      ("site", pushSite),
+    ]
+  }
+
+  override func end() { hook = nil }
+
   /// Takes the error value on top of the stack and reports it. [-1, +0, -]
   func reportError(
     _ status: CInt, _ L: OpaquePointer, _ kind: LuaReport.Kind, name: String, site: String,
@@ -19,7 +39,7 @@ extension LuaHost {
     let interruption = clua_uncaught(error.message)
     // What ends each callback from now on was told of one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
-    reportCount += 1
+    count += 1
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
       turn: engine.statistics.turns + 1)
@@ -29,10 +49,10 @@ extension LuaHost {
 
   private func deliver(_ report: LuaReport) {
     // An error in the script's own error callback goes to the host: it must not come back here.
-    if let errorHook, !isReporting {
-      isReporting = true
-      defer { isReporting = false }
-      if callErrorHook(errorHook, report) { return }
+    if let hook, !isInHook {
+      isInHook = true
+      defer { isInHook = false }
+      if call(hook, report) { return }
     }
     deliverToHost(report)
   }
@@ -50,7 +70,7 @@ extension LuaHost {
   }
 
   /// False where the callback failed itself; its own error is reported then, too.
-  private func callErrorHook(_ hook: LuaFunction, _ report: LuaReport) -> Bool {
+  private func call(_ hook: LuaFunction, _ report: LuaReport) -> Bool {
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(hook.pin, to: L)
@@ -78,7 +98,9 @@ extension LuaHost {
       if error.code == .closed { return true }
       if isOverflow(error), isOverflow(report.error) {
         // No room for the hook either: the next turn begins with an empty stack.
-        loop.nextTurn { [reference] in reference.host?.deliver(report) }
+        host.loop.nextTurn { [reference = host.reference] in
+          reference.host?.module.reports.deliver(report)
+        }
         return true
       }
       self.report(error, .hook, name: "on_error", site: "")
@@ -86,8 +108,64 @@ extension LuaHost {
     }
   }
 
-  /// True where somebody takes errors: the script goes on (T14).
-  public var handlesErrors: Bool { errorHook != nil }
+  /// Calls a callback that nobody waits for.
+  func run(_ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String) {
+    guard !host.isClosed else { return }
+    do {
+      try state.withStack { L throws(LuaError) in
+        try state.push(callback.pin, to: L)
+        let status = clua_tracedcall(L, 0, 0)
+        if status != LUA_OK { throw state.takeError(status, L) }
+      }
+    } catch {
+      report(error, kind, name: name, site: site)
+    }
+    host.recorder?.drain()
+  }
+
+  // MARK: What scripts ask
+
+  private func setHook(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 1)
+    if lua_type(L, 1) == LUA_TNIL {
+      hook = nil
+    } else {
+      try arguments.checkFunction(at: 1, of: L, "on_error")
+      hook = LuaFunction(pin: try state.pin(at: 1, of: L))
+    }
+    return 0
+  }
+
+  /// traceback(thread, error) → the traceback of a coroutine that ended with the error.
+  private func traceback(_ L: OpaquePointer) -> CInt {
+    lua_settop(L, 2)
+    guard let thread = lua_tothread(L, 1) else { return 0 }
+    clua_tracethread(L, thread)
+    var isSwift = false
+    clua_pushtraceback(L, &isSwift)
+    return 1
+  }
+
+  /// report(error, traceback, kind, name, site): an error in a callback that Lua called itself.
+  private func reportFromScript(_ L: OpaquePointer) throws -> CInt {
+    lua_settop(L, 5)
+    func text(_ index: CInt) -> String {
+      lua_type(L, index) == LUA_TSTRING ? state.text(at: index, of: L) : ""
+    }
+    let value = try state.value(at: 1, of: L)
+    let error = LuaError(
+      .runtime, state.describe(at: 1, of: L), traceback: text(2).isEmpty ? nil : text(2),
+      value: value, underlying: state.underlyingError(at: 1, of: L))
+    report(
+      error, LuaReport.Kind(rawValue: text(3)) ?? .task, name: text(4), site: text(5))
+    return 0
+  }
+
+  /// site() → "file:line" of what is running.
+  private func pushSite(_ L: OpaquePointer) throws -> CInt {
+    try state.push(text: host.sources.text(host.sources.current(L)), to: L)
+    return 1
+  }
 }
 
 /// Writes to the standard error stream, after what is buffered for standard output.

@@ -3,15 +3,25 @@ internal import Lua
 internal import Observables
 
 /// Making watchers: `obs.observe`, and the functions that observe in a way of their own.
-extension LuaHost {
+final class RegisteringFunctions: ModuleSlice {
+  /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
+  private var lastSpareKey: Int64 = 1 << 50
+
+  override func complete(_ L: OpaquePointer) throws(LuaError) {
+    try pushObserve(to: L)
+    try state.check(clua_try_setfield(L, -2, "observe", 7), L)
+    try pushRegister(to: L)
+    try state.check(clua_try_setfield(L, -2, "register", 8), L)
+  }
+
   /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
   /// [-0, +1, -]
-  func pushObserve(to L: OpaquePointer) throws(LuaError) {
+  private func pushObserve(to L: OpaquePointer) throws(LuaError) {
     let status = clua_try_pushobserve(
       L,
       { L, context, made in
-        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
-          host.call(L!) { () throws in try host.register(L!, made!.pointee, .observe) }
+        Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
+          slice.calls.call(L!) { () throws in try slice.register(L!, made!.pointee, .observe) }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
     try state.check(status, L)
@@ -19,13 +29,13 @@ extension LuaHost {
 
   /// Pushes the function `register(observed, manner, callback, options)`, where `manner` is a table
   /// of the prelude that says how to observe. [-0, +1, -]
-  func pushRegister(to L: OpaquePointer) throws(LuaError) {
+  private func pushRegister(to L: OpaquePointer) throws(LuaError) {
     let status = clua_try_pushobserve(
       L,
       { L, context, made in
-        Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef { host in
-          host.call(L!) { () throws in
-            try host.register(L!, made!.pointee, host.manner(at: 2, of: L!))
+        Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
+          slice.calls.call(L!) { () throws in
+            try slice.register(L!, made!.pointee, slice.manner(at: 2, of: L!))
           }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
@@ -61,36 +71,37 @@ extension LuaHost {
   private func register(
     _ L: OpaquePointer, _ made: clua_registration, _ manner: Manner
   ) throws -> CInt {
+    let (host, tables): (LuaHost, TableKind) = (host, host.tables)
     // A finalizer may call this while the state closes.
-    guard !isClosed else { throw LuaError.closed }
+    guard !host.isClosed else { throw LuaError.closed }
     let root: NodeRef
     if let table = made.node {
       root = tables.node(of: table)
     } else {
-      root = try observed(at: 1, of: L, manner.function)
-      try checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
+      root = try arguments.observed(at: 1, of: L, manner.function)
+      try arguments.checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
       lua_pushvalue(L, 3)
-      try keep(made.key, of: root, L)
+      try observed.keep(made.key, of: root, L)
     }
     // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
     engine.settleWhenIdle(root)
     let options =
-      lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, self, manner)
-    let site = sources.current(L)
+      lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
+    let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
       // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
       key = lastSpareKey
       lua_pushvalue(L, 3)
-      try keep(key, of: root, L)
-      forget(made.key, of: root, L)
+      try observed.keep(key, of: root, L)
+      observed.forget(made.key, of: root, L)
     }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(to: ScriptWatcher(site: site, root: root, key: key))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
-      root: root, receiver: receiver,
+      root: root, receiver: host.receiver,
       flags: made.node == nil ? flags(options, root) : options.flags,
       context: Int(bitPattern: data))
     let name = watcher.identity
@@ -99,7 +110,7 @@ extension LuaHost {
       if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
       }
-      fill(made.handle, with: watcher, L)
+      host.module.watchers.fill(made.handle, with: watcher, L)
       try addPaths(to: watcher, root, manner, L)
     } catch {
       if let watcher = engine.watcher(name) { engine.stop(watcher) }
@@ -108,15 +119,17 @@ extension LuaHost {
       }
       throw error
     }
-    if tables.hasMetLists, let watcher = engine.watcher(name) { warnOfLists(watcher, L) }
+    if tables.hasMetLists, let watcher = engine.watcher(name) {
+      ListHints(host).warn(of: watcher, L)
+    }
     // Getters that its paths go through may have ended it.
     if options.isInitial, engine.watcher(name) != nil {
       data.pointee.tellsAll = manner.isEditing
       engine.schedule(watcher)
     }
-    if scopes > 0 { try addToScope(L) }
+    try host.module.scopes.add(L)
     engine.runHooks()
-    recorder?.drain()
+    host.recorder?.drain()
     return 1
   }
 
@@ -130,21 +143,21 @@ extension LuaHost {
     if manner.isDriven {
       try state.check(clua_try_getfield(L, 2, "driver", 6), L)
       watcher.script.pointee.hasDriver = true
-      try keep(ScriptWatcher.key(watcher, .driver), of: root, L)
+      try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
     if lua_type(L, 2) == LUA_TSTRING {
       return try engine.add(
-        path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
+        arguments.path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
     }
     let name = watcher.identity
-    try forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
+    try arguments.forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
       if engine.watcher(name) != nil { try engine.add(path, to: watcher) }
     }
   }
 
   /// Whether what the callbacks of a Swift object belong to is there is asked before each call.
   private func flags(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Flags {
-    isTable(root) ? options.flags : options.flags.union(.observing)
+    observed.isTable(root) ? options.flags : options.flags.union(.observing)
   }
 
   private func keepOptions(
@@ -161,22 +174,22 @@ extension LuaHost {
       case .end: watcher.script.pointee.hasEnd = true
       default: watcher.script.pointee.hasName = true
       }
-      try keep(ScriptWatcher.key(watcher, part), of: root, L)
+      try observed.keep(ScriptWatcher.key(watcher, part), of: root, L)
     }
     guard options.hasObserver else { return }
     try state.check(clua_try_getfield(L, 4, "observer", 8), L)
     if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
-      let site = sources.text(watcher.script.pointee.site)
+      let site = host.sources.text(watcher.script.pointee.site)
       writeError(
         """
-        \(programName): \(site): warning: the callback captures its observer \
+        \(host.programName): \(site): warning: the callback captures its observer \
         '\(String(cString: name))', which keeps it alive for ever; \
         use the observer that the callback is given instead\n
         """)
     }
     lua_pushvalue(L, -1)
-    try paths.keepObserver(watcher.pointee.index, L)
-    objects.share(L)
+    try host.paths.keepObserver(watcher.pointee.index, L)
+    host.objects.share(L)
     clua_pop(L, 1)
   }
 }

@@ -4,20 +4,26 @@ internal import Observables
 
 /// Names over plain lists: `items.lit` is a key of the list, which has none, and not that of its
 /// elements (C8), which is probably meant.
-extension LuaHost {
+struct ListHints {
+  // Not retained: made of the host for one question.
+  private let reference: Unmanaged<LuaHost>
+  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+
+  init(_ host: LuaHost) { reference = .passUnretained(host) }
+
   /// What a watcher that hears nothing is told of its path; nil where there is nothing to say.
   ///
   /// - Complexity: O(components of the path).
-  func listHint(for path: Path, from root: NodeRef) -> String? {
-    let L = state.pointer
-    guard isTable(root), lua_checkstack(L, 12) != 0 else { return nil }
+  func hint(for path: Path, from root: NodeRef) -> String? {
+    let L = host.state.pointer
+    guard host.observed.isTable(root), lua_checkstack(L, 12) != 0 else { return nil }
     let height = lua_gettop(L)
     defer { lua_settop(L, height) }
-    pushObject(of: root, to: L)
+    host.observed.push(root, to: L)
     for (step, component) in path.components.enumerated() {
       guard lua_type(L, -1) == LUA_TTABLE, clua_collection_kind(L, -1) == CLUA_KIND_PLAIN,
         [.name, .key, .element, .slot].contains(component.kind),
-        (try? paths.pushKey(step, of: path, to: L)) != nil
+        (try? host.paths.pushKey(step, of: path, to: L)) != nil
       else { return nil }
       lua_pushvalue(L, -1)
       clua_inheritedget(L, height + 1)
@@ -53,17 +59,17 @@ extension LuaHost {
   }
 
   /// Tells of paths that were just registered.
-  func warnOfLists(_ watcher: WatcherRef, _ L: OpaquePointer) {
+  func warn(of watcher: WatcherRef, _ L: OpaquePointer) {
     guard let root = watcher.pointee.root else { return }
-    for path in engine.paths(of: watcher) {
-      guard let hint = listHint(for: path, from: root) else { continue }
-      lua_warning(L, "\(sources.text(watcher.script.pointee.site)): \(hint)", 0)
+    for path in host.engine.paths(of: watcher) {
+      guard let hint = hint(for: path, from: root) else { continue }
+      lua_warning(L, "\(host.sources.text(watcher.script.pointee.site)): \(hint)", 0)
     }
   }
 
   /// The hints for all paths of a watcher.
-  func listHints(for watcher: WatcherRef) -> [String] {
+  func hints(for watcher: WatcherRef) -> [String] {
     guard let root = watcher.pointee.root else { return [] }
-    return engine.paths(of: watcher).compactMap { listHint(for: $0, from: root) }
+    return host.engine.paths(of: watcher).compactMap { hint(for: $0, from: root) }
   }
 }

@@ -2,10 +2,10 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What watchers of scripts are told of Swift collections: positions count from 1.
-extension HostObjects {
+/// Edits of Swift collections: positions count from 1.
+extension ScriptEdits {
   /// Pushes the edits since a position of the collection's journal. [-0, +1, -]
-  func pushEdits(
+  func pushCollectionEdits(
     of node: NodeRef, since position: Int, to L: OpaquePointer
   ) throws(LuaError) {
     let collection = node.model as? any DynamicCollection
@@ -13,7 +13,7 @@ extension HostObjects {
   }
 
   /// Pushes an insertion for each element that is there. [-0, +1, -]
-  func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+  func pushCollectionInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
     let collection = node.model as? any DynamicCollection
     try push(collection?.dynamicInserts ?? [], of: collection, to: L)
   }
@@ -21,10 +21,10 @@ extension HostObjects {
   private func push(
     _ edits: [DynamicEdit], of collection: (any DynamicCollection)?, to L: OpaquePointer
   ) throws(LuaError) {
-    try host.state.check(clua_try_createtable(L, CInt(clamping: edits.count), 0), L)
+    try state.check(clua_try_createtable(L, CInt(clamping: edits.count), 0), L)
     let (list, isArray) = (lua_gettop(L), collection is any DynamicArray)
     for (position, edit) in edits.enumerated() {
-      try host.pushEdit(edit.kind.rawValue, to: L) { L throws(LuaError) in
+      try pushEdit(edit.kind.rawValue, to: L) { L throws(LuaError) in
         let index = isArray ? edit.at as? Int : nil
         let fields: [(String, Any?)] = [
           ("at", index.map { $0 + 1 } ?? edit.at), ("from", edit.from.map { $0 + 1 }),
@@ -32,22 +32,11 @@ extension HostObjects {
         ]
         for (field, value) in fields {
           guard let value else { continue }
-          try push(value: value, to: L)
-          try host.state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+          try host.objects.push(value: value, to: L)
+          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
         }
       }
-      try host.add(lua_Integer(position + 1), to: list, L)
-    }
-  }
-
-  /// Pushes the key of a write as an immediate watcher is told it. [-0, +1, -]
-  func push(key write: ModelWrite, to L: OpaquePointer) throws(LuaError) {
-    if let index = write.index {
-      lua_pushinteger(L, lua_Integer(index) + 1)
-    } else if let value = write.value {
-      try push(value: value.base, to: L)
-    } else {
-      try host.state.push(text: write.key, to: L)
+      try add(lua_Integer(position + 1), to: list, L)
     }
   }
 }

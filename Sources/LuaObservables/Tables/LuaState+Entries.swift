@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 
 /// Going through tables: what runs meanwhile, finalizers included, may change them.
-extension LuaHost {
+extension LuaState {
   /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a
   /// script.
   ///
@@ -16,7 +16,7 @@ extension LuaHost {
   ) throws {
     let height = lua_gettop(L)
     var count: lua_Integer = 0
-    try state.check(clua_try_entries(L, index, &count), L)
+    try check(clua_try_entries(L, index, &count), L)
     defer { lua_settop(L, height) }
     for entry in stride(from: 0, to: count, by: 1) {
       lua_rawgeti(L, height + 1, 2 * entry + 1)

@@ -3,18 +3,14 @@ internal import Lua
 internal import Observables
 
 /// Watching the watchers (W1, W2).
-extension LuaHost {
-  var inspectionFunctions: [(String, ModuleFunction)] {
+final class InspectionFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
     [
-      ("observed_keys", { host, L in try host.observedKeys(L) }),
-      ("observer_count", { host, L in try host.observerCount(L) }),
-      ("on_observed", { host, L in try host.onObserved(L) }),
-      ("describe", { host, L in try host.describe(L) }),
-      ("stats", { host, L in try host.stats(L) }),
-      ("limits", { host, L in try host.limits(L) }),
+      ("observed_keys", observedKeys), ("observer_count", observerCount),
+      ("on_observed", onObserved), ("describe", describe), ("stats", stats), ("limits", limits),
       (
         "count",
-        { host, L in
+        { L in
           lua_pushinteger(L, lua_Integer(truncatingIfNeeded: clua_rawlen(L, 1)))
           return 1
         }
@@ -26,7 +22,7 @@ extension LuaHost {
   private func settledNode(_ L: OpaquePointer, _ function: String) throws -> NodeRef? {
     engine.settleWiring()
     engine.stopOrphans()
-    return try existingNode(at: 1, of: L, function)
+    return try arguments.existingNode(at: 1, of: L, function)
   }
 
   private func observedKeys(_ L: OpaquePointer) throws -> CInt {
@@ -47,7 +43,7 @@ extension LuaHost {
   private func name(of key: ObservedKey, _ L: OpaquePointer) -> [UInt8] {
     if let name = key.name { return Array(name.utf8) }
     let root = key.slot.pointee.node
-    if root.kind === tables {
+    if root.kind === host.tables {
       clua_node_pushkey(
         L, TableKind.table(root),
         UnsafeMutableRawPointer(key.slot).assumingMemoryBound(to: clua_slot.self))
@@ -61,7 +57,9 @@ extension LuaHost {
   func name(of slot: SlotRef) -> String {
     let root = slot.pointee.node
     let name = root.kind.name(of: slot)
-    guard !isTable(root), !slot.pointee.isEvery, root.model is any DynamicArray else { return name }
+    guard !observed.isTable(root), !slot.pointee.isEvery, root.model is any DynamicArray else {
+      return name
+    }
     // Swift counts its slots from 0.
     return Int(name.dropFirst()).map { "#\($0 + 1)" } ?? name
   }
@@ -77,7 +75,7 @@ extension LuaHost {
       let isNumber = lua_type(L, 2) == LUA_TNUMBER
       let wanted =
         lua_type(L, 2) == LUA_TSTRING
-        ? state.bytes(at: 2, of: L) : Array(keyName(at: 2, of: L).utf8)
+        ? state.bytes(at: 2, of: L) : Array(state.keyName(at: 2, of: L).utf8)
       for key in engine.observedKeys(of: root) {
         let name = name(of: key, L)
         // A number is asked for in all its spellings: 3 is "#3" and "3".
@@ -91,25 +89,26 @@ extension LuaHost {
   private func onObserved(_ L: OpaquePointer) throws -> CInt {
     lua_settop(L, 2)
     if lua_type(L, 2) == LUA_TNIL {
-      if let root = try existingNode(at: 1, of: L, "on_observed") {
-        forget(ScriptWatcher.hookKey, of: root, L)
+      if let root = try arguments.existingNode(at: 1, of: L, "on_observed") {
+        observed.forget(ScriptWatcher.hookKey, of: root, L)
         root.pointee.isHooked = false
         engine.settleWhenIdle(root)
       }
       return 0
     }
-    try checkFunction(at: 2, of: L, "on_observed")
-    let root = try observed(at: 1, of: L, "on_observed")
-    try keep(ScriptWatcher.hookKey, of: root, L)
+    try arguments.checkFunction(at: 2, of: L, "on_observed")
+    let root = try arguments.observed(at: 1, of: L, "on_observed")
+    try observed.keep(ScriptWatcher.hookKey, of: root, L)
     root.pointee.isHooked = true
-    if !isTable(root), let object = root.model as? any KeyPathObservable {
-      object.onObserved(in: loop) { [reference, unowned object] key, isObserved in
+    if !observed.isTable(root), let object = root.model as? any KeyPathObservable {
+      object.onObserved(in: host.loop) {
+        [reference = host.reference, unowned object] key, isObserved in
         guard let host = reference.host, !host.isClosed,
           let root = object.currentNode(in: host.engine)
         else { return }
         let isSlot = key.hasPrefix("#") && object is any DynamicArray
         let name = isSlot ? Int(key.dropFirst()).map { "#\($0 + 1)" } : nil
-        host.callObservedHook(of: root, name: name ?? key, isObserved: isObserved)
+        host.receiver.callObservedHook(of: root, name: name ?? key, isObserved: isObserved)
       }
     }
     return 0
@@ -127,12 +126,12 @@ extension LuaHost {
 
   /// A watcher in one line: name, path, and what is special about it.
   func describe(_ watcher: WatcherRef, _ path: Path) -> String {
-    guard isScript(watcher) else {
+    guard host.receiver.isScript(watcher) else {
       return "\(watcher.pointee.receiver.takeUnretainedValue().title(watcher)) on '\(path)' (Swift)"
     }
-    let (name, site) = title(of: watcher)
+    let (name, site) = host.receiver.title(of: watcher)
     let suffix = watcher.script.pointee.hasEdits ? watcher.notes("edits") : watcher.notes()
-    let hint = watcher.pointee.root.flatMap { listHint(for: path, from: $0) }
+    let hint = watcher.pointee.root.flatMap { ListHints(host).hint(for: path, from: $0) }
     return (name == site ? "" : "\(name) ") + "on '\(path)', registered at \(site)" + suffix
       + (hint.map { " (\($0))" } ?? "")
   }
@@ -140,17 +139,17 @@ extension LuaHost {
   /// What `tostring` gives, without calling metamethods.
   private func describeValue(at index: CInt, of L: OpaquePointer) -> String {
     let address = UInt(bitPattern: lua_topointer(L, index))
-    return "\(typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
+    return "\(state.typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
   }
 
   private func stats(_ L: OpaquePointer) throws -> CInt {
     engine.stopOrphans()
-    let statistics = loop.statistics
+    let statistics = host.loop.statistics
     try state.check(clua_try_createtable(L, 0, 7), L)
     let counts = [
       ("turns", statistics.turns), ("calls", statistics.calls), ("watchers", statistics.watchers),
       ("observed", statistics.observedObjects), ("pending", statistics.pending),
-      ("errors", statistics.errors + reportCount),
+      ("errors", statistics.errors + host.reports.count),
     ]
     for (name, count) in counts {
       lua_pushinteger(L, lua_Integer(count))
@@ -166,9 +165,9 @@ extension LuaHost {
     lua_settop(L, 1)
     if lua_type(L, 1) != LUA_TNIL {
       guard lua_type(L, 1) == LUA_TTABLE else {
-        throw badArgument(1, of: "limits", "table expected, got \(typeName(at: 1, of: L))")
+        throw badArgument(1, of: "limits", "table expected, got \(state.typeName(at: 1, of: L))")
       }
-      try forEachEntry(at: 1, of: L) {
+      try state.forEachEntry(at: 1, of: L) {
         let name = lua_type(L, -2) == LUA_TSTRING ? state.text(at: -2, of: L) : "?"
         var isInteger: CInt = 0
         let value = lua_tointegerx(L, -1, &isInteger)

@@ -3,21 +3,21 @@ internal import Lua
 internal import Observables
 
 /// The methods of Swift arrays and sets, and what the prelude makes others from.
-extension LuaHost {
-  var objectFunctions: [(String, ModuleFunction)] {
+final class ObjectFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
     [
-      ("set_object_methods", { host, L in try host.setObjectMethods(L) }),
-      ("assign", { host, L in try host.assignObject(L) }),
-      ("arrange", { host, L in try host.arrange(L) }),
+      ("set_object_methods", setObjectMethods),
+      ("assign", assignObject),
+      ("arrange", arrange),
     ]
   }
 
-  var arrayMethods: [(String, ModuleFunction)] {
+  private var arrayMethods: [(String, ModuleFunction)] {
     [
       (
         "append",
-        { host, L in
-          let array = try host.array(L, "append")
+        { [self] L in
+          let array = try array(L, "append")
           let count = lua_gettop(L)
           let elements =
             try count < 2
@@ -28,32 +28,32 @@ extension LuaHost {
       ),
       (
         "insert",
-        { host, L in
-          let array = try host.array(L, "insert")
-          let index = try host.index(at: 2, of: L, array.valueCount + 1, "insert", array)
+        { [self] L in
+          let array = try array(L, "insert")
+          let index = try index(at: 2, of: L, array.valueCount + 1, "insert", array)
           array.dynamicInsert([try host.objects.element(at: 3, of: L, for: array)], at: index)
           return 0
         }
       ),
       (
         "remove",
-        { host, L in
-          let array = try host.array(L, "remove")
+        { [self] L in
+          let array = try array(L, "remove")
           if lua_type(L, 2) == LUA_TNIL || lua_gettop(L) < 2 {
             if array.valueCount == 0 { return 0 }
             lua_settop(L, 1)
             lua_pushinteger(L, lua_Integer(array.valueCount))
           }
-          let index = try host.index(at: 2, of: L, array.valueCount, "remove", array)
+          let index = try index(at: 2, of: L, array.valueCount, "remove", array)
           try host.objects.push(value: array.dynamicRemove(at: index), to: L)
           return 1
         }
       ),
       (
         "remove_value",
-        { host, L in
-          let array = try host.array(L, "remove_value")
-          let index = try host.place(at: 2, of: L, in: array)
+        { [self] L in
+          let array = try array(L, "remove_value")
+          let index = try place(at: 2, of: L, in: array)
           if let index { _ = array.dynamicRemove(at: index) }
           lua_pushboolean(L, index == nil ? 0 : 1)
           return 1
@@ -61,9 +61,9 @@ extension LuaHost {
       ),
       (
         "index_of",
-        { host, L in
-          let array = try host.array(L, "index_of")
-          if let index = try host.place(at: 2, of: L, in: array) {
+        { [self] L in
+          let array = try array(L, "index_of")
+          if let index = try place(at: 2, of: L, in: array) {
             lua_pushinteger(L, lua_Integer(index) + 1)
           } else {
             lua_pushnil(L)
@@ -73,9 +73,9 @@ extension LuaHost {
       ),
       (
         "replace",
-        { host, L in
-          let array = try host.array(L, "replace")
-          let index = try host.index(at: 2, of: L, array.valueCount, "replace", array)
+        { [self] L in
+          let array = try array(L, "replace")
+          let index = try index(at: 2, of: L, array.valueCount, "replace", array)
           array.dynamicReplace(
             at: index, with: try host.objects.element(at: 3, of: L, for: array))
           return 0
@@ -83,47 +83,47 @@ extension LuaHost {
       ),
       (
         "move",
-        { host, L in
-          let array = try host.array(L, "move")
+        { [self] L in
+          let array = try array(L, "move")
           array.move(
-            from: try host.index(at: 2, of: L, array.valueCount, "move", array),
-            to: try host.index(at: 3, of: L, array.valueCount, "move", array))
+            from: try index(at: 2, of: L, array.valueCount, "move", array),
+            to: try index(at: 3, of: L, array.valueCount, "move", array))
           return 0
         }
       ),
       (
         "swap",
-        { host, L in
-          let array = try host.array(L, "swap")
+        { [self] L in
+          let array = try array(L, "swap")
           array.swapAt(
-            try host.index(at: 2, of: L, array.valueCount, "swap", array),
-            try host.index(at: 3, of: L, array.valueCount, "swap", array))
+            try index(at: 2, of: L, array.valueCount, "swap", array),
+            try index(at: 3, of: L, array.valueCount, "swap", array))
           return 0
         }
       ),
       (
         "reverse",
-        { host, L in
-          try host.array(L, "reverse").reverse()
+        { [self] L in
+          try array(L, "reverse").reverse()
           return 0
         }
       ),
       (
         "clear",
-        { host, L in
-          try host.array(L, "clear").dynamicRemoveAll()
+        { [self] L in
+          try array(L, "clear").dynamicRemoveAll()
           return 0
         }
       ),
     ]
   }
 
-  var setMethods: [(String, ModuleFunction)] {
+  private var setMethods: [(String, ModuleFunction)] {
     [
       (
         "add",
-        { host, L in
-          let set = try host.set(L, "add")
+        { [self] L in
+          let set = try set(L, "add")
           let isNew = set.dynamicInsert(try host.objects.element(at: 2, of: L, for: set))
           lua_pushboolean(L, isNew ? 1 : 0)
           return 1
@@ -131,8 +131,8 @@ extension LuaHost {
       ),
       (
         "remove",
-        { host, L in
-          let set = try host.set(L, "remove")
+        { [self] L in
+          let set = try set(L, "remove")
           let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
           lua_pushboolean(L, member.map { set.dynamicRemove($0) } == true ? 1 : 0)
           return 1
@@ -140,8 +140,8 @@ extension LuaHost {
       ),
       (
         "contains",
-        { host, L in
-          let set = try host.set(L, "contains")
+        { [self] L in
+          let set = try set(L, "contains")
           let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
           lua_pushboolean(L, member.map { set.dynamicContains($0) } == true ? 1 : 0)
           return 1
@@ -149,15 +149,15 @@ extension LuaHost {
       ),
       (
         "clear",
-        { host, L in
-          try host.set(L, "clear").dynamicRemoveAll()
+        { [self] L in
+          try set(L, "clear").dynamicRemoveAll()
           return 0
         }
       ),
       (
         "key_of",
-        { host, L in
-          let set = try host.set(L, "key_of")
+        { [self] L in
+          let set = try set(L, "key_of")
           let member = try host.objects.element(at: 2, of: L, for: set)
           try host.state.push(text: set.dynamicName(of: member), to: L)
           return 1
@@ -165,8 +165,8 @@ extension LuaHost {
       ),
       (
         "object_for",
-        { host, L in
-          let set = try host.set(L, "object_for")
+        { [self] L in
+          let set = try set(L, "object_for")
           let name = lua_type(L, 2) == LUA_TSTRING ? host.state.text(at: 2, of: L) : ""
           try host.objects.push(value: set.dynamicObject(named: name), to: L)
           return 1
@@ -175,18 +175,23 @@ extension LuaHost {
     ]
   }
 
+  /// The names of the methods of arrays, or of those of sets.
+  func methodNames(isArray: Bool) -> [String] { (isArray ? arrayMethods : setMethods).map(\.0) }
+
+  override func end() { (host.objects.arrayMethods, host.objects.setMethods) = (nil, nil) }
+
   // MARK: Arguments
 
   private func array(_ L: OpaquePointer, _ method: String) throws -> any DynamicArray {
-    if let array = objects.array(at: 1, of: L) { return array }
+    if let array = host.objects.array(at: 1, of: L) { return array }
     throw badArgument(
-      1, of: method, "array expected, got \(typeName(at: 1, of: L)); call it with ':'")
+      1, of: method, "array expected, got \(state.typeName(at: 1, of: L)); call it with ':'")
   }
 
   private func set(_ L: OpaquePointer, _ method: String) throws -> any DynamicSet {
-    if let set = objects.set(at: 1, of: L) { return set }
+    if let set = host.objects.set(at: 1, of: L) { return set }
     throw badArgument(
-      1, of: method, "set expected, got \(typeName(at: 1, of: L)); call it with ':'")
+      1, of: method, "set expected, got \(state.typeName(at: 1, of: L)); call it with ':'")
   }
 
   /// The index, from 0, that the position at an index of the stack means.
@@ -197,7 +202,7 @@ extension LuaHost {
     let position = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &isInteger) : 0
     if isInteger == 0 {
       throw badArgument(
-        Int(index) - 1, of: method, "position expected, got \(typeName(at: index, of: L))")
+        Int(index) - 1, of: method, "position expected, got \(state.typeName(at: index, of: L))")
     }
     guard position >= 1, position <= last else {
       let count = array.valueCount
@@ -213,7 +218,9 @@ extension LuaHost {
   private func place(
     at index: CInt, of L: OpaquePointer, in array: any DynamicArray
   ) throws -> Int? {
-    guard let value = try objects.elementIfFitting(at: index, of: L, for: array) else { return nil }
+    guard let value = try host.objects.elementIfFitting(at: index, of: L, for: array) else {
+      return nil
+    }
     return array.dynamicIndex(of: value)
   }
 
@@ -242,17 +249,18 @@ extension LuaHost {
   /// assign(collection, entries): makes it equal to a plain table, a list where it is no
   /// dictionary.
   private func assignObject(_ L: OpaquePointer) throws -> CInt {
-    guard let collection = objects.collection(at: 1, of: L), lua_type(L, 2) == LUA_TTABLE else {
-      throw badArgument(1, of: "assign", "collection expected, got \(typeName(at: 1, of: L))")
+    guard let collection = host.objects.collection(at: 1, of: L), lua_type(L, 2) == LUA_TTABLE
+    else {
+      throw badArgument(1, of: "assign", "collection expected, got \(state.typeName(at: 1, of: L))")
     }
     lua_settop(L, 2)
     if case .dictionary(let dictionary) = collection {
       var entries: [(key: Any, value: Any)] = []
-      try forEachEntry(at: 2, of: L) {
+      try state.forEachEntry(at: 2, of: L) {
         entries.append(
           (
-            key: try objects.key(at: -2, of: L, for: dictionary),
-            value: try objects.element(at: -1, of: L, for: dictionary)
+            key: try host.objects.key(at: -2, of: L, for: dictionary),
+            value: try host.objects.element(at: -1, of: L, for: dictionary)
           ))
       }
       dictionary.dynamicAssign(entries)
@@ -262,7 +270,7 @@ extension LuaHost {
     for position in 0..<clua_rawlen(L, 2) {
       lua_pushinteger(L, lua_Integer(position + 1))
       clua_rawget(L, 2)
-      elements.append(try objects.element(at: 3, of: L, for: collection.base))
+      elements.append(try host.objects.element(at: 3, of: L, for: collection.base))
       clua_pop(L, 1)
     }
     if case .array(let array) = collection { array.dynamicSet(elements) }
@@ -275,12 +283,12 @@ extension LuaHost {
     lua_settop(L, 2)
     for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {
       for (name, function) in methods {
-        try push(function, to: L)
+        try calls.push(function, to: L)
         try state.check(clua_try_setfield(L, table, name, name.utf8.count), L)
       }
     }
-    objects.arrayMethods = LuaTable(pin: try state.pin(at: 1, of: L))
-    objects.setMethods = LuaTable(pin: try state.pin(at: 2, of: L))
+    host.objects.arrayMethods = LuaTable(pin: try state.pin(at: 1, of: L))
+    host.objects.setMethods = LuaTable(pin: try state.pin(at: 2, of: L))
     return 0
   }
 }

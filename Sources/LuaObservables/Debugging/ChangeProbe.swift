@@ -1,0 +1,42 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Shows a write where it happens (W3).
+final class ChangeProbe: Receiver {
+  // Not retained: the host owns this, with its module.
+  unowned(unsafe) private let host: LuaHost
+
+  init(_ host: LuaHost) {
+    self.host = host
+    super.init()
+  }
+
+  override func save(_ change: Change) -> AnyObject? { host.receiver.saved(.written(change)) }
+
+  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+    let state = host.state
+    let L = state.pointer
+    let saved = host.receiver.saved(change)
+    guard lua_checkstack(L, 24) != 0 else { return }
+    func text(_ value: LuaValue) -> String {
+      guard (try? state.push(value, to: L)) != nil else { return "?" }
+      defer { clua_pop(L, 1) }
+      if lua_type(L, -1) == LUA_TSTRING { return "\"\(state.text(at: -1, of: L))\"" }
+      guard clua_try_tostring(L, -1) == LUA_OK else {
+        clua_pop(L, 1)
+        return "?"
+      }
+      defer { clua_pop(L, 1) }
+      return state.text(at: -1, of: L)
+    }
+    var lines = [
+      "\(host.programName): break on change of '\(path)'",
+      "  key \(text(saved.key)): \(text(saved.old)) -> \(text(saved.new))",
+    ]
+    if clua_try_traceback(L, 0) == LUA_OK { lines.append(state.text(at: -1, of: L)) }
+    clua_pop(L, 1)
+    writeError(lines.joined(separator: "\n") + "\n")
+    host.module.debugging.openPrompt(L)
+  }
+}

@@ -1,0 +1,31 @@
+internal import Lua
+internal import Observables
+
+/// An edit as scripts are told it.
+struct ScriptEdit {
+  let kind: String
+  let at: LuaValue
+  let from: LuaValue
+  let old: LuaValue
+  let new: LuaValue
+
+  /// What a watcher of a list in Swift is told: positions count from 0.
+  var listEdit: CollectionEdit<LuaValue>? {
+    guard case .integer(let at) = at else { return nil }
+    let position = Int(at) - 1
+    switch kind {
+    case "insert": return .insert(new, at: position)
+    case "remove": return .remove(old, at: position)
+    case "replace": return .replace(old, with: new, at: position)
+    default:
+      guard case .integer(let from) = from else { return nil }
+      return .move(new, from: Int(from) - 1, at: position)
+    }
+  }
+
+  /// What a watcher of a map in Swift is told.
+  var keyedEdit: KeyedEdit<LuaValue, LuaValue>? {
+    func value(_ value: LuaValue) -> LuaValue? { value == .nil ? Optional.none : value }
+    return KeyedEdit(key: at, old: value(old), new: value(new))
+  }
+}

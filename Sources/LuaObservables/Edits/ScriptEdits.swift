@@ -1,0 +1,113 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What watchers are told that read edits (C10): lists of {kind, at, from, old, new}.
+struct ScriptEdits {
+  // Not retained: made of the host for one question.
+  private let reference: Unmanaged<LuaHost>
+  var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+  var state: LuaState { host.state }
+  private var observed: ObservedObjects { ObservedObjects(host) }
+
+  init(_ host: LuaHost) { reference = .passUnretained(host) }
+
+  /// Pushes the edits since the last call of the watcher. [-0, +1, -]
+  func push(for watcher: WatcherRef, to L: OpaquePointer) throws(LuaError) {
+    let result = host.engine.takeEdits(of: watcher) { node, since in
+      Result { () throws(LuaError) in
+        // All that is there includes what has just come.
+        if watcher.script.pointee.tellsAll {
+          watcher.script.pointee.tellsAll = false
+          try pushInserts(of: node, to: L)
+        } else {
+          try pushEdits(of: node, since: since, to: L)
+        }
+      }
+    }
+    if let result { return try result.get() }
+    try state.check(clua_try_createtable(L, 0, 0), L)
+  }
+
+  /// Pushes what happened to an observed object since a position of its journal. [-0, +1, -]
+  func pushEdits(of node: NodeRef, since position: Int, to L: OpaquePointer) throws(LuaError) {
+    if observed.isTable(node) {
+      try pushTableEdits(of: node, since: position, to: L)
+    } else {
+      try pushCollectionEdits(of: node, since: position, to: L)
+    }
+  }
+
+  /// Pushes an insertion for each element that is there. [-0, +1, -]
+  func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+    guard observed.isTable(node) else { return try pushCollectionInserts(of: node, to: L) }
+    try state.check(clua_try_createtable(L, 0, 0), L)
+    let list = lua_gettop(L)
+    observed.push(node, to: L)
+    guard lua_type(L, -1) == LUA_TTABLE else { return lua_settop(L, list) }
+    var count: lua_Integer = 0
+    // The list part comes first, in order: each position is right when its turn comes.
+    do {
+      try state.forEachEntry(at: list + 1, of: L) {
+        let key = lua_gettop(L) - 1
+        // Lazy keys are no elements, valid or not (C13).
+        if clua_node_islazy(L, TableKind.table(node), key) { return }
+        try pushEdit("insert", to: L) { _ in }
+        for (field, index) in [("at", key), ("new", key + 1)] {
+          lua_pushvalue(L, index)
+          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+        }
+        count += 1
+        try add(count, to: list, L)
+      }
+    } catch {
+      throw error as? LuaError ?? LuaError("\(error)")
+    }
+    lua_settop(L, list)
+  }
+
+  /// Pushes one edit, whose other fields `fill` sets. [-0, +1, -]
+  func pushEdit(
+    _ kind: String, to L: OpaquePointer, _ fill: (OpaquePointer) throws(LuaError) -> Void
+  ) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 4), L)
+    try state.push(text: kind, to: L)
+    try state.check(clua_try_setfield(L, -2, "kind", 4), L)
+    try fill(L)
+  }
+
+  /// Pops an edit into the list at `list`. [-1, +0, -]
+  func add(_ position: lua_Integer, to list: CInt, _ L: OpaquePointer) throws(LuaError) {
+    lua_pushinteger(L, position)
+    clua_insert(L, -2)
+    try state.check(clua_try_rawset(L, list), L)
+  }
+
+  /// What a script would be told by what `push` pushes; nothing where there is no memory for it.
+  func edits(_ push: (OpaquePointer) throws(LuaError) -> Void) -> [ScriptEdit] {
+    let result = try? state.withStack { L throws(LuaError) in
+      try push(L)
+      var edits: [ScriptEdit] = []
+      let list = lua_gettop(L)
+      guard lua_type(L, list) == LUA_TTABLE else { return edits }
+      func field(_ name: String) throws(LuaError) -> LuaValue {
+        try state.check(clua_try_getfield(L, -1, name, name.utf8.count), L)
+        defer { clua_pop(L, 1) }
+        return try state.value(at: -1, of: L)
+      }
+      for index in 0..<clua_rawlen(L, list) {
+        lua_rawgeti(L, list, lua_Integer(index + 1))
+        try state.check(clua_try_getfield(L, -1, "kind", 4), L)
+        let kind = state.text(at: -1, of: L)
+        clua_pop(L, 1)
+        edits.append(
+          ScriptEdit(
+            kind: kind, at: try field("at"), from: try field("from"), old: try field("old"),
+            new: try field("new")))
+        clua_pop(L, 1)
+      }
+      return edits
+    }
+    return result ?? []
+  }
+}

@@ -1,0 +1,34 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What lazy properties tell of themselves for `obs.graph`.
+extension ScriptLazies {
+  /// What the declaration of a lazy property says it depends on; objects that nobody observes stay
+  /// so.
+  func declaredDependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
+    let L = state.pointer
+    guard lua_checkstack(L, 16) != 0 else { return [] }
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    clua_lazy_pushdeclaration(L, lazy.number)
+    guard lua_type(L, -1) == LUA_TTABLE, (try? state.push(text: "deps", to: L)) != nil,
+      clua_rawget(L, -2) == LUA_TTABLE
+    else { return [] }
+    var dependencies: [DeclaredDependency] = []
+    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L, height + 2)), by: 1) {
+      defer { lua_settop(L, height + 2) }
+      let isForeign = lua_rawgeti(L, height + 2, position) == LUA_TTABLE
+      if isForeign {
+        lua_rawgeti(L, -1, 1)
+        lua_rawgeti(L, -2, 2)
+      }
+      guard let path = try? arguments.path(at: -1, of: L, "graph", argument: 3) else { continue }
+      dependencies.append(
+        .init(
+          path: path, root: isForeign ? host.tables.knownNode(at: height + 4, of: L) : nil,
+          isForeign: isForeign))
+    }
+    return dependencies
+  }
+}

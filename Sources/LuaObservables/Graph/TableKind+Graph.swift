@@ -1,0 +1,69 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What tables tell of themselves for `obs.graph`.
+extension TableKind {
+  /// What a table is called: the name of its model or metatable, or what kind of collection it is.
+  func tableTitle(of node: NodeRef) -> String {
+    switch clua_node_kind(TableKind.table(node)) {
+    case CLUA_KIND_ARRAY: "array"
+    case CLUA_KIND_SET: "set"
+    case CLUA_KIND_DICTIONARY: "dictionary"
+    default: className(of: node) ?? "table"
+    }
+  }
+
+  /// The name of the model or metatable of a plain table, if that has one.
+  func className(of node: NodeRef) -> String? {
+    let L = state.pointer
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    guard lua_checkstack(L, 12) != 0 else { return nil }
+    clua_node_pushtable(L, TableKind.table(node))
+    guard lua_type(L, -1) == LUA_TTABLE, clua_getmetatable(L, -1),
+      lua_type(L, -1) == LUA_TTABLE, (try? state.push(text: "__name", to: L)) != nil,
+      clua_rawget(L, -2) == LUA_TSTRING
+    else { return nil }
+    return state.text(at: -1, of: L)
+  }
+
+  /// The observed objects among what a table stores, at one key or, in the slot of `*`, at any.
+  func observedObjects(at slot: SlotRef) -> [(key: String?, node: NodeRef)] {
+    let L = state.pointer
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    let table = TableKind.table(slot.pointee.node)
+    guard lua_checkstack(L, 12) != 0 else { return [] }
+    clua_node_pushtable(L, table)
+    guard lua_type(L, -1) == LUA_TTABLE else { return [] }
+    guard slot.pointee.isEvery else {
+      clua_node_pushkey(
+        L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+      clua_rawget(L, height + 1)
+      return knownNode(at: -1, of: L).map { [(nil, $0)] } ?? []
+    }
+    var found: [(key: String?, node: NodeRef)] = []
+    let isSet = clua_node_kind(table) == CLUA_KIND_SET
+    try? state.forEachEntry(at: height + 1, of: L) {
+      if let node = knownNode(at: isSet ? -2 : -1, of: L) {
+        found.append((isSet ? nil : state.keyName(at: -2, of: L), node))
+      }
+    }
+    return found
+  }
+
+  /// Where the value at an index is observed, if it is.
+  func knownNode(at index: CInt, of L: OpaquePointer) -> NodeRef? {
+    switch lua_type(L, index) {
+    case LUA_TTABLE:
+      guard let node = clua_node_at(L, index), let owner = clua_node_owner(node) else { return nil }
+      return owner.assumingMemoryBound(to: Node.self)
+    case LUA_TUSERDATA:
+      return (host.objects.object(at: index, of: L) as? any KeyPathObservable)?.currentNode(
+        in: engine)
+    default:
+      return nil
+    }
+  }
+}

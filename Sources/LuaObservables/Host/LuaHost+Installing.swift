@@ -1,0 +1,63 @@
+internal import CLua
+package import Lua
+internal import Observables
+
+/// Setting up the state: what C asks of the host, and what scripts find.
+extension LuaHost {
+  /// Replaces the base functions that could tell an observed table from a plain one, and offers the
+  /// module `obs`.
+  ///
+  /// To be called when the libraries are open and before any script runs.
+  package func install() throws(LuaError) {
+    try state.withStack { L throws(LuaError) in
+      var observation = clua_observation(
+        context: Unmanaged.passUnretained(self).toOpaque(),
+        written: { context, L, write in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.tables.written(L!, write!)
+          }
+        },
+        ended: { context, L, node, owner in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.receiver.tableEnded(L!, owner)
+          }
+        },
+        revived: { context, L, node in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.receiver.tableRevived(L!, node!)
+          }
+        },
+        armings: engine.armings,
+        compute: { context, L, slot in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.lazies.compute(L!, slot!)
+          }
+        },
+        evaluated: { evaluation in
+          Unmanaged<ScriptLazies>.fromOpaque(evaluation!.pointee.context)._withUnsafeGuaranteedRef {
+            $0.evaluated(evaluation!)
+          }
+        },
+        assign: { context, L, slot, isInvalid in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.lazies.assign(L!, slot!, isInvalid: isInvalid)
+          }
+        },
+        read: { context, L, table, slot, reading in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.lazies.noteRead(L!, table!, slot, clua_reading(UInt32(reading)))
+          }
+        },
+        stamp: engine.trackingStamp)
+      try state.check(clua_try_observation_install(L, &observation), L)
+      try state.check(clua_try_watchyields(L), L)
+      lazies.install(L)
+      try anchors.install(state, L)
+      try paths.install(state, L)
+      try sources.install(state, L)
+      try objects.install(L)
+      try module.watchers.installHandles(L)
+      try module.install(L)
+    }
+  }
+}

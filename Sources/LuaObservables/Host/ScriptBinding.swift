@@ -1,0 +1,42 @@
+internal import CLua
+internal import Lua
+
+/// Keeps keys of a table and properties of a model equal.
+///
+/// Ends with `stop()`, when table or model is gone, or with the host. Dropping it ends nothing
+/// (L1). Confined to the loop's thread.
+public final class ScriptBinding {
+  private let watcher: LuaUserdata
+
+  init(_ watcher: LuaUserdata) { self.watcher = watcher }
+
+  /// Values still go over.
+  public var isActive: Bool {
+    let value = try? withWatcher { state, L throws(LuaError) in
+      try state.check(clua_try_getfield(L, -1, "active", 6), L)
+      return lua_toboolean(L, -1) != 0
+    }
+    return value ?? false
+  }
+
+  /// Ends it; the values stay as they are.
+  ///
+  /// Harmless when it has ended.
+  public func stop() {
+    _ = try? withWatcher { state, L throws(LuaError) in
+      try state.check(clua_try_getfield(L, -1, "stop", 4), L)
+      lua_pushvalue(L, -2)
+      try state.check(clua_tracedcall(L, 1, 0), L)
+    }
+  }
+
+  private func withWatcher<Result>(
+    _ body: (LuaState, OpaquePointer) throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    let state = try watcher.pin.state
+    return try state.withStack { L throws(LuaError) in
+      try state.push(watcher.pin, to: L)
+      return try body(state, L)
+    }
+  }
+}

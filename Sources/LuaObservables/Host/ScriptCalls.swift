@@ -1,0 +1,85 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// A function that is written in Swift: its arguments are on the stack from index 1, and it returns
+/// how many results it pushed.
+typealias ModuleFunction = (OpaquePointer) throws -> CInt
+
+/// The calls by which scripts enter Swift: the coroutine that one comes from, and the write that it
+/// tells of.
+///
+/// A call that comes inside another one puts both back when it is over.
+final class ScriptCalls {
+  private let state: LuaState
+  /// The write that Lua is at, if it is one that somebody hears.
+  @exclusivity(unchecked) private var writing: UnsafePointer<clua_write>?
+  /// The call that the stack places of this write belong to: scripts that run meanwhile have
+  /// others.
+  @exclusivity(unchecked) private var frame: UnsafeRawPointer?
+
+  init(_ state: LuaState) { self.state = state }
+
+  /// Runs what a C function asks for, as something that happens in the coroutine `L`, at a write or
+  /// at none.
+  @inline(__always)
+  func entered<Result, Failure: Error>(
+    _ L: OpaquePointer, at write: UnsafePointer<clua_write>? = nil,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let outer = (state.pointer, writing, frame)
+    (state.pointer, writing) = (L, write)
+    if write != nil { frame = clua_frame(L) }
+    defer { (state.pointer, writing, frame) = outer }
+    return try body()
+  }
+
+  /// Where on the stack the table is whose write is under way; nil where none of this table is.
+  func place(of table: OpaquePointer, _ L: OpaquePointer) -> CInt? {
+    guard let writing, writing.pointee.node == table, frame == clua_frame(L) else { return nil }
+    return writing.pointee.table
+  }
+
+  /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is
+  /// over.
+  @inline(__always)
+  func call(_ L: OpaquePointer, _ body: () throws -> CInt) -> CInt {
+    entered(L) {
+      let height = lua_gettop(L)
+      do {
+        return try body()
+      } catch {
+        lua_settop(L, height)
+        state.pushError(error, to: L)
+        return CInt(CLUA_RAISE)
+      }
+    }
+  }
+
+  /// What a function holds; Lua owns it.
+  private final class Entry {
+    // Not retained: the host owns it, and the state ends with the host.
+    unowned(unsafe) let calls: ScriptCalls
+    let function: ModuleFunction
+
+    init(_ calls: ScriptCalls, _ function: @escaping ModuleFunction) {
+      (self.calls, self.function) = (calls, function)
+    }
+  }
+
+  /// Pushes a Lua function that calls `function`. [-0, +1, -]
+  func push(_ function: @escaping ModuleFunction, to L: OpaquePointer) throws(LuaError) {
+    let entry = Unmanaged.passRetained(Entry(self, function))
+    let status = clua_try_pushfunction(
+      L,
+      { L, context in
+        Unmanaged<Entry>.fromOpaque(context!)._withUnsafeGuaranteedRef { entry in
+          entry.calls.call(L!) { () throws in try entry.function(L!) }
+        }
+      }, entry.toOpaque(), { Unmanaged<Entry>.fromOpaque($0!).release() })
+    guard status == LUA_OK else {
+      entry.release()
+      throw state.takeError(status, L)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Functions of the host program, and classes of them.
+extension HostObjects {
+  /// Pushes a function for scripts; errors know it by `title`. [-0, +1, -]
+  func push(_ function: Function, named title: String, to L: OpaquePointer) throws(LuaError) {
+    if function.isAsync {
+      try host.module.tasks.push(title, to: L) { [self] L in
+        try result(of: function, title, L) as? any PendingResult
+      }
+    } else {
+      try host.calls.push(
+        { [self] L in try push(result: result(of: function, title, L), to: L) }, to: L)
+    }
+  }
+
+  private func result(of function: Function, _ title: String, _ L: OpaquePointer) throws -> Any? {
+    var arguments = ScriptArguments(self, L, title, after: 0)
+    return try function.call(&arguments)
+  }
+
+  /// Pushes the table of a class. [-0, +1, -]
+  ///
+  /// It is an empty one in front of that of its members, as each assignment to it has to be
+  /// refused.
+  func push(
+    _ members: ScriptFunctions, named name: String, to L: OpaquePointer
+  ) throws(LuaError) {
+    let (frame, names) = (LuaFrame(host.state, L), members.names)
+    try frame.pushTable()
+    try frame.pushTable(fields: names.count)
+    for function in members.functions {
+      try push(function, named: "\(name).\(function.name)", to: L)
+      try frame.setField(function.name)
+    }
+    for constant in members.constants {
+      try push(value: constant.value, to: L)
+      try frame.setField(constant.name)
+    }
+    try frame.pushTable(fields: 1)
+    try host.calls.push({ [self] L in throw unknownMember(of: name, names, L) }, to: L)
+    try frame.setField("__index")
+    lua_setmetatable(L, -2)
+    let table = LuaTable(pin: try host.state.pin(at: -1, of: L))
+    try frame.pushTable(fields: 4)
+    clua_insert(L, -2)
+    try frame.setField("__index")
+    try host.calls.push({ [self] L in throw unassignable(of: name, names, L) }, to: L)
+    try frame.setField("__newindex")
+    try host.calls.push({ [self] L in try pairs(names, of: table, L) }, to: L)
+    try frame.setField("__pairs")
+    lua_pushboolean(L, 0)
+    try frame.setField("__metatable")
+    lua_setmetatable(L, -2)
+  }
+
+  /// `pairs(class)`: its members, without the table that holds them.
+  private func pairs(_ names: [String], of table: LuaTable, _ L: OpaquePointer) throws -> CInt {
+    var next = names.startIndex
+    try host.calls.push(
+      { [self] L in
+        try host.state.push(table.pin, to: L)
+        while next < names.endIndex {
+          try host.state.push(text: names[next], to: L)
+          next += 1
+          lua_pushvalue(L, -1)
+          // A constant that is nil is no entry.
+          if lua_rawget(L, -3) != LUA_TNIL { return 2 }
+          clua_pop(L, 2)
+        }
+        lua_pushnil(L)
+        return 1
+      }, to: L)
+    return 1
+  }
+
+  private func unknownMember(
+    of type: String, _ names: [String], _ L: OpaquePointer
+  ) -> LuaError {
+    let name = host.state.keyName(at: 2, of: L)
+    let nearest = nearestName(to: name, among: names)
+    return LuaError(
+      "\(type) has no member '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+  }
+
+  private func unassignable(
+    of type: String, _ names: [String], _ L: OpaquePointer
+  ) -> LuaError {
+    if lua_type(L, 2) == LUA_TSTRING, names.contains(host.state.text(at: 2, of: L)) {
+      return LuaError(
+        "'\(host.state.text(at: 2, of: L))' is a member of \(type), and cannot be assigned")
+    }
+    let unknown = unknownMember(of: type, names, L)
+    return LuaError(unknown.message + "; nothing can be assigned")
+  }
+}

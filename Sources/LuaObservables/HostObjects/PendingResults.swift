@@ -1,0 +1,110 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// A task of a script that waits for a result.
+private struct PendingCall {
+  let operation: Task<Void, Never>
+  /// Wakes the task.
+  let wake: LuaFunction
+  let finish: (any Sendable) throws -> Any?
+}
+
+/// Results that tasks of scripts wait for.
+final class PendingResults: ModuleSlice {
+  /// Where operations run; nil for the pool that all tasks share.
+  var executor: (any TaskExecutor)?
+  /// The function of the prelude that makes a function wait; there with the module.
+  private var awaiting: LuaFunction?
+  private var waiting: [Int: PendingCall] = [:]
+  private var lastNumber = 0
+
+  override func preludeDidRun(_ core: CInt, _ L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_getfield(L, core, "awaiting", 8), L)
+    awaiting = LuaFunction(pin: try state.pin(at: -1, of: L))
+    clua_pop(L, 1)
+  }
+
+  override func end() {
+    for number in waiting.keys { drop(number)?.cancel() }
+    awaiting = nil
+  }
+
+  /// Pushes a function by which tasks wait for the result that `start` gives. [-0, +1, -]
+  func push(
+    _ name: String, to L: OpaquePointer,
+    _ start: @escaping (OpaquePointer) throws -> (any PendingResult)?
+  ) throws(LuaError) {
+    if awaiting == nil {
+      _ = try host.module.load(L)
+      clua_pop(L, 1)
+    }
+    guard let awaiting else { throw LuaError("the module 'obs' is not complete") }
+    try state.push(awaiting.pin, to: L)
+    try state.push(text: "'\(name)'", to: L)
+    try calls.push(
+      { [self] L in
+        // What wakes the task comes before the arguments.
+        let wake = LuaFunction(pin: try state.pin(at: 1, of: L))
+        clua_remove(L, 1)
+        guard let result = try start(L) else { throw LuaError("'\(name)' gave no result") }
+        let number = begin(result, wake)
+        try calls.push(
+          { [self] _ in
+            drop(number)?.cancel()
+            return 0
+          }, to: L)
+        return 1
+      }, to: L)
+    try state.check(clua_tracedcall(L, 2, 1), L)
+  }
+
+  private func begin(_ result: any PendingResult, _ wake: LuaFunction) -> Int {
+    lastNumber += 1
+    let (number, operation, inbox, reference) = (
+      lastNumber, result.operation, host.loop.inbox, host.reference
+    )
+    let task = Task(executorPreference: executor) {
+      let outcome: Result<any Sendable, any Error>
+      do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
+      // Nobody waits for what was cancelled.
+      if !Task.isCancelled { inbox.post { reference.host?.module.tasks.arrived(number, outcome) } }
+    }
+    waiting[number] = PendingCall(operation: task, wake: wake, finish: result.finish)
+    // The loop goes on as long as somebody waits.
+    host.loop.retain()
+    return number
+  }
+
+  /// Nobody waits for it any longer; nil where that was so before.
+  private func drop(_ number: Int) -> Task<Void, Never>? {
+    guard let call = waiting.removeValue(forKey: number) else { return nil }
+    host.loop.release()
+    return call.operation
+  }
+
+  private func arrived(_ number: Int, _ outcome: Result<any Sendable, any Error>) {
+    guard !host.isClosed, let call = waiting[number] else { return }
+    _ = drop(number)
+    do {
+      try state.withStack { L throws(LuaError) in
+        try state.push(call.wake.pin, to: L)
+        let height = lua_gettop(L)
+        lua_pushboolean(L, 1)
+        var count: CInt = 1
+        do {
+          count += try host.objects.push(result: call.finish(try outcome.get()), to: L)
+        } catch {
+          lua_settop(L, height)
+          lua_pushboolean(L, 0)
+          state.pushError(error, to: L)
+          count = 2
+        }
+        try state.check(clua_tracedcall(L, count, 0), L)
+      }
+    } catch {
+      host.reports.report(error, .task, name: "task", site: "")
+    }
+    host.recorder?.drain()
+  }
+}

@@ -1,0 +1,94 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What C asks of lazy keys: that one is brought up to date, assigned, or was read.
+extension ScriptLazies {
+  /// A script reads a lazy key that is invalid; false with the error pushed.
+  func compute(_ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
+    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    return calls.entered(L) {
+      // What was declared anew while it waited is another one.
+      var last: UInt64?
+      while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
+        last = lazy.pointee.id
+        if engine.settle(lazy) { return true }
+      }
+      guard let lazy = slot.pointee.lazy else { return true }
+      pushError(of: lazy, to: L)
+      return false
+    }
+  }
+
+  /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
+  func pushError(of lazy: WatcherRef, to L: OpaquePointer) {
+    if let error = engine.cycleError(of: lazy) {
+      state.pushError(error, to: L)
+    } else {
+      clua_lazy_pusherror(L, lazy.number, true)
+    }
+  }
+
+  /// A script assigns a lazy key: the value is on top of the stack. [-1, +0, -]
+  func assign(
+    _ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
+  ) {
+    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    guard let lazy = slot.pointee.lazy else { return clua_pop(L, 1) }
+    calls.entered(L) {
+      if isInvalid {
+        clua_pop(L, 1)
+        return engine.invalidate(explicitly: lazy, by: change(at: slot))
+      }
+      engine.willAssign(lazy)
+      let computation: Computation
+      switch clua_lazy_assign(L, lazy.number, lazy.comparison) {
+      case CLUA_COMPUTED_SAME: computation = .same
+      case CLUA_COMPUTED_RESTORED: computation = .restored
+      default:
+        keepBase(of: lazy)
+        computation = .changed
+      }
+      engine.overridden(lazy, computation, by: change(at: slot))
+    }
+  }
+
+  /// A tracked getter read something of a table: the key is on top of the stack, nil for the whole.
+  /// [-1, +0, -]
+  func noteRead(
+    _ L: OpaquePointer, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
+    _ reading: clua_reading
+  ) {
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height - 1) }
+    if let slot {
+      return engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
+    }
+    if !host.isClosed { calls.entered(L) { noteRead(L, table, reading, keyAt: height) } }
+  }
+
+  /// The same where the key has no slot yet, or there is none.
+  private func noteRead(
+    _ L: OpaquePointer, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
+  ) {
+    let root = host.tables.node(of: table)
+    // What the model of an instance declares is there before it is read: declaring it changes it.
+    if reading == CLUA_READ_KEY { host.tables.declare(forKeyAt: height, of: table, L) }
+    // Without memory the read is not noticed; the allocation that failed is reported where it
+    // matters.
+    let made =
+      reading == CLUA_READ_KEY
+      ? try? host.tables.slot(forKeyAt: height, of: root, L)
+      : try? host.tables.everySlot(of: root, L)
+    guard let made else { return }
+    engine.noteRead(made, reading == CLUA_READ_COUNT ? .count : .value)
+    if !made.isLinked { engine.settleWhenIdle(root) }
+  }
+
+  /// A change that has no values.
+  func change(at slot: SlotRef) -> Change {
+    let node = slot.pointee.node
+    return Change(
+      node: node, slot: slot, every: node.pointee.every, isSame: false, values: nil)
+  }
+}

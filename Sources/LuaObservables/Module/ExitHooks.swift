@@ -1,0 +1,37 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What scripts want called when the program ends.
+final class ExitHooks: ModuleSlice {
+  private var hooks: [(function: LuaFunction, site: String)] = []
+
+  override var functions: [(String, ModuleFunction)] {
+    [
+      ("on_exit", add),
+      (
+        "run_exit_hooks",
+        { [self] _ in
+          run(); return 0
+        }
+      ),
+    ]
+  }
+
+  override func end() { hooks = [] }
+
+  private func add(_ L: OpaquePointer) throws -> CInt {
+    try arguments.checkFunction(at: 1, of: L, "on_exit")
+    let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
+    hooks.append((hook, host.sources.text(host.sources.current(L))))
+    return 0
+  }
+
+  /// Calls the hooks, once each, in the order of registration.
+  func run() {
+    while !hooks.isEmpty, !clua_ishurried() {
+      let (hook, site) = hooks.removeFirst()
+      host.reports.run(hook, .exit, name: "on_exit", site: site)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+internal import Lua
+internal import Observables
+
+/// A slice of the module `obs`: functions of one concern, and the state that belongs to them.
+///
+/// The module of the host owns it, and so do its functions, which Lua owns until the state closes.
+class ModuleSlice {
+  // Not retained: the host owns its module.
+  private let reference: Unmanaged<LuaHost>
+  final let state: LuaState
+  final let engine: Engine
+  final let calls: ScriptCalls
+
+  init(_ host: LuaHost) {
+    reference = .passUnretained(host)
+    (state, engine, calls) = (host.state, host.engine, host.calls)
+  }
+
+  final var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+  final var arguments: Arguments { Arguments(host) }
+  final var observed: ObservedObjects { ObservedObjects(host) }
+
+  /// What the prelude calls under these names.
+  var functions: [(String, ModuleFunction)] { [] }
+
+  /// Sets what else the prelude is given, in the table on top of the stack. [-0, +0, -]
+  func complete(_ L: OpaquePointer) throws(LuaError) {}
+
+  /// The prelude has run, and left what Swift needs of it in the table at `core`. [-0, +0, -]
+  func preludeDidRun(_ core: CInt, _ L: OpaquePointer) throws(LuaError) {}
+
+  /// The host closes.
+  func end() {}
+}

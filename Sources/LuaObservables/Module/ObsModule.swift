@@ -1,0 +1,149 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The module `obs` of a host: made of its slices, and of a prelude in Lua, once a script asks for
+/// it.
+final class ObsModule {
+  private let state: LuaState
+  private let calls: ScriptCalls
+
+  let reports: ErrorReports
+  let debugging: DebuggingFunctions
+  let inspection: InspectionFunctions
+  let observing: ObservingFunctions
+  let watchers: WatcherFunctions
+  let timers: TimerFunctions
+  let tasks: PendingResults
+  let scopes: ScopeFunctions
+  let exitHooks: ExitHooks
+  let objects: ObjectFunctions
+  private let slices: [ModuleSlice]
+
+  /// Told when the module was asked for first.
+  var didLoad: (() -> Void)?
+  /// What `require` gives, once somebody asked for it.
+  private var table: LuaTable?
+  /// Registry reference of what the prelude has for global variables; 0 where it has those of
+  /// scripts.
+  private var preludeGlobals: CInt = 0
+
+  init(_ host: LuaHost) {
+    (state, calls) = (host.state, host.calls)
+    reports = ErrorReports(host)
+    debugging = DebuggingFunctions(host)
+    inspection = InspectionFunctions(host)
+    observing = ObservingFunctions(host)
+    watchers = WatcherFunctions(host)
+    timers = TimerFunctions(host)
+    tasks = PendingResults(host)
+    scopes = ScopeFunctions(host)
+    exitHooks = ExitHooks(host)
+    objects = ObjectFunctions(host)
+    slices = [
+      timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
+      objects,
+      RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
+      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
+    ]
+  }
+
+  /// The host closes.
+  func end() {
+    for slice in slices { slice.end() }
+    table = nil
+  }
+
+  /// Takes these libraries from scripts; the prelude keeps them.
+  func withdraw(_ libraries: LuaLibraries, _ L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_withdrawlibs(L, libraries.rawValue, &preludeGlobals), L)
+  }
+
+  /// Offers the module: `require "obs"` runs the prelude, once.
+  func install(_ L: OpaquePointer) throws(LuaError) {
+    try calls.push(load, to: L)
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height - 1) }
+    guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE else {
+      return
+    }
+    try state.check(clua_try_getfield(L, -1, "package", 7), L)
+    guard lua_type(L, -1) == LUA_TTABLE else {
+      clua_pop(L, 1)
+      try calls.push(require, to: L)
+      return try state.check(clua_try_setfield(L, -2, "require", 7), L)
+    }
+    try state.check(clua_try_getfield(L, -1, "preload", 7), L)
+    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    lua_pushvalue(L, height)
+    try state.check(clua_try_setfield(L, -2, "obs", 3), L)
+  }
+
+  /// `require` where there is no library `package`: the module, and what is open.
+  private func require(_ L: OpaquePointer) throws -> CInt {
+    guard lua_type(L, 1) == LUA_TSTRING else {
+      throw badArgument(1, of: "require", "string expected, got \(state.typeName(at: 1, of: L))")
+    }
+    let name = state.text(at: 1, of: L)
+    if name == "obs" { return try load(L) }
+    try state.check(clua_try_getfield(L, CLUA_REGISTRYINDEX, "_LOADED", 7), L)
+    lua_pushvalue(L, 1)
+    if lua_type(L, -2) == LUA_TTABLE, clua_rawget(L, -2) != LUA_TNIL { return 1 }
+    throw LuaError("module '\(name)' not found: this host has no library 'package', only 'obs'")
+  }
+
+  /// Pushes the module, made on the first call. [-0, +1, -]
+  func load(_ L: OpaquePointer) throws(LuaError) -> CInt {
+    if let table {
+      try state.push(table.pin, to: L)
+      return 1
+    }
+    try pushCore(to: L)
+    let core = lua_gettop(L)
+    lua_pushnil(L)
+    // Each part of the prelude is given the module as the one before it left it.
+    for part in [
+      PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
+      PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
+      PackageResources.graph_lua, PackageResources.finish_lua,
+    ] {
+      let status = part.withUnsafeBytes { text in
+        clua_try_load(
+          L, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+      }
+      try state.check(status, L)
+      if preludeGlobals != 0 {
+        lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(preludeGlobals))
+        lua_setupvalue(L, -2, 1)
+      }
+      lua_pushvalue(L, core)
+      lua_pushvalue(L, core + 1)
+      try state.check(clua_tracedcall(L, 2, 1), L)
+      lua_copy(L, -1, core + 1)
+      clua_pop(L, 1)
+    }
+    for slice in slices { try slice.preludeDidRun(core, L) }
+    table = LuaTable(pin: try state.pin(at: core + 1, of: L))
+    didLoad?()
+    return 1
+  }
+
+  /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]
+  private func pushCore(to L: OpaquePointer) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 48), L)
+    let callers: [(String, lua_CFunction)] = [
+      ("call_plainly", clua_callplainly), ("outer", clua_outer),
+    ]
+    for (name, function) in callers {
+      lua_pushcclosure(L, function, 0)
+      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+    }
+    for slice in slices {
+      try slice.complete(L)
+      for (name, function) in slice.functions {
+        try calls.push(function, to: L)
+        try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+      }
+    }
+  }
+}

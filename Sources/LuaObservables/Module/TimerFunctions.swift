@@ -1,0 +1,131 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Timers, and callbacks of the next turn.
+final class TimerFunctions: ModuleSlice {
+  private var timers: [Int: LoopTimer] = [:]
+  /// Callbacks of `next_turn` that were neither called nor stopped.
+  private var waitingTurns: Set<Int> = []
+  private var lastTimer = 0
+
+  override var functions: [(String, ModuleFunction)] {
+    [
+      ("after", { [self] L in try makeTimer("after", repeats: false, L) }),
+      ("every", { [self] L in try makeTimer("every", repeats: true, L) }),
+      ("next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
+      ("later", { [self] L in try nextTurn(L, isScoped: false) }),
+      (
+        "now",
+        { [self] L in
+          lua_pushnumber(L, host.loop.now); return 1
+        }
+      ),
+      (
+        "timer_stop",
+        { [self] L in
+          try timer(L, "stop")?.stop(); return 0
+        }
+      ),
+      ("timer_ref", { [self] L in try reference(L, true) }),
+      ("timer_unref", { [self] L in try reference(L, false) }),
+    ]
+  }
+
+  override func end() {
+    for timer in timers.values { timer.stop() }
+    timers = [:]
+  }
+
+  /// after(seconds, callback), every(seconds, callback) → timer.
+  private func makeTimer(_ function: String, repeats: Bool, _ L: OpaquePointer) throws -> CInt {
+    guard !host.isClosed else { throw LuaError.closed }
+    lua_settop(L, 2)
+    var isNumber: CInt = 0
+    let seconds = lua_tonumberx(L, 1, &isNumber)
+    guard isNumber != 0, lua_type(L, 1) == LUA_TNUMBER else {
+      throw badArgument(
+        1, of: function, "number of seconds expected, got \(state.typeName(at: 1, of: L))")
+    }
+    guard seconds >= 0, repeats ? seconds > 0 : true else {
+      throw badArgument(
+        1, of: function, "a \(repeats ? "positive " : "")number of seconds expected, got \(seconds)"
+      )
+    }
+    try arguments.checkFunction(at: 2, of: L, function)
+    let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
+    let site = host.sources.text(host.sources.current(L))
+    lastTimer += 1
+    let id = lastTimer
+    // For ever is longer than any clock: what lies beyond is not told apart.
+    let delay = min(seconds, 1e10)
+    let body: () -> Void = { [reference = host.reference] in
+      guard let host = reference.host else { return }
+      if !repeats { host.module.timers.timers[id] = nil }
+      host.reports.run(callback, .timer, name: function, site: site)
+    }
+    timers[id] = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
+    try state.check(
+      clua_try_pushhandle(
+        L, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
+    try host.module.scopes.add(L)
+    return 1
+  }
+
+  /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is
+  /// open.
+  private func nextTurn(_ L: OpaquePointer, isScoped: Bool) throws -> CInt {
+    guard !host.isClosed else { throw LuaError.closed }
+    try arguments.checkFunction(at: 1, of: L, "next_turn")
+    let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
+    let site = host.sources.text(host.sources.current(L))
+    lastTimer += 1
+    let id = lastTimer
+    waitingTurns.insert(id)
+    host.loop.nextTurn { [reference = host.reference] in
+      guard let host = reference.host, host.module.timers.waitingTurns.remove(id) != nil else {
+        return
+      }
+      host.reports.run(callback, .timer, name: "next_turn", site: site)
+    }
+    try state.check(
+      clua_try_pushhandle(
+        L, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
+    if isScoped { try host.module.scopes.add(L) }
+    return 1
+  }
+
+  private func timer(_ L: OpaquePointer, _ function: String) throws -> LoopTimer? {
+    guard let handle = clua_tohandle(L, 1, CLUA_HANDLE_TIMER) else {
+      throw badArgument(1, of: function, "timer expected, got \(state.typeName(at: 1, of: L))")
+    }
+    if function == "stop" { waitingTurns.remove(handle.pointee.index) }
+    if function == "stop" { return timers.removeValue(forKey: handle.pointee.index) }
+    return timers[handle.pointee.index]
+  }
+
+  private func reference(_ L: OpaquePointer, _ keeps: Bool) throws -> CInt {
+    try timer(L, keeps ? "ref" : "unref")?.keepsLoopRunning = keeps
+    lua_settop(L, 1)
+    return 1
+  }
+
+  /// timer.active, and the methods.
+  func index(_ L: OpaquePointer) throws -> CInt {
+    guard let handle = clua_tohandle(L, 1, CLUA_HANDLE_TIMER), lua_type(L, 2) == LUA_TSTRING else {
+      lua_pushnil(L)
+      return 1
+    }
+    let key = state.text(at: 2, of: L)
+    if key == "active" {
+      lua_pushboolean(L, isWaiting(handle.pointee.index) ? 1 : 0)
+    } else {
+      lua_pushnil(L)
+    }
+    return 1
+  }
+
+  private func isWaiting(_ timer: Int) -> Bool {
+    timers[timer]?.isActive == true || waitingTurns.contains(timer)
+  }
+}

@@ -1,0 +1,53 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The objects that watchers of scripts are rooted at, Lua tables and those of the host program:
+/// each keeps the callbacks of its own watchers.
+struct ObservedObjects {
+  // Not retained: made of the host for one question.
+  private let reference: Unmanaged<LuaHost>
+
+  init(_ host: LuaHost) { reference = .passUnretained(host) }
+
+  /// The node of a Lua table, as against that of a Swift model.
+  func isTable(_ node: NodeRef) -> Bool {
+    reference._withUnsafeGuaranteedRef { $0.tables.isKind(of: node) }
+  }
+
+  /// Pushes what `root` keeps under `key`. [-0, +1, -]
+  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
+    if isTable(root) {
+      clua_node_pushkept(L, TableKind.table(root), key)
+    } else {
+      reference._withUnsafeGuaranteedRef { $0.objects.pushKept(key, of: root, to: L) }
+    }
+  }
+
+  /// Pops a value that lives as long as the object of `root`. [-1, +0, -]
+  func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
+    let host = reference.takeUnretainedValue()
+    if isTable(root) {
+      try host.state.check(clua_try_node_keep(L, TableKind.table(root), key), L)
+    } else {
+      try host.objects.keep(key, of: root, L)
+    }
+  }
+
+  func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
+    if isTable(root) {
+      clua_node_forget(L, TableKind.table(root), key)
+    } else {
+      reference._withUnsafeGuaranteedRef { $0.objects.forget(key, of: root, L) }
+    }
+  }
+
+  /// Pushes the observed object as scripts know it. [-0, +1, -]
+  func push(_ root: NodeRef, to L: OpaquePointer) {
+    if isTable(root) {
+      clua_node_pushtable(L, TableKind.table(root))
+    } else {
+      reference._withUnsafeGuaranteedRef { $0.objects.push(root, to: L) }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Watchers of scripts that end, and the callbacks that hear of it (`on_end`, L3).
+final class ScriptEndings {
+  // Not retained: the host owns this, with the receiver.
+  private let reference: Unmanaged<LuaHost>
+  private let state: LuaState
+  private let observed: ObservedObjects
+  /// What finalizers have left, until the engine says by which path.
+  @exclusivity(unchecked) private var waiting: [Ending] = []
+
+  /// What `on_end` has to be told, in a turn of its own.
+  private struct Ending {
+    let watcher: UInt64
+    /// The slot of the anchor table that holds the callback.
+    let slot: Int
+    let name: String
+    let site: String
+  }
+
+  init(_ host: LuaHost) {
+    reference = .passUnretained(host)
+    (state, observed) = (host.state, ObservedObjects(host))
+  }
+
+  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+
+  /// The host closes.
+  func end() { waiting = [] }
+
+  /// What the finalizer of an observed object leaves of a watcher: the kept values are on top.
+  func note(_ watcher: WatcherRef, _ L: OpaquePointer) {
+    var name = host.sources.text(watcher.script.pointee.site)
+    let site = name
+    if lua_rawgeti(L, -1, ScriptWatcher.key(watcher, .name)) == LUA_TSTRING {
+      name = state.text(at: -1, of: L)
+    }
+    clua_pop(L, 1)
+    lua_rawgeti(L, -1, ScriptWatcher.key(watcher, .end))
+    waiting.append(
+      Ending(watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site))
+  }
+
+  /// A watcher ended: what the observed object kept for it goes.
+  func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    let data = watcher.script
+    let root = data.pointee.root
+    if !host.isClosed {
+      let L = state.pointer
+      if data.pointee.hasObserver {
+        host.paths.pushObserver(watcher.pointee.index, to: L)
+        host.objects.unshare(L)
+        clua_pop(L, 1)
+        host.paths.forgetObserver(watcher.pointee.index, L)
+      }
+      if path == nil, !root.isDead {
+        observed.forget(ScriptWatcher.key(watcher, .callback), of: root, L)
+        if data.pointee.hasEquals {
+          observed.forget(ScriptWatcher.key(watcher, .equals), of: root, L)
+        }
+        if data.pointee.hasEnd { observed.forget(ScriptWatcher.key(watcher, .end), of: root, L) }
+        if data.pointee.hasName { observed.forget(ScriptWatcher.key(watcher, .name), of: root, L) }
+        if data.pointee.hasDriver {
+          observed.forget(ScriptWatcher.key(watcher, .driver), of: root, L)
+        }
+      }
+      if let path, let index = waiting.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
+        let ending = waiting.remove(at: index)
+        let text = path.text
+        host.loop.tellNext { [self, reference = host.reference] in
+          if reference.host != nil { tell(ending, path: text) }
+        }
+      }
+    }
+    data.deallocate()
+  }
+
+  private func tell(_ ending: Ending, path: [UInt8]) {
+    guard !host.isClosed else { return }
+    try? state.withStack { L throws(LuaError) in
+      host.anchors.push(ending.slot, to: L)
+      host.anchors.release(ending.slot, L)
+      try state.push(bytes: path, to: L)
+      let status = clua_tracedcall(L, 1, 0)
+      if status != LUA_OK {
+        host.reports.reportError(
+          status, L, .hook, name: "on_end of \(ending.name)", site: ending.site)
+      }
+    }
+  }
+}

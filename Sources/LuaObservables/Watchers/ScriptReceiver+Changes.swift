@@ -1,0 +1,74 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Changes, as immediate watchers of scripts are told them.
+extension ScriptReceiver {
+  /// Pushes {path, key, old, new}. [-0, +1, -]
+  func pushChange(
+    _ change: ImmediateChange, _ path: Path, to L: OpaquePointer
+  ) throws(LuaError) {
+    try state.check(clua_try_createtable(L, 0, 4), L)
+    try state.push(bytes: path.text, to: L)
+    try state.check(clua_try_setfield(L, -2, "path", 4), L)
+    for (name, part) in [("key", ChangePart.key), ("old", .old), ("new", .new)] {
+      try push(part, of: change, to: L)
+      try state.check(clua_try_setfield(L, -2, name, 3), L)
+    }
+  }
+
+  /// Pushes a part of a change. [-0, +1, -]
+  func push(
+    _ part: ChangePart, of change: ImmediateChange, to L: OpaquePointer
+  ) throws(LuaError) {
+    switch change {
+    case .written(let change): try push(part, of: change, to: L)
+    case .saved(let saved as SavedChange): try state.push(saved[part], to: L)
+    case .saved(let saved as SavedWrite): try push(part, of: saved.write, to: L)
+    case .saved: lua_pushnil(L)
+    }
+  }
+
+  /// Pushes a part of a write that is under way. [-0, +1, -]
+  private func push(
+    _ part: ChangePart, of change: Change, to L: OpaquePointer
+  ) throws(LuaError) {
+    guard let values = change.values else { return lua_pushnil(L) }
+    guard observed.isTable(change.node) else {
+      return try push(part, of: ModelWrite(change), to: L)
+    }
+    let write = values.assumingMemoryBound(to: clua_write.self).pointee
+    let index =
+      switch part {
+      case .key: write.key
+      case .old: write.old
+      case .new: write.new_
+      }
+    // What nobody asked for is not there.
+    if index == 0 { lua_pushnil(L) } else { lua_pushvalue(L, index) }
+  }
+
+  /// Pushes a part of a write of a Swift object. [-0, +1, -]
+  private func push(
+    _ part: ChangePart, of write: ModelWrite, to L: OpaquePointer
+  ) throws(LuaError) {
+    switch part {
+    case .key: try host.objects.push(key: write, to: L)
+    case .old: try host.objects.push(value: write.old, to: L)
+    case .new: try host.objects.push(value: write.new, to: L)
+    }
+  }
+
+  /// What a change holds, as values of Lua.
+  func saved(_ change: ImmediateChange) -> SavedChange {
+    if case .saved(let saved as SavedChange) = change { return saved }
+    let L = state.pointer
+    let height = lua_gettop(L)
+    defer { lua_settop(L, height) }
+    func value(_ part: ChangePart) -> LuaValue {
+      guard (try? push(part, of: change, to: L)) != nil else { return .nil }
+      return (try? state.value(at: -1, of: L)) ?? .nil
+    }
+    return SavedChange(key: value(.key), old: value(.old), new: value(.new))
+  }
+}

@@ -1,0 +1,289 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// Calls the callbacks of scripts.
+///
+/// One for each host.
+final class ScriptReceiver: Receiver {
+  // Not retained: the host owns this.
+  private let reference: Unmanaged<LuaHost>
+  let state: LuaState
+  let engine: Engine
+  let tables: TableKind
+  let observed: ObservedObjects
+  private let anchors: AnchorTable
+  private let sources: SourceNames
+  private let endings: ScriptEndings
+  /// Watchers that stop at a prompt when they are called.
+  @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
+  /// How many hooks and comparisons run, one inside of the other.
+  @exclusivity(unchecked) private var hookDepth = 0
+
+  init(_ host: LuaHost) {
+    reference = .passUnretained(host)
+    (state, engine, tables) = (host.state, host.engine, host.tables)
+    (anchors, sources) = (host.anchors, host.sources)
+    observed = ObservedObjects(host)
+    endings = ScriptEndings(host)
+    super.init()
+  }
+
+  var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+
+  private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
+
+  /// A hook or a comparison of a script runs.
+  var isInHook: Bool { hookDepth > 0 }
+
+  /// Runs `body`, which calls a hook or a comparison.
+  @inline(__always)
+  func inHook<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    hookDepth += 1
+    defer { hookDepth -= 1 }
+    return try body()
+  }
+
+  /// A watcher stops at a prompt from now on when it is called.
+  func breakOnCalls(of watcher: WatcherRef) { breakingCalls.insert(watcher.pointee.id) }
+
+  /// The host closes.
+  func end() { endings.end() }
+
+  // MARK: Receiver
+
+  override func deliver(_ watcher: WatcherRef) {
+    call(watcher, change: nil)
+  }
+
+  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+    call(watcher, change: (change, path))
+  }
+
+  override func accept(
+    _ change: ImmediateChange, for watcher: WatcherRef
+  ) -> ImmediateChange? { compare(change, for: watcher) }
+
+  override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
+    compare(old, new, for: watcher)
+  }
+
+  override func save(_ change: Change) -> AnyObject? { saved(.written(change)) }
+
+  override func isObserverAlive(_ watcher: WatcherRef) -> Bool {
+    guard let root = watcher.pointee.root else { return false }
+    // The callbacks of a Swift object belong to its userdata, which the collector may have given up
+    // (L8).
+    if !observed.isTable(root), !host.objects.isKnown(root) { return false }
+    guard watcher.script.pointee.hasObserver else { return true }
+    let L = state.pointer
+    defer { clua_pop(L, 1) }
+    return pushObserver(of: watcher, to: L)
+  }
+
+  override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
+    endings.ended(watcher, observedDied: path)
+  }
+
+  override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
+    report(
+      LuaError(error.description),
+      watcher.pointee.flags.contains(.immediate) ? .immediate : .watcher, of: watcher)
+  }
+
+  override func title(_ watcher: WatcherRef) -> String {
+    let (name, site) = title(of: watcher)
+    return name == site ? name : "\(name) (\(site))"
+  }
+
+  override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
+    let (name, site) = title(of: watcher)
+    return (name, site)
+  }
+
+  /// The file:line that is running becomes the cause of the next call of a watcher of a script;
+  /// none where Swift writes, and no script has called it.
+  override func noteCause(of watcher: WatcherRef) {
+    let L = state.pointer
+    // A write in Swift may come from anywhere.
+    guard !isClosed, lua_checkstack(L, 8) != 0 else { return }
+    watcher.script.pointee.cause = sources.current(L)
+  }
+
+  // MARK: Calling
+
+  /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
+  private func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
+    let L = state.pointer
+    guard let root = watcher.pointee.root else { return }
+    guard lua_checkstack(L, 24) != 0 else {
+      report(
+        LuaError("stack overflow: no room to call a watcher"),
+        change == nil ? .watcher : .immediate, of: watcher)
+      return
+    }
+    let height = lua_gettop(L)
+    if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
+      host.module.debugging.breakOnCall(of: watcher, L)
+    }
+    let identity = pushIdentity(of: watcher, L)
+    let cause = watcher.script.pointee.cause
+    let status: CInt
+    if change == nil, tables.isKind(of: root), root.pointee.context != 0,
+      watcher.script.pointee.isPlain
+    {
+      // The usual case in one step: the anchor knows the table, and the table its callbacks.
+      status = clua_callkept(
+        L, anchors.reference, CInt(root.pointee.context), ScriptWatcher.key(watcher, .callback))
+    } else {
+      status = call(watcher, of: root, change, L)
+    }
+    if status != LUA_OK {
+      let (name, site) = title(of: identity, L)
+      host.reports.reportError(
+        status, L, change == nil ? .watcher : .immediate, name: name, site: site,
+        cause: cause.line > 0 ? sources.text(cause) : nil)
+    }
+    lua_settop(L, height)
+  }
+
+  /// What a report needs of a watcher whose own code may end it.
+  struct WatcherIdentity {
+    let site: Site
+    /// Where its name is on the stack; 0 where it has none.
+    let name: CInt
+  }
+
+  /// Pushes the name of a watcher, if it has one. [-0, +(0|1), -]
+  func pushIdentity(of watcher: WatcherRef, _ L: OpaquePointer) -> WatcherIdentity {
+    let site = watcher.script.pointee.site
+    guard watcher.script.pointee.hasName, let root = watcher.pointee.root else {
+      return WatcherIdentity(site: site, name: 0)
+    }
+    observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
+    return WatcherIdentity(site: site, name: lua_gettop(L))
+  }
+
+  func title(
+    of watcher: WatcherIdentity, _ L: OpaquePointer
+  ) -> (name: String, site: String) {
+    let site = sources.text(watcher.site)
+    guard watcher.name > 0, lua_type(L, watcher.name) == LUA_TSTRING else { return (site, site) }
+    return (state.text(at: watcher.name, of: L), site)
+  }
+
+  /// Reports an error of a watcher that was met outside its callback.
+  func report(_ error: LuaError, _ kind: LuaReport.Kind, of watcher: WatcherRef) {
+    host.reports.report(
+      error, kind, name: title(of: watcher).name, site: sources.text(watcher.script.pointee.site),
+      cause: cause(of: watcher))
+  }
+
+  /// "file:line" of the write that made a watcher of a script pending last.
+  func cause(of watcher: WatcherRef) -> String? {
+    guard isScript(watcher), watcher.script.pointee.cause.line > 0 else { return nil }
+    return sources.text(watcher.script.pointee.cause)
+  }
+
+  /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]
+  private func call(
+    _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
+    _ L: OpaquePointer
+  ) -> CInt {
+    let script = watcher.script
+    let height = lua_gettop(L)
+    if script.pointee.hasDriver {
+      observed.pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L)
+    }
+    observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
+    observed.push(root, to: L)
+    do {
+      if script.pointee.hasEdits { try host.edits.push(for: watcher, to: L) }
+      if script.pointee.hasObserver {
+        pushObserver(of: watcher, to: L)
+      } else {
+        lua_pushnil(L)
+      }
+      if let (change, path) = change, !script.pointee.hasEdits {
+        try pushChange(change, path, to: L)
+      }
+    } catch {
+      state.pushError(error, to: L)
+      return LUA_ERRRUN
+    }
+    return clua_watchercall(L, lua_gettop(L) - height - 1, 0)
+  }
+
+  // MARK: What is known of watchers
+
+  /// Whether a watcher is one of a script.
+  func isScript(_ watcher: WatcherRef) -> Bool {
+    watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  /// The userdata of a model is gone, and with it the callbacks.
+  func stopWatchers(of object: AnyObject) {
+    guard let root = (object as? any KeyPathObservable)?.currentNode(in: engine) else { return }
+    var next = root.pointee.firstWatcher
+    while let watcher = next {
+      next = watcher.pointee.next
+      if isScript(watcher) { engine.stop(watcher) }
+    }
+  }
+
+  /// Pushes the observer, nil when it is gone; false then. [-0, +1, -]
+  @discardableResult
+  func pushObserver(of watcher: WatcherRef, to L: OpaquePointer) -> Bool {
+    host.paths.pushObserver(watcher.pointee.index, to: L)
+    return lua_type(L, -1) != LUA_TNIL
+  }
+
+  /// The name of a watcher, and "file:line" of its registration.
+  func title(of watcher: WatcherRef) -> (name: String, site: String) {
+    let site = sources.text(watcher.script.pointee.site)
+    guard watcher.script.pointee.hasName, let root = watcher.pointee.root, !root.isDead else {
+      return (site, site)
+    }
+    let L = state.pointer
+    observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
+    defer { clua_pop(L, 1) }
+    return (lua_type(L, -1) == LUA_TSTRING ? state.text(at: -1, of: L) : site, site)
+  }
+
+  // MARK: Tables that end
+
+  /// The table of a node was collected.
+  ///
+  /// The node's user value is on top of the stack; its callbacks go with it, but for those that are
+  /// to be told. Runs in a finalizer.
+  func tableEnded(_ L: OpaquePointer, _ owner: UnsafeMutableRawPointer?) {
+    guard let owner, !isClosed else { return }
+    host.calls.entered(L) { tableEnded(owner.assumingMemoryBound(to: Node.self), L) }
+  }
+
+  /// The collector had given the table of `node` up, and its own finalizer may keep it (L8).
+  func tableRevived(_ L: OpaquePointer, _ node: OpaquePointer) {
+    guard !isClosed, let owner = clua_node_owner(node) else { return }
+    host.calls.entered(L) { engine.revive(owner.assumingMemoryBound(to: Node.self)) }
+  }
+
+  private func tableEnded(_ root: NodeRef, _ L: OpaquePointer) {
+    tables.abandonJournal(of: root)
+    if lua_type(L, -1) == LUA_TTABLE, lua_checkstack(L, 8) != 0 {
+      var next = root.pointee.firstWatcher
+      while let watcher = next {
+        next = watcher.pointee.next
+        guard isScript(watcher), watcher.script.pointee.hasEnd else { continue }
+        // The observer went first: its watchers have ended silently (L3).
+        if watcher.script.pointee.hasObserver {
+          defer { clua_pop(L, 1) }
+          if !pushObserver(of: watcher, to: L) { continue }
+        }
+        endings.note(watcher, L)
+      }
+    }
+    engine.end(root)
+  }
+}
