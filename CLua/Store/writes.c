@@ -31,6 +31,12 @@ bool clua_same(lua_State *L, int a, int b) {
   return x != x && y != y;
 }
 
+int clua_aresame(lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushboolean(L, clua_same(L, 1, 2));
+  return 1;
+}
+
 lua_Integer clua_listlimit(const clua_node *node) {
   lua_Integer limit = LUA_MAXINTEGER;
   if (node->lazies == 0) return limit;

@@ -179,6 +179,8 @@ bool clua_getmetatable(lua_State *L, int index);
 void clua_setmetatable(lua_State *L, int index);
 /// T5: identity for tables, functions and objects, `==` for the rest, NaN equals NaN. [-0, +0, -]
 bool clua_same(lua_State *L, int a, int b);
+/// A function for Lua: whether its two arguments are the same by clua_same.
+int clua_aresame(lua_State *L);
 
 /* ---- Protected: status as lua_pcall ---------------------------------------------------------- */
 

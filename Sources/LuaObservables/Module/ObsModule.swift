@@ -132,7 +132,7 @@ final class ObsModule {
   private func pushCore(to L: OpaquePointer) throws(LuaError) {
     try state.check(clua_try_createtable(L, 0, 48), L)
     let callers: [(String, lua_CFunction)] = [
-      ("call_plainly", clua_callplainly), ("outer", clua_outer),
+      ("call_plainly", clua_callplainly), ("outer", clua_outer), ("same", clua_aresame),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L, function, 0)

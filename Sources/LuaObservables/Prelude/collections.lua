@@ -5,17 +5,12 @@ local next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
   next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
 local bad_argument, check_function, check_observed, kind_of =
   core.bad_argument, core.check_function, core.check_observed, core.kind
-local element_count, freeze = core.element_count, core.freeze
+local element_count, freeze, same = core.element_count, core.freeze, core.same
 local sort = table.sort
 
 obs.array = core.array
 obs.set_of = core.set_of
 obs.dictionary = core.dictionary
-
--- T5: NaN equals NaN.
-local function same(a, b)
-  return rawequal(a, b) or a ~= a and b ~= b and type(a) == "number" and type(b) == "number"
-end
 
 -- Whole collections ------------------------------------------------------------------------------
 

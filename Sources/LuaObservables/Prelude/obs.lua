@@ -104,11 +104,6 @@ function obs.batch(body, ...)
   return core.call_plainly(body, ...)
 end
 
--- T5: identity, also where `__eq` says otherwise, and NaN equals NaN.
-local function same(a, b)
-  return rawequal(a, b) or type(a) == "number" and type(b) == "number" and a ~= a and b ~= b
-end
-
 local function write(object, key, value) object[key] = value end
 
 function obs.bind(destination, source, keys)
@@ -131,7 +126,7 @@ function obs.bind(destination, source, keys)
     -- Only what changed in the source: a local override of another key lasts.
     for _, name in ipairs(names) do
       local value = from[name]
-      if not same(value, last[name]) then
+      if not core.same(value, last[name]) then
         last[name] = value
         to[name] = value
       end
