@@ -96,20 +96,20 @@ final class DebuggingFunctions: ModuleSlice {
       }
       lines.append("recording is off; obs.record(true) keeps more")
     }
-    try state.check(clua_try_createtable(L, CInt(writes.count), 2), L)
+    try state.pushTable(elements: writes.count, fields: 2, to: L)
     for (position, write) in writes.enumerated() {
-      try state.check(clua_try_createtable(L, 0, 4), L)
+      try state.pushTable(fields: 4, to: L)
       for (field, value) in [("site", write.site ?? ""), ("key", write.key)] where !value.isEmpty {
         try state.push(text: value, to: L)
-        try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+        try state.setField(field, of: L)
       }
       if write.turn > 0 {
         lua_pushinteger(L, lua_Integer(write.turn))
-        try state.check(clua_try_setfield(L, -2, "turn", 4), L)
+        try state.setField("turn", of: L)
       }
       if !write.through.isEmpty {
         try state.push(write.through, to: L)
-        try state.check(clua_try_setfield(L, -2, "through", 7), L)
+        try state.setField("through", of: L)
       }
       lua_rawseti(L, -2, lua_Integer(position + 1))
     }
@@ -129,10 +129,10 @@ final class DebuggingFunctions: ModuleSlice {
       cause: cause.flatMap { $0.line > 0 ? host.sources.text($0) : nil })
     for hint in watcher.map(ListHints(host).hints) ?? [] { silence.detail += "; \(hint)" }
     if !isRecording { silence.detail += "; recording is off, obs.record(true) keeps more" }
-    try state.check(clua_try_createtable(L, 0, 2), L)
+    try state.pushTable(fields: 2, to: L)
     for (field, value) in [("reason", silence.reason.rawValue), ("detail", silence.detail)] {
       try state.push(text: value, to: L)
-      try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+      try state.setField(field, of: L)
     }
     try state.push(text: "\(name): \(silence.detail)", to: L)
     return 2

@@ -31,7 +31,7 @@ final class InspectionFunctions: ModuleSlice {
       names = engine.observedKeys(of: root).map { name(of: $0, L) }
     }
     names.sort { $0.lexicographicallyPrecedes($1) }
-    try state.check(clua_try_createtable(L, CInt(names.count), 0), L)
+    try state.pushTable(elements: names.count, to: L)
     for (position, name) in names.enumerated() {
       try state.push(bytes: name, to: L)
       lua_rawseti(L, -2, lua_Integer(position + 1))
@@ -145,7 +145,7 @@ final class InspectionFunctions: ModuleSlice {
   private func stats(_ L: OpaquePointer) throws -> CInt {
     engine.stopOrphans()
     let statistics = host.loop.statistics
-    try state.check(clua_try_createtable(L, 0, 7), L)
+    try state.pushTable(fields: 7, to: L)
     let counts = [
       ("turns", statistics.turns), ("calls", statistics.calls), ("watchers", statistics.watchers),
       ("observed", statistics.observedObjects), ("pending", statistics.pending),
@@ -153,10 +153,10 @@ final class InspectionFunctions: ModuleSlice {
     ]
     for (name, count) in counts {
       lua_pushinteger(L, lua_Integer(count))
-      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+      try state.setField(name, of: L)
     }
     lua_pushnumber(L, statistics.secondsInFlush)
-    try state.check(clua_try_setfield(L, -2, "seconds", 7), L)
+    try state.setField("seconds", of: L)
     return 1
   }
 
@@ -187,11 +187,11 @@ final class InspectionFunctions: ModuleSlice {
         }
       }
     }
-    try state.check(clua_try_createtable(L, 0, 2), L)
+    try state.pushTable(fields: 2, to: L)
     lua_pushinteger(L, lua_Integer(engine.limits.retriggers))
-    try state.check(clua_try_setfield(L, -2, "retrigger_turns", 15), L)
+    try state.setField("retrigger_turns", of: L)
     lua_pushinteger(L, lua_Integer(engine.limits.immediates))
-    try state.check(clua_try_setfield(L, -2, "immediate_depth", 15), L)
+    try state.setField("immediate_depth", of: L)
     return 1
   }
 }

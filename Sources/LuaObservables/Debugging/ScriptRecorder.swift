@@ -57,18 +57,18 @@ final class ScriptRecorder: HistoryRecorder {
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(sink.pin, to: L)
-        try state.check(clua_try_createtable(L, 0, CInt(texts.count + 3)), L)
+        try state.pushTable(fields: texts.count + 3, to: L)
         for (name, value) in texts {
           guard let value, !value.isEmpty else { continue }
           try state.push(text: value, to: L)
-          try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+          try state.setField(name, of: L)
         }
         for (name, isSet) in [("equal", event.isEqual), ("failed", event.hasFailed)] where isSet {
           lua_pushboolean(L, 1)
-          try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+          try state.setField(name, of: L)
         }
         lua_pushinteger(L, lua_Integer(event.turn))
-        try state.check(clua_try_setfield(L, -2, "turn", 4), L)
+        try state.setField("turn", of: L)
         let status = clua_tracedcall(L, 1, 0)
         if status != LUA_OK { throw state.takeError(status, L) }
       }

@@ -21,7 +21,7 @@ extension ScriptEdits {
   private func push(
     _ edits: [DynamicEdit], of collection: (any DynamicCollection)?, to L: OpaquePointer
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, CInt(clamping: edits.count), 0), L)
+    try state.pushTable(elements: edits.count, to: L)
     let (list, isArray) = (lua_gettop(L), collection is any DynamicArray)
     for (position, edit) in edits.enumerated() {
       try pushEdit(edit.kind.rawValue, to: L) { L throws(LuaError) in
@@ -33,7 +33,7 @@ extension ScriptEdits {
         for (field, value) in fields {
           guard let value else { continue }
           try host.objects.push(value: value, to: L)
-          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+          try state.setField(field, of: L)
         }
       }
       try add(lua_Integer(position + 1), to: list, L)

@@ -9,7 +9,7 @@ extension ScriptEdits {
   func pushTableEdits(
     of node: NodeRef, since position: Int, to L: OpaquePointer
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 0), L)
+    try state.pushTable(to: L)
     guard node.kind === host.tables, let journal = host.tables.journal(of: node) else { return }
     let list = lua_gettop(L)
     var count: lua_Integer = 0
@@ -21,7 +21,7 @@ extension ScriptEdits {
         for (field, value) in [("at", at), ("from", from), ("old", old), ("new", new)] {
           guard let value else { continue }
           journal.push(value, to: L)
-          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+          try state.setField(field, of: L)
         }
       }
       count += 1

@@ -26,7 +26,7 @@ struct ScriptEdits {
       }
     }
     if let result { return try result.get() }
-    try state.check(clua_try_createtable(L, 0, 0), L)
+    try state.pushTable(to: L)
   }
 
   /// Pushes what happened to an observed object since a position of its journal. [-0, +1, -]
@@ -41,7 +41,7 @@ struct ScriptEdits {
   /// Pushes an insertion for each element that is there. [-0, +1, -]
   func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
     guard observed.isTable(node) else { return try pushCollectionInserts(of: node, to: L) }
-    try state.check(clua_try_createtable(L, 0, 0), L)
+    try state.pushTable(to: L)
     let list = lua_gettop(L)
     observed.push(node, to: L)
     guard lua_type(L, -1) == LUA_TTABLE else { return lua_settop(L, list) }
@@ -55,7 +55,7 @@ struct ScriptEdits {
         try pushEdit("insert", to: L) { _ in }
         for (field, index) in [("at", key), ("new", key + 1)] {
           lua_pushvalue(L, index)
-          try state.check(clua_try_setfield(L, -2, field, field.utf8.count), L)
+          try state.setField(field, of: L)
         }
         count += 1
         try add(count, to: list, L)
@@ -70,9 +70,9 @@ struct ScriptEdits {
   func pushEdit(
     _ kind: String, to L: OpaquePointer, _ fill: (OpaquePointer) throws(LuaError) -> Void
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 4), L)
+    try state.pushTable(fields: 4, to: L)
     try state.push(text: kind, to: L)
-    try state.check(clua_try_setfield(L, -2, "kind", 4), L)
+    try state.setField("kind", of: L)
     try fill(L)
   }
 
@@ -91,13 +91,13 @@ struct ScriptEdits {
       let list = lua_gettop(L)
       guard lua_type(L, list) == LUA_TTABLE else { return edits }
       func field(_ name: String) throws(LuaError) -> LuaValue {
-        try state.check(clua_try_getfield(L, -1, name, name.utf8.count), L)
+        try state.pushField(name, of: L)
         defer { clua_pop(L, 1) }
         return try state.value(at: -1, of: L)
       }
       for index in 0..<clua_rawlen(L, list) {
         lua_rawgeti(L, list, lua_Integer(index + 1))
-        try state.check(clua_try_getfield(L, -1, "kind", 4), L)
+        try state.pushField("kind", of: L)
         let kind = state.text(at: -1, of: L)
         clua_pop(L, 1)
         edits.append(

@@ -52,7 +52,7 @@ extension LuaHost {
     precondition(!names.isEmpty, "A binding needs at least one name")
     return try state.withStack { L throws(LuaError) in
       _ = try module.load(L)
-      try state.check(clua_try_getfield(L, -1, "bind", 4), L)
+      try state.pushField("bind", of: L)
       try push(L)
       try state.push(names, to: L)
       try state.check(clua_tracedcall(L, 3, 1), L)

@@ -90,7 +90,7 @@ extension LuaHost {
   private func setGlobal(_ name: String, _ L: OpaquePointer) throws(LuaError) {
     lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS))
     clua_insert(L, -2)
-    try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+    try state.setField(name, of: L)
     clua_pop(L, 1)
   }
 

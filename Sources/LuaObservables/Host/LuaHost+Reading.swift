@@ -16,7 +16,7 @@ extension LuaHost {
   public func value(of table: LuaTable, at path: Path) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in
       _ = try module.load(L)
-      try state.check(clua_try_getfield(L, -1, "get", 3), L)
+      try state.pushField("get", of: L)
       try state.push(table.pin, to: L)
       try module.observing.push(path, to: L)
       let status = clua_tracedcall(L, 2, 1)

@@ -13,7 +13,7 @@ public final class ScriptBinding {
   /// Values still go over.
   public var isActive: Bool {
     let value = try? withWatcher { state, L throws(LuaError) in
-      try state.check(clua_try_getfield(L, -1, "active", 6), L)
+      try state.pushField("active", of: L)
       return lua_toboolean(L, -1) != 0
     }
     return value ?? false
@@ -24,7 +24,7 @@ public final class ScriptBinding {
   /// Harmless when it has ended.
   public func stop() {
     _ = try? withWatcher { state, L throws(LuaError) in
-      try state.check(clua_try_getfield(L, -1, "stop", 4), L)
+      try state.pushField("stop", of: L)
       lua_pushvalue(L, -2)
       try state.check(clua_tracedcall(L, 1, 0), L)
     }

@@ -28,31 +28,31 @@ extension HostObjects {
   func push(
     _ members: ScriptFunctions, named name: String, to L: OpaquePointer
   ) throws(LuaError) {
-    let (frame, names) = (LuaFrame(host.state, L), members.names)
-    try frame.pushTable()
-    try frame.pushTable(fields: names.count)
+    let (state, names) = (host.state, members.names)
+    try state.pushTable(to: L)
+    try state.pushTable(fields: names.count, to: L)
     for function in members.functions {
       try push(function, named: "\(name).\(function.name)", to: L)
-      try frame.setField(function.name)
+      try state.setField(function.name, of: L)
     }
     for constant in members.constants {
       try push(value: constant.value, to: L)
-      try frame.setField(constant.name)
+      try state.setField(constant.name, of: L)
     }
-    try frame.pushTable(fields: 1)
+    try state.pushTable(fields: 1, to: L)
     try host.calls.push({ [self] L in throw unknownMember(of: name, names, L) }, to: L)
-    try frame.setField("__index")
+    try state.setField("__index", of: L)
     lua_setmetatable(L, -2)
     let table = LuaTable(pin: try host.state.pin(at: -1, of: L))
-    try frame.pushTable(fields: 4)
+    try state.pushTable(fields: 4, to: L)
     clua_insert(L, -2)
-    try frame.setField("__index")
+    try state.setField("__index", of: L)
     try host.calls.push({ [self] L in throw unassignable(of: name, names, L) }, to: L)
-    try frame.setField("__newindex")
+    try state.setField("__newindex", of: L)
     try host.calls.push({ [self] L in try pairs(names, of: table, L) }, to: L)
-    try frame.setField("__pairs")
+    try state.setField("__pairs", of: L)
     lua_pushboolean(L, 0)
-    try frame.setField("__metatable")
+    try state.setField("__metatable", of: L)
     lua_setmetatable(L, -2)
   }
 

@@ -73,7 +73,7 @@ extension HostObjects {
   /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
   private func push(_ list: [Any], to L: OpaquePointer) throws(LuaError) {
     guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
-    try host.state.check(clua_try_createtable(L, CInt(clamping: list.count), 0), L)
+    try host.state.pushTable(elements: list.count, to: L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
       // There is room for it, so this allocates nothing.
@@ -83,7 +83,7 @@ extension HostObjects {
 
   private func push(_ dictionary: [AnyHashable: Any], to L: OpaquePointer) throws(LuaError) {
     guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
-    try host.state.check(clua_try_createtable(L, 0, CInt(clamping: dictionary.count)), L)
+    try host.state.pushTable(fields: dictionary.count, to: L)
     for (key, value) in dictionary {
       try push(value: key.base, to: L)
       try push(value: value, to: L)

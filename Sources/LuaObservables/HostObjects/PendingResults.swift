@@ -20,7 +20,7 @@ final class PendingResults: ModuleSlice {
   private var lastNumber = 0
 
   override func preludeDidRun(_ core: CInt, _ L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_getfield(L, core, "awaiting", 8), L)
+    try state.pushField("awaiting", at: core, of: L)
     awaiting = LuaFunction(pin: try state.pin(at: -1, of: L))
     clua_pop(L, 1)
   }

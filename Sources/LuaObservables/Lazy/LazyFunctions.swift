@@ -38,7 +38,7 @@ final class LazyFunctions: ModuleSlice {
     ]
     for (name, flag) in flags {
       lua_pushinteger(L, lua_Integer(flag))
-      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+      try state.setField(name, of: L)
     }
   }
 
@@ -70,9 +70,9 @@ final class LazyFunctions: ModuleSlice {
     lua_pushvalue(L, 2)
     clua_rawget(L, 1)
     lua_pushvalue(L, 2)
-    try state.check(clua_try_getfield(L, 3, "get", 3), L)
+    try state.pushField("get", at: 3, of: L)
     lua_pushvalue(L, 3)
-    try state.check(clua_try_getfield(L, 3, "flags", 5), L)
+    try state.pushField("flags", at: 3, of: L)
     let options = CInt(truncatingIfNeeded: lua_tointegerx(L, -1, nil))
     clua_pop(L, 1)
     let (context, length) = (host.lazies.makeContext(options), clua_node_length(table))
@@ -211,7 +211,7 @@ final class LazyFunctions: ModuleSlice {
         return isAll || lazy.pointee.slot!.pointee.isValid == isWanted
       }
     }
-    try state.check(clua_try_createtable(L, CInt(lazies.count), 0), L)
+    try state.pushTable(elements: lazies.count, to: L)
     for (position, lazy) in lazies.enumerated() {
       let slot = lazy.pointee.slot!
       clua_node_pushkey(

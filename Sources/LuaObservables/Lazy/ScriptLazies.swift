@@ -158,7 +158,7 @@ final class ScriptLazies: Receiver {
     defer { lua_settop(L, height) }
     clua_lazy_pushdeclaration(L, lazy.number)
     guard lua_type(L, -1) == LUA_TTABLE else { return }
-    try state.check(clua_try_getfield(L, -1, "deps", 4), L)
+    try state.pushField("deps", of: L)
     guard lua_type(L, -1) == LUA_TTABLE else { return }
     for position in stride(from: 1, through: lua_Integer(lua_rawlen(L, height + 2)), by: 1) {
       defer { lua_settop(L, height + 2) }

@@ -24,7 +24,7 @@ final class CollectionFunctions: ModuleSlice {
     let core = lua_gettop(L)
     try state.check(clua_try_pushconstructors(L), L)
     for name in ["set_of", "dictionary", "array"] {
-      try state.check(clua_try_setfield(L, core, name, name.utf8.count), L)
+      try state.setField(name, at: core, of: L)
     }
   }
 

@@ -79,7 +79,7 @@ final class ErrorReports: ModuleSlice {
         } else {
           try state.push(report.error.value, to: L)
         }
-        try state.check(clua_try_createtable(L, 0, 6), L)
+        try state.pushTable(fields: 6, to: L)
         let fields: [(String, String?)] = [
           ("kind", report.kind.rawValue), ("name", report.name), ("site", report.site),
           ("cause", report.cause), ("traceback", report.error.traceback),
@@ -87,10 +87,10 @@ final class ErrorReports: ModuleSlice {
         for (key, value) in fields {
           guard let value else { continue }
           try state.push(text: value, to: L)
-          try state.check(clua_try_setfield(L, -2, key, key.utf8.count), L)
+          try state.setField(key, of: L)
         }
         lua_pushinteger(L, lua_Integer(report.turn))
-        try state.check(clua_try_setfield(L, -2, "turn", 4), L)
+        try state.setField("turn", of: L)
         try state.check(clua_tracedcall(L, 2, 0), L)
       }
       return true

@@ -18,7 +18,7 @@ final class ModelFunctions: ModuleSlice {
     ]
     for (name, function) in functions {
       clua_pushlightfunction(L, function)
-      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+      try state.setField(name, of: L)
     }
   }
 

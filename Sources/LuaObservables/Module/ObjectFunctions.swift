@@ -284,7 +284,7 @@ final class ObjectFunctions: ModuleSlice {
     for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {
       for (name, function) in methods {
         try calls.push(function, to: L)
-        try state.check(clua_try_setfield(L, table, name, name.utf8.count), L)
+        try state.setField(name, at: table, of: L)
       }
     }
     host.objects.arrayMethods = LuaTable(pin: try state.pin(at: 1, of: L))

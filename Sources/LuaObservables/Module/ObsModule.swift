@@ -67,16 +67,16 @@ final class ObsModule {
     guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE else {
       return
     }
-    try state.check(clua_try_getfield(L, -1, "package", 7), L)
+    try state.pushField("package", of: L)
     guard lua_type(L, -1) == LUA_TTABLE else {
       clua_pop(L, 1)
       try calls.push(require, to: L)
-      return try state.check(clua_try_setfield(L, -2, "require", 7), L)
+      return try state.setField("require", of: L)
     }
-    try state.check(clua_try_getfield(L, -1, "preload", 7), L)
+    try state.pushField("preload", of: L)
     guard lua_type(L, -1) == LUA_TTABLE else { return }
     lua_pushvalue(L, height)
-    try state.check(clua_try_setfield(L, -2, "obs", 3), L)
+    try state.setField("obs", of: L)
   }
 
   /// `require` where there is no library `package`: the module, and what is open.
@@ -86,7 +86,7 @@ final class ObsModule {
     }
     let name = state.text(at: 1, of: L)
     if name == "obs" { return try load(L) }
-    try state.check(clua_try_getfield(L, CLUA_REGISTRYINDEX, "_LOADED", 7), L)
+    try state.pushField("_LOADED", at: CLUA_REGISTRYINDEX, of: L)
     lua_pushvalue(L, 1)
     if lua_type(L, -2) == LUA_TTABLE, clua_rawget(L, -2) != LUA_TNIL { return 1 }
     throw LuaError("module '\(name)' not found: this host has no library 'package', only 'obs'")
@@ -130,19 +130,19 @@ final class ObsModule {
 
   /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]
   private func pushCore(to L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 48), L)
+    try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [
       ("call_plainly", clua_callplainly), ("outer", clua_outer), ("same", clua_aresame),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L, function, 0)
-      try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+      try state.setField(name, of: L)
     }
     for slice in slices {
       try slice.complete(L)
       for (name, function) in slice.functions {
         try calls.push(function, to: L)
-        try state.check(clua_try_setfield(L, -2, name, name.utf8.count), L)
+        try state.setField(name, of: L)
       }
     }
   }

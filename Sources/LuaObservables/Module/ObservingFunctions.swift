@@ -27,7 +27,7 @@ final class ObservingFunctions: ModuleSlice {
         }
       }, Unmanaged.passUnretained(self).toOpaque(), { _ in })
     try state.check(status, L)
-    try state.check(clua_try_setfield(L, -2, "flush", 5), L)
+    try state.setField("flush", of: L)
   }
 
   /// stop(observed, filter) → how many (watcher, path) pairs were ended.
@@ -120,9 +120,9 @@ final class ObservingFunctions: ModuleSlice {
     } catch {
       throw badArgument(argument, of: function, error.description)
     }
-    try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
+    try state.pushTable(elements: path.components.count, to: L)
     let keys = lua_gettop(L)
-    try state.check(clua_try_createtable(L, CInt(path.components.count), 0), L)
+    try state.pushTable(elements: path.components.count, to: L)
     for (step, component) in path.components.enumerated() {
       try host.paths.pushKey(step, of: path, to: L)
       lua_rawseti(L, keys, lua_Integer(step + 1))

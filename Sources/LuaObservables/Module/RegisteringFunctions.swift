@@ -9,9 +9,9 @@ final class RegisteringFunctions: ModuleSlice {
 
   override func complete(_ L: OpaquePointer) throws(LuaError) {
     try pushObserve(to: L)
-    try state.check(clua_try_setfield(L, -2, "observe", 7), L)
+    try state.setField("observe", of: L)
     try pushRegister(to: L)
-    try state.check(clua_try_setfield(L, -2, "register", 8), L)
+    try state.setField("register", of: L)
   }
 
   /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
@@ -141,7 +141,7 @@ final class RegisteringFunctions: ModuleSlice {
       return try engine.addEdits(to: watcher)
     }
     if manner.isDriven {
-      try state.check(clua_try_getfield(L, 2, "driver", 6), L)
+      try state.pushField("driver", at: 2, of: L)
       watcher.script.pointee.hasDriver = true
       try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
@@ -164,7 +164,7 @@ final class RegisteringFunctions: ModuleSlice {
     _ options: ObserveOptions, of watcher: WatcherRef, _ root: NodeRef, _ L: OpaquePointer
   ) throws {
     for (name, part) in [("equals", ScriptWatcher.Part.equals), ("on_end", .end), ("name", .name)] {
-      try state.check(clua_try_getfield(L, 4, name, name.utf8.count), L)
+      try state.pushField(name, at: 4, of: L)
       if lua_type(L, -1) == LUA_TNIL {
         clua_pop(L, 1)
         continue
@@ -177,7 +177,7 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(ScriptWatcher.key(watcher, part), of: root, L)
     }
     guard options.hasObserver else { return }
-    try state.check(clua_try_getfield(L, 4, "observer", 8), L)
+    try state.pushField("observer", at: 4, of: L)
     if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
       let site = host.sources.text(watcher.script.pointee.site)
       writeError(

@@ -22,21 +22,21 @@ final class WatcherFunctions: ModuleSlice {
     _ kind: clua_handle_kind, _ name: String?, _ L: OpaquePointer,
     _ metamethods: [(String, ModuleFunction)]
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 6), L)
+    try state.pushTable(fields: 6, to: L)
     for (event, function) in metamethods {
       try calls.push(function, to: L)
       if kind == CLUA_HANDLE_OBJECT, event == "__index" || event == "__newindex" {
         let writes = event == "__newindex"
         try state.check(clua_try_accelerate(L, writes, HostObjects.release), L)
       }
-      try state.check(clua_try_setfield(L, -2, event, event.utf8.count), L)
+      try state.setField(event, of: L)
     }
     if let name {
       try state.push(text: name, to: L)
-      try state.check(clua_try_setfield(L, -2, "__name", 6), L)
+      try state.setField("__name", of: L)
     }
     lua_pushboolean(L, 0)
-    try state.check(clua_try_setfield(L, -2, "__metatable", 11), L)
+    try state.setField("__metatable", of: L)
     try state.check(clua_try_sethandlekind(L, kind), L)
   }
 

@@ -44,7 +44,7 @@ final class PathCache {
   private func parse(at index: CInt, of L: OpaquePointer) throws -> Path {
     guard let state else { throw LuaError.closed }
     let components = try Path.components(ofScript: state.bytes(at: index, of: L))
-    try state.check(clua_try_createtable(L, CInt(components.count), 0), L)
+    try state.pushTable(elements: components.count, to: L)
     for (step, component) in components.enumerated() {
       switch component.kind {
       case .slot, .element: lua_pushinteger(L, lua_Integer(component.number))
@@ -86,7 +86,7 @@ final class PathCache {
   func exactPath(from first: CInt, of L: OpaquePointer) throws -> Path {
     guard let state else { throw LuaError.closed }
     let count = lua_gettop(L) - first + 1
-    try state.check(clua_try_createtable(L, count, 0), L)
+    try state.pushTable(elements: Int(count), to: L)
     var components: [Path.Component] = []
     for step in 0..<count {
       let index = first + step
