@@ -13,7 +13,7 @@ static int hand_out(lua_State *L, int value) {
 
 static int resumed(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;
-  // …, whether it went well, the value or the error
+  // On top are whether the call went well, and the value or the error.
   if (!lua_toboolean(L, -2)) return lua_error(L);
   return hand_out(L, lua_gettop(L));
 }

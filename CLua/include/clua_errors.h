@@ -21,7 +21,7 @@ bool clua_isdeep(lua_State *thread);
 /// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the
 /// next handler puts that before its own (`clua_addinner`). [-0, +0, -]
 void clua_leaveinner(lua_State *L, int error, int traceback);
-/// … if it has not yet. [-0, +0, -]
+/// Drops what clua_leaveinner left, if no handler has taken it. [-0, +0, -]
 void clua_forgetinner(lua_State *L);
 /// Completes the traceback on top, which is that of the error at `error`. [-1, +1, m]
 void clua_addinner(lua_State *L, int error);

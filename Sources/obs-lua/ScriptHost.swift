@@ -69,7 +69,7 @@ final class ScriptHost {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// … and from now on not any more.
+  /// The prompt waits for no more lines: the loop is left alone again.
   func promptDidEnd() {
     ccl_setidle(nil, nil)
     ccl_endprompt()

@@ -27,7 +27,7 @@ final class HostObjects {
   unowned(unsafe) let host: LuaHost
   /// Registry reference of the weak table: address of the model → userdata.
   private var known: CInt = 0
-  /// … of the table whose keys are the names that C finds properties by.
+  /// Registry reference of the table whose keys are the names that C finds properties by.
   private var names: CInt = 0
   /// By the class of the objects; nil for collections.
   private var classes: [ObjectIdentifier: HostClass?] = [:]

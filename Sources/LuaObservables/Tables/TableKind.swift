@@ -303,7 +303,7 @@ final class TableKind: NodeKind {
         cause: host.lazies.cause(of: lazy))
       return false
     }
-    guard engine.settleForNobody(lazy) else { return false }
+    guard engine.settleUnread(lazy) else { return false }
     clua_lazy_pushvalue(L, lazy.number, false)
     return true
   }

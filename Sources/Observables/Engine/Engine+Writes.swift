@@ -128,7 +128,7 @@ extension Engine {
   package func revive(_ node: NodeRef) {
     for watcher in Chain(node.pointee.firstWatcher) {
       let flags = watcher.pointee.flags
-      if !flags.contains(.lazy), !flags.isDisjoint(with: [.pending, .judging]) {
+      if !flags.contains(.lazy), !flags.isDisjoint(with: [.pending, .checkingDepartures]) {
         makeReady(watcher)
       }
     }

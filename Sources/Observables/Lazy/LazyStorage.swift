@@ -179,7 +179,7 @@ public class LazyStorage: ObservationCore.Receiver {
   @usableFromInline
   final func beginReplacing() -> (isSpoiled: Bool, isBased: Bool, keepsBase: Bool) {
     guard let record, let engine else { return (false, false, false) }
-    if !record.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
+    if !record.pointee.flags.isDisjoint(with: [.disturbed, .failing]) {
       return (true, false, false)
     }
     engine.willReplaceValue(of: record)
@@ -256,7 +256,7 @@ public class LazyStorage: ObservationCore.Receiver {
 
   /// A plain read met an error: it is that of the getter that reads, or nobody's.
   final func noteUnheard(_ error: any Error) {
-    if let engine = engine ?? Loop.current?.engine, engine.spoil(error) { return }
+    if let engine = engine ?? Loop.current?.engine, engine.failRunning(error) { return }
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 

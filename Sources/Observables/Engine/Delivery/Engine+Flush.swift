@@ -37,7 +37,7 @@ extension Engine {
       return false
     }
     let flags = watcher.pointee.flags
-    guard !flags.isDisjoint(with: [.pending, .judging]),
+    guard !flags.isDisjoint(with: [.pending, .checkingDepartures]),
       flags.isDisjoint(with: [.paused, .running])
     else { return false }
     let receiver = watcher.pointee.receiver
@@ -49,7 +49,7 @@ extension Engine {
     }
     rearmQuietSlots()
     guard settleDependencies(of: watcher), rewireInFlush(watcher) else { return false }
-    if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .judging]) {
+    if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root)
     }
     let isCertain = watcher.pointee.flags.contains(.certain)
@@ -71,7 +71,7 @@ extension Engine {
     let isCertain = watcher.pointee.flags.contains(.certain)
     guard let refreshed = refresh(watcher) else { return false }
     let isImmediate = watcher.pointee.flags.contains(.immediate)
-    watcher.pointee.flags.subtract([.pending, .certain, .judging])
+    watcher.pointee.flags.subtract([.pending, .certain, .checkingDepartures])
     guard departure != nil || isCertain || refreshed.path != nil && !isImmediate else {
       if isRecording, !isImmediate { recorder?.unchanged(watcher) }
       releaseAnchorIfIdle(of: watcher)
@@ -175,7 +175,7 @@ extension Engine {
         continue
       }
       names.append(title(watcher))
-      watcher.pointee.flags.subtract([.pending, .certain, .judging])
+      watcher.pointee.flags.subtract([.pending, .certain, .checkingDepartures])
       guard rewire(watcher) else { continue }
       releaseAnchor(of: watcher, on: root)
     }

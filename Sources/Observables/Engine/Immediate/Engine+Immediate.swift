@@ -62,7 +62,7 @@ extension Engine {
     } else if effect.contains(.certain) {
       calls.append(call)
     } else if link.isAnchored {
-      if !change.isSame, link.pointee.anchor != nil { judge(watcher) }
+      if !change.isSame, link.pointee.anchor != nil { checkDeparturesInFlush(of: watcher) }
     } else if !change.isSame, !watcher.pointee.flags.contains(.immediate) {
       // With a comparison of its own: a derived value has no old one to compare.
       mark(watcher, isCertain: false, by: change)
@@ -71,11 +71,12 @@ extension Engine {
 
   /// Has an immediate watcher, or one that compares, looked at in the flush: whether an object that
   /// digits follow has left (C4).
-  func judge(_ watcher: WatcherRef) {
-    guard watcher.pointee.flags.isDisjoint(with: .judging), watcher.pointee.root != nil else {
+  func checkDeparturesInFlush(of watcher: WatcherRef) {
+    guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
+    else {
       return
     }
-    watcher.pointee.flags.insert(.judging)
+    watcher.pointee.flags.insert(.checkingDepartures)
     watcher.pointee.receiver.takeUnretainedValue().noteCause(of: watcher)
     makeReady(watcher)
   }
@@ -101,7 +102,9 @@ extension Engine {
   package func resume(_ watcher: WatcherRef) {
     guard watcher.pointee.isActive, watcher.pointee.flags.contains(.paused) else { return }
     watcher.pointee.flags.remove(.paused)
-    if !watcher.pointee.flags.isDisjoint(with: [.pending, .judging]) { makeReady(watcher) }
+    if !watcher.pointee.flags.isDisjoint(with: [.pending, .checkingDepartures]) {
+      makeReady(watcher)
+    }
     immediates.resume(watcher)
   }
 }

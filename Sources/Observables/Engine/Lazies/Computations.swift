@@ -22,7 +22,7 @@ struct Computations {
   @inline(__always)
   mutating func begin(_ lazy: WatcherRef) {
     lazy.pointee.flags.insert(.computing)
-    lazy.pointee.flags.subtract([.disturbed, .spoiled])
+    lazy.pointee.flags.subtract([.disturbed, .failing])
     running.append(lazy)
   }
 

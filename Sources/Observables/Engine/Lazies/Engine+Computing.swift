@@ -69,7 +69,7 @@ extension Engine {
     }
     computations.end(lazy)
     if lazy.pointee.isActive {
-      if !lazy.pointee.flags.isDisjoint(with: [.disturbed, .spoiled]) {
+      if !lazy.pointee.flags.isDisjoint(with: [.disturbed, .failing]) {
         reject(lazy)
         computation = .failed
       }
@@ -101,16 +101,16 @@ extension Engine {
       case nil: receiver.fail(lazy, LazyError.disturbed(property: property, by: "?"))
       }
     }
-    lazy.pointee.flags.subtract([.disturbed, .spoiled])
+    lazy.pointee.flags.subtract([.disturbed, .failing])
   }
 
   /// A plain read in the getter that is running met an error: the getter fails with it.
   ///
   /// False where none is running.
-  func spoil(_ error: any Error) -> Bool {
+  func failRunning(_ error: any Error) -> Bool {
     guard let lazy = computations.current else { return false }
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
-    lazy.pointee.flags.insert(.spoiled)
+    lazy.pointee.flags.insert(.failing)
     return true
   }
 

@@ -57,7 +57,7 @@ extension Engine {
     if lazy.pointee.flags.contains(.uncached) {
       compareDependencies(of: lazy)
     } else {
-      settleForNobody(lazy)
+      settleUnread(lazy)
     }
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
@@ -97,11 +97,11 @@ extension Engine {
     return true
   }
 
-  /// … where nobody reads it.
+  /// Brings a lazy property up to date that no code of the program reads: its error has no caller.
   ///
   /// What has failed is tried `again` only for somebody new. False where it has no value.
   @discardableResult
-  package func settleForNobody(_ lazy: WatcherRef, again: Bool = false) -> Bool {
+  package func settleUnread(_ lazy: WatcherRef, again: Bool = false) -> Bool {
     if !lazy.isOutdated { return !lazy.pointee.flags.contains(.pending) }
     if lazy.isUnderWay || hasFailedNow(lazy) { return false }
     if lazy.pointee.flags.contains(.failed), !again { return false }
@@ -126,7 +126,7 @@ extension Engine {
         lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
       }
     } else if !link.pointee.isTerminal || wire.pointee.watcher.wantsNews {
-      settleForNobody(lazy, again: true)
+      settleUnread(lazy, again: true)
     }
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
     if link.pointee.hasVersion, link.kind != .element, let lazy = slot.pointee.lazy {
@@ -188,7 +188,7 @@ extension Engine {
     var changed: WatcherID?
     for name in lazies {
       guard let lazy = watcher(name) else { continue }
-      settleForNobody(lazy)
+      settleUnread(lazy)
       guard let lazy = watcher(name) else { continue }
       // One that was read for the first time meanwhile had that value then.
       let first = lazy.pointee.firstVersion

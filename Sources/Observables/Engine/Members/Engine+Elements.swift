@@ -1,5 +1,6 @@
 /// Components that are digits: they follow the object that was there, wherever it moves in its
-/// list, until it leaves (C4). Leaving is judged when the watcher's turn comes in the flush.
+/// list, until it leaves (C4). Whether it has left is looked at in the flush, when the watcher's
+/// turn comes.
 extension Engine {
   /// A path whose object has left.
   struct Departure {
@@ -51,7 +52,7 @@ extension Engine {
       return false
     }
     link.pointee.awaitsFlush = true
-    judge(watcher)
+    checkDeparturesInFlush(of: watcher)
     return true
   }
 
@@ -59,7 +60,7 @@ extension Engine {
   ///
   /// False when the watcher ended meanwhile.
   func rewireInFlush(_ watcher: WatcherRef) -> Bool {
-    if watcher.pointee.flags.contains(.judging) {
+    if watcher.pointee.flags.contains(.checkingDepartures) {
       forEachWire(of: watcher) { wire in
         forEachLink(of: wire) { link in
           guard link.pointee.awaitsFlush else { return }

@@ -34,7 +34,7 @@ extension ObservationCore {
     var isNoted = false
     /// The object is gone.
     private(set) var isDead = false
-    /// … and what hung on it has been told.
+    /// The object is gone, and its watchers have ended.
     var isBuried = false
     /// The next one of the engine's nodes.
     var next: NodeRef?

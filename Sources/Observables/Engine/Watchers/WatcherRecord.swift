@@ -33,10 +33,10 @@ extension ObservationCore {
     package internal(set) var slot: SlotRef?
     /// Of a lazy property: which of its values it has; grows with each that differs from the last.
     var version = 0
-    /// … and the version that it had when it was computed for the first time; 0 where it was not,
-    /// or was assigned before.
+    /// Of a lazy property: the version that it had when it was computed for the first time; 0 where
+    /// it was not, or was assigned before.
     var firstVersion = 0
-    /// … and the version of the value that was delivered last, while that is kept.
+    /// Of a lazy property: the version of the value that was delivered last, while that is kept.
     var baseVersion = 0
     /// Of a lazy property that failed: in which operation.
     var operation: UInt64 = 0
@@ -75,8 +75,8 @@ extension ObservationCore {
       static let wiring = Flags(rawValue: 2048)
       /// Some path of it follows an object in a list (C4).
       static let anchoring = Flags(rawValue: 8192)
-      /// An immediate watcher: whether such an object left is judged in the flush.
-      static let judging = Flags(rawValue: 16384)
+      /// The flush looks whether such an object has left; immediate watchers are asked only then.
+      static let checkingDepartures = Flags(rawValue: 16384)
       /// Its own comparison is being called.
       static let comparingNow = Flags(rawValue: 32768)
 
@@ -90,7 +90,7 @@ extension ObservationCore {
       @inlinable package static var mirrored: Flags { Flags(rawValue: 1 << 19) }
       /// It is being computed.
       @inlinable package static var computing: Flags { Flags(rawValue: 1 << 20) }
-      /// … and waits for another one.
+      /// Its getter is running, and waits for another property.
       static let waiting = Flags(rawValue: 1 << 21)
       /// The last computation failed, and nothing it depends on has changed since.
       static let failed = Flags(rawValue: 1 << 22)
@@ -100,17 +100,18 @@ extension ObservationCore {
       @inlinable package static var known: Flags { Flags(rawValue: 1 << 24) }
       /// The receiver keeps the value that was delivered last.
       @inlinable package static var based: Flags { Flags(rawValue: 1 << 25) }
-      /// … which was before the last flush: somebody was not told since.
+      /// The value that was delivered last is from before the last flush: some watcher has not
+      /// heard of a newer one.
       static let lagging = Flags(rawValue: 4096)
       /// While it was being computed something that it depends on was written.
       static let disturbed = Flags(rawValue: 1 << 26)
       /// It is invalid, and something that depends on it does not know.
       static let untold = Flags(rawValue: 1 << 28)
       /// Its getter met an error that it could not throw on.
-      static let spoiled = Flags(rawValue: 1 << 31)
+      static let failing = Flags(rawValue: 1 << 31)
       /// It is on the list of those that are being brought up to date.
       static let stacked = Flags(rawValue: 1 << 27)
-      /// … and waits for what is above it.
+      /// It is on that list, and waits for what is above it.
       static let awaiting = Flags(rawValue: 1 << 29)
       /// A program has just assigned its value, and what depends on it is being told.
       static let announcing = Flags(rawValue: 1 << 30)
