@@ -38,6 +38,11 @@ struct ClosingInsideTests {
     "local o = {} obs.observe(t, 'x', close, {observer = o})",
     "obs.batch(function() obs.observe(t, 'x', close, {immediate = true}) t.x = 2 end)",
     "close() obs.observe(t, 'x', print)",
+    "obs.scope(function(s) obs.observe(t, 'x', print) close() s:add(obs.after(1, print)) end)",
+    "obs.scope(function() obs.scope(function() close() error 'no' end) end)",
+    "obs.record(true) obs.observe(t, 'x', function() close() obs.why(t) end)",
+    "obs.on_exit(close) obs.after(1, close) obs.every(1, close) close()",
+    "obs.observe(t, 'x', function() obs.set_of{1}:clear() close() obs.graph(t) end)",
   ])
   func `closing in a callback takes effect when that returns`(script: String) throws {
     do {
