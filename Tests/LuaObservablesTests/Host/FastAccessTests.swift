@@ -187,7 +187,9 @@ struct FastAccessTests {
 
   // T9, B3
   @Test func `a setter may call scripts, in a coroutine too`() throws {
-    try test.host.set("note") { [test] (value: Int) in test.host["noted"] = .integer(Int64(value)) }
+    try test.host.set("note") { [unowned test] (value: Int) in
+      test.host["noted"] = .integer(Int64(value))
+    }
     try test.host.run(
       """
       local obs = require "obs"

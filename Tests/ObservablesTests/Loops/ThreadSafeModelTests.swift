@@ -20,6 +20,8 @@ struct ThreadSafeModelTests {
 
   @Test func `eight threads write, and every last value is delivered on the loop's thread`() throws
   {
+    // The watchers, which stop it, belong to it.
+    unowned let loop = self.loop
     let writes = Size.of(100_000, light: 5_000)
     let tallies = (0..<8).map { _ in Tally() }
     let here = pthread_self()
