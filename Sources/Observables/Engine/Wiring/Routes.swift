@@ -100,9 +100,12 @@ final class Routes {
     var moves = [(link, parent)]
     while let (link, parent) = moves.popLast() {
       guard leaving.contains(link) else { continue }
+      let finder = link.pointee.parent
       _ = leave(parent, from: link)
       link.unhang()
       link.hang(below: parent)
+      // Who found its object may yet be moved, and still leads there then.
+      if let finder, leaving.contains(finder) { join(finder, to: link) }
       // All that hangs below it stays, and so does what joins lead to from there.
       var staying = [link]
       while let link = staying.popLast() {

@@ -253,6 +253,32 @@ check("P3: routes of different lengths through lists that contain each other", f
   other.price = 3
   eq(n(), 1)
 end)
+check("P3: routes that change places through lists that contain each other", function()
+  local item = { price = 1 }
+  local a, b, c = obs.array {}, obs.array {}, obs.array {}
+  a:append(b)
+  b:append(a, item)
+  c:append(b)
+  local root = obs.array { a, c }
+  local n = counter(root, "price")
+  -- First `b` is found through `c`, and `a` through `b`; then `a` from the root again.
+  root:remove_value(a)
+  eq(n(), 1)
+  root:append(a)
+  eq(n(), 1)
+  b:remove_value(a)
+  eq(n(), 1)
+  -- Now `a` alone leads to `b`.
+  c:remove_value(b)
+  eq(n(), 1)
+  item.price = 2
+  eq(n(), 1)
+  a:remove_value(b)
+  eq(n(), 1)
+  item.price = 3
+  eq(n(), 0)
+  eq(#obs.observed_keys(item), 0)
+end)
 check("P3: a shared object is heard until the last route to it is cut", function()
   local shared = { price = 1 }
   local t = { a = { x = shared }, b = { x = shared }, c = { x = { price = 1 } } }

@@ -1,0 +1,18 @@
+# For scripts that build with a sanitizer: sets `options` for SwiftPM, and the environment.
+#
+# A sanitizer has a build folder of its own. False where there is none of that name.
+use_sanitizer() {  # address or thread
+  case $1 in
+    # Records that are given out again would hide that somebody still uses them.
+    address) options=(--sanitize address --scratch-path .build-asan -Xswiftc -DUNPOOLED) ;;
+    thread) options=(--sanitize thread --scratch-path .build-tsan) ;;
+    *)
+      echo "$0: --sanitize takes address or thread" >&2
+      return 2
+      ;;
+  esac
+  export LSAN_OPTIONS=suppressions=$PWD/Scripts/leaks.suppressed:print_suppressions=0
+  # Locals that the sanitizer moves away from the stack don't tell how much of that is left.
+  export ASAN_OPTIONS=detect_stack_use_after_return=0
+  export TSAN_OPTIONS=suppressions=$PWD/Scripts/thread.suppressed:print_suppressions=0
+}
