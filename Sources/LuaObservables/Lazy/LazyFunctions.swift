@@ -120,7 +120,7 @@ final class LazyFunctions: ModuleSlice {
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
     let isKnownAsNil = engine.everybodyKnows(lazy, { isNil(lazy, isBase: $0, L) })
-    if lazy.pointee.flags.contains(.pending) {
+    if lazy.pointee.isPending {
       lua_pushnil(L)
     } else {
       clua_lazy_pushvalue(L, lazy.number, false)
@@ -159,7 +159,7 @@ final class LazyFunctions: ModuleSlice {
       return 1
     }
     guard let root = try arguments.existingNode(at: 1, of: L, "invalidate"), observed.isTable(root),
-      let lazy = lazy(at: 2, of: root, L), let slot = lazy.pointee.slot
+      let lazy = lazy(at: 2, of: root, L), let slot = lazy.slot
     else {
       lua_pushboolean(L, 0)
       return 1
@@ -185,7 +185,7 @@ final class LazyFunctions: ModuleSlice {
       observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     {
-      isValid = lazy.pointee.slot?.pointee.isValid ?? false
+      isValid = lazy.slot?.pointee.isValid ?? false
     }
     lua_pushboolean(L, isValid ? 1 : 0)
     return 1
@@ -208,12 +208,12 @@ final class LazyFunctions: ModuleSlice {
     if let root = try arguments.existingNode(at: 1, of: L, "valid_names"), observed.isTable(root) {
       lazies = engine.lazies(of: root).filter { lazy in
         if lazy.pointee.flags.contains(.uncached) { return isAll }
-        return isAll || lazy.pointee.slot!.pointee.isValid == isWanted
+        return isAll || lazy.slot!.pointee.isValid == isWanted
       }
     }
     try state.pushTable(elements: lazies.count, to: L)
     for (position, lazy) in lazies.enumerated() {
-      let slot = lazy.pointee.slot!
+      let slot = lazy.slot!
       clua_node_pushkey(
         L, TableKind.table(slot.pointee.node),
         UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
@@ -234,7 +234,7 @@ final class LazyFunctions: ModuleSlice {
     let names = engine.lazies(of: root).map(\.identity)
     var hasFailed = false
     for name in names {
-      guard let lazy = engine.watcher(name), lazy.pointee.flags.contains(.pending),
+      guard let lazy = engine.watcher(name), lazy.pointee.isPending,
         !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(name)
       else { continue }
       hasFailed = true
@@ -254,7 +254,7 @@ final class LazyFunctions: ModuleSlice {
     if let root = try arguments.existingNode(at: 1, of: L, "peek"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     {
-      guard lazy.pointee.slot?.pointee.isValid == true else { return 0 }
+      guard lazy.slot?.pointee.isValid == true else { return 0 }
       clua_lazy_pushvalue(L, lazy.number, false)
       return 1
     }

@@ -90,7 +90,7 @@ final class ScriptLazies: Receiver {
     _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
   ) -> Computation {
     let L = state.pointer
-    let isUpToDate = error == nil && !other.pointee.flags.contains(.pending)
+    let isUpToDate = error == nil && !other.pointee.isPending
     if let error {
       state.pushError(error, to: L)
     } else {
@@ -128,15 +128,15 @@ final class ScriptLazies: Receiver {
 
   /// The value before the one that `lazy` has is its base now, unless nobody compares with that.
   func keepBase(of lazy: WatcherRef) {
-    if lazy.pointee.flags.contains(.based) { return }
+    if lazy.hasBase { return }
     if !engine.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
   }
 
   override func invalidated(_ lazy: WatcherRef) {
     if isClosed { return }
     // Where nobody compares with it, a value that is of no use any more is not kept alive.
-    let isCompared = lazy.pointee.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
-    let isKept = isCompared == true || !lazy.pointee.flags.contains(.certain)
+    let isCompared = lazy.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
+    let isKept = isCompared == true || !lazy.pointee.isStale
     if !isKept { lazy.pointee.flags.remove(.known) }
     clua_lazy_drop(state.pointer, shared, lazy.number, isKept)
   }
@@ -197,7 +197,7 @@ final class ScriptLazies: Receiver {
   }
 
   override func reportFailure(of lazy: WatcherRef) {
-    guard !host.isClosed, lazy.pointee.slot != nil else { return }
+    guard !host.isClosed, lazy.slot != nil else { return }
     let L = state.pointer
     let name = engine.name(of: lazy)
     clua_lazy_pusherror(L, lazy.number, false)
@@ -230,7 +230,7 @@ final class ScriptLazies: Receiver {
 
   /// Tables without a name are told apart by where their getters are defined.
   override func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
-    let node = lazy.pointee.slot?.pointee.node
+    let node = lazy.slot?.pointee.node
     if let node, clua_node_kind(TableKind.table(node)) == CLUA_KIND_PLAIN,
       let title = host.tables.className(of: node)
     {
@@ -266,7 +266,7 @@ final class ScriptLazies: Receiver {
 
   override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
     let L = state.pointer
-    guard lua_checkstack(L, 16) != 0, let slot = lazy.pointee.slot else { return nil }
+    guard lua_checkstack(L, 16) != 0, let slot = lazy.slot else { return nil }
     clua_node_pushkey(
       L, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
@@ -307,7 +307,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
   /// What a new value is compared with.
   var comparison: CInt {
     guard pointee.flags.contains(.known) else { return 0 }
-    if pointee.flags.contains(.based) { return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_BASED) }
+    if hasBase { return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_BASED) }
     return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_KEEP)
   }
 }

@@ -173,7 +173,7 @@ final class ObservingFunctions: ModuleSlice {
     if !write.same, let slot = write.slot {
       let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
       // Whether it is valid or not: nothing is computed for it.
-      if let lazy = slot.pointee.lazy { engine.announce(lazy) }
+      if let lazy = slot.pointee.lazy { engine.trigger(lazy) }
     }
     if write.slot != nil || write.every != nil {
       withUnsafePointer(to: write) { host.tables.written(L, $0) }

@@ -115,8 +115,8 @@ extension ObservableArray {
     }
     // Slots are told in their order; `*` of the first place.
     changed.sort { $0.index < $1.index }
-    let told = [places.first!] + changed.map(\.index)
-    let values = told.map { place in
+    let reported = [places.first!] + changed.map(\.index)
+    let values = reported.map { place in
       ObservedValues(
         key: .index(place), old: old(place).flatMap { flattened($0) },
         new: element(place).flatMap { flattened($0) })

@@ -13,7 +13,7 @@ extension Engine {
     guard let root = watcher.pointee.root else { return 0 }
     if watcher.pointee.flags.contains(.lazy) { forgetLazy(watcher) }
     immediates.forget(watcher)
-    doubts.forget(watcher)
+    comparisons.forget(watcher)
     if isRecording { recorder?.ended(watcher) }
     var count = 0
     busy {
@@ -24,13 +24,13 @@ extension Engine {
       }
       root.remove(watcher)
       watcher.pointee.root = nil
-      watcher.pointee.flags.subtract([.pending, .certain])
+      watcher.pointee.status = .clean
       watchers.remove(watcher)
       if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
       let receiver = watcher.pointee.receiver
       receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
       // In the middle of its own call it is still needed.
-      if watcher.pointee.flags.isDisjoint(with: [.running, .computing]) {
+      if !watcher.isInOwnCall {
         watcher.pointee.holdsReceiver = false
         receiver.release()
       }
@@ -59,7 +59,7 @@ extension Engine {
 
   /// The record goes when no queue and no call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
-    if !watcher.pointee.isActive, !watcher.pointee.isInUse { records.end(watcher) }
+    if !watcher.pointee.isActive, !watcher.isInUse { records.end(watcher) }
   }
 
   /// Ends the watchers whose observer is gone (L3); for those who ask before the next flush.
@@ -109,11 +109,11 @@ extension Engine {
     let watcher = link.pointee.wire.pointee.watcher
     link.forEachParent { parent in
       markStale(parent)
-      let isCertain = parent.pointee.effect.contains(.certain)
+      let news = parent.pointee.effect.news
       if watcher.pointee.flags.contains(.lazy) {
-        invalidate(watcher, isCertain: isCertain)
-      } else if !watcher.pointee.flags.contains(.certain) {
-        schedule(watcher, isCertain: isCertain)
+        invalidate(watcher, news)
+      } else if !watcher.pointee.isStale {
+        schedule(watcher, news)
       }
     }
     detach(link)

@@ -11,7 +11,7 @@ extension Engine {
     while next < lazies.count {
       let lazy = lazies[next]
       next += 1
-      guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { continue }
+      guard let slot = lazy.slot, !slot.pointee.node.isDead else { continue }
       for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
         for link in Chain(slot.pointee.first) {
           if slot.pointee.isEvery, !link.isWhole { continue }

@@ -8,7 +8,7 @@ extension Engine {
     // What follows from the write comes after it.
     let time = immediates.nextTime()
     records.hold { note(change) }
-    if isEager(change) || !doubts.isEmpty { callEagerly([change], at: time) }
+    if isEager(change) || !comparisons.isEmpty { callEagerly([change], at: time) }
   }
 
   /// One operation changed several keys of one object: a list got or lost an element.
@@ -19,7 +19,7 @@ extension Engine {
     if waitingNodes.hasDead { buryDead() }
     let time = immediates.nextTime()
     records.hold { for change in changes { note(change) } }
-    if changes.contains(where: isEager) || !doubts.isEmpty { callEagerly(changes, at: time) }
+    if changes.contains(where: isEager) || !comparisons.isEmpty { callEagerly(changes, at: time) }
   }
 
   @inline(__always)
@@ -48,9 +48,9 @@ extension Engine {
       else { continue }
       following.append(watcher.identity)
       if watcher.pointee.flags.contains(.lazy) {
-        invalidate(watcher, isCertain: false, by: change)
-      } else if !watcher.pointee.flags.contains(.certain) {
-        mark(watcher, isCertain: false, by: change)
+        invalidate(watcher, .check, by: change)
+      } else if !watcher.pointee.isStale {
+        mark(watcher, .check, by: change)
       }
     }
     spread(change)
@@ -84,31 +84,31 @@ extension Engine {
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {
-        invalidate(watcher, isCertain: effect.contains(.certain), by: change)
+        invalidate(watcher, effect.news, by: change)
         // It does not know who has heard of it: immediate watchers hear of each change.
         if flags.contains(.uncached) { isNeeded = true }
-      } else if !flags.contains(.certain) {
-        mark(watcher, isCertain: effect.contains(.certain), by: change)
+      } else if !watcher.pointee.isStale {
+        mark(watcher, effect.news, by: change)
       }
     }
     if !isNeeded { makeQuiet(slot) }
   }
 
-  func mark(_ watcher: WatcherRef, isCertain: Bool, by change: Change?) {
+  func mark(_ watcher: WatcherRef, _ news: WatcherRecord.Status, by change: Change?) {
     // It ended while links are being made: its own go later.
     if watcher.pointee.root == nil { return }
     if isRecording, let change { recorder?.marked(watcher, by: change) }
-    let wasPending = watcher.pointee.flags.contains(.pending)
-    schedule(watcher, isCertain: isCertain)
+    let wasPending = watcher.pointee.isPending
+    schedule(watcher, news)
     if !wasPending, change != nil {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
     }
   }
 
   /// Makes a watcher pending: it is called in the flush of this turn.
-  package func schedule(_ watcher: WatcherRef, isCertain: Bool = true) {
+  package func schedule(_ watcher: WatcherRef, _ news: WatcherRecord.Status = .stale) {
     if !watcher.pointee.isActive { return }
-    watcher.pointee.flags.formUnion(isCertain ? [.pending, .certain] : .pending)
+    watcher.pointee.raise(to: news)
     makeReady(watcher)
   }
 
@@ -127,8 +127,7 @@ extension Engine {
   /// An object that the collector had given up is back (L8): what was to be told meanwhile is.
   package func revive(_ node: NodeRef) {
     for watcher in Chain(node.pointee.firstWatcher) {
-      let flags = watcher.pointee.flags
-      if !flags.contains(.lazy), !flags.isDisjoint(with: [.pending, .checkingDepartures]) {
+      if !watcher.pointee.flags.contains(.lazy), watcher.pointee.wantsFlush {
         makeReady(watcher)
       }
     }

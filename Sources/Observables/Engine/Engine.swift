@@ -30,7 +30,7 @@ extension ObservationCore {
     let operations = Operations()
     @exclusivity(unchecked) var delivery = DeliveryQueue()
     let immediates = ImmediateCalls()
-    let doubts = Doubts()
+    let comparisons = PendingComparisons()
     @exclusivity(unchecked) var hookCalls = HookCalls()
     @exclusivity(unchecked) var heldModels = HeldModels()
     /// The program is about to end: what watchers trigger of themselves is not called any more.
@@ -43,7 +43,7 @@ extension ObservationCore {
     @exclusivity(unchecked) var stack = ThreadStack()
     let tracking = Tracking()
     @exclusivity(unchecked) var versions = Versions()
-    let toldValues = ToldValues()
+    let deliveredValues = DeliveredValues()
     @exclusivity(unchecked) var taken = TakenLinks()
 
     // What others hear of.
@@ -57,8 +57,8 @@ extension ObservationCore {
     init(inbox: Inbox, home: LoopHome) {
       (self.inbox, self.home) = (inbox, home)
       immediates.engine = self
-      toldValues.engine = self
-      doubts.engine = self
+      deliveredValues.engine = self
+      comparisons.engine = self
       tracking.engine = self
     }
 

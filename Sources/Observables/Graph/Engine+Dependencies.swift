@@ -35,7 +35,7 @@ extension Engine {
     var dependents: [UInt64: WatcherRef] = [:]
     slot.forEachLinkOfAny { link in
       let watcher = link.pointee.wire.pointee.watcher
-      guard watcher.pointee.flags.contains(.lazy), watcher.pointee.slot != nil else { return }
+      guard watcher.pointee.flags.contains(.lazy), watcher.slot != nil else { return }
       if let name, slot.pointee.isEvery, link.wholeName != name { return }
       dependents[watcher.pointee.id] = watcher
     }
@@ -89,7 +89,7 @@ extension Engine {
     for slot in slots { slot.forEachLinkOfAny { visit($0, from: -1) } }
     var position = 0
     while position < reached.count {
-      if let slot = reached[position].lazy.pointee.slot {
+      if let slot = reached[position].lazy.slot {
         slot.forEachLinkOfAny { visit($0, from: position) }
         slot.pointee.node.pointee.every?.forEachLinkOfAny {
           if $0.isWhole { visit($0, from: position) }
@@ -106,7 +106,7 @@ extension Engine {
       if let top = wire.pointee.top { waiting.append(top) }
     }
     while let link = waiting.popLast() {
-      if let lazy = link.pointee.slot?.pointee.lazy, lazy.pointee.flags.contains(.failed) {
+      if let lazy = link.pointee.slot?.pointee.lazy, lazy.pointee.status == .failed {
         return lazy
       }
       link.forEachChild { waiting.append($0) }

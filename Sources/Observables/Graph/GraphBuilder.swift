@@ -138,7 +138,7 @@ struct GraphBuilder {
   private func describe(_ lazy: WatcherRef) -> ObservationGraph.LazyKey {
     let flags = lazy.pointee.flags
     return .init(
-      state: flags.contains(.uncached) ? .uncached : flags.contains(.pending) ? .invalid : .valid,
+      state: flags.contains(.uncached) ? .uncached : lazy.pointee.isPending ? .invalid : .valid,
       site: lazy.pointee.receiver.takeUnretainedValue().label(lazy).site,
       isTracked: flags.contains(.tracking))
   }
@@ -157,14 +157,7 @@ struct GraphBuilder {
     for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
       watcherIndices[id] = graph.watchers.count
       let (name, site) = watcher.pointee.receiver.takeUnretainedValue().label(watcher)
-      let flags = watcher.pointee.flags
-      let notes = [
-        (WatcherRecord.Flags.immediate, "immediate"), (.once, "once"), (.paused, "paused"),
-        (.pending, "pending"),
-      ]
-      graph.watchers.append(
-        .init(
-          name: name, site: site, notes: notes.filter { flags.contains($0.0) }.map(\.1)))
+      graph.watchers.append(.init(name: name, site: site, notes: watcher.notes))
     }
   }
 
@@ -178,7 +171,7 @@ struct GraphBuilder {
     }
     for (object, node) in nodes.enumerated() {
       for lazy in node.engine.lazies(of: node) {
-        guard let slot = lazy.pointee.slot, let key = end(object, name(slot)) else { continue }
+        guard let slot = lazy.slot, let key = end(object, name(slot)) else { continue }
         edges(from: key, .depends, lazy).forEach(add)
       }
     }

@@ -42,7 +42,7 @@ package struct ObjectDescription {
       keys[lazy.name] = DescribedKey(name: lazy.name, title: title)
     }
     for lazy in engine.lazies(of: root) {
-      guard let slot = lazy.pointee.slot else { continue }
+      guard let slot = lazy.slot else { continue }
       let name = name(slot)
       keys[name] = describe(lazy, named: name)
     }
@@ -71,7 +71,7 @@ package struct ObjectDescription {
   private func describe(_ lazy: WatcherRef, named name: String) -> DescribedKey {
     let flags = lazy.pointee.flags
     let state =
-      flags.contains(.uncached) ? "uncached" : flags.contains(.pending) ? "invalid" : "valid"
+      flags.contains(.uncached) ? "uncached" : lazy.pointee.isPending ? "invalid" : "valid"
     let dependencies = engine.dependencies(of: lazy) { self.name($0) }
     let isTracked = flags.contains(.tracking)
     let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
@@ -98,14 +98,18 @@ package struct ObjectDescription {
 }
 
 extension WatcherRef {
-  /// What is special about a watcher: " [immediate, paused]".
-  package func notes(_ more: String...) -> String {
-    var notes = more
+  /// What is special about a watcher.
+  var notes: [String] {
     let flags = pointee.flags
-    if flags.contains(.immediate) { notes.append("immediate") }
-    if flags.contains(.once) { notes.append("once") }
-    if flags.contains(.paused) { notes.append("paused") }
-    if flags.contains(.pending) { notes.append("pending") }
+    return [
+      (flags.contains(.immediate), "immediate"), (flags.contains(.once), "once"),
+      (flags.contains(.paused), "paused"), (pointee.isPending, "pending"),
+    ].filter(\.0).map(\.1)
+  }
+
+  /// The same behind its title: " [immediate, paused]".
+  package func notes(_ more: String...) -> String {
+    let notes = more + notes
     return notes.isEmpty ? "" : " [\(notes.joined(separator: ", "))]"
   }
 }

@@ -42,7 +42,7 @@ extension Engine {
     if watcher.pointee.flags.contains(.paused) {
       return Silence(reason: .paused, detail: "it is paused")
     }
-    if watcher.pointee.flags.contains(.pending) {
+    if watcher.pointee.isPending {
       return Silence(reason: .pending, detail: "it is pending and runs in the next flush")
     }
     if let place = firstUnreachable(of: watcher) {

@@ -168,7 +168,7 @@ public class LazyStorage: ObservationCore.Receiver {
   @usableFromInline @inline(never)
   final func noteRead() {
     if !isAnythingTracked { return }
-    if let slot = record?.pointee.slot {
+    if let slot = record?.slot {
       engineReference?._withUnsafeGuaranteedRef { $0.noteRead(slot) }
     } else if let model = model as? any ObservableModel {
       model.access(slotIndex)
@@ -179,11 +179,11 @@ public class LazyStorage: ObservationCore.Receiver {
   @usableFromInline
   final func beginReplacing() -> (isSpoiled: Bool, isBased: Bool, keepsBase: Bool) {
     guard let record, let engine else { return (false, false, false) }
-    if !record.pointee.flags.isDisjoint(with: [.disturbed, .failing]) {
+    if record.isFlawed {
       return (true, false, false)
     }
     engine.willReplaceValue(of: record)
-    if record.pointee.flags.contains(.based) { return (false, true, false) }
+    if record.hasBase { return (false, true, false) }
     return (false, false, engine.shouldKeepBase(of: record))
   }
 

@@ -23,7 +23,7 @@ extension Engine {
       if call(watcher) { calls += 1 }
     }
     delivery.endFlush()
-    toldValues.forgetBases()
+    deliveredValues.forgetBases()
     statistics.calls += calls
     return calls
   }
@@ -37,9 +37,9 @@ extension Engine {
       return false
     }
     let flags = watcher.pointee.flags
-    guard !flags.isDisjoint(with: [.pending, .checkingDepartures]),
-      flags.isDisjoint(with: [.paused, .running])
-    else { return false }
+    guard watcher.pointee.wantsFlush, flags.isDisjoint(with: [.paused, .running]) else {
+      return false
+    }
     let receiver = watcher.pointee.receiver
     if flags.contains(.observing),
       !receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
@@ -52,10 +52,10 @@ extension Engine {
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root)
     }
-    let isCertain = watcher.pointee.flags.contains(.certain)
+    let isStale = watcher.pointee.isStale
     guard let refreshed = refresh(watcher) else { return false }
-    watcher.pointee.flags.subtract([.pending, .certain])
-    guard refreshed.path != nil || isCertain else {
+    watcher.pointee.status = .clean
+    guard refreshed.path != nil || isStale else {
       if isRecording { recorder?.unchanged(watcher) }
       releaseAnchor(of: watcher, on: root)
       return false
@@ -68,11 +68,12 @@ extension Engine {
   /// As above, for one whose paths may go because their objects left (C4).
   private func callAnchoring(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
     let departure = takeDepartures(of: watcher)
-    let isCertain = watcher.pointee.flags.contains(.certain)
+    let isStale = watcher.pointee.isStale
     guard let refreshed = refresh(watcher) else { return false }
     let isImmediate = watcher.pointee.flags.contains(.immediate)
-    watcher.pointee.flags.subtract([.pending, .certain, .checkingDepartures])
-    guard departure != nil || isCertain || refreshed.path != nil && !isImmediate else {
+    watcher.pointee.status = .clean
+    watcher.pointee.flags.remove(.checkingDepartures)
+    guard departure != nil || isStale || refreshed.path != nil && !isImmediate else {
       if isRecording, !isImmediate { recorder?.unchanged(watcher) }
       releaseAnchorIfIdle(of: watcher)
       return false
@@ -175,7 +176,8 @@ extension Engine {
         continue
       }
       names.append(title(watcher))
-      watcher.pointee.flags.subtract([.pending, .certain, .checkingDepartures])
+      watcher.pointee.status = .clean
+      watcher.pointee.flags.remove(.checkingDepartures)
       guard rewire(watcher) else { continue }
       releaseAnchor(of: watcher, on: root)
     }

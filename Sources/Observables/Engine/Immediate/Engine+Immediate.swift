@@ -4,7 +4,7 @@ extension Engine {
   /// at `time`.
   func callEagerly(_ changes: [Change], at time: Int) {
     records.hold {
-      let calls = doubts.collecting { eagerCalls(for: changes, at: time) }
+      let calls = comparisons.collecting { eagerCalls(for: changes, at: time) }
       immediates.make(calls)
     }
   }
@@ -30,11 +30,11 @@ extension Engine {
         // What it is worth in the end is known when the batch ends, or when the watcher goes on.
         immediates.noteDerived(call, watcher)
       } else if let refreshed = refresh(watcher), let path = refreshed.path {
-        let ofLazy = refreshed.lazy.flatMap { doubts.take(of: watcher, about: $0, on: path) }
+        let ofLazy = refreshed.lazy.flatMap { comparisons.take(of: watcher, about: $0, on: path) }
         calls.append(ofLazy ?? call.on(path, isCompared: refreshed.lazy == nil))
       }
     }
-    if immediates.batchDepth == 0 { calls += doubts.take() }
+    if immediates.batchDepth == 0 { calls += comparisons.take() }
     return calls
   }
 
@@ -59,13 +59,13 @@ extension Engine {
     if isOfMembers { changed.append(call) }
     if change.isSame, !watcher.pointee.flags.contains(.comparing) {
       // Nobody is called for it.
-    } else if effect.contains(.certain) {
+    } else if effect.contains(.notify) {
       calls.append(call)
     } else if link.isAnchored {
       if !change.isSame, link.pointee.anchor != nil { checkDeparturesInFlush(of: watcher) }
     } else if !change.isSame, !watcher.pointee.flags.contains(.immediate) {
       // With a comparison of its own: a derived value has no old one to compare.
-      mark(watcher, isCertain: false, by: change)
+      mark(watcher, .check, by: change)
     }
   }
 
@@ -102,7 +102,7 @@ extension Engine {
   package func resume(_ watcher: WatcherRef) {
     guard watcher.pointee.isActive, watcher.pointee.flags.contains(.paused) else { return }
     watcher.pointee.flags.remove(.paused)
-    if !watcher.pointee.flags.isDisjoint(with: [.pending, .checkingDepartures]) {
+    if watcher.pointee.wantsFlush {
       makeReady(watcher)
     }
     immediates.resume(watcher)

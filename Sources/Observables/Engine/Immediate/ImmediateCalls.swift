@@ -99,9 +99,9 @@ final class ImmediateCalls {
         last = call.watcher
         if watcher.pointee.flags.contains(.immediate) {
           accepted.append(call.telling(change))
-        } else if !watcher.pointee.flags.contains(.certain) {
+        } else if !watcher.pointee.isStale {
           if case .written(let change) = call.change {
-            engine.mark(watcher, isCertain: true, by: change)
+            engine.mark(watcher, .stale, by: change)
           }
         }
       }
@@ -310,9 +310,9 @@ final class ImmediateCalls {
 
   /// A derived value on a path that goes is another one than before the batch: the call for it, or
   /// for what was noted of the watcher's derived values, is made when the batch ends.
-  func keep(_ doubt: Call?, of watcher: WatcherRef, on path: Path) {
+  func keep(_ comparison: Call?, of watcher: WatcherRef, on path: Path) {
     let name = watcher.identity
-    guard let noted = doubt ?? derived[name], let root = watcher.pointee.root else { return }
+    guard let noted = comparison ?? derived[name], let root = watcher.pointee.root else { return }
     if let known = waiting[name], known.time < noted.time { return }
     if !watcher.pointee.flags.contains(.paused), !engine.anchor(watcher, on: root) { return }
     waiting[name] = noted.on(path)
@@ -338,13 +338,13 @@ final class ImmediateCalls {
   /// A watcher was paused, and goes on: what it missed is told at once, or when the batch ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
-    engine.doubts.resume(name)
+    engine.comparisons.resume(name)
     guard let root = watcher.pointee.root else { return }
     if batchDepth > 0 {
       if waiting[name] != nil { _ = engine.anchor(watcher, on: root) }
       return
     }
-    var calls = engine.doubts.take(hasWaited: true)
+    var calls = engine.comparisons.take(hasWaited: true)
     calls += takeDerived { $0 == name }
     if let call = waiting.removeValue(forKey: name) { calls.append(call) }
     // Comparing may have run code of the program.
@@ -372,8 +372,8 @@ final class ImmediateCalls {
     var calls = waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { waiting[name] = nil }
     // Told the first change, where one of its other paths has changed too.
-    let doubts = engine.doubts.take(hasWaited: true)
-    for call in doubts + takeDerived(where: goesOn) {
+    let comparisons = engine.comparisons.take(hasWaited: true)
+    for call in comparisons + takeDerived(where: goesOn) {
       if let known = calls[call.watcher], known.time < call.time { continue }
       calls[call.watcher] = call
     }

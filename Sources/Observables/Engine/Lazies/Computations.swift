@@ -11,7 +11,7 @@ struct Computations {
   var first: WatcherRef? { running.first }
   /// The one whose getter is at work; nil where that waits.
   var current: WatcherRef? {
-    guard let lazy = running.last, !lazy.pointee.flags.contains(.waiting) else { return nil }
+    guard let lazy = running.last, lazy.phase == .running else { return nil }
     return lazy
   }
 
@@ -21,8 +21,8 @@ struct Computations {
   /// A getter is called next.
   @inline(__always)
   mutating func begin(_ lazy: WatcherRef) {
-    lazy.pointee.flags.insert(.computing)
-    lazy.pointee.flags.subtract([.disturbed, .failing])
+    lazy.phase = .running
+    lazy.lazyState.pointee.flaw = .none
     running.append(lazy)
   }
 
@@ -30,13 +30,13 @@ struct Computations {
   @inline(__always)
   mutating func end(_ lazy: WatcherRef) {
     _ = running.popLast()
-    lazy.pointee.flags.remove(.computing)
+    lazy.phase = .idle
   }
 
   /// What is computed is no good, for the first reason that there was.
   mutating func disturb(_ lazy: WatcherRef, by disturbance: Disturbance?) {
-    if lazy.pointee.flags.contains(.disturbed) { return }
-    lazy.pointee.flags.insert(.disturbed)
+    if lazy.lazyState.pointee.flaw == .disturbance { return }
+    lazy.lazyState.pointee.flaw = .disturbance
     if let disturbance { disturbances[lazy.pointee.id] = disturbance }
   }
 

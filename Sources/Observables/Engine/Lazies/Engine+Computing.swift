@@ -53,7 +53,7 @@ extension Engine {
     while case .waiting(let slot) = computation {
       suspendTracking()
       if let other = slot.pointee.lazy, !other.isUnderWay {
-        lazy.pointee.flags.insert(.waiting)
+        lazy.phase = .suspended
         settling.push(other)
         return false
       }
@@ -69,7 +69,7 @@ extension Engine {
     }
     computations.end(lazy)
     if lazy.pointee.isActive {
-      if !lazy.pointee.flags.isDisjoint(with: [.disturbed, .failing]) {
+      if lazy.isFlawed {
         reject(lazy)
         computation = .failed
       }
@@ -77,7 +77,7 @@ extension Engine {
         noteFailure(of: lazy)
       } else {
         keep(computation, of: lazy)
-        forgetDoubts(of: lazy)
+        adoptVersions(of: lazy)
       }
       if isRecording { recorder?.computed(lazy, computation) }
       rearmQuietSlots()
@@ -93,7 +93,7 @@ extension Engine {
       // What comes next is compared with none that nobody was told.
       lazy.pointee.flags.remove(.known)
     }
-    if lazy.pointee.flags.contains(.disturbed) {
+    if lazy.lazyState.pointee.flaw == .disturbance {
       let property = name(of: lazy)
       switch computations.takeDisturbance(of: lazy) {
       case .invalidation: receiver.fail(lazy, LazyError.invalidated(property: property))
@@ -101,7 +101,7 @@ extension Engine {
       case nil: receiver.fail(lazy, LazyError.disturbed(property: property, by: "?"))
       }
     }
-    lazy.pointee.flags.subtract([.disturbed, .failing])
+    lazy.lazyState.pointee.flaw = .none
   }
 
   /// A plain read in the getter that is running met an error: the getter fails with it.
@@ -110,7 +110,7 @@ extension Engine {
   func failRunning(_ error: any Error) -> Bool {
     guard let lazy = computations.current else { return false }
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
-    lazy.pointee.flags.insert(.failing)
+    lazy.lazyState.pointee.flaw = .error
     return true
   }
 
@@ -124,19 +124,19 @@ extension Engine {
   }
 
   private func noteFailure(of lazy: WatcherRef) {
-    lazy.pointee.flags.formUnion([.failed, .certain, .pending])
+    lazy.pointee.status = .failed
     settling.noteFailure(of: lazy)
   }
 
   /// Nothing that it depends on has really changed.
   func validate(_ lazy: WatcherRef) {
     keep(.same, of: lazy)
-    forgetDoubts(of: lazy)
+    adoptVersions(of: lazy)
     rearmQuietSlots()
   }
 
   /// What it depends on has the versions that it has used.
-  func forgetDoubts(of lazy: WatcherRef) {
+  func adoptVersions(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
     records.hold {
       // An operator puts together what is there now.
@@ -170,12 +170,12 @@ extension Engine {
   package var isComputing: Bool { !computations.isEmpty }
 
   /// The getter of this one is running, or waits for what it reads.
-  package func isComputing(_ lazy: WatcherRef) -> Bool { lazy.pointee.flags.contains(.computing) }
+  package func isComputing(_ lazy: WatcherRef) -> Bool { lazy.isComputing }
 
   // MARK: Names
 
   package func name(of lazy: WatcherRef) -> String {
-    guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { return "?" }
+    guard let slot = lazy.slot, !slot.pointee.node.isDead else { return "?" }
     return slot.pointee.node.kind.name(of: slot)
   }
 
@@ -189,8 +189,8 @@ extension Engine {
       if isInside, other != lazy || members.isEmpty { members.append(other) }
     }
     members.append(lazy)
-    let node = lazy.pointee.slot?.pointee.node
-    if members.allSatisfy({ $0.pointee.slot?.pointee.node == node }) {
+    let node = lazy.slot?.pointee.node
+    if members.allSatisfy({ $0.slot?.pointee.node == node }) {
       return members.map { name(of: $0) }
     }
     return members.map { fullName(of: $0) }
@@ -198,7 +198,7 @@ extension Engine {
 
   /// What tells a property from those of other objects that have its name.
   private func fullName(of lazy: WatcherRef) -> String {
-    guard let slot = lazy.pointee.slot, !slot.pointee.node.isDead else { return "?" }
+    guard let slot = lazy.slot, !slot.pointee.node.isDead else { return "?" }
     return lazy.pointee.receiver.takeUnretainedValue().fullName(
       of: lazy, name(of: lazy), title: slot.pointee.node.kind.title(of: slot.pointee.node))
   }

@@ -13,7 +13,7 @@ extension Engine {
   ///
   /// Errors have no reader here, and are reported (Z8). False when the watcher ended meanwhile.
   func settleDependencies(of watcher: WatcherRef) -> Bool {
-    watcher.hasDoubts ? settleDirty(watcher) : true
+    watcher.hasDirtyLinks ? settleDirty(watcher) : true
   }
 
   /// What came of comparing the derived values of a watcher with those that were delivered last.
@@ -61,14 +61,14 @@ extension Engine {
     }
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
-    if link.pointee.version == lazy.pointee.version, !isFailed {
+    if link.pointee.version == lazy.version, !isFailed {
       // The path may have followed another value meanwhile, of which its watcher was not told.
       if !link.pointee.isTerminal, !link.isBelowOperator { markStale(link) }
       return
     }
     if link.isBelowOperator {
       // Its contribution changes before the operator is looked at.
-      link.pointee.version = isFailed ? Link.failedVersion : lazy.pointee.version
+      link.pointee.version = isFailed ? Link.failedVersion : lazy.version
       markStale(link)
     } else if !link.pointee.isTerminal {
       markStale(link)
@@ -82,7 +82,7 @@ extension Engine {
     guard lazy.hasWork, operations.wirings <= 16 || stack.hasRoom(), settleDependencies(of: lazy),
       rewire(lazy), refresh(lazy)?.path != nil
     else { return }
-    lazy.pointee.version = nextVersion()
+    lazy.version = nextVersion()
   }
 
   /// Notes the value of a lazy property at a link, for a reader that computes anew anyway.
@@ -90,9 +90,9 @@ extension Engine {
   /// True where it is another one than the reader has used; what is below has to follow it then.
   func useValue(of lazy: WatcherRef, at link: LinkRef) -> Bool {
     guard link.pointee.hasVersion, link.kind != .element,
-      link.pointee.version != lazy.pointee.version
+      link.pointee.version != lazy.version
     else { return false }
-    link.pointee.version = lazy.pointee.version
+    link.pointee.version = lazy.version
     if !link.pointee.isTerminal { markStale(link) }
     return true
   }
@@ -102,9 +102,9 @@ extension Engine {
   /// What has failed is tried `again` only for somebody new. False where it has no value.
   @discardableResult
   package func settleUnread(_ lazy: WatcherRef, again: Bool = false) -> Bool {
-    if !lazy.isOutdated { return !lazy.pointee.flags.contains(.pending) }
+    if !lazy.isOutdated { return !lazy.pointee.isPending }
     if lazy.isUnderWay || hasFailedNow(lazy) { return false }
-    if lazy.pointee.flags.contains(.failed), !again { return false }
+    if lazy.pointee.status == .failed, !again { return false }
     guard let root = lazy.pointee.root, root.kind.isThere(root) else { return false }
     let name = lazy.identity
     if settle(lazy) { return true }
@@ -132,7 +132,7 @@ extension Engine {
     if link.pointee.hasVersion, link.kind != .element, let lazy = slot.pointee.lazy {
       // Whoever begins to watch while it fails knows of no value (Z8).
       let isUnknown = lazy.isOutdated && !wire.pointee.watcher.pointee.flags.contains(.lazy)
-      link.pointee.version = isUnknown ? Link.failedVersion : lazy.pointee.version
+      link.pointee.version = isUnknown ? Link.failedVersion : lazy.version
     }
     return true
   }
@@ -154,14 +154,14 @@ extension Engine {
     // Comparing may have run code of the program.
     guard !link.pointee.isDead, lazy.pointee.isActive else { return false }
     let known = link.pointee.version
-    if known == lazy.pointee.version { return false }
-    link.pointee.version = lazy.pointee.version
+    if known == lazy.version { return false }
+    link.pointee.version = lazy.version
     if link.isBelowOperator {
       markStale(link)
       return false
     }
     if !isReader {
-      guard toldValues.isEqual(lazy, to: known, for: watcher) else { return true }
+      guard deliveredValues.isEqual(lazy, to: known, for: watcher) else { return true }
       // What it was told last is what the next value is compared with (Z5).
       link.pointee.version = known
       return false
@@ -191,8 +191,8 @@ extension Engine {
       settleUnread(lazy)
       guard let lazy = watcher(name) else { continue }
       // One that was read for the first time meanwhile had that value then.
-      let first = lazy.pointee.firstVersion
-      if first > known ? lazy.pointee.version != first : lazy.pointee.version > known {
+      let first = lazy.lazyState.pointee.firstVersion
+      if first > known ? lazy.version != first : lazy.version > known {
         changed = changed ?? name
       }
     }

@@ -5,26 +5,28 @@
 /// invalid already is not put there again, each is met once. Nothing is computed.
 extension Engine {
   /// Something that `lazy` depends on changed, or may have; `spread` comes next.
-  func invalidate(_ lazy: WatcherRef, isCertain: Bool, by change: Change? = nil) {
+  func invalidate(
+    _ lazy: WatcherRef, _ news: WatcherRecord.Status, by change: Change? = nil
+  ) {
     let flags = lazy.pointee.flags
-    if flags.contains(.computing) {
+    if lazy.isComputing {
       disturb(lazy, by: change)
       return
     }
     // In a ring the news comes round to where it began.
-    guard !flags.contains(.announcing), let slot = lazy.pointee.slot else { return }
+    guard !flags.contains(.notifying), let slot = lazy.slot else { return }
     if flags.contains(.uncached) {
-      if isCertain { lazy.pointee.version = nextVersion() }
+      if news == .stale { lazy.version = nextVersion() }
       invalidSlots.add(slot)
       return
     }
-    if isCertain { lazy.pointee.flags.insert(.certain) }
-    // One that failed is invalid too, but nobody was told what has happened since.
-    if flags.contains(.pending), flags.isDisjoint(with: [.failed, .untold]) { return }
-    lazy.pointee.flags.insert(.pending)
-    lazy.pointee.flags.subtract([.failed, .untold])
+    let before = lazy.pointee.status
+    lazy.pointee.raise(to: news)
+    // What depends on one that failed does not know that it may be computed now.
+    if before == .check || before == .stale, !flags.contains(.unnotified) { return }
+    lazy.pointee.flags.remove(.unnotified)
     slot.pointee.isValid = false
-    if flags.contains(.mirrored), !flags.contains(.pending) {
+    if flags.contains(.mirrored), before == .clean {
       lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
     }
     if isRecording, let change { recorder?.invalidated(lazy, by: change) }
@@ -34,7 +36,7 @@ extension Engine {
   }
 
   private func disturb(_ lazy: WatcherRef, by change: Change?) {
-    if lazy.pointee.flags.contains(.disturbed) { return }
+    if lazy.lazyState.pointee.flaw == .disturbance { return }
     let slot = change.flatMap { $0.slot ?? $0.every }
     computations.disturb(
       lazy, by: slot.map { .write($0.pointee.node.kind.name(of: $0)) })
@@ -47,7 +49,7 @@ extension Engine {
       // As a property it is there as before.
       if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
       if link.pointee.effect.contains(.stale) { markStale(link) }
-      doubt(link, lazy, nil)
+      noteInvalid(link, lazy, nil)
     }
   }
 
@@ -58,49 +60,49 @@ extension Engine {
   }
 
   private func spreadAll(_ change: Change?) {
-    var announced: Set<UInt64>?
+    var notified: Set<UInt64>?
     while let slot = invalidSlots.take() {
       guard let lazy = slot.pointee.lazy else { continue }
       if lazy.pointee.flags.contains(.uncached) {
         // Nothing stops at them but a round trip.
-        if announced == nil { announced = [] }
-        guard announced!.insert(lazy.pointee.id).inserted else { continue }
-        announce(slot, lazy, change, toAll: false)
+        if notified == nil { notified = [] }
+        guard notified!.insert(lazy.pointee.id).inserted else { continue }
+        notifyReaders(of: slot, lazy, change, toAll: false)
         continue
       }
       for link in Chain(slot.pointee.first) {
-        doubt(link, lazy, change)
+        noteInvalid(link, lazy, change)
       }
       for link in Chain(slot.pointee.node.pointee.every?.pointee.first) {
         guard link.isWhole else { continue }
         // It was invalid when the link was made, and is what was there once it had been computed.
-        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.pointee.version {
-          link.pointee.version = lazy.pointee.version
+        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.version {
+          link.pointee.version = lazy.version
         }
-        doubt(link, lazy, change)
+        noteInvalid(link, lazy, change)
       }
     }
   }
 
   /// A property without a value of its own has another one, the program says.
-  func announceValue(of lazy: WatcherRef) {
-    guard let slot = lazy.pointee.slot else { return }
-    lazy.pointee.version = nextVersion()
-    announce(slot, lazy, nil, toAll: true)
+  func notifyDependents(of lazy: WatcherRef) {
+    guard let slot = lazy.slot else { return }
+    lazy.version = nextVersion()
+    notifyReaders(of: slot, lazy, nil, toAll: true)
     spread(nil)
   }
 
   /// What a link leads to may have another value.
-  private func doubt(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
+  private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
     markDirty(link)
     if flags.contains(.lazy) {
-      invalidate(watcher, isCertain: false, by: change)
+      invalidate(watcher, .check, by: change)
     } else if flags.contains(.immediate) {
-      doubts.note(link, lazy)
-    } else if !flags.contains(.certain) {
-      mark(watcher, isCertain: false, by: change)
+      comparisons.note(link, lazy)
+    } else if !watcher.pointee.isStale {
+      mark(watcher, .check, by: change)
     }
   }
 
@@ -109,8 +111,8 @@ extension Engine {
   ///
   /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it
   /// by the program alone, as for them it never has a value (Z3).
-  private func announce(
-    _ slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool
+  private func notifyReaders(
+    of slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool
   ) {
     let every = toAll ? slot.pointee.node.pointee.every : nil
     for slot in [slot, every].compactMap({ $0 }) {
@@ -124,15 +126,15 @@ extension Engine {
           markDirty(link)
         }
         let known = link.pointee.version
-        let isCertain =
+        let isNews =
           !link.isBelowOperator
-          && (slot.pointee.isEvery ? lazy.pointee.version > known : lazy.pointee.version != known)
+          && (slot.pointee.isEvery ? lazy.version > known : lazy.version != known)
         if flags.contains(.lazy) {
-          invalidate(watcher, isCertain: isCertain, by: change)
+          invalidate(watcher, isNews ? .stale : .check, by: change)
         } else if flags.contains(.immediate) {
-          doubts.note(link, lazy)
-        } else if !flags.contains(.certain) {
-          mark(watcher, isCertain: isCertain, by: change)
+          comparisons.note(link, lazy)
+        } else if !watcher.pointee.isStale {
+          mark(watcher, isNews ? .stale : .check, by: change)
         }
       }
     }

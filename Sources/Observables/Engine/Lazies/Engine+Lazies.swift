@@ -16,10 +16,11 @@ extension Engine {
     wasElement: Bool = false
   ) -> WatcherRef {
     var flags = flags.union(.lazy)
-    if !flags.contains(.uncached) { flags.formUnion([.pending, .certain, .untold]) }
+    if !flags.contains(.uncached) { flags.insert(.unnotified) }
     let lazy = makeWatcher(
       root: slot.pointee.node, receiver: receiver, flags: flags, context: context)
-    lazy.pointee.slot = slot
+    if !flags.contains(.uncached) { lazy.pointee.status = .stale }
+    lazy.slot = slot
     slot.pointee.lazy = lazy
     slot.pointee.isValid = false
     for link in Chain(slot.pointee.first) {
@@ -31,14 +32,14 @@ extension Engine {
       invalidSlots.add(slot)
     }
     spread(nil)
-    doubts.call()
+    comparisons.call()
     return lazy
   }
 
   /// The declaration is taken back, or the object is gone: its key is an ordinary one again.
   func forgetLazy(_ lazy: WatcherRef) {
-    guard let slot = lazy.pointee.slot else { return }
-    lazy.pointee.slot = nil
+    guard let slot = lazy.slot else { return }
+    lazy.slot = nil
     slot.pointee.lazy = nil
     slot.pointee.isValid = false
     computations.forget(lazy)
@@ -56,9 +57,9 @@ extension Engine {
     let watcher = link.pointee.wire.pointee.watcher
     guard link.kind != .element, !link.isBelowOperator,
       watcher.pointee.flags.isDisjoint(with: [.lazy, .immediate]), watcher.pointee.isActive,
-      link.pointee.hasVersion, link.pointee.version != lazy.pointee.version
+      link.pointee.hasVersion, link.pointee.version != lazy.version
     else { return }
-    mark(watcher, isCertain: true, by: nil)
+    mark(watcher, .stale, by: nil)
   }
 
   /// What a write of the key of a link means, which may be lazy.
@@ -66,11 +67,11 @@ extension Engine {
     if link.state != nil || link.kind == .element { return }
     let wire = link.pointee.wire
     let lazy = slot.pointee.lazy
-    link.pointee.version = lazy?.pointee.version ?? Link.noVersion
+    link.pointee.version = lazy?.version ?? Link.noVersion
     // Below an operator it is one step of a computation.
     if link.isBelowOperator { return }
     if lazy == nil {
-      link.pointee.effect = link.pointee.isTerminal ? .certain : [.certain, .stale]
+      link.pointee.effect = link.pointee.isTerminal ? .notify : [.notify, .stale]
     } else {
       link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
       // When that is computed, the version of this one is the one that it has used.
@@ -82,10 +83,10 @@ extension Engine {
 
   /// Something inside of its value changed, the program says: who watches it is called, whatever it
   /// is.
-  package func announce(_ lazy: WatcherRef) {
-    if lazy.pointee.slot == nil { return }
-    records.hold { announceValue(of: lazy) }
-    doubts.call()
+  package func trigger(_ lazy: WatcherRef) {
+    if lazy.slot == nil { return }
+    records.hold { notifyDependents(of: lazy) }
+    comparisons.call()
   }
 
   /// Its value is to be computed anew, whatever it depends on.
@@ -94,27 +95,27 @@ extension Engine {
   package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
     if waitingNodes.hasDead { buryDead() }
     var change = change
-    if isRecording, let slot = lazy.pointee.slot {
+    if isRecording, let slot = lazy.slot {
       let known = change ?? Change(at: slot, isSame: false)
       recorder?.invalidating(known)
       change = known
     }
-    if lazy.pointee.flags.contains(.computing) {
+    if lazy.isComputing {
       computations.disturb(lazy, by: .invalidation)
       return
     }
-    invalidate(lazy, isCertain: true, by: change)
+    invalidate(lazy, .stale, by: change)
     spread(change)
-    doubts.call()
+    comparisons.call()
   }
 
   /// A program is about to assign its value; `overridden` comes next.
   package func willAssign(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
-    guard let slot = lazy.pointee.slot,
+    guard let slot = lazy.slot,
       slot.pointee.eager + (slot.pointee.node.pointee.every?.pointee.eager ?? 0) > 0
     else { return }
-    doubts.beginAssigning(lazy)
+    comparisons.beginAssigning(lazy)
   }
 
   /// A program assigned its value, which is `computation` against the one before (Z5).
@@ -123,35 +124,37 @@ extension Engine {
   ) {
     if waitingNodes.hasDead { buryDead() }
     if isRecording, let change {
-      if case .same = computation, let slot = lazy.pointee.slot {
+      if case .same = computation, let slot = lazy.slot {
         recorder?.wrote(Change(at: slot, isSame: true))
       } else {
         recorder?.wrote(change)
       }
     }
-    defer { doubts.endAssigning() }
+    defer { comparisons.endAssigning() }
     records.hold {
-      let flags = lazy.pointee.flags
+      let (flags, status) = (lazy.pointee.flags, lazy.pointee.status)
       keep(computation, of: lazy, isAssigned: true)
-      forgetDoubts(of: lazy)
+      adoptVersions(of: lazy)
       // What its dependencies lead to now is what it has to hear from, though nothing is computed.
       if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
       guard rewire(lazy) else { return }
       expectNews(of: lazy)
-      guard lazy.pointee.isActive, let slot = lazy.pointee.slot else { return }
+      guard lazy.pointee.isActive, let slot = lazy.slot else { return }
       rearmQuietSlots()
       if case .same = computation { return }
       // Where it had become invalid, what depends on it knows; nobody was told of what never had a
       // value.
-      if flags.isSuperset(of: [.pending, .known]), flags.isDisjoint(with: [.failed, .untold]) {
+      if status == .check || status == .stale, flags.contains(.known),
+        !flags.contains(.unnotified)
+      {
         return
       }
       invalidSlots.add(slot)
-      lazy.pointee.flags.insert(.announcing)
+      lazy.pointee.flags.insert(.notifying)
       spread(change)
-      lazy.pointee.flags.remove(.announcing)
-      forgetDoubts(of: lazy)
-      doubts.call()
+      lazy.pointee.flags.remove(.notifying)
+      adoptVersions(of: lazy)
+      comparisons.call()
     }
   }
 
@@ -168,8 +171,8 @@ extension Engine {
         forEachLink(of: wire) { link in
           guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
           let flags = other.pointee.flags
-          if flags.contains(.untold), !flags.isDisjoint(with: [.wired, .tracking]) { return }
-          other.pointee.flags.insert(.untold)
+          if flags.contains(.unnotified), !flags.isDisjoint(with: [.wired, .tracking]) { return }
+          other.pointee.flags.insert(.unnotified)
           work.append(other.identity)
         }
       }
@@ -179,16 +182,17 @@ extension Engine {
   /// The version that belongs to a value which was computed or assigned.
   func keep(_ computation: Computation, of lazy: WatcherRef, isAssigned: Bool = false) {
     let isFirst =
-      !isAssigned && lazy.pointee.version == 0 && !lazy.pointee.flags.contains(.known)
-    lazy.pointee.flags.subtract([.pending, .certain, .failed, .untold])
+      !isAssigned && lazy.version == 0 && !lazy.pointee.flags.contains(.known)
+    lazy.pointee.status = .clean
+    lazy.pointee.flags.remove(.unnotified)
     lazy.pointee.flags.insert(.known)
-    lazy.pointee.slot?.pointee.isValid = true
+    lazy.slot?.pointee.isValid = true
     switch computation {
-    case .changed: lazy.pointee.version = toldValues.version(of: lazy) ?? nextVersion()
-    case .restored: lazy.pointee.version = toldValues.restoredVersion(of: lazy)
+    case .changed: lazy.version = deliveredValues.version(of: lazy) ?? nextVersion()
+    case .restored: lazy.version = deliveredValues.restoredVersion(of: lazy)
     case .same, .failed, .waiting, .finished: break
     }
-    if isFirst { lazy.pointee.firstVersion = lazy.pointee.version }
+    if isFirst { lazy.lazyState.pointee.firstVersion = lazy.version }
   }
 
   func nextVersion() -> Int { versions.next() }
@@ -205,7 +209,7 @@ extension LinkRef {
   var isWhole: Bool {
     guard pointee.isTerminal, state == nil else { return false }
     switch pointee.wire.pointee.use {
-    case .tracking: return pointee.effect.contains(.certain)
+    case .tracking: return pointee.effect.contains(.notify)
     case .followingStored: return false
     case .following, .editing: return kind == .every
     }

@@ -7,9 +7,9 @@ extension Engine {
   /// False where it failed; its receiver knows why.
   @discardableResult
   package func settle(_ target: WatcherRef) -> Bool {
-    if !target.isOutdated { return !target.pointee.flags.contains(.pending) }
+    if !target.isOutdated { return !target.pointee.isPending }
     // A property that waits for what it declares cannot be one of those.
-    if target.pointee.flags.contains(.computing) || target.isWaiting { return false }
+    if target.isComputing || target.isWaiting { return false }
     if settling.isEmpty, computations.isEmpty { settling.beginOperation() }
     let name = target.identity
     let outer = settling.beginLevel()
@@ -25,7 +25,7 @@ extension Engine {
     if computations.depth == 0 { tracking.tellTrackers() }
     resumeTracking()
     guard let lazy = watcher(name) else { return false }
-    return !lazy.pointee.flags.contains(.pending)
+    return !lazy.pointee.isPending
   }
 
   /// Takes the result of a property whose receiver computes one after another in one go, and gives
@@ -66,31 +66,29 @@ extension Engine {
 
   /// One step with the property on top of the list.
   private func settle(_ lazy: WatcherRef, after done: WatcherRef?) -> Step {
-    lazy.pointee.flags.remove(.awaiting)
+    if lazy.phase == .awaiting { lazy.phase = .idle }
     let flags = lazy.pointee.flags
-    if flags.contains(.waiting), let done {
-      lazy.pointee.flags.remove(.waiting)
+    if lazy.phase == .suspended, let done {
+      lazy.phase = .running
       tracking.goOn(lazy)
       let receiver = lazy.pointee.receiver
       return finish(lazy, receiver._withUnsafeGuaranteedRef { $0.resume(lazy, after: done, nil) })
         ? .done : .waits
     }
     guard lazy.isOutdated, !hasFailedNow(lazy) else { return .done }
-    if !flags.contains(.certain) {
+    if !lazy.pointee.isStale {
       // It waits for itself, if it is among those.
-      lazy.pointee.flags.insert(.awaiting)
+      lazy.phase = .awaiting
       let examination = examine(lazy)
-      lazy.pointee.flags.remove(.awaiting)
+      lazy.phase = examination == .waits ? .awaiting : .idle
       switch examination {
-      case .waits:
-        lazy.pointee.flags.insert(.awaiting)
-        return .waits
+      case .waits: return .waits
       case .same:
         validate(lazy)
         return .done
       case .changed:
         guard lazy.pointee.isActive else { return .done }
-        lazy.pointee.flags.insert(.certain)
+        lazy.pointee.raise(to: .stale)
       }
     }
     if !flags.contains(.tracking), !flags.contains(.wired) || lazy.hasWork {
@@ -101,12 +99,12 @@ extension Engine {
       guard follow(lazy) else { return .done }
       switch firstInvalid(of: lazy) {
       case .none: break
-      case .some(let other) where other == lazy || other.pointee.flags.contains(.awaiting):
+      case .some(let other) where other == lazy || other.phase == .awaiting:
         fail(lazy, LazyError.cycle(names: cycle(to: other)))
         return .done
       case .some(let other):
         settling.push(other)
-        lazy.pointee.flags.insert(.awaiting)
+        lazy.phase = .awaiting
         return .waits
       }
     }
@@ -116,10 +114,8 @@ extension Engine {
   /// It is on the list no more, and what has waited for it goes on.
   @inline(__always)
   private func release(_ lazy: WatcherRef) {
-    lazy.pointee.stackedTimes -= 1
-    if lazy.pointee.stackedTimes > 0 { return }
-    lazy.pointee.flags.remove(.stacked)
-    freeIfUnused(lazy)
+    lazy.lazyState.pointee.listings -= 1
+    if lazy.lazyState.pointee.listings == 0 { freeIfUnused(lazy) }
   }
 
   /// It failed in the operation under way: it is not tried again before that is over.
@@ -239,7 +235,7 @@ extension Engine {
         if other.pointee.flags.contains(.uncached) {
           // It announces what is up to date only.
           _ = settleDependencies(of: other)
-        } else if other.isOutdated, !hasFailedNow(other), !other.pointee.flags.contains(.computing)
+        } else if other.isOutdated, !hasFailedNow(other), !other.isComputing
         {
           return other
         }
@@ -265,7 +261,7 @@ extension WatcherRef {
   }
   /// Some of its links have to compare.
   @inline(__always)
-  var hasDoubts: Bool {
+  var hasDirtyLinks: Bool {
     var wire = pointee.wiresWithWork
     while let current = wire {
       if current.pointee.dirty != nil { return true }
@@ -277,18 +273,4 @@ extension WatcherRef {
   var wantsNews: Bool {
     !pointee.flags.contains(.lazy) || pointee.flags.contains(.uncached)
   }
-  /// Of a lazy property: its value has to be looked at before it is used.
-  ///
-  /// Of an object that is gone nothing is computed.
-  @inline(__always)
-  var isOutdated: Bool {
-    guard pointee.flags.contains(.pending), let root = pointee.root else { return false }
-    return !root.isDead
-  }
-  /// It is to be computed when all that it declares is up to date.
-  var isWaiting: Bool {
-    pointee.flags.contains([.awaiting, .certain]) && !pointee.flags.contains(.tracking)
-  }
-  /// It is being computed, or waits for what it depends on.
-  var isUnderWay: Bool { !pointee.flags.isDisjoint(with: [.computing, .awaiting]) }
 }

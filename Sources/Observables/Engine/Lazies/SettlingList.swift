@@ -43,8 +43,7 @@ struct SettlingList {
 
   @inline(__always)
   mutating func push(_ lazy: WatcherRef) {
-    lazy.pointee.flags.insert(.stacked)
-    lazy.pointee.stackedTimes += 1
+    lazy.lazyState.pointee.listings += 1
     list.append(lazy)
   }
 
@@ -69,11 +68,11 @@ struct SettlingList {
   // MARK: Failures
 
   /// It failed in the operation under way.
-  func noteFailure(of lazy: WatcherRef) { lazy.pointee.operation = operation }
+  func noteFailure(of lazy: WatcherRef) { lazy.lazyState.pointee.operation = operation }
 
   /// It failed in the operation under way, or the last one.
   func hasFailed(_ lazy: WatcherRef) -> Bool {
-    lazy.pointee.flags.contains(.failed) && lazy.pointee.operation == operation
+    lazy.pointee.status == .failed && lazy.lazyState.pointee.operation == operation
   }
 
   mutating func free() { list.free() }

@@ -52,7 +52,7 @@ final class Tracking {
     let link = engine.records.make(
       Link(
         wire: wire, step: 0, isTerminal: true, isFanned: false,
-        effect: isCount ? .dirty : .certain))
+        effect: isCount ? .dirty : .notify))
     link.pointee.sibling = next
     next?.pointee.previousSibling = link
     if let cursor = wire.pointee.cursor {

@@ -245,27 +245,27 @@ extension Engine {
       guard let value = node.kind.derivedValue(link.component, of: node),
         value != link.pointee.size
       else { return false }
-      let told = link.pointee.size
+      let before = link.pointee.size
       link.pointee.size = value
-      return isChange(from: .integer(told), to: .integer(value), at: link) {
-        link.pointee.size = told
+      return isChange(from: .integer(before), to: .integer(value), at: link) {
+        link.pointee.size = before
       }
     }
     switch state.role {
     case .aggregate:
-      let told = state.aggregate!.delivered
+      let before = state.aggregate!.delivered
       guard state.aggregate!.takeChange(), !reportFailure(of: link), !isSameUnion(link, state)
       else { return false }
-      if case .failure = told { return true }
-      return isChange(from: Operand(told), to: Operand(state.aggregate!.delivered), at: link) {
-        state.aggregate!.delivered = told
+      if case .failure = before { return true }
+      return isChange(from: Operand(before), to: Operand(state.aggregate!.delivered), at: link) {
+        state.aggregate!.delivered = before
       }
     case .end:
       let value = node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
-      let told = state.delivered
+      let before = state.delivered
       state.delivered = value
-      if value.normalized == told.normalized { return false }
-      return isChange(from: told, to: value, at: link) { state.delivered = told }
+      if value.normalized == before.normalized { return false }
+      return isChange(from: before, to: value, at: link) { state.delivered = before }
     case .edits:
       if node.kind.hasEdits(node, since: state.cursor) { return true }
       state.cursor = node.kind.journalEnd(of: node)
@@ -278,19 +278,19 @@ extension Engine {
   /// Whether another value at a link is a change to its watcher, which may compare by itself
   /// (`equals`).
   ///
-  /// Where it takes both for equal, `keep` makes the one that it was told last the one to compare
+  /// Where it takes both for equal, `keep` makes the one that was delivered last the one to compare
   /// with.
   private func isChange(
-    from told: Operand, to value: Operand, at link: LinkRef, keep: () -> Void
+    from before: Operand, to value: Operand, at link: LinkRef, keep: () -> Void
   ) -> Bool {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.flags.contains(.comparing),
-      !watcher.pointee.flags.contains(.comparingNow), told.isPlain, value.isPlain
+      !watcher.pointee.flags.contains(.comparingNow), before.isPlain, value.isPlain
     else { return true }
     watcher.pointee.flags.insert(.comparingNow)
     defer { watcher.pointee.flags.remove(.comparingNow) }
     let isEqual = watcher.pointee.receiver._withUnsafeGuaranteedRef {
-      $0.isEqual(told, value, for: watcher)
+      $0.isEqual(before, value, for: watcher)
     }
     guard !link.pointee.isDead, watcher.pointee.isActive else { return false }
     if isEqual { keep() }

@@ -12,6 +12,7 @@ final class Records {
   @exclusivity(unchecked) private var wires = Pool<Wire>()
   @exclusivity(unchecked) private var nodes = Pool<Node>()
   @exclusivity(unchecked) private var watchers = Pool<WatcherRecord>()
+  @exclusivity(unchecked) private var lazies = Pool<LazyRecord>()
 
   /// How many operations hold the records.
   @exclusivity(unchecked) private(set) var holds = 0
@@ -35,6 +36,7 @@ final class Records {
     wires.drain()
     nodes.drain()
     watchers.drain()
+    lazies.drain()
   }
 
   // MARK: Holding
@@ -72,8 +74,12 @@ final class Records {
   @inline(__always) func make(_ link: Link) -> LinkRef { links.make(link) }
   @inline(__always) func make(_ wire: Wire) -> WireRef { wires.make(wire) }
   @inline(__always) func make(_ node: Node) -> NodeRef { nodes.make(node) }
-  @inline(__always)
-  func make(_ watcher: WatcherRecord) -> WatcherRef { watchers.make(watcher) }
+  /// The record of a watcher or, as its flags say, of a lazy property.
+  func make(_ watcher: WatcherRecord) -> WatcherRef {
+    if !watcher.flags.contains(.lazy) { return watchers.make(watcher) }
+    let lazy = lazies.make(LazyRecord(watcher: watcher, state: LazyState()))
+    return UnsafeMutableRawPointer(lazy).assumingMemoryBound(to: WatcherRecord.self)
+  }
 
   // MARK: Ending
 
@@ -121,7 +127,11 @@ final class Records {
 
   private func free(_ watcher: WatcherRef) {
     let receiver = watcher.pointee.holdsReceiver ? watcher.pointee.receiver : nil
-    watchers.free(watcher)
+    if watcher.pointee.flags.contains(.lazy) {
+      lazies.free(UnsafeMutableRawPointer(watcher).assumingMemoryBound(to: LazyRecord.self))
+    } else {
+      watchers.free(watcher)
+    }
     receiver?.release()
   }
 }

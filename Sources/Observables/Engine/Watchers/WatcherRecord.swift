@@ -8,6 +8,9 @@ extension ObservationCore {
     /// Registration order (T3), and what tells a watcher from a later one at the same address.
     package let id: UInt64
     package var flags: Flags
+    /// Whether it has to be called, or computed.
+    package internal(set) var status = Status.clean
+    var holdsReceiver = true
     /// The flush in which it last ran (T4).
     var lastFlush: UInt64 = 0
     /// The observed object; nil when the watcher has ended.
@@ -22,24 +25,10 @@ extension ObservationCore {
     var previous: WatcherRef?
     /// Who is called; retained until the watcher ended, and until its own call is over.
     package let receiver: Unmanaged<Receiver>
-    var holdsReceiver = true
     /// The receiver's to use.
     package var context: Int
     /// Its place in the engine's table of watchers.
     package let index: Int
-    /// Of a lazy property: how often it is on the list of those that are being brought up to date.
-    var stackedTimes: Int32 = 0
-    /// Of a lazy property: the slot of its own key.
-    package internal(set) var slot: SlotRef?
-    /// Of a lazy property: which of its values it has; grows with each that differs from the last.
-    var version = 0
-    /// Of a lazy property: the version that it had when it was computed for the first time; 0 where
-    /// it was not, or was assigned before.
-    var firstVersion = 0
-    /// Of a lazy property: the version of the value that was delivered last, while that is kept.
-    var baseVersion = 0
-    /// Of a lazy property that failed: in which operation.
-    var operation: UInt64 = 0
 
     @frozen package struct Flags: OptionSet, Sendable {
       package let rawValue: UInt32
@@ -53,10 +42,6 @@ extension ObservationCore {
         rawValue & flags.rawValue == 0
       }
 
-      /// It is to be called, or computed; further news changes nothing.
-      @inlinable package static var pending: Flags { Flags(rawValue: 1) }
-      /// Certain to be called: not only because a derived value may have changed.
-      @inlinable package static var certain: Flags { Flags(rawValue: 2) }
       /// Some queue holds the record.
       static let queued = Flags(rawValue: 4)
       @inlinable package static var paused: Flags { Flags(rawValue: 8) }
@@ -88,40 +73,19 @@ extension ObservationCore {
       @inlinable package static var uncached: Flags { Flags(rawValue: 1 << 18) }
       /// Its receiver has to hear when it becomes invalid.
       @inlinable package static var mirrored: Flags { Flags(rawValue: 1 << 19) }
-      /// It is being computed.
-      @inlinable package static var computing: Flags { Flags(rawValue: 1 << 20) }
-      /// Its getter is running, and waits for another property.
-      static let waiting = Flags(rawValue: 1 << 21)
-      /// The last computation failed, and nothing it depends on has changed since.
-      static let failed = Flags(rawValue: 1 << 22)
       /// Its links to what it depends on are made.
       static let wired = Flags(rawValue: 1 << 23)
       /// It had a value once, which a new one is compared with.
       @inlinable package static var known: Flags { Flags(rawValue: 1 << 24) }
-      /// The receiver keeps the value that was delivered last.
-      @inlinable package static var based: Flags { Flags(rawValue: 1 << 25) }
-      /// The value that was delivered last is from before the last flush: some watcher has not
-      /// heard of a newer one.
-      static let lagging = Flags(rawValue: 4096)
-      /// While it was being computed something that it depends on was written.
-      static let disturbed = Flags(rawValue: 1 << 26)
       /// It is invalid, and something that depends on it does not know.
-      static let untold = Flags(rawValue: 1 << 28)
-      /// Its getter met an error that it could not throw on.
-      static let failing = Flags(rawValue: 1 << 31)
-      /// It is on the list of those that are being brought up to date.
-      static let stacked = Flags(rawValue: 1 << 27)
-      /// It is on that list, and waits for what is above it.
-      static let awaiting = Flags(rawValue: 1 << 29)
-      /// A program has just assigned its value, and what depends on it is being told.
-      static let announcing = Flags(rawValue: 1 << 30)
+      static let unnotified = Flags(rawValue: 1 << 20)
+      /// A program has just assigned its value, and what depends on it is being notified.
+      static let notifying = Flags(rawValue: 1 << 21)
     }
 
     /// Has to hear of each write.
     var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
     package var isActive: Bool { root != nil }
-    /// A queue or a call that is under way holds the record.
-    var isInUse: Bool { !flags.isDisjoint(with: [.queued, .running, .computing, .stacked]) }
     /// Not counted among the observers (W1).
     var isUncounted: Bool { !flags.isDisjoint(with: [.probing, .lazy]) }
   }
@@ -131,6 +95,19 @@ extension ObservationCore {
   /// A watcher's record, wherever the engine keeps it.
   @_documentation(visibility: internal)
   public typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
+}
+
+extension WatcherRef {
+  /// Its own call, or computation, is under way.
+  var isInOwnCall: Bool {
+    pointee.flags.contains(.running) || pointee.flags.contains(.lazy) && isComputing
+  }
+
+  /// A queue or a call that is under way holds the record.
+  var isInUse: Bool {
+    pointee.flags.contains(.queued) || isInOwnCall
+      || pointee.flags.contains(.lazy) && lazyState.pointee.listings > 0
+  }
 }
 
 extension ObservationCore {

@@ -203,7 +203,7 @@ extension Engine {
       Link(
         wire: wire, step: Int32(truncatingIfNeeded: step), isTerminal: isTerminal,
         isFanned: parent.map { $0.pointee.isFanned || $0.pointee.state != nil } ?? false,
-        effect: isTerminal ? .certain : [.certain, .stale]))
+        effect: isTerminal ? .notify : [.notify, .stale]))
     if let parent {
       link.hang(below: parent)
       if let state = parent.state { state.members[node]?.link = link }

@@ -28,7 +28,7 @@ extension Engine {
     guard wire.pointee.previous != nil || wire.pointee.next != nil,
       flags.contains(.immediate)
         ? immediates.batchDepth > 0 || flags.contains(.paused)
-        : flags.contains(.pending) && !flags.contains(.certain),
+        : watcher.pointee.status == .check,
       settleDependencies(of: watcher), rewire(watcher)
     else { return }
     var changed: LinkRef?
@@ -40,9 +40,9 @@ extension Engine {
     guard let changed, watcher.pointee.isActive, !wire.hasEnded else { return }
     if flags.contains(.immediate) {
       let path = wire.pointee.path.takeUnretainedValue()
-      immediates.keep(doubts.take(of: watcher, at: changed, on: path), of: watcher, on: path)
+      immediates.keep(comparisons.take(of: watcher, at: changed, on: path), of: watcher, on: path)
     } else {
-      watcher.pointee.flags.insert(.certain)
+      schedule(watcher)
     }
   }
 

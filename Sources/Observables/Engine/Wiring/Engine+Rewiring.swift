@@ -136,8 +136,8 @@ extension Engine {
   private func rewireStale(_ watcher: WatcherRef, isItsTurn: Bool) -> Bool {
     let flags = watcher.pointee.flags
     let keepsEnds =
-      !isItsTurn && flags.contains(.pending)
-      && flags.isDisjoint(with: [.certain, .immediate, .lazy])
+      !isItsTurn && watcher.pointee.status == .check
+      && flags.isDisjoint(with: [.immediate, .lazy])
     var kept: [LinkRef] = []
     func follow(_ link: LinkRef) {
       if keepsEnds, link.state?.role == .end { kept.append(link) } else { rewire(link) }
@@ -204,8 +204,7 @@ extension Engine {
   package func settleWiring() {
     buryDead()
     forEachWatcher { watcher in
-      let flags = watcher.pointee.flags
-      if flags.contains(.pending), !flags.contains(.lazy) { rewire(watcher) }
+      if watcher.pointee.isPending, !watcher.pointee.flags.contains(.lazy) { rewire(watcher) }
     }
   }
 }

@@ -53,7 +53,10 @@ struct Link {
     /// A derived value may be another one.
     static let dirty = Effect(rawValue: 2)
     /// The watcher is to be called, whatever else changed.
-    static let certain = Effect(rawValue: 4)
+    static let notify = Effect(rawValue: 4)
+
+    /// What a write is to the watcher.
+    var news: ObservationCore.WatcherRecord.Status { contains(.notify) ? .stale : .check }
   }
 }
 

@@ -1,5 +1,5 @@
 /// A watcher that is to be told in a write, of a lazy property that became invalid in it.
-struct DoubtingWatcher {
+struct PendingComparison {
   let watcher: WatcherID
   let lazy: WatcherID
   /// The value that the property had, as its receiver keeps it, and the version of that.

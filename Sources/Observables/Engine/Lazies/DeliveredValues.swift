@@ -3,28 +3,28 @@
 /// A link has the version of the value that its watcher was told last. When another value takes the
 /// place of that, it is kept until all who were told it have compared: the one of before the flush
 /// by the receiver of the property (its base), any others in `told`.
-final class ToldValues {
+final class DeliveredValues {
   /// Owns this.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
   /// Values that watchers were told last, besides those of before the flush.
-  @exclusivity(unchecked) private var told: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+  @exclusivity(unchecked) private var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
   /// Properties whose values of before the flush are kept.
   @exclusivity(unchecked) private var based: [WatcherID] = []
 
   /// Another value is about to take the place of the one that `lazy` has.
   @inline(__always)
   func willReplaceValue(of lazy: WatcherRef) {
-    if lazy.pointee.flags.contains(.based) { keepValue(of: lazy) }
+    if lazy.hasBase { keepValue(of: lazy) }
   }
 
   private func keepValue(of lazy: WatcherRef) {
-    guard let slot = lazy.pointee.slot else { return }
-    let version = lazy.pointee.version
-    if version == lazy.pointee.baseVersion { return }
+    guard let slot = lazy.slot else { return }
+    let version = lazy.version
+    if version == lazy.lazyState.pointee.baseVersion { return }
     for link in Chain(slot.pointee.first) {
       guard link.pointee.version == version, !link.isAnchored, comparesLater(link) else { continue }
       if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
-        told[lazy.identity, default: []].append((version, value))
+        former[lazy.identity, default: []].append((version, value))
       }
       return
     }
@@ -43,16 +43,16 @@ final class ToldValues {
   /// To be called before another one takes its place; false where nobody compares with it.
   @inline(__always)
   func shouldKeepBase(of lazy: WatcherRef) -> Bool {
-    guard lazy.pointee.flags.isDisjoint(with: .based), needsBase(lazy) else { return false }
-    lazy.pointee.flags.insert(.based)
+    guard !lazy.hasBase, needsBase(lazy) else { return false }
+    lazy.lazyState.pointee.base = .kept
     based.append(lazy.identity)
-    lazy.pointee.baseVersion = lazy.pointee.version
+    lazy.lazyState.pointee.baseVersion = lazy.version
     return true
   }
 
   /// Whether somebody compares the value that `lazy` has with a later one than the next.
   private func needsBase(_ lazy: WatcherRef) -> Bool {
-    guard lazy.pointee.flags.contains(.known), let slot = lazy.pointee.slot else { return false }
+    guard lazy.pointee.flags.contains(.known), let slot = lazy.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
     if slot.pointee.count == 0 { return false }
     return Chain(slot.pointee.first).contains(where: comparesLater)
@@ -62,30 +62,30 @@ final class ToldValues {
 
   /// The version of a value that is another one than before; nil where nobody was told this one.
   @inline(__always)
-  func version(of lazy: WatcherRef) -> Int? { told.isEmpty ? nil : versionBack(of: lazy) }
+  func version(of lazy: WatcherRef) -> Int? { former.isEmpty ? nil : versionBack(of: lazy) }
 
   private func versionBack(of lazy: WatcherRef) -> Int? {
-    guard let values = told[lazy.identity] else { return nil }
+    guard let values = former[lazy.identity] else { return nil }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     guard let index = values.firstIndex(where: { receiver.has($0.value, as: lazy) }) else {
       return nil
     }
     let version = comeBack(to: values[index].version, of: lazy)
-    told[lazy.identity]?[index].version = version
+    former[lazy.identity]?[index].version = version
     return version
   }
 
   /// The version of the base, which is there again.
   func restoredVersion(of lazy: WatcherRef) -> Int {
-    lazy.pointee.baseVersion = comeBack(to: lazy.pointee.baseVersion, of: lazy)
-    return lazy.pointee.baseVersion
+    lazy.lazyState.pointee.baseVersion = comeBack(to: lazy.lazyState.pointee.baseVersion, of: lazy)
+    return lazy.lazyState.pointee.baseVersion
   }
 
   /// A value that was told long ago is news to all others: it gets a version of today.
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
-    let isLate = lazy.pointee.flags.contains(.lagging) || wasToldToAll(lazy)
+    let isLate = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
     let new = isLate ? engine.nextVersion() : version
-    for link in Chain(lazy.pointee.slot?.pointee.first) {
+    for link in Chain(lazy.slot?.pointee.first) {
       guard link.pointee.version == version, !link.isAnchored else { continue }
       // What depends on it has become invalid by the value between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.wantsNews
@@ -95,24 +95,24 @@ final class ToldValues {
   }
 
   /// Whether somebody who hears of all properties was told the value that is replaced.
-  private func wasToldToAll(_ lazy: WatcherRef) -> Bool {
-    Chain(lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first).contains {
-      $0.isWhole && $0.pointee.version >= lazy.pointee.version
+  private func hasReachedAll(_ lazy: WatcherRef) -> Bool {
+    Chain(lazy.slot?.pointee.node.pointee.every?.pointee.first).contains {
+      $0.isWhole && $0.pointee.version >= lazy.version
     }
   }
 
   /// Whether a watcher that compares by itself takes the value for the one of `version`, which it
   /// was told last.
   func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
-    guard watcher.pointee.flags.contains(.comparing), lazy.pointee.flags.contains(.based),
-      let slot = lazy.pointee.slot, !slot.pointee.node.isDead
+    guard watcher.pointee.flags.contains(.comparing), lazy.hasBase,
+      let slot = lazy.slot, !slot.pointee.node.isDead
     else { return false }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     let known: AnyObject?
-    if version == lazy.pointee.baseVersion {
+    if version == lazy.lazyState.pointee.baseVersion {
       known = receiver.value(of: lazy, isBase: true)
     } else {
-      guard let other = told[lazy.identity]?.first(where: { $0.version == version }) else {
+      guard let other = former[lazy.identity]?.first(where: { $0.version == version }) else {
         return false
       }
       known = other.value
@@ -126,13 +126,13 @@ final class ToldValues {
   /// the one that it has, or of its base.
   func everybodyKnows(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
-    for link in Chain(lazy.pointee.slot?.pointee.first) {
-      let isLast = link.pointee.version == lazy.pointee.version
-      let isBase = flags.contains(.based) && link.pointee.version == lazy.pointee.baseVersion
+    for link in Chain(lazy.slot?.pointee.first) {
+      let isLast = link.pointee.version == lazy.version
+      let isBase = lazy.hasBase && link.pointee.version == lazy.lazyState.pointee.baseVersion
       guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
     }
     // Who hears of all properties knows those that have been read.
-    let every = lazy.pointee.slot?.pointee.node.pointee.every?.pointee.first
+    let every = lazy.slot?.pointee.node.pointee.every?.pointee.first
     return every == nil || !flags.contains(.known) || isThat(false)
   }
 
@@ -144,34 +144,36 @@ final class ToldValues {
   /// equal, that stays what it was told.
   func forgetBases() {
     if based.isEmpty { return }
-    let (lazies, values) = (based, told)
+    let (lazies, values) = (based, former)
     based = []
-    if !values.isEmpty { told = [:] }
+    if !values.isEmpty { former = [:] }
     for name in lazies {
-      guard let lazy = engine.watcher(name), lazy.pointee.slot != nil else { continue }
+      guard let lazy = engine.watcher(name), lazy.slot != nil else { continue }
       let others = values[name] ?? []
-      let versions = toldVersions(of: lazy)
-      let isBaseKnown = versions.contains(lazy.pointee.baseVersion)
+      let versions = deliveredVersions(of: lazy)
+      let isBaseKnown = versions.contains(lazy.lazyState.pointee.baseVersion)
       let kept = others.filter { versions.contains($0.version) }
       if !isBaseKnown, kept.isEmpty {
-        lazy.pointee.flags.subtract([.based, .lagging])
+        lazy.lazyState.pointee.base = .none
         lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
         continue
       }
       based.append(name)
-      lazy.pointee.flags.insert(.lagging)
-      if !kept.isEmpty { told[name] = kept }
+      lazy.lazyState.pointee.base = .lagging
+      if !kept.isEmpty { former[name] = kept }
     }
   }
 
   /// The versions of former values that somebody was told last who is yet to compare.
-  private func toldVersions(of lazy: WatcherRef) -> Set<Int> {
+  private func deliveredVersions(of lazy: WatcherRef) -> Set<Int> {
     var versions: Set<Int> = []
-    guard lazy.pointee.flags.contains(.based) else { return versions }
-    for link in Chain(lazy.pointee.slot?.pointee.first) {
-      if link.pointee.version == lazy.pointee.version || !comparesLater(link) { continue }
-      let flags = link.pointee.wire.pointee.watcher.pointee.flags
-      if flags.isDisjoint(with: [.paused, .comparing, .pending, .immediate]) { continue }
+    guard lazy.hasBase else { return versions }
+    for link in Chain(lazy.slot?.pointee.first) {
+      if link.pointee.version == lazy.version || !comparesLater(link) { continue }
+      let watcher = link.pointee.wire.pointee.watcher.pointee
+      if !watcher.isPending, watcher.flags.isDisjoint(with: [.paused, .comparing, .immediate]) {
+        continue
+      }
       versions.insert(link.pointee.version)
     }
     return versions
@@ -182,16 +184,16 @@ final class ToldValues {
 extension Engine {
   /// Another value is about to take the place of the one that `lazy` has.
   @inline(__always)
-  func willReplaceValue(of lazy: WatcherRef) { toldValues.willReplaceValue(of: lazy) }
+  func willReplaceValue(of lazy: WatcherRef) { deliveredValues.willReplaceValue(of: lazy) }
 
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
   /// To be called before another one takes its place; false where nobody compares with it.
-  package func shouldKeepBase(of lazy: WatcherRef) -> Bool { toldValues.shouldKeepBase(of: lazy) }
+  package func shouldKeepBase(of lazy: WatcherRef) -> Bool { deliveredValues.shouldKeepBase(of: lazy) }
 
   /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
   /// the one that it has, or of its base.
   package func everybodyKnows(
     _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
-  ) -> Bool { toldValues.everybodyKnows(lazy, isThat) }
+  ) -> Bool { deliveredValues.everybodyKnows(lazy, isThat) }
 }

@@ -3,32 +3,32 @@
 /// Whether one is told is known when all that depends on the write is invalid (T9): then the
 /// properties are brought up to date and compared with what they were. While a batch is open, while
 /// an operation collects calls that it makes itself, and while the watcher is paused, that waits.
-final class Doubts {
+final class PendingComparisons {
   /// Owns this.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
   /// Watchers that are to be told in the write under way.
-  @exclusivity(unchecked) private var doubting: [DoubtingWatcher] = []
+  @exclusivity(unchecked) private var pending: [PendingComparison] = []
   /// How many operations look for calls of immediate watchers that they will make.
   @exclusivity(unchecked) private var collectors = 0
   /// Of those that are paused: what they compare when they go on.
-  @exclusivity(unchecked) private var paused: [WatcherID: [DoubtingWatcher]] = [:]
+  @exclusivity(unchecked) private var paused: [WatcherID: [PendingComparison]] = [:]
   /// The lazy property that a program assigns, and the value that it had, where immediate watchers
   /// are to be told that.
   @exclusivity(unchecked) private var assigning: (lazy: WatcherID, old: AnyObject?)?
 
-  @inline(__always) var isEmpty: Bool { doubting.isEmpty }
+  @inline(__always) var isEmpty: Bool { pending.isEmpty }
 
   /// The watcher of a link may have to be told of a property that has become invalid.
   func note(_ link: LinkRef, _ lazy: WatcherRef) {
     let watcher = link.pointee.wire.pointee.watcher
-    let isFirst = !doubting.contains {
+    let isFirst = !pending.contains {
       $0.watcher == watcher.identity && $0.lazy == lazy.identity
     }
     guard isFirst else { return }
     let old = assigning?.lazy == lazy.identity ? assigning?.old : lastValue(of: lazy)
-    doubting.append(
-      DoubtingWatcher(
-        watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.pointee.version,
+    pending.append(
+      PendingComparison(
+        watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.version,
         every: link.pointee.slot?.pointee.isEvery == true
           ? link.pointee.wire.pointee.path.takeUnretainedValue() : nil,
         time: engine.immediates.nextTime()))
@@ -56,7 +56,7 @@ final class Doubts {
   /// Tells those who are told in a write of the properties that became invalid in it, if they have
   /// other values now.
   func call() {
-    if doubting.isEmpty || engine.immediates.batchDepth > 0 || collectors > 0 { return }
+    if pending.isEmpty || engine.immediates.batchDepth > 0 || collectors > 0 { return }
     let calls = take()
     // What is written from here on follows the assignment.
     if !calls.isEmpty { assigning = nil }
@@ -65,20 +65,20 @@ final class Doubts {
 
   /// The calls of those that have other values now; `hasWaited`: that were put off.
   func take(hasWaited: Bool = false) -> [ImmediateCalls.Call] {
-    if doubting.isEmpty { return [] }
+    if pending.isEmpty { return [] }
     return engine.records.hold { collecting { takeAll(hasWaited: hasWaited) } }
   }
 
   private func takeAll(hasWaited: Bool) -> [ImmediateCalls.Call] {
     var calls: [ImmediateCalls.Call] = []
-    while !doubting.isEmpty {
-      let doubts = doubting
-      doubting = []
+    while !pending.isEmpty {
+      let comparisons = pending
+      pending = []
       var seen: Set<WatcherID> = []
-      for doubt in doubts where seen.insert(doubt.watcher).inserted {
-        if let watcher = engine.watcher(doubt.watcher), watcher.pointee.flags.contains(.paused) {
-          putAside(doubts.filter { $0.watcher == doubt.watcher })
-        } else if let call = call(of: doubt.watcher, because: doubts, hasWaited) {
+      for comparison in comparisons where seen.insert(comparison.watcher).inserted {
+        if let watcher = engine.watcher(comparison.watcher), watcher.pointee.flags.contains(.paused) {
+          putAside(comparisons.filter { $0.watcher == comparison.watcher })
+        } else if let call = call(of: comparison.watcher, because: comparisons, hasWaited) {
           calls.append(call)
         }
       }
@@ -87,17 +87,17 @@ final class Doubts {
   }
 
   /// A paused watcher compares when it goes on.
-  private func putAside(_ doubts: [DoubtingWatcher]) {
-    for doubt in doubts {
-      let isKnown = paused[doubt.watcher]?.contains { $0.lazy == doubt.lazy } == true
-      if !isKnown { paused[doubt.watcher, default: []].append(doubt) }
+  private func putAside(_ comparisons: [PendingComparison]) {
+    for comparison in comparisons {
+      let isKnown = paused[comparison.watcher]?.contains { $0.lazy == comparison.lazy } == true
+      if !isKnown { paused[comparison.watcher, default: []].append(comparison) }
     }
   }
 
   /// It goes on; `call` and the end of a batch look at what was put aside.
   func resume(_ name: WatcherID) {
     if paused.isEmpty { return }
-    if let doubts = paused.removeValue(forKey: name) { doubting.append(contentsOf: doubts) }
+    if let comparisons = paused.removeValue(forKey: name) { pending.append(contentsOf: comparisons) }
   }
 
   /// The watcher ended.
@@ -112,18 +112,18 @@ final class Doubts {
   ) -> ImmediateCalls.Call? {
     resume(watcher.identity)
     guard let lazy = link.pointee.slot?.pointee.lazy,
-      let doubt = remove(of: watcher, about: lazy.identity)
+      let comparison = remove(of: watcher, about: lazy.identity)
     else { return nil }
     if watcher.pointee.flags.contains(.paused) {
-      putAside(doubting.filter { $0.watcher == doubt.watcher })
-      doubting.removeAll { $0.watcher == doubt.watcher }
+      putAside(pending.filter { $0.watcher == comparison.watcher })
+      pending.removeAll { $0.watcher == comparison.watcher }
     }
-    return call(for: doubt, lazy, on: path, hasWaited: true)
+    return call(for: comparison, lazy, on: path, hasWaited: true)
   }
 
-  private func remove(of watcher: WatcherRef, about lazy: WatcherID) -> DoubtingWatcher? {
-    doubting.firstIndex { $0.watcher == watcher.identity && $0.lazy == lazy }
-      .map { doubting.remove(at: $0) }
+  private func remove(of watcher: WatcherRef, about lazy: WatcherID) -> PendingComparison? {
+    pending.firstIndex { $0.watcher == watcher.identity && $0.lazy == lazy }
+      .map { pending.remove(at: $0) }
   }
 
   /// The call of an immediate watcher for a lazy property which became invalid in the write that is
@@ -131,33 +131,33 @@ final class Doubts {
   func take(
     of watcher: WatcherRef, about lazy: WatcherID, on path: Path
   ) -> ImmediateCalls.Call? {
-    guard let lazy = engine.watcher(lazy), lazy.pointee.slot?.pointee.node.isDead == false,
-      let doubt = remove(of: watcher, about: lazy.identity)
+    guard let lazy = engine.watcher(lazy), lazy.slot?.pointee.node.isDead == false,
+      let comparison = remove(of: watcher, about: lazy.identity)
     else { return nil }
-    return call(for: doubt, lazy, on: path, hasWaited: false)
+    return call(for: comparison, lazy, on: path, hasWaited: false)
   }
 
   /// Whether a property of an object that is watched as a whole has another value than when it
   /// became invalid.
-  private func hasChanged(_ doubt: DoubtingWatcher, for watcher: WatcherRef) -> Bool {
-    guard let lazy = engine.watcher(doubt.lazy), !lazy.isOutdated,
-      lazy.pointee.version != doubt.version
+  private func hasChanged(_ comparison: PendingComparison, for watcher: WatcherRef) -> Bool {
+    guard let lazy = engine.watcher(comparison.lazy), !lazy.isOutdated,
+      lazy.version != comparison.version
     else { return false }
     var isThere = false
     engine.forEachWire(of: watcher) {
-      if $0.pointee.path._withUnsafeGuaranteedRef({ $0 === doubt.every }) { isThere = true }
+      if $0.pointee.path._withUnsafeGuaranteedRef({ $0 === comparison.every }) { isThere = true }
     }
     return isThere
   }
 
   private func call(
-    of name: WatcherID, because doubts: [DoubtingWatcher], _ hasWaited: Bool
+    of name: WatcherID, because comparisons: [PendingComparison], _ hasWaited: Bool
   ) -> ImmediateCalls.Call? {
     guard let watcher = engine.watcher(name), let root = watcher.pointee.root, !root.isDead,
       root.kind.isThere(root), engine.settleDependencies(of: watcher), engine.rewire(watcher),
       let refreshed = engine.refresh(watcher)
     else { return nil }
-    let own = doubts.filter { $0.watcher == name }
+    let own = comparisons.filter { $0.watcher == name }
     // It may have a value again that it had before the one that the watcher was told last.
     let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
     guard let path = refreshed.path ?? changed?.every else {
@@ -169,20 +169,20 @@ final class Doubts {
     {
       return noted
     }
-    let doubt = own.first { $0.lazy == refreshed.lazy } ?? changed ?? own[0]
-    guard let lazy = engine.watcher(doubt.lazy), lazy.pointee.slot?.pointee.node.isDead == false
+    let comparison = own.first { $0.lazy == refreshed.lazy } ?? changed ?? own[0]
+    guard let lazy = engine.watcher(comparison.lazy), lazy.slot?.pointee.node.isDead == false
     else { return nil }
-    return call(for: doubt, lazy, on: path, hasWaited: hasWaited)
+    return call(for: comparison, lazy, on: path, hasWaited: hasWaited)
   }
 
   private func call(
-    for doubt: DoubtingWatcher, _ lazy: WatcherRef, on path: Path, hasWaited: Bool
+    for comparison: PendingComparison, _ lazy: WatcherRef, on path: Path, hasWaited: Bool
   ) -> ImmediateCalls.Call {
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     // What is as before is told only where there is nothing else to tell.
-    let isBack = hasWaited && doubt.old.map { receiver.has($0, as: lazy) } ?? false
+    let isBack = hasWaited && comparison.old.map { receiver.has($0, as: lazy) } ?? false
     return ImmediateCalls.Call(
-      watcher: doubt.watcher, change: .saved(receiver.change(of: lazy, from: doubt.old)),
-      path: path, time: isBack ? .max : doubt.time)
+      watcher: comparison.watcher, change: .saved(receiver.change(of: lazy, from: comparison.old)),
+      path: path, time: isBack ? .max : comparison.time)
   }
 }
