@@ -101,6 +101,7 @@ return function(M)
   end
   local function keep(p, value, made_of)
     local before, was_known = p.value, p.known
+    if was_known then p.renewed = M.flushes end
     p.value, p.valid, p.stale, p.known, p.made_of = value, true, false, true, made_of
     if was_known and not same(before, value) then spread(p) end
   end
@@ -179,12 +180,14 @@ return function(M)
     return true
   end
 
-  -- Whether a property that somebody watched, or may watch, is invalid, or was assigned in this
-  -- turn.
+  -- Whether a property that somebody watched, or may watch, is invalid, or was assigned or computed
+  -- anew in this turn: watchers follow it in their own (W1).
   function M.is_any_invalid()
     local found = M.has_assigned
     each_property(function(p)
-      if p.cached and p.was_watched and not M.is_valid(p) then found = true end
+      if p.cached and p.was_watched and (p.renewed == M.flushes or not M.is_valid(p)) then
+        found = true
+      end
     end)
     return found
   end
