@@ -40,18 +40,25 @@ static void open_reachable(lua_State *L, int getter, int table) {
   }
 }
 
-/* Protected, of a loader: (cell, light evaluation) */
-static int run_loader(lua_State *L) {
-  clua_evaluation *evaluation = lua_touserdata(L, 2);
-  set_loading(L, 1, true);
-  lua_rawgeti(L, 1, GETTER);
-  lua_rawgeti(L, 1, TABLE);
-  lua_rawgeti(L, 1, KEY);
+/* Has a loader store the value. [-0, +0, e] */
+static clua_computation run_loader(lua_State *L, int cells, const clua_evaluation *evaluation) {
+  int cell = lua_gettop(L) + 1;
+  // Its declaration may have been taken back.
+  if (lua_rawgeti(L, cells, evaluation->number * CELL_PARTS + CELL) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    return CLUA_COMPUTED_FAILED;
+  }
+  set_loading(L, cell, true);
+  lua_rawgeti(L, cell, GETTER);
+  lua_rawgeti(L, cell, TABLE);
+  lua_rawgeti(L, cell, KEY);
   lua_call(L, 2, 1);
-  lua_pushvalue(L, 3);
-  evaluation->result = take_result(L, 1, evaluation->compare);
-  clua_setstored(L, 1, 3);
-  return 0;
+  lua_pushvalue(L, cell + 1);
+  clua_computation result = take_result(L, cell, evaluation->compare);
+  clua_setstored(L, cell, cell + 1);
+  set_loading(L, cell, false);
+  lua_settop(L, cell - 1);
+  return result;
 }
 
 /* The value on top is compared with the last one and kept; the store gets it. [-0, +2, m] */
@@ -68,31 +75,39 @@ static clua_computation keep_result(lua_State *L, clua_shared *shared, int cells
   return clua_compare(L, shared, evaluation->number, value, store + 1, evaluation->compare);
 }
 
+/* Has a getter return the value. [-0, +0, e] */
+static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
+                                   const clua_evaluation *evaluation) {
+  lua_Integer first = evaluation->number * CELL_PARTS;
+  unsigned declaration = shared->values[evaluation->number].declaration;
+  int getter = lua_gettop(L) + 1;
+  lua_rawgeti(L, cells, first + CELL_GETTER);
+  lua_rawgeti(L, cells, first + CELL_TABLE);
+  lua_rawgeti(L, cells, first + CELL_KEY);
+  if (evaluation->tracked) open_reachable(L, getter, getter + 1);
+  lua_call(L, 2, 1);
+  // Its declaration may have been taken back.
+  clua_computation result = declaration == shared->values[evaluation->number].declaration
+                                ? keep_result(L, shared, cells, evaluation)
+                                : CLUA_COMPUTED_CHANGED;
+  lua_settop(L, getter - 1);
+  return result;
+}
+
 /* Protected: (cells, light evaluation) */
 static int run_getters(lua_State *L) {
   clua_evaluation *evaluation = lua_touserdata(L, 2);
   clua_shared *shared = clua_shared_of(L);
   luaL_checkstack(L, 40, "no room to compute a property");
   do {
-    lua_Integer first = evaluation->number * CELL_PARTS;
-    unsigned declaration = shared->values[evaluation->number].declaration;
-    lua_rawgeti(L, 1, first + CELL_GETTER);
-    lua_rawgeti(L, 1, first + CELL_TABLE);
-    lua_rawgeti(L, 1, first + CELL_KEY);
-    if (evaluation->tracked) open_reachable(L, 3, 4);
-    lua_call(L, 2, 1);
-    // Its declaration may have been taken back.
-    evaluation->result = declaration == shared->values[evaluation->number].declaration
-                             ? keep_result(L, shared, 1, evaluation)
-                             : CLUA_COMPUTED_CHANGED;
-    lua_settop(L, 2);
+    evaluation->result = evaluation->loaded ? run_loader(L, 1, evaluation)
+                                            : run_getter(L, shared, 1, evaluation);
   } while (shared->observation.evaluated(evaluation));
   return 0;
 }
 
 /* The readers of the property are in the traceback of theirs. */
 static int handle_getter(lua_State *L) { return clua_handleabove(L, run_getters); }
-static int handle_loader(lua_State *L) { return clua_handleabove(L, run_loader); }
 
 /* What comes is no error of before. [-0, +0, -] */
 static void forget_raised(lua_State *L, clua_shared *shared) {
@@ -113,34 +128,15 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
     if (lua_rawgeti(L, -1, evaluation->number * CELL_PARTS + CELL) == LUA_TTABLE) {
       lua_pushvalue(L, handler + 1);
       clua_keeperror(L, handler + 3);
+      if (evaluation->loaded) {
+        set_loading(L, handler + 3, false);
+        // What it has stored before is not the value.
+        clua_setstored(L, handler + 3, 0);
+      }
     }
   }
   lua_settop(L, handler - 1);
   return status == LUA_OK;
-}
-
-clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare) {
-  int cell = lua_gettop(L) + 1;
-  clua_evaluation evaluation = {.number = number, .compare = compare};
-  forget_raised(L, clua_shared_of(L));
-  if (!clua_pushcell(L, number)) {
-    lua_settop(L, cell - 1);
-    return CLUA_COMPUTED_FAILED;
-  }
-  lua_pushcfunction(L, handle_loader);
-  lua_pushcfunction(L, run_loader);
-  lua_pushvalue(L, cell);
-  lua_pushlightuserdata(L, &evaluation);
-  int status = clua_gettercall(L, 2, 0, cell + 1);
-  set_loading(L, cell, false);
-  if (status != LUA_OK) {
-    clua_keeperror(L, cell);
-    // What it has stored before is not the value.
-    clua_setstored(L, cell, 0);
-    evaluation.result = CLUA_COMPUTED_FAILED;
-  }
-  lua_settop(L, cell - 1);
-  return evaluation.result;
 }
 
 /* ---- In coroutines --------------------------------------------------------------------------- */

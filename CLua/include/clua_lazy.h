@@ -36,12 +36,13 @@ enum {
   CLUA_COMPARE_KEEP = 4,   // the last one becomes the base where the new one is another
 };
 
-/// A getter that is to compute, and what came of it.
+/// A getter or a loader that is to compute, and what came of it.
 typedef struct clua_evaluation {
   void *context;  // of the bridge
   lua_Integer number;
   int compare;
   bool tracked;
+  bool loaded;  // a loader stores the value
   clua_computation result;
 } clua_evaluation;
 
@@ -75,12 +76,10 @@ void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
 /// Pops a value and assigns it to a lazy key. [-1, +0, -]
 clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare);
-/// Has the getter of `evaluation` compute, and those after it that `evaluated` of the observation
-/// puts there: all in one protected call, where no getter is running. False where one failed: that
-/// is in `evaluation`, and its cell has the error. [-0, +0, -]
+/// Has the getter or the loader of `evaluation` compute, and those after it that `evaluated` of the
+/// observation puts there: all in one protected call, where no getter is running. False where one
+/// failed: that is in `evaluation`, and its cell has the error. [-0, +0, -]
 bool clua_lazy_evaluate(lua_State *L, struct clua_shared *shared, clua_evaluation *evaluation);
-/// Has a loader compute, protected. [-0, +0, -]
-clua_computation clua_lazy_load(lua_State *L, lua_Integer number, int compare);
 /// Where one is running: the getter runs in a coroutine, which may wait for another lazy key, whose
 /// slot is in `slot` then. [-0, +0, -]
 clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot);

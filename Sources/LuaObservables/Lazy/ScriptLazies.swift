@@ -57,14 +57,11 @@ final class ScriptLazies: Receiver {
     defer { evaluating = outer }
     evaluating = lazy
     while let lazy = evaluating {
-      if lazy.isLoaded {
-        finish(lazy, clua_lazy_load(L, lazy.number, lazy.comparison))
-      } else {
-        var evaluation = clua_evaluation()
-        evaluation.context = Unmanaged.passUnretained(self).toOpaque()
-        evaluation.prepare(lazy)
-        // Those after it are computed in the same call.
-        if clua_lazy_evaluate(L, shared, &evaluation) { continue }
+      var evaluation = clua_evaluation()
+      evaluation.context = Unmanaged.passUnretained(self).toOpaque()
+      evaluation.prepare(lazy)
+      // Those after it are computed in the same call.
+      if !clua_lazy_evaluate(L, shared, &evaluation) {
         finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
       }
     }
@@ -74,7 +71,7 @@ final class ScriptLazies: Receiver {
   /// The property whose getter has run is finished; true with the next one whose getter is to run.
   func evaluated(_ evaluation: UnsafeMutablePointer<clua_evaluation>) -> Bool {
     finish(evaluating.unsafelyUnwrapped, evaluation.pointee.result)
-    guard let next = evaluating, !next.isLoaded else { return false }
+    guard let next = evaluating else { return false }
     evaluation.pointee.prepare(next)
     return true
   }
@@ -292,6 +289,7 @@ extension clua_evaluation {
     number = lazy.number
     compare = lazy.comparison
     tracked = lazy.pointee.flags.contains(.tracking)
+    loaded = lazy.isLoaded
   }
 }
 

@@ -76,7 +76,8 @@ final class PendingComparisons {
       pending = []
       var seen: Set<WatcherID> = []
       for comparison in comparisons where seen.insert(comparison.watcher).inserted {
-        if let watcher = engine.watcher(comparison.watcher), watcher.pointee.flags.contains(.paused) {
+        if let watcher = engine.watcher(comparison.watcher), watcher.pointee.flags.contains(.paused)
+        {
           putAside(comparisons.filter { $0.watcher == comparison.watcher })
         } else if let call = call(of: comparison.watcher, because: comparisons, hasWaited) {
           calls.append(call)
@@ -97,7 +98,9 @@ final class PendingComparisons {
   /// It goes on; `call` and the end of a batch look at what was put aside.
   func resume(_ name: WatcherID) {
     if paused.isEmpty { return }
-    if let comparisons = paused.removeValue(forKey: name) { pending.append(contentsOf: comparisons) }
+    if let comparisons = paused.removeValue(forKey: name) {
+      pending.append(contentsOf: comparisons)
+    }
   }
 
   /// The watcher ended.

@@ -189,7 +189,9 @@ extension Engine {
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
   /// To be called before another one takes its place; false where nobody compares with it.
-  package func shouldKeepBase(of lazy: WatcherRef) -> Bool { deliveredValues.shouldKeepBase(of: lazy) }
+  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
+    deliveredValues.shouldKeepBase(of: lazy)
+  }
 
   /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
   /// the one that it has, or of its base.

@@ -235,8 +235,7 @@ extension Engine {
         if other.pointee.flags.contains(.uncached) {
           // It announces what is up to date only.
           _ = settleDependencies(of: other)
-        } else if other.isOutdated, !hasFailedNow(other), !other.isComputing
-        {
+        } else if other.isOutdated, !hasFailedNow(other), !other.isComputing {
           return other
         }
       }
