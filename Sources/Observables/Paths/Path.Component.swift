@@ -52,7 +52,9 @@ extension Path {
     public var name: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The name `count`, which is the size of a collection, unless it is spelled as an exact key.
-    package var isCount: Bool { number == 0 && bytes.elementsEqual("count".utf8) }
+    package var isCount: Bool {
+      number == 0 && bytes.count == 5 && bytes.elementsEqual("count".utf8)
+    }
 
     /// The key with this name, never the size of a collection.
     package static func exactName(_ bytes: [UInt8]) -> Component {

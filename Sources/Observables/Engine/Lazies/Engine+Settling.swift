@@ -139,6 +139,8 @@ extension Engine {
     var wire = lazy.pointee.wires
     while let current = wire {
       if let found = current.pointee.use == .tracking ? examineReads(current) : examine(current) {
+        // What was compared need not be looked at again when it has been computed.
+        if found == .changed { forgetIdleWires(of: lazy) }
         return found
       }
       wire = current.pointee.next

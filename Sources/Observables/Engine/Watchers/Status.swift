@@ -21,6 +21,7 @@ extension ObservationCore.WatcherRecord {
   var wantsFlush: Bool { isPending || flags.contains(.checkingDepartures) }
 
   /// Something that it depends on has changed (`stale`), or may have (`check`).
+  @inline(__always)
   mutating func raise(to news: Status) {
     if status == .failed {
       // It has no value that could turn out to be right.

@@ -98,8 +98,9 @@ extension Engine {
     for wire in wires where !wire.hasEnded { body(wire) }
   }
 
+  /// Those of the paths with stale or dirty links that have none any more are taken off the list.
   @inline(__always)
-  private func forgetIdleWires(of watcher: WatcherRef) {
+  func forgetIdleWires(of watcher: WatcherRef) {
     var next = watcher.pointee.wiresWithWork
     watcher.pointee.wiresWithWork = nil
     while let wire = next {
