@@ -171,10 +171,9 @@ int clua_lazykeys(lua_State *L) {
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
   if (!node || node->lazies == 0) return 0;
   lua_createtable(L, 0, node->lazies);
-  lua_getiuservalue(L, 3, CLUA_NODE_KEYS);
   for (int i = 0; i < node->count; i++) {
     if (!node->records[i].lazy) continue;
-    lua_rawgeti(L, 5, i + 1);
+    clua_pushrecordkey(L, node, 3, i + 1);
     lua_pushboolean(L, true);
     lua_rawset(L, 4);
   }

@@ -108,15 +108,12 @@ clua_kind clua_node_kind(const clua_node *node) { return (clua_kind)node->kind; 
 static lua_Integer count_lazies(lua_State *L, const clua_node *node, int userdata, int store) {
   if (node->lazies == 0) return 0;
   lua_Integer count = 0;
-  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
-  int keys = lua_gettop(L);
   for (int i = 0; i < node->count; i++) {
     if (!node->records[i].lazy) continue;
-    lua_rawgeti(L, keys, i + 1);
+    clua_pushrecordkey(L, node, userdata, i + 1);
     if (lua_rawget(L, store) != LUA_TNIL) count++;
     lua_pop(L, 1);
   }
-  lua_pop(L, 1);
   return count;
 }
 

@@ -293,12 +293,11 @@ void clua_node_settle(lua_State *L, clua_node *node) {
       move_all_back(L, node, table, metatable, userdata, store);
     }
   }
-  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
   bool moved = false;
   for (int i = node->count; i >= 1; i--) {
     if (node->records[i - 1].slot || node->records[i - 1].lazy) continue;
     if (!node->all) {
-      lua_rawgeti(L, store + 1, i);
+      clua_pushrecordkey(L, node, userdata, i);
       move_back(L, table, store, lua_gettop(L));
       lua_pop(L, 1);
       moved = true;

@@ -159,7 +159,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   lua_setiuservalue(L, userdata, CLUA_NODE_METATABLE);
   lua_newtable(L);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 1, 4);
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, metatable, &clua_node_key);
   remember_table(L, node, table);
@@ -198,13 +198,6 @@ bool clua_node_isthere(lua_State *L, clua_node *node) {
   return there;
 }
 
-void clua_node_pushuservalue(lua_State *L, clua_node *node) {
-  clua_node_pushtable(L, node);
-  if (lua_type(L, -1) != LUA_TTABLE) return;
-  clua_node_pushvalueat(L, -1);
-  lua_replace(L, -2);
-}
-
 void clua_node_pushvalueat(lua_State *L, int index) {
   // Behind the metatable's only array element: nearer than the node's user value.
   if (!lua_getmetatable(L, index)) {
@@ -213,18 +206,6 @@ void clua_node_pushvalueat(lua_State *L, int index) {
   }
   lua_rawgeti(L, -1, 1);
   lua_replace(L, -2);
-}
-
-void clua_node_setuservalue(lua_State *L, clua_node *node) {
-  if (!clua_pushnode(L, node)) {
-    lua_pop(L, 1);
-    return;
-  }
-  lua_pushvalue(L, -4);
-  lua_setiuservalue(L, -2, CLUA_NODE_VALUE);
-  lua_pushvalue(L, -4);
-  lua_rawseti(L, -3, 1);
-  lua_pop(L, 4);
 }
 
 void *clua_node_owner(const clua_node *node) { return node->owner; }

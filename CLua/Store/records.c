@@ -42,22 +42,51 @@ bool clua_ispositive(lua_State *L, int key) {
   return exact && value > 0;
 }
 
+void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int place) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+  if (node->single) return;
+  lua_rawgeti(L, -1, place);
+  lua_replace(L, -2);
+}
+
+/* The key at `key` is that of the next record. Most tables have one: it needs no list.
+   [-0, +0, m] */
+static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
+  if (node->count == 0) {
+    lua_pushvalue(L, key);
+    lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
+    node->single = true;
+    return;
+  }
+  if (node->single) {
+    lua_createtable(L, 2, 0);
+    lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+    lua_rawseti(L, -2, 1);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
+    node->single = false;
+  } else {
+    lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+  }
+  lua_pushvalue(L, key);
+  lua_rawseti(L, -2, node->count + 1);
+  lua_pop(L, 1);
+}
+
 /* Makes the two maps that serve where a scan does not. [-0, +0, m] */
 static void index_records(lua_State *L, clua_node *node, int userdata) {
   if (node->indexed) return;
   lua_newtable(L);
   lua_newtable(L);
-  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
   for (int i = 0; i < node->count; i++) {
-    lua_rawgeti(L, -1, i + 1);
+    clua_pushrecordkey(L, node, userdata, i + 1);
     lua_pushinteger(L, i + 1);
-    lua_rawset(L, -5);
+    lua_rawset(L, -4);
     if (node->records[i].slot) {
       lua_pushinteger(L, i + 1);
-      lua_rawsetp(L, -3, node->records[i].slot);
+      lua_rawsetp(L, -2, node->records[i].slot);
     }
   }
-  lua_pop(L, 1);
   lua_setiuservalue(L, userdata, CLUA_NODE_SLOTS);
   lua_setiuservalue(L, userdata, CLUA_NODE_PLACES);
   node->indexed = true;
@@ -73,15 +102,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
     node->records = records;
     node->capacity *= 2;
   }
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_KEYS) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_createtable(L, 1, 0);
-    lua_pushvalue(L, -1);
-    lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
-  }
-  lua_pushvalue(L, key);
-  lua_rawseti(L, -2, node->count + 1);
-  lua_pop(L, 1);
+  append_key(L, node, userdata, key);
   int type = lua_type(L, key);
   bool value = told_by_value(L, type, key);
   if (value || node->count >= CLUA_RECORDS_LINEAR) index_records(L, node, userdata);
@@ -103,43 +124,51 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   return record;
 }
 
-void clua_droprecord(lua_State *L, clua_node *node, int userdata, int place) {
-  int last = node->count;
-  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
-  if (!node->indexed) {
-    if (place != last) {
-      node->records[place - 1] = node->records[last - 1];
-      lua_rawgeti(L, -1, last);
-      lua_rawseti(L, -2, place);
-    }
+/* The last of the keys takes the place of another one, or none is left. [-0, +0, -] */
+static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
+  if (node->single) {
     lua_pushnil(L);
-    lua_rawseti(L, -2, last);
-    node->count--;
-    lua_pop(L, 1);
+    lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
+    node->single = false;
     return;
   }
-  lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
-  lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
-  // Only fields that exist already are set, which needs no memory.
-  lua_rawgeti(L, -3, place);
-  lua_pushnil(L);
-  lua_rawset(L, -4);
+  int last = node->count;
+  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
   if (place != last) {
-    node->records[place - 1] = node->records[last - 1];
-    lua_rawgeti(L, -3, last);
-    lua_pushvalue(L, -1);
-    lua_pushinteger(L, place);
-    lua_rawset(L, -5);
-    if (node->records[place - 1].slot) {
-      lua_pushinteger(L, place);
-      lua_rawsetp(L, -3, node->records[place - 1].slot);
-    }
-    lua_rawseti(L, -4, place);
+    lua_rawgeti(L, -1, last);
+    lua_rawseti(L, -2, place);
   }
   lua_pushnil(L);
-  lua_rawseti(L, -4, last);
+  lua_rawseti(L, -2, last);
+  lua_pop(L, 1);
+}
+
+/* As above, in the two maps: only fields that exist already are set, which needs no memory.
+   [-0, +0, -] */
+static void drop_from_index(lua_State *L, clua_node *node, int userdata, int place) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
+  clua_pushrecordkey(L, node, userdata, place);
+  lua_pushnil(L);
+  lua_rawset(L, -3);
+  if (place != node->count) {
+    clua_pushrecordkey(L, node, userdata, node->count);
+    lua_pushinteger(L, place);
+    lua_rawset(L, -3);
+    if (node->records[node->count - 1].slot) {
+      lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
+      lua_pushinteger(L, place);
+      lua_rawsetp(L, -2, node->records[node->count - 1].slot);
+      lua_pop(L, 1);
+    }
+  }
+  lua_pop(L, 1);
+}
+
+void clua_droprecord(lua_State *L, clua_node *node, int userdata, int place) {
+  if (node->indexed) drop_from_index(L, node, userdata, place);
+  drop_key(L, node, userdata, place);
+  node->records[place - 1] = node->records[node->count - 1];
   node->count--;
-  lua_pop(L, 3);
 }
 
 int clua_placeofslot(lua_State *L, clua_node *node, const clua_slot *slot) {
@@ -176,8 +205,7 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot) {
     lua_pushnil(L);
     return;
   }
-  lua_getiuservalue(L, -1, CLUA_NODE_KEYS);
-  lua_rawgeti(L, -1, place);
-  lua_replace(L, -5);
-  lua_pop(L, 3);
+  clua_pushrecordkey(L, node, lua_gettop(L), place);
+  lua_replace(L, -4);
+  lua_pop(L, 2);
 }

@@ -61,9 +61,9 @@ typedef struct clua_shared {
 /// User values of a node.
 enum {
   CLUA_NODE_STORE = 1,
-  CLUA_NODE_VALUE,      // the bridge's
+  CLUA_NODE_VALUE,      // what it keeps (clua_callbacks.h)
   CLUA_NODE_METATABLE,  // the user's, or nil
-  CLUA_NODE_KEYS,       // place -> key
+  CLUA_NODE_KEYS,       // place -> key; the key itself where it is the only one
   CLUA_NODE_PLACES,     // key -> place; only where keys are many, or can't be told by pointer
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
   CLUA_NODE_ORDER,      // of a loop that is under way
@@ -118,6 +118,7 @@ struct clua_node {
   bool all;                // all keys but `__…` live in the store
   bool ended;              // finalized; silent from then on
   bool rearmed;            // its finalizer waits for the table's own
+  bool single;             // CLUA_NODE_KEYS is the key of the only record
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
   bool unfinished;         // a traversal may stand between two moved keys
@@ -128,6 +129,7 @@ struct clua_node {
   bool userindex;          // `__index` of the private metatable is the closure
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has
+  lua_Integer kept;        // the key of CLUA_NODE_VALUE, where that is a function
   lua_Integer prefix;      // keys 1…prefix come first in CLUA_NODE_ORDER
   lua_Integer ordered;     // length of CLUA_NODE_ORDER
   int links;               // length of the chain
@@ -253,6 +255,8 @@ uint32_t clua_eventsof(lua_State *L, int user, int shared);
 bool clua_ispositive(lua_State *L, int key);
 /// Appends a record whose slot is not set yet; it counts only once `count` is raised. [-0, +0, m]
 clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int key);
+/// Pushes the key of the record at a place, counted from 1. [-0, +1, -]
+void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int place);
 /// Removes the record at a place, counted from 1. [-0, +0, -]
 void clua_droprecord(lua_State *L, clua_node *node, int userdata, int place);
 /// The place of the record of a slot, 0 if there is none. [-0, +0, -]

@@ -205,17 +205,11 @@ static bool find_shadow(lua_State *L, clua_node *node, int table, int userdata) 
     return false;
   }
   if (node->count == 0) return false;
-  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
-  int keys = lua_gettop(L);
   for (int i = 1; i <= node->count; i++) {
-    lua_rawgeti(L, keys, i);
+    clua_pushrecordkey(L, node, userdata, i);
     if (lua_isnil(L, -1)) lua_pop(L, 1);
-    else if (push_shadow(L, table)) {
-      lua_remove(L, keys);
-      return true;
-    }
+    else if (push_shadow(L, table)) return true;
   }
-  lua_pop(L, 1);
   return false;
 }
 

@@ -80,7 +80,7 @@ typedef struct clua_observation {
   /// written; the value is stored already. One call for one operation on a list.
   /// May run Lua code, protected; never raises; leaves the stack as it was.
   void (*written)(void *context, lua_State *L, const clua_write *write);
-  /// The table of `node` was collected; the node's user value is on top of the stack. Called from a
+  /// The table of `node` was collected; what the node keeps is on top of the stack. Called from a
   /// finalizer, also while the state closes: must not run Lua code. The node's memory is gone
   /// afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
@@ -115,12 +115,10 @@ void clua_node_pushtable(lua_State *L, clua_node *node);
 /// Whether the table of a node is there: from the moment in which the collector gives a table up it
 /// is not, whenever finalizers run. [-0, +0, -]
 bool clua_node_isthere(lua_State *L, clua_node *node);
-/// Pushes user value 1 of the node: nil to begin with, the bridge's to use (callbacks). [-0, +1, -]
-void clua_node_pushuservalue(lua_State *L, clua_node *node);
-/// Pushes the user value of the node of the table at `index`, which must be observed. [-0, +1, -]
+/// Pushes what the node of the table at `index`, which must be observed, keeps (clua_callbacks.h):
+/// a table of values by their keys, the only one of them where that is a function, or nil.
+/// [-0, +1, -]
 void clua_node_pushvalueat(lua_State *L, int index);
-/// Pops a value into the node's user value. [-1, +0, m]
-void clua_node_setuservalue(lua_State *L, clua_node *node);
 /// The engine's record of this node; NULL to begin with. A node without owner is silent.
 void *clua_node_owner(const clua_node *node);
 void clua_node_setowner(clua_node *node, void *owner);

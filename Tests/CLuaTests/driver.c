@@ -251,18 +251,6 @@ static int stats(lua_State *L) {
   return 2;
 }
 
-static int value(lua_State *L) {
-  clua_node *node = clua_node_at(L, 1);
-  if (!node) return luaL_error(L, "not observed");
-  if (lua_gettop(L) > 1) {
-    lua_settop(L, 2);
-    clua_node_setuservalue(L, node);
-    return 0;
-  }
-  clua_node_pushuservalue(L, node);
-  return 1;
-}
-
 static const char obs_source[] =
     "local core = ...\n"
     "local watchers, pending, touched = setmetatable({}, {__mode = 'k'}), {}, {}\n"
@@ -348,7 +336,7 @@ static int open_obs(lua_State *L) {
   static const luaL_Reg functions[] = {
     {"watch", watch}, {"unwatch", unwatch}, {"quiet", quiet}, {"settle", settle},
     {"on_written", on_written}, {"on_edit", on_edit}, {"journal", journal},
-    {"observed", observed}, {"stats", stats}, {"value", value},
+    {"observed", observed}, {"stats", stats},
     {NULL, NULL},
   };
   if (luaL_loadbuffer(L, obs_source, sizeof obs_source - 1, "=obs") != LUA_OK) lua_error(L);
