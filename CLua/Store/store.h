@@ -66,8 +66,8 @@ enum {
   CLUA_NODE_KEYS,       // place -> key; the key itself where it is the only one
   CLUA_NODE_PLACES,     // key -> place; only where keys are many, or can't be told by pointer
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
-  CLUA_NODE_ORDER,      // of a loop that is under way
-  CLUA_NODE_POSITIONS,
+  CLUA_NODE_ORDER,      // of a loop that is under way; what follows the moved key of a short chain
+  CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a short chain
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the bridge's
   CLUA_NODE_LAZY,       // key -> cell
@@ -121,6 +121,7 @@ struct clua_node {
   bool single;             // CLUA_NODE_KEYS is the key of the only record
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
+  bool shortchain;         // … of one key, which needs no table
   bool unfinished;         // a traversal may stand between two moved keys
   bool nativeindex;        // the user's `__index` is a C function: asked after the store
   bool opened;             // a tracked getter that is running reads it

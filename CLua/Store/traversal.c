@@ -7,6 +7,7 @@
    another key that moved, a key of the table, or the end. For a key x of the table, or the end, it
    holds the first of the moved keys that stand directly before x. The order of a traversal is then
    that of the table, with the moved keys at their old places, and after it the rest of the store.
+   A chain of one key is a pair in the node, and becomes a table when somebody follows it.
 
    An order (the whole table moved): the list part came first, 1…prefix, then the keys as recorded;
    what is new since comes last. */
@@ -116,6 +117,41 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
   }
 }
 
+/* Keys that nothing has to be weak for. */
+static inline bool is_plain(lua_State *L, int key) {
+  int type = lua_type(L, key);
+  return type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_end(L, key);
+}
+
+/* Pushes a new chain of the key at `key` before what is at `next`; absolute. [-0, +1, m] */
+static void push_chain(lua_State *L, int key, int next) {
+  lua_createtable(L, 0, 2);
+  clua_pushshared(L, CLUA_SHARED_WEAK);
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, key);
+  lua_pushvalue(L, next);
+  lua_rawset(L, -3);
+  lua_pushvalue(L, next);
+  lua_pushvalue(L, key);
+  lua_rawset(L, -3);
+}
+
+/* Pushes the chain of a node. [-0, +1, m] */
+static void push_chain_of(lua_State *L, clua_node *node, int userdata) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+  if (!node->shortchain) return;
+  int next = lua_gettop(L);
+  lua_getiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+  push_chain(L, next + 1, next);
+  lua_pushvalue(L, -1);
+  lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
+  node->shortchain = false;
+  lua_replace(L, next);
+  lua_settop(L, next);
+  lua_pushnil(L);
+  lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+}
+
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
   int top = lua_gettop(L), next = top + 1, chain = top + 2;
   // An absent key that the table still knows may be the current one of a loop that removed it.
@@ -124,35 +160,36 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
       // What stood before it when it was the table's must not pass for what follows it in the
       // store.
       lua_pushlightuserdata(L, (void *)&chain_end);
-      lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+      push_chain_of(L, node, userdata);
       rehang(L, chain, key, next);
       lua_settop(L, top);
     }
     return;
   }
-  bool isnew = !node->chained;
-  if (isnew) {
-    lua_createtable(L, 0, 2);
-    clua_pushshared(L, CLUA_SHARED_WEAK);
-    lua_setmetatable(L, chain);
-  } else {
-    lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
-  }
-  // Before `next` now stand: what stood before the key, the key, what stood before `next`.
-  lua_pushvalue(L, key);
-  if (follow(L, chain, next) == LUA_TNIL) {
-    lua_pop(L, 1);
-    lua_pushvalue(L, next);
-  }
-  lua_pushvalue(L, next);
-  if (follow(L, chain, key) == LUA_TNIL) {
-    lua_pop(L, 1);
+  if (node->chained) {
+    push_chain_of(L, node, userdata);
+    // Before `next` now stand: what stood before the key, the key, what stood before `next`.
     lua_pushvalue(L, key);
-  }
-  lua_rawset(L, chain);
-  lua_rawset(L, chain);
-  if (isnew) {
-    lua_pushvalue(L, chain);
+    if (follow(L, chain, next) == LUA_TNIL) {
+      lua_pop(L, 1);
+      lua_pushvalue(L, next);
+    }
+    lua_pushvalue(L, next);
+    if (follow(L, chain, key) == LUA_TNIL) {
+      lua_pop(L, 1);
+      lua_pushvalue(L, key);
+    }
+    lua_rawset(L, chain);
+    lua_rawset(L, chain);
+  } else {
+    node->shortchain = is_plain(L, key) && is_plain(L, next);
+    if (node->shortchain) {
+      lua_pushvalue(L, key);
+      lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+      lua_pushvalue(L, next);
+    } else {
+      push_chain(L, key, next);
+    }
     lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
     node->links = 0;
     node->chained = true;
@@ -169,6 +206,7 @@ void clua_forgetplaces(lua_State *L, clua_node *node, int userdata) {
   lua_pushnil(L);
   lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
   node->chained = false;
+  node->shortchain = false;
   node->unfinished = false;
   node->links = 0;
   node->ordered = 0;
@@ -241,7 +279,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
 
 static int next_chained(lua_State *L, clua_node *node, int table, int userdata, int store) {
   int key = lua_gettop(L), chain = key + 1;
-  lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+  push_chain_of(L, node, userdata);
   bool start = lua_type(L, key) == LUA_TNIL;
   if (start || node->links <= CHAIN_CHECKED) heal(L, node, table, userdata, chain, key);
   if (!start && clua_isstored(L, node, userdata, key)) {
