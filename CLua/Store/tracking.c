@@ -1,5 +1,7 @@
 #include "store.h"
 
+#include <string.h>
+
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
    store, and a C function as `__index`, which tells each read and hands out the next table opened
    too. The tables are the real ones throughout. The keys stay in the store afterwards. */
@@ -36,14 +38,20 @@ void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
   if (!slot || slot->stamp != stamp) note(L, node, slot, key, CLUA_READ_KEY);
 }
 
+/* What reading the key at `key` of an array or a set, which is none of its elements, reads: a method
+   may look at all of it. [-0, +0, -] */
+static clua_reading reading_of(lua_State *L, int key) {
+  bool size = lua_type(L, key) == LUA_TSTRING && strcmp(lua_tostring(L, key), "count") == 0;
+  return size ? CLUA_READ_COUNT : CLUA_READ_EVERY;
+}
+
 /* `__index` of an opened table: (table, key) */
 static int tracking_index(lua_State *L) {
   clua_node *node = clua_pushnodeat(L, 1);
   if (!node) return 0;
   int userdata = 4;
   if (clua_isstorefixed(node) && (node->kind == CLUA_KIND_SET || lua_type(L, 2) != LUA_TNUMBER)) {
-    // A method of a collection may look at all of it.
-    clua_noteread(L, node, CLUA_READ_EVERY);
+    clua_noteread(L, node, reading_of(L, 2));
   } else {
     clua_notekey(L, node, userdata, 2);
   }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Raw records of one type, given out again in constant time; beyond `limit` spare ones the memory
 /// goes back.
 struct Pool<Record> {
@@ -19,7 +21,8 @@ struct Pool<Record> {
       count -= 1
       pointer = first.assumingMemoryBound(to: Record.self)
     } else {
-      pointer = .allocate(capacity: 1)
+      // As `allocate` does, without asking for an alignment that any memory has.
+      pointer = malloc(MemoryLayout<Record>.stride)!.assumingMemoryBound(to: Record.self)
     }
     pointer.initialize(to: record)
     return pointer
@@ -27,7 +30,7 @@ struct Pool<Record> {
 
   @inline(__always)
   mutating func free(_ pointer: UnsafeMutablePointer<Record>) {
-    if count == limit { return pointer.deallocate() }
+    if count == limit { return Glibc.free(pointer) }
     let record = UnsafeMutableRawPointer(pointer)
     record.storeBytes(of: spare, as: UnsafeMutableRawPointer?.self)
     spare = record
@@ -37,7 +40,7 @@ struct Pool<Record> {
   mutating func drain() {
     while let first = spare {
       spare = first.load(as: UnsafeMutableRawPointer?.self)
-      first.deallocate()
+      Glibc.free(first)
     }
     count = 0
   }

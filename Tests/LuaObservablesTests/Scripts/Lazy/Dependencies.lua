@@ -266,6 +266,26 @@ check("Z10: reads through methods, the metatable, pairs, ipairs, #, next, "
   eq(t.by_next, "k")
   eq(t.by_pairs, 3)
 end)
+check("Z10: how many elements there are is all that is read with `count` and `#`", function()
+  local getters = {
+    function(self) return self.items.count end, function(self) return #self.items end,
+    function(self) return obs.get(self, "items.@count") end,
+  }
+  for _, get in ipairs(getters) do
+    local runs, t = 0, { items = obs.array { 1, 2 } }
+    obs.computed(t, "n", function(self)
+      runs = runs + 1
+      return get(self)
+    end)
+    eq(t.n, 2)
+    t.items[1] = 5
+    eq(t.n, 2)
+    eq(runs, 1)
+    t.items:append(6)
+    eq(t.n, 3)
+    eq(runs, 2)
+  end
+end)
 check("Z10: an absent key that appears", function()
   local t = {}
   obs.computed(t, "x", function(self) return self.maybe or "no" end)

@@ -128,6 +128,7 @@ return function(M)
         p.tracer = own
         made_of = values_of(p, own)
       end
+      p.failed = not ok
       if ok then keep(p, value, made_of) else p.valid = false end
     end
     if not ok then error(value, 0) end
@@ -210,6 +211,15 @@ return function(M)
     return found
   end
 
+  -- A value that nobody compares with the next one is not kept alive.
+  local function let_go(p)
+    local is_compared = p.was_watched
+    each_property(function(q)
+      for _, entry in ipairs(q.made_of) do is_compared = is_compared or entry.source == p end
+    end)
+    if not is_compared then p.value = nil end
+  end
+
   -- Before changes of an object: a function for after them, which marks what depends on them (Z2).
   function M.dependents(object, changes)
     local hits = {}
@@ -237,6 +247,7 @@ return function(M)
       for _, hit in ipairs(hits) do
         if not hit[2].same then
           hit[1].stale = true
+          let_go(hit[1])
           M.spoiled(hit[1])
         end
       end
@@ -324,6 +335,7 @@ return function(M)
     M.hear(p.object, {}, function()
       if p.is_created and value == nil then
         p.valid = false
+        let_go(p)
         M.spoiled(p)
       else
         local _, made_of = M.supposing(function() return values_of(p, p.tracer) end)
@@ -347,6 +359,7 @@ return function(M)
       if not p then error("no lazy property", 0) end
       M.hear(object, {}, function()
         p.valid = false
+        let_go(p)
         M.spoiled(p)
       end)
     end

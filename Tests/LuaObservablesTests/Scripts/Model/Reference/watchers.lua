@@ -37,16 +37,17 @@ return function(M)
   -- Routes: what the paths of a watcher pass through
   -- ------------------------------------------------
 
-  -- The value of a lazy property or an operator, FAILED for an error, which is reported.
+  -- The value of a lazy property or an operator, FAILED for an error, which is reported; of one that
+  -- failed before, somebody knows (Z8).
   local function computed(source)
     -- What is being computed now is looked at later.
     if type(source) == "table" and source.is_running then return FAILED end
-    local tracer = M.tracer
+    local tracer, is_known = M.tracer, type(source) == "table" and source.failed
     local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
     M.tracer = tracer
     if ok then return value end
     if type(source) == "table" then
-      M.report(value, "getter", source.name)
+      if not is_known then M.report(value, "getter", source.name) end
     else
       M.report(value, "loop")
     end
