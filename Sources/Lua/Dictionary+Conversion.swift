@@ -8,7 +8,7 @@ extension Dictionary: LuaEncodable where Key: LuaEncodable, Value: LuaEncodable 
       for (key, value) in self {
         try state.push(key, to: L)
         try state.push(value, to: L)
-        try state.check(clua_try_rawset(L, -3), L)
+        try state.check(clua_try_rawset(L.pointer, -3), L)
       }
       return .table(LuaTable(pin: try state.pin(L)))
     }

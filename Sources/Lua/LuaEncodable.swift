@@ -42,7 +42,7 @@ extension LuaState {
   ///
   /// Needs ten free slots. [-0, +1, -]
   package func push<Value: LuaEncodable>(
-    _ value: Value, to L: OpaquePointer
+    _ value: Value, to L: LuaStack
   ) throws(LuaError) {
     // The common types go straight to the stack; specialized, the comparisons cost nothing.
     if Value.self == String.self {
@@ -56,9 +56,9 @@ extension LuaState {
   ///
   /// Needs ten free slots. [-0, +0, -]
   package func pull<Value: LuaDecodable>(
-    at index: CInt, of L: OpaquePointer, as type: Value.Type = Value.self
+    at index: CInt, of L: LuaStack, as type: Value.Type = Value.self
   ) throws(LuaError) -> Value {
-    if Value.self == String.self, lua_type(L, index) == LUA_TSTRING,
+    if Value.self == String.self, lua_type(L.pointer, index) == LUA_TSTRING,
       let text = validText(at: index, of: L)
     {
       return text as! Value

@@ -90,10 +90,10 @@ public struct LuaFunction: Sendable, Hashable {
 
   /// Pushes the message handler and the function; gives the index of the handler. [-0, +2, -]
   private func pushSelf(
-    _ state: LuaState, _ L: OpaquePointer
+    _ state: LuaState, _ L: LuaStack
   ) throws(LuaError) -> CInt {
-    clua_pushlightfunction(L, clua_messagehandler)
-    let handler = lua_gettop(L)
+    clua_pushlightfunction(L.pointer, clua_messagehandler)
+    let handler = lua_gettop(L.pointer)
     try state.push(pin, to: L)
     return handler
   }
@@ -103,16 +103,16 @@ extension LuaState {
   /// Calls what is on the stack, with a message handler that makes a traceback.
   /// [-(arguments + 1), +results, -]
   package func call(
-    _ L: OpaquePointer, _ arguments: CInt, _ results: CInt, _ handler: CInt
+    _ L: LuaStack, _ arguments: CInt, _ results: CInt, _ handler: CInt
   ) throws(LuaError) {
-    try check(lua_pcallk(L, arguments, results, handler, 0, nil), L)
+    try check(lua_pcallk(L.pointer, arguments, results, handler, 0, nil), L)
   }
 
   /// Pushes one more value, growing the stack. [-0, +1, -]
   package func pushNext<Value: LuaEncodable>(
-    _ value: Value, to L: OpaquePointer
+    _ value: Value, to L: LuaStack
   ) throws(LuaError) {
-    guard lua_checkstack(L, 10) != 0 else { throw .noStack }
+    guard lua_checkstack(L.pointer, 10) != 0 else { throw .noStack }
     try push(value, to: L)
   }
 }

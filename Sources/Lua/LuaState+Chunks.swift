@@ -39,7 +39,7 @@ extension LuaState {
     try withStack { L throws(LuaError) in
       let status = source.withUnsafeBufferPointer { source in
         source.withMemoryRebound(to: CChar.self) { source in
-          clua_try_load(L, source.baseAddress, source.count, name, kind.mode)
+          clua_try_load(L.pointer, source.baseAddress, source.count, name, kind.mode)
         }
       }
       try check(status, L)
@@ -58,7 +58,7 @@ extension LuaState {
       throw LuaError(.file, "cannot open \(path): the path contains a zero byte")
     }
     return try withStack { L throws(LuaError) in
-      try check(clua_try_loadfile(L, path, kind.mode), L)
+      try check(clua_try_loadfile(L.pointer, path, kind.mode), L)
       return LuaFunction(pin: try pin(L))
     }
   }

@@ -9,7 +9,7 @@ private final class ThrownError {
 extension LuaState {
   /// Throws what a protected operation left. [-(0|1), +0, -]
   package func check(
-    _ status: CInt, _ L: OpaquePointer
+    _ status: CInt, _ L: LuaStack
   ) throws(LuaError) {
     if status != LUA_OK { throw takeError(status, L) }
   }
@@ -17,17 +17,17 @@ extension LuaState {
   /// Makes a Swift error of the error value on top.
   ///
   /// A failed operation may leave the stack full: the slots are asked for here. [-1, +0, -]
-  package func takeError(_ status: CInt, _ L: OpaquePointer) -> LuaError {
-    guard lua_checkstack(L, 10) != 0 else {
-      clua_pop(L, 1)
+  package func takeError(_ status: CInt, _ L: LuaStack) -> LuaError {
+    guard lua_checkstack(L.pointer, 10) != 0 else {
+      clua_pop(L.pointer, 1)
       return .noStack
     }
-    let top = lua_gettop(L)
-    defer { lua_settop(L, top - 1) }
+    let top = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, top - 1) }
     var bySwift = false
-    clua_pushtraceback(L, &bySwift)
-    var traceback = lua_type(L, -1) == LUA_TSTRING ? text(at: -1, of: L) : nil
-    lua_settop(L, top)
+    clua_pushtraceback(L.pointer, &bySwift)
+    var traceback = lua_type(L.pointer, -1) == LUA_TSTRING ? text(at: -1, of: L) : nil
+    lua_settop(L.pointer, top)
     guard status != LUA_ERRMEM else {
       return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
     }
@@ -54,8 +54,8 @@ extension LuaState {
   /// The error that a Swift function has thrown, if that is the error value at an index.
   ///
   /// [-0, +0, -]
-  package func underlyingError(at index: CInt, of L: OpaquePointer) -> (any Error)? {
-    clua_toerror(L, index).map {
+  package func underlyingError(at index: CInt, of L: LuaStack) -> (any Error)? {
+    clua_toerror(L.pointer, index).map {
       Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue().error
     }
   }
@@ -66,12 +66,12 @@ extension LuaState {
   }
 
   /// What the error value at an index reads as. [-0, +0, -]
-  package func describe(at index: CInt, of L: OpaquePointer) -> String {
+  package func describe(at index: CInt, of L: LuaStack) -> String {
     // After a stack overflow there may be no room for a call.
-    if lua_type(L, index) == LUA_TSTRING { return text(at: index, of: L) }
-    let name = String(cString: lua_typename(L, lua_type(L, index)))
-    defer { clua_pop(L, 1) }
-    guard clua_try_describe(L, index) == LUA_OK else {
+    if lua_type(L.pointer, index) == LUA_TSTRING { return text(at: index, of: L) }
+    let name = String(cString: lua_typename(L.pointer, lua_type(L.pointer, index)))
+    defer { clua_pop(L.pointer, 1) }
+    guard clua_try_describe(L.pointer, index) == LUA_OK else {
       return "(error object is a \(name) value whose __tostring failed)"
     }
     return text(at: -1, of: L)
@@ -81,7 +81,7 @@ extension LuaState {
   ///
   /// To be raised at once. Cannot fail: where memory runs out, the value is that error. Needs five
   /// free slots. [-0, +1, -]
-  package func pushError(_ error: any Error, to L: OpaquePointer) {
+  package func pushError(_ error: any Error, to L: LuaStack) {
     reraised = nil
     guard let error = error as? LuaError else {
       var message = String(describing: error)
@@ -89,7 +89,7 @@ extension LuaState {
       let status = message.withUTF8 { message in
         message.withMemoryRebound(to: CChar.self) { message in
           clua_try_pusherror(
-            L, thrown.toOpaque(), { Unmanaged<ThrownError>.fromOpaque($0!).release() },
+            L.pointer, thrown.toOpaque(), { Unmanaged<ThrownError>.fromOpaque($0!).release() },
             message.baseAddress, message.count)
         }
       }
@@ -103,7 +103,7 @@ extension LuaState {
     var message = error.message
     let status = message.withUTF8 { message in
       message.withMemoryRebound(to: CChar.self) { message in
-        clua_try_pushmessage(L, message.baseAddress, message.count)
+        clua_try_pushmessage(L.pointer, message.baseAddress, message.count)
       }
     }
     if status == LUA_OK { reraised = error }

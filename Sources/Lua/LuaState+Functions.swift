@@ -3,7 +3,7 @@ internal import CLua
 /// A Swift function as Lua calls it: the arguments are on the stack, and the results go on top of
 /// it.
 private final class FunctionBody {
-  typealias Body = (LuaState, OpaquePointer) throws -> CInt
+  typealias Body = (LuaState, LuaStack) throws -> CInt
   let body: Body
   init(_ body: @escaping Body) { self.body = body }
 }
@@ -71,12 +71,12 @@ extension LuaState {
   /// `body` finds its arguments from index 1 and leaves as many results on top as it says. At least
   /// 20 slots are free for it. [-0, +1, -]
   package func pushFunction(
-    _ body: @escaping (LuaState, OpaquePointer) throws -> CInt,
-    to L: OpaquePointer
+    _ body: @escaping (LuaState, LuaStack) throws -> CInt,
+    to L: LuaStack
   ) throws(LuaError) {
     let context = Unmanaged.passRetained(FunctionBody(body))
     let status = clua_try_pushfunction(
-      L, LuaState.callBody, context.toOpaque(),
+      L.pointer, LuaState.callBody, context.toOpaque(),
       { Unmanaged<FunctionBody>.fromOpaque($0!).release() })
     guard status == LUA_OK else {
       context.release()
@@ -84,18 +84,19 @@ extension LuaState {
     }
   }
 
-  private static let callBody: clua_function = { L, context in
-    guard let L, let context else { return 0 }
+  private static let callBody: clua_function = { pointer, context in
+    guard let pointer, let context else { return 0 }
+    let L = LuaStack(pointer)
     guard let state = LuaState.owner(of: L) else {
-      lua_pushnil(L)
+      lua_pushnil(L.pointer)
       return CInt(CLUA_RAISE)
     }
     let function = Unmanaged<FunctionBody>.fromOpaque(context).takeUnretainedValue()
     return state.entered(from: L) {
       // A failure may leave operands; the error value goes where they were.
-      let height = lua_gettop(L)
+      let height = lua_gettop(L.pointer)
       do { return try function.body(state, L) } catch {
-        lua_settop(L, height)
+        lua_settop(L.pointer, height)
         state.pushError(error, to: L)
         return CInt(CLUA_RAISE)
       }
@@ -111,16 +112,16 @@ package func absent(_ message: String) -> String {
 /// The arguments of a call by Lua, taken in order.
 private struct FunctionArguments {
   private let state: LuaState
-  private let L: OpaquePointer
+  private let L: LuaStack
   private let name: String
   private let count: CInt
   private var index: CInt = 0
 
-  init(_ state: LuaState, _ L: OpaquePointer, _ name: String) {
+  init(_ state: LuaState, _ L: LuaStack, _ name: String) {
     self.state = state
     self.L = L
     self.name = name
-    count = lua_gettop(L)
+    count = lua_gettop(L.pointer)
   }
 
   mutating func next<Argument: LuaDecodable>(

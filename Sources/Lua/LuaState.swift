@@ -14,10 +14,10 @@ public final class LuaState {
   package let pinTable: CInt
   private let main: OpaquePointer
   let allocator: UnsafeMutablePointer<clua_allocator>
-  /// The coroutine that runs now: the one in which Lua called Swift last.
-  package var pointer: OpaquePointer {
-    @inlinable get { current.pointee }
-    @inlinable set { current.pointee = newValue }
+  /// The stack of the coroutine that runs now: the one in which Lua called Swift last.
+  package var stack: LuaStack {
+    @inlinable get { LuaStack(current.pointee) }
+    @inlinable set { current.pointee = newValue.pointer }
   }
   // In memory of its own: read on the way of every write, where a checked field would be felt.
   @usableFromInline package let current: UnsafeMutablePointer<OpaquePointer>
@@ -119,7 +119,7 @@ public final class LuaState {
     guard !isFreed else { return }
     isFreed = true
     isClosed = true
-    pointer = main
+    stack = LuaStack(main)
     // Calls by finalizers are not to close the state once more.
     depth += 1
     lua_close(main)
@@ -155,12 +155,12 @@ public final class LuaState {
   ///
   /// - Throws: `closed`.
   public func collectGarbage() throws(LuaError) {
-    try withStack { L throws(LuaError) in clua_collect(L) }
+    try withStack { L throws(LuaError) in clua_collect(L.pointer) }
   }
 
   /// The state that a coroutine belongs to; nil once it is closed, or if it isn't one of ours.
-  package static func owner(of L: OpaquePointer) -> LuaState? {
-    guard let host = clua_host(L) else { return nil }
+  package static func owner(of L: LuaStack) -> LuaState? {
+    guard let host = clua_host(L.pointer) else { return nil }
     return Unmanaged<LuaPins>.fromOpaque(host)._withUnsafeGuaranteedRef { pins in pins.state }
   }
 
@@ -168,17 +168,17 @@ public final class LuaState {
   ///
   /// - Throws: `closed`, `memory` if the stack cannot grow, and what `body` throws.
   package func withStack<Result>(
-    _ body: (OpaquePointer) throws(LuaError) -> Result
+    _ body: (LuaStack) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
     try checkThread()
     guard !isClosed else { throw .closed }
-    let L = pointer
-    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw .noStack }
+    let L = stack
+    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw .noStack }
     recycleReleased(L)
-    let height = lua_gettop(L)
+    let height = lua_gettop(L.pointer)
     depth += 1
     defer {
-      lua_settop(L, height)
+      lua_settop(L.pointer, height)
       depth -= 1
       if isClosed, depth == 0 { free() }
     }
@@ -197,15 +197,15 @@ public final class LuaState {
 
   /// Runs `body` as something that Lua called in the coroutine `L`, which becomes the current one.
   package func entered<Result>(
-    from L: OpaquePointer, _ body: () -> Result
+    from L: LuaStack, _ body: () -> Result
   ) -> Result {
-    let outer = pointer
-    pointer = L
+    let outer = stack
+    stack = L
     depth += 1
     reraised = nil
     defer {
       depth -= 1
-      pointer = outer
+      stack = outer
     }
     return body()
   }
@@ -216,30 +216,30 @@ public final class LuaState {
     return try turns.run(body)
   }
 
-  private func recycleReleased(_ L: OpaquePointer) {
+  private func recycleReleased(_ L: LuaStack) {
     for slot in pins.takeReleased() {
-      lua_pushboolean(L, 0)
-      clua_setpin(L, pinTable, slot)
+      lua_pushboolean(L.pointer, 0)
+      clua_setpin(L.pointer, pinTable, slot)
       pins.recycle(slot)
     }
   }
 
   /// Keeps the object on top of the stack alive. [-1, +0, -]
-  func pin(_ L: OpaquePointer) throws(LuaError) -> LuaPin {
+  func pin(_ L: LuaStack) throws(LuaError) -> LuaPin {
     recycleReleased(L)
     let slot = try takeSlot(L)
-    let address = UInt(bitPattern: lua_topointer(L, -1))
-    clua_setpin(L, pinTable, slot)
+    let address = UInt(bitPattern: lua_topointer(L.pointer, -1))
+    clua_setpin(L.pointer, pinTable, slot)
     return LuaPin(pins: pins, slot: slot, address: address)
   }
 
-  private func takeSlot(_ L: OpaquePointer) throws(LuaError) -> CInt {
+  private func takeSlot(_ L: LuaStack) throws(LuaError) -> CInt {
     if let slot = pins.takeFree() { return slot }
     let (first, last) = (pins.capacity + 1, max(16, pins.capacity * 2))
-    let status = clua_try_growpins(L, pinTable, first, last)
+    let status = clua_try_growpins(L.pointer, pinTable, first, last)
     // Finalizers may have used up what was free, or added slots: what is there counts.
     guard status == LUA_OK else {
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
       throw .noMemory
     }
     if pins.capacity < last { pins.add(max(first, pins.capacity + 1)...last) }

@@ -25,7 +25,7 @@ public struct LuaTable: Sendable, Hashable {
   ) throws(LuaError) -> Value {
     try withTable { state, L throws(LuaError) in
       try state.push(key, to: L)
-      try state.check(clua_try_gettable(L, -2), L)
+      try state.check(clua_try_gettable(L.pointer, -2), L)
       return try state.pull(at: -1, of: L)
     }
   }
@@ -40,7 +40,7 @@ public struct LuaTable: Sendable, Hashable {
     try withTable { state, L throws(LuaError) in
       try state.push(key, to: L)
       try state.push(value, to: L)
-      try state.check(clua_try_settable(L, -3), L)
+      try state.check(clua_try_settable(L.pointer, -3), L)
     }
   }
 
@@ -51,7 +51,7 @@ public struct LuaTable: Sendable, Hashable {
     get throws(LuaError) {
       try withTable { state, L throws(LuaError) in
         var length: lua_Integer = 0
-        try state.check(clua_try_len(L, -1, &length), L)
+        try state.check(clua_try_len(L.pointer, -1, &length), L)
         return Int(clamping: length)
       }
     }
@@ -65,13 +65,13 @@ public struct LuaTable: Sendable, Hashable {
     _ body: (LuaValue, LuaValue) throws(LuaError) -> Void
   ) throws(LuaError) {
     try withTable { state, L throws(LuaError) in
-      let table = lua_gettop(L)
-      lua_pushnil(L)
+      let table = lua_gettop(L.pointer)
+      lua_pushnil(L.pointer)
       while true {
-        try state.check(clua_try_next(L, table), L)
-        guard lua_type(L, -2) != LUA_TNIL else { return }
+        try state.check(clua_try_next(L.pointer, table), L)
+        guard lua_type(L.pointer, -2) != LUA_TNIL else { return }
         let (key, value) = (try state.value(at: -2, of: L), try state.value(at: -1, of: L))
-        clua_pop(L, 1)
+        clua_pop(L.pointer, 1)
         try body(key, value)
       }
     }
@@ -85,7 +85,7 @@ public struct LuaTable: Sendable, Hashable {
   public var metatable: LuaTable? {
     get throws(LuaError) {
       try withTable { state, L throws(LuaError) in
-        guard clua_getmetatable(L, -1) else { return nil }
+        guard clua_getmetatable(L.pointer, -1) else { return nil }
         return LuaTable(pin: try state.pin(L))
       }
     }
@@ -97,13 +97,13 @@ public struct LuaTable: Sendable, Hashable {
   public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
     try withTable { state, L throws(LuaError) in
       try state.push(metatable.map { .table($0) } ?? .nil, to: L)
-      try state.check(clua_try_setmetatable(L, -2), L)
+      try state.check(clua_try_setmetatable(L.pointer, -2), L)
     }
   }
 
   /// Runs `body` with the table on top of the stack, and puts the stack back.
   package func withTable<Result>(
-    _ body: (LuaState, OpaquePointer) throws(LuaError) -> Result
+    _ body: (LuaState, LuaStack) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
     let state = try pin.state
     return try state.withStack { L throws(LuaError) in

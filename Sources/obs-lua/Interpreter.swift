@@ -17,7 +17,7 @@ final class Interpreter {
   init(_ arguments: Arguments, host: ScriptHost, name: UnsafePointer<CChar>) {
     self.arguments = arguments
     self.host = host
-    self.state = host.state.pointer
+    self.state = host.state.stack.pointer
     self.name = name
   }
 

@@ -16,26 +16,26 @@ final class ChangeProbe: Receiver {
 
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     let state = host.state
-    let L = state.pointer
+    let L = state.stack
     let saved = host.receiver.saved(change)
-    guard lua_checkstack(L, 24) != 0 else { return }
+    guard lua_checkstack(L.pointer, 24) != 0 else { return }
     func text(_ value: LuaValue) -> String {
       guard (try? state.push(value, to: L)) != nil else { return "?" }
-      defer { clua_pop(L, 1) }
-      if lua_type(L, -1) == LUA_TSTRING { return "\"\(state.text(at: -1, of: L))\"" }
-      guard clua_try_tostring(L, -1) == LUA_OK else {
-        clua_pop(L, 1)
+      defer { clua_pop(L.pointer, 1) }
+      if lua_type(L.pointer, -1) == LUA_TSTRING { return "\"\(state.text(at: -1, of: L))\"" }
+      guard clua_try_tostring(L.pointer, -1) == LUA_OK else {
+        clua_pop(L.pointer, 1)
         return "?"
       }
-      defer { clua_pop(L, 1) }
+      defer { clua_pop(L.pointer, 1) }
       return state.text(at: -1, of: L)
     }
     var lines = [
       "\(host.programName): break on change of '\(path)'",
       "  key \(text(saved.key)): \(text(saved.old)) -> \(text(saved.new))",
     ]
-    if clua_try_traceback(L, 0) == LUA_OK { lines.append(state.text(at: -1, of: L)) }
-    clua_pop(L, 1)
+    if clua_try_traceback(L.pointer, 0) == LUA_OK { lines.append(state.text(at: -1, of: L)) }
+    clua_pop(L.pointer, 1)
     writeError(lines.joined(separator: "\n") + "\n")
     host.module.debugging.openPrompt(L)
   }

@@ -19,7 +19,7 @@ final class DebuggingFunctions: ModuleSlice {
       (
         "record",
         { [self] L in
-          record(lua_toboolean(L, 1) != 0)
+          record(lua_toboolean(L.pointer, 1) != 0)
           return 0
         }
       ),
@@ -54,9 +54,9 @@ final class DebuggingFunctions: ModuleSlice {
     self.recorder = recorder.isNeeded ? recorder : nil
   }
 
-  private func log(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
-    if lua_type(L, 1) == LUA_TNIL {
+  private func log(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
+    if lua_type(L.pointer, 1) == LUA_TNIL {
       host.recorder?.drain()
       recorder?.sink = nil
       if let recorder { use(recorder) }
@@ -72,7 +72,7 @@ final class DebuggingFunctions: ModuleSlice {
   // MARK: Why
 
   /// why(watcher) → table, text.
-  private func why(_ L: OpaquePointer) throws -> CInt {
+  private func why(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "why")
     let name = try host.module.watchers.name(of: watcher, handle, L)
     var writes: [RecordedWrite] = []
@@ -104,21 +104,21 @@ final class DebuggingFunctions: ModuleSlice {
         try state.setField(field, of: L)
       }
       if write.turn > 0 {
-        lua_pushinteger(L, lua_Integer(write.turn))
+        lua_pushinteger(L.pointer, lua_Integer(write.turn))
         try state.setField("turn", of: L)
       }
       if !write.through.isEmpty {
         try state.push(write.through, to: L)
         try state.setField("through", of: L)
       }
-      lua_rawseti(L, -2, lua_Integer(position + 1))
+      lua_rawseti(L.pointer, -2, lua_Integer(position + 1))
     }
     try state.push(text: lines.joined(separator: "\n"), to: L)
     return 2
   }
 
   /// whynot(watcher) → table {reason, detail}, text.
-  private func whyNot(_ L: OpaquePointer) throws -> CInt {
+  private func whyNot(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "whynot")
     let name = try host.module.watchers.name(of: watcher, handle, L)
     let isRecording = recorder?.keepsHistory == true
@@ -141,13 +141,13 @@ final class DebuggingFunctions: ModuleSlice {
   // MARK: Breaking
 
   /// break_on_change(observed, path) → watcher.
-  private func breakOnChange(_ L: OpaquePointer) throws -> CInt {
+  private func breakOnChange(_ L: LuaStack) throws -> CInt {
     let root = try arguments.observed(at: 1, of: L, "break_on_change")
     try addProbe(arguments.path(at: 2, of: L, "break_on_change", argument: 2), root)
     return 0
   }
 
-  private func breakOnChangeOfWatcher(_ L: OpaquePointer) throws -> CInt {
+  private func breakOnChangeOfWatcher(_ L: LuaStack) throws -> CInt {
     guard let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_change").0,
       let root = watcher.pointee.root
     else { return 0 }
@@ -171,7 +171,7 @@ final class DebuggingFunctions: ModuleSlice {
   }
 
   /// A watcher that `break_on_call` names is about to be called.
-  func breakOnCall(of watcher: WatcherRef, _ L: OpaquePointer) {
+  func breakOnCall(of watcher: WatcherRef, _ L: LuaStack) {
     let (name, site) = host.receiver.title(of: watcher)
     let cause = watcher.script.pointee.cause
     var text = "\(host.programName): break on call of \(name) (registered at \(site))\n"
@@ -181,14 +181,14 @@ final class DebuggingFunctions: ModuleSlice {
   }
 
   /// In a terminal: a debugging prompt like Lua's own, until "cont" or the end of the input.
-  func openPrompt(_ L: OpaquePointer) {
+  func openPrompt(_ L: LuaStack) {
     guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     // A script without the library `debug` is not to be looked into.
-    guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE,
-      clua_try_getfield(L, -1, "debug", 5) == LUA_OK, lua_type(L, -1) == LUA_TTABLE
+    guard lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE,
+      clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, lua_type(L.pointer, -1) == LUA_TTABLE
     else { return }
-    _ = clua_protect(L, clua_debugprompt, 0, 0)
+    _ = clua_protect(L.pointer, clua_debugprompt, 0, 0)
   }
 }

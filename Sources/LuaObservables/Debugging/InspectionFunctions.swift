@@ -11,7 +11,7 @@ final class InspectionFunctions: ModuleSlice {
       (
         "count",
         { L in
-          lua_pushinteger(L, lua_Integer(truncatingIfNeeded: clua_rawlen(L, 1)))
+          lua_pushinteger(L.pointer, lua_Integer(truncatingIfNeeded: clua_rawlen(L.pointer, 1)))
           return 1
         }
       ),
@@ -19,13 +19,13 @@ final class InspectionFunctions: ModuleSlice {
   }
 
   /// Up to date: replaced objects are wired, dead observers gone.
-  private func settledNode(_ L: OpaquePointer, _ function: String) throws -> NodeRef? {
+  private func settledNode(_ L: LuaStack, _ function: String) throws -> NodeRef? {
     engine.settleWiring()
     engine.stopOrphans()
     return try arguments.existingNode(at: 1, of: L, function)
   }
 
-  private func observedKeys(_ L: OpaquePointer) throws -> CInt {
+  private func observedKeys(_ L: LuaStack) throws -> CInt {
     var names: [[UInt8]] = []
     if let root = try settledNode(L, "observed_keys") {
       names = engine.observedKeys(of: root).map { name(of: $0, L) }
@@ -34,21 +34,21 @@ final class InspectionFunctions: ModuleSlice {
     try state.pushTable(elements: names.count, to: L)
     for (position, name) in names.enumerated() {
       try state.push(bytes: name, to: L)
-      lua_rawseti(L, -2, lua_Integer(position + 1))
+      lua_rawseti(L.pointer, -2, lua_Integer(position + 1))
     }
     return 1
   }
 
   /// The name of a key, byte for byte.
-  private func name(of key: ObservedKey, _ L: OpaquePointer) -> [UInt8] {
+  private func name(of key: ObservedKey, _ L: LuaStack) -> [UInt8] {
     if let name = key.name { return Array(name.utf8) }
     let root = key.slot.pointee.node
     if root.kind === host.tables {
       clua_node_pushkey(
-        L, TableKind.table(root),
+        L.pointer, TableKind.table(root),
         UnsafeMutableRawPointer(key.slot).assumingMemoryBound(to: clua_slot.self))
-      defer { clua_pop(L, 1) }
-      if lua_type(L, -1) == LUA_TSTRING { return state.bytes(at: -1, of: L) }
+      defer { clua_pop(L.pointer, 1) }
+      if lua_type(L.pointer, -1) == LUA_TSTRING { return state.bytes(at: -1, of: L) }
     }
     return Array(name(of: key.slot).utf8)
   }
@@ -64,17 +64,17 @@ final class InspectionFunctions: ModuleSlice {
     return Int(name.dropFirst()).map { "#\($0 + 1)" } ?? name
   }
 
-  private func observerCount(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func observerCount(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     var count = 0
     let root = try settledNode(L, "observer_count")
-    if lua_type(L, 2) == LUA_TNIL {
+    if lua_type(L.pointer, 2) == LUA_TNIL {
       throw badArgument(2, of: "observer_count", "a key expected, got no value")
     }
     if let root {
-      let isNumber = lua_type(L, 2) == LUA_TNUMBER
+      let isNumber = lua_type(L.pointer, 2) == LUA_TNUMBER
       let wanted =
-        lua_type(L, 2) == LUA_TSTRING
+        lua_type(L.pointer, 2) == LUA_TSTRING
         ? state.bytes(at: 2, of: L) : Array(state.keyName(at: 2, of: L).utf8)
       for key in engine.observedKeys(of: root) {
         let name = name(of: key, L)
@@ -82,13 +82,13 @@ final class InspectionFunctions: ModuleSlice {
         if name == wanted || isNumber && name[...] == wanted.dropFirst() { count += key.count }
       }
     }
-    lua_pushinteger(L, lua_Integer(count))
+    lua_pushinteger(L.pointer, lua_Integer(count))
     return 1
   }
 
-  private func onObserved(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
-    if lua_type(L, 2) == LUA_TNIL {
+  private func onObserved(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
+    if lua_type(L.pointer, 2) == LUA_TNIL {
       if let root = try arguments.existingNode(at: 1, of: L, "on_observed") {
         observed.forget(ScriptWatcher.hookKey, of: root, L)
         root.pointee.isHooked = false
@@ -114,8 +114,8 @@ final class InspectionFunctions: ModuleSlice {
     return 0
   }
 
-  private func describe(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
+  private func describe(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
     let root = try settledNode(L, "describe")
     let description = ObjectDescription(
       in: engine, naming: { [unowned self] in name(of: $0) },
@@ -137,12 +137,12 @@ final class InspectionFunctions: ModuleSlice {
   }
 
   /// What `tostring` gives, without calling metamethods.
-  private func describeValue(at index: CInt, of L: OpaquePointer) -> String {
-    let address = UInt(bitPattern: lua_topointer(L, index))
+  private func describeValue(at index: CInt, of L: LuaStack) -> String {
+    let address = UInt(bitPattern: lua_topointer(L.pointer, index))
     return "\(state.typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
   }
 
-  private func stats(_ L: OpaquePointer) throws -> CInt {
+  private func stats(_ L: LuaStack) throws -> CInt {
     engine.stopOrphans()
     let statistics = host.loop.statistics
     try state.pushTable(fields: 7, to: L)
@@ -152,25 +152,25 @@ final class InspectionFunctions: ModuleSlice {
       ("errors", statistics.errors + host.reports.count),
     ]
     for (name, count) in counts {
-      lua_pushinteger(L, lua_Integer(count))
+      lua_pushinteger(L.pointer, lua_Integer(count))
       try state.setField(name, of: L)
     }
-    lua_pushnumber(L, statistics.secondsInFlush)
+    lua_pushnumber(L.pointer, statistics.secondsInFlush)
     try state.setField("seconds", of: L)
     return 1
   }
 
   /// limits(settings?) → the ones in force.
-  private func limits(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
-    if lua_type(L, 1) != LUA_TNIL {
-      guard lua_type(L, 1) == LUA_TTABLE else {
+  private func limits(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
+    if lua_type(L.pointer, 1) != LUA_TNIL {
+      guard lua_type(L.pointer, 1) == LUA_TTABLE else {
         throw badArgument(1, of: "limits", "table expected, got \(state.typeName(at: 1, of: L))")
       }
       try state.forEachEntry(at: 1, of: L) {
-        let name = lua_type(L, -2) == LUA_TSTRING ? state.text(at: -2, of: L) : "?"
+        let name = lua_type(L.pointer, -2) == LUA_TSTRING ? state.text(at: -2, of: L) : "?"
         var isInteger: CInt = 0
-        let value = lua_tointegerx(L, -1, &isInteger)
+        let value = lua_tointegerx(L.pointer, -1, &isInteger)
         guard ["retrigger_turns", "immediate_depth"].contains(name) else {
           let nearest = nearestName(to: name, among: ["retrigger_turns", "immediate_depth"])
           throw badArgument(
@@ -188,9 +188,9 @@ final class InspectionFunctions: ModuleSlice {
       }
     }
     try state.pushTable(fields: 2, to: L)
-    lua_pushinteger(L, lua_Integer(engine.limits.retriggers))
+    lua_pushinteger(L.pointer, lua_Integer(engine.limits.retriggers))
     try state.setField("retrigger_turns", of: L)
-    lua_pushinteger(L, lua_Integer(engine.limits.immediates))
+    lua_pushinteger(L.pointer, lua_Integer(engine.limits.immediates))
     try state.setField("immediate_depth", of: L)
     return 1
   }

@@ -15,38 +15,41 @@ struct ListHints {
   ///
   /// - Complexity: O(components of the path).
   func hint(for path: Path, from root: NodeRef) -> String? {
-    let L = host.state.pointer
-    guard host.observed.isTable(root), lua_checkstack(L, 12) != 0 else { return nil }
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let L = host.state.stack
+    guard host.observed.isTable(root), lua_checkstack(L.pointer, 12) != 0 else { return nil }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     host.observed.push(root, to: L)
     for (step, component) in path.components.enumerated() {
-      guard lua_type(L, -1) == LUA_TTABLE, clua_collection_kind(L, -1) == CLUA_KIND_PLAIN,
+      guard lua_type(L.pointer, -1) == LUA_TTABLE,
+        clua_collection_kind(L.pointer, -1) == CLUA_KIND_PLAIN,
         [.name, .key, .element, .slot].contains(component.kind),
         (try? host.paths.pushKey(step, of: path, to: L)) != nil
       else { return nil }
-      lua_pushvalue(L, -1)
-      clua_inheritedget(L, height + 1)
-      if component.kind == .name, lua_type(L, -1) == LUA_TNIL {
+      lua_pushvalue(L.pointer, -1)
+      clua_inheritedget(L.pointer, height + 1)
+      if component.kind == .name, lua_type(L.pointer, -1) == LUA_TNIL {
         return isKeyOfElement(height + 2, in: height + 1, L) ? hint(path, step) : nil
       }
-      lua_copy(L, -1, height + 1)
-      lua_settop(L, height + 1)
+      lua_copy(L.pointer, -1, height + 1)
+      lua_settop(L.pointer, height + 1)
     }
     return nil
   }
 
   /// Whether the first element of the list at `list` has a value under the key at `key`, and the
   /// list is no object with such a property. [-0, +0, -]
-  private func isKeyOfElement(_ key: CInt, in list: CInt, _ L: OpaquePointer) -> Bool {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    if let node = clua_node_at(L, list), clua_node_islazy(L, node, key) { return false }
-    lua_pushinteger(L, 1)
-    clua_rawget(L, list)
-    guard lua_type(L, -1) == LUA_TTABLE else { return false }
-    lua_pushvalue(L, key)
-    return clua_inheritedget(L, -2) != LUA_TNIL
+  private func isKeyOfElement(_ key: CInt, in list: CInt, _ L: LuaStack) -> Bool {
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    if let node = clua_node_at(L.pointer, list), clua_node_islazy(L.pointer, node, key) {
+      return false
+    }
+    lua_pushinteger(L.pointer, 1)
+    clua_rawget(L.pointer, list)
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return false }
+    lua_pushvalue(L.pointer, key)
+    return clua_inheritedget(L.pointer, -2) != LUA_TNIL
   }
 
   private func hint(_ path: Path, _ step: Int) -> String {
@@ -59,11 +62,11 @@ struct ListHints {
   }
 
   /// Tells of paths that were just registered.
-  func warn(of watcher: WatcherRef, _ L: OpaquePointer) {
+  func warn(of watcher: WatcherRef, _ L: LuaStack) {
     guard let root = watcher.pointee.root else { return }
     for path in host.engine.paths(of: watcher) {
       guard let hint = hint(for: path, from: root) else { continue }
-      lua_warning(L, "\(host.sources.text(watcher.script.pointee.site)): \(hint)", 0)
+      lua_warning(L.pointer, "\(host.sources.text(watcher.script.pointee.site)): \(hint)", 0)
     }
   }
 

@@ -16,7 +16,7 @@ final class ScriptRecorder: HistoryRecorder {
   override func key(of change: Change, _ slot: SlotRef) -> String {
     if let values = change.values, change.node.kind === host.tables {
       let write = values.assumingMemoryBound(to: clua_write.self).pointee
-      if write.key != 0 { return host.state.keyName(at: write.key, of: host.state.pointer) }
+      if write.key != 0 { return host.state.keyName(at: write.key, of: host.state.stack) }
     }
     if !host.observed.isTable(change.node), let index = ModelWrite(change).index {
       return "#\(index + 1)"
@@ -25,7 +25,7 @@ final class ScriptRecorder: HistoryRecorder {
   }
 
   override func site(of change: Change) -> String? {
-    let site = host.sources.text(host.sources.current(host.state.pointer))
+    let site = host.sources.text(host.sources.current(host.state.stack))
     return site.isEmpty ? nil : site
   }
 
@@ -64,12 +64,12 @@ final class ScriptRecorder: HistoryRecorder {
           try state.setField(name, of: L)
         }
         for (name, isSet) in [("equal", event.isEqual), ("failed", event.hasFailed)] where isSet {
-          lua_pushboolean(L, 1)
+          lua_pushboolean(L.pointer, 1)
           try state.setField(name, of: L)
         }
-        lua_pushinteger(L, lua_Integer(event.turn))
+        lua_pushinteger(L.pointer, lua_Integer(event.turn))
         try state.setField("turn", of: L)
-        let status = clua_tracedcall(L, 1, 0)
+        let status = clua_tracedcall(L.pointer, 1, 0)
         if status != LUA_OK { throw state.takeError(status, L) }
       }
     } catch {

@@ -6,23 +6,23 @@ internal import Observables
 extension ScriptEdits {
   /// Pushes the edits since a position of the collection's journal. [-0, +1, -]
   func pushCollectionEdits(
-    of node: NodeRef, since position: Int, to L: OpaquePointer
+    of node: NodeRef, since position: Int, to L: LuaStack
   ) throws(LuaError) {
     let collection = node.model as? any DynamicCollection
     try push(collection?.dynamicEdits(since: position) ?? [], of: collection, to: L)
   }
 
   /// Pushes an insertion for each element that is there. [-0, +1, -]
-  func pushCollectionInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+  func pushCollectionInserts(of node: NodeRef, to L: LuaStack) throws(LuaError) {
     let collection = node.model as? any DynamicCollection
     try push(collection?.dynamicInserts ?? [], of: collection, to: L)
   }
 
   private func push(
-    _ edits: [DynamicEdit], of collection: (any DynamicCollection)?, to L: OpaquePointer
+    _ edits: [DynamicEdit], of collection: (any DynamicCollection)?, to L: LuaStack
   ) throws(LuaError) {
     try state.pushTable(elements: edits.count, to: L)
-    let (list, isArray) = (lua_gettop(L), collection is any DynamicArray)
+    let (list, isArray) = (lua_gettop(L.pointer), collection is any DynamicArray)
     for (position, edit) in edits.enumerated() {
       try pushEdit(edit.kind.rawValue, to: L) { L throws(LuaError) in
         let index = isArray ? edit.at as? Int : nil

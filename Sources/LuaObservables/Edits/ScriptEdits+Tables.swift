@@ -7,11 +7,11 @@ extension ScriptEdits {
   /// Pushes what happened to a table since a position of its journal: a list of
   /// {kind, at, from, old, new}, the first to be applied first; positions count from 1. [-0, +1, -]
   func pushTableEdits(
-    of node: NodeRef, since position: Int, to L: OpaquePointer
+    of node: NodeRef, since position: Int, to L: LuaStack
   ) throws(LuaError) {
     try state.pushTable(to: L)
     guard node.kind === host.tables, let journal = host.tables.journal(of: node) else { return }
-    let list = lua_gettop(L)
+    let list = lua_gettop(L.pointer)
     var count: lua_Integer = 0
     func add(
       _ kind: String, at: KeptValue, from: KeptValue? = nil, old: KeptValue? = nil,

@@ -13,7 +13,7 @@ struct ScriptEdits {
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
   /// Pushes the edits since the last call of the watcher. [-0, +1, -]
-  func push(for watcher: WatcherRef, to L: OpaquePointer) throws(LuaError) {
+  func push(for watcher: WatcherRef, to L: LuaStack) throws(LuaError) {
     let result = host.engine.takeEdits(of: watcher) { node, since in
       Result { () throws(LuaError) in
         // All that is there includes what has just come.
@@ -30,7 +30,7 @@ struct ScriptEdits {
   }
 
   /// Pushes what happened to an observed object since a position of its journal. [-0, +1, -]
-  func pushEdits(of node: NodeRef, since position: Int, to L: OpaquePointer) throws(LuaError) {
+  func pushEdits(of node: NodeRef, since position: Int, to L: LuaStack) throws(LuaError) {
     if observed.isTable(node) {
       try pushTableEdits(of: node, since: position, to: L)
     } else {
@@ -39,22 +39,22 @@ struct ScriptEdits {
   }
 
   /// Pushes an insertion for each element that is there. [-0, +1, -]
-  func pushInserts(of node: NodeRef, to L: OpaquePointer) throws(LuaError) {
+  func pushInserts(of node: NodeRef, to L: LuaStack) throws(LuaError) {
     guard observed.isTable(node) else { return try pushCollectionInserts(of: node, to: L) }
     try state.pushTable(to: L)
-    let list = lua_gettop(L)
+    let list = lua_gettop(L.pointer)
     observed.push(node, to: L)
-    guard lua_type(L, -1) == LUA_TTABLE else { return lua_settop(L, list) }
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return lua_settop(L.pointer, list) }
     var count: lua_Integer = 0
     // The list part comes first, in order: each position is right when its turn comes.
     do {
       try state.forEachEntry(at: list + 1, of: L) {
-        let key = lua_gettop(L) - 1
+        let key = lua_gettop(L.pointer) - 1
         // Lazy keys are no elements, valid or not (C13).
-        if clua_node_islazy(L, TableKind.table(node), key) { return }
+        if clua_node_islazy(L.pointer, TableKind.table(node), key) { return }
         try pushEdit("insert", to: L) { _ in }
         for (field, index) in [("at", key), ("new", key + 1)] {
-          lua_pushvalue(L, index)
+          lua_pushvalue(L.pointer, index)
           try state.setField(field, of: L)
         }
         count += 1
@@ -63,12 +63,12 @@ struct ScriptEdits {
     } catch {
       throw error as? LuaError ?? LuaError("\(error)")
     }
-    lua_settop(L, list)
+    lua_settop(L.pointer, list)
   }
 
   /// Pushes one edit, whose other fields `fill` sets. [-0, +1, -]
   func pushEdit(
-    _ kind: String, to L: OpaquePointer, _ fill: (OpaquePointer) throws(LuaError) -> Void
+    _ kind: String, to L: LuaStack, _ fill: (LuaStack) throws(LuaError) -> Void
   ) throws(LuaError) {
     try state.pushTable(fields: 4, to: L)
     try state.push(text: kind, to: L)
@@ -77,34 +77,34 @@ struct ScriptEdits {
   }
 
   /// Pops an edit into the list at `list`. [-1, +0, -]
-  func add(_ position: lua_Integer, to list: CInt, _ L: OpaquePointer) throws(LuaError) {
-    lua_pushinteger(L, position)
-    clua_insert(L, -2)
-    try state.check(clua_try_rawset(L, list), L)
+  func add(_ position: lua_Integer, to list: CInt, _ L: LuaStack) throws(LuaError) {
+    lua_pushinteger(L.pointer, position)
+    clua_insert(L.pointer, -2)
+    try state.check(clua_try_rawset(L.pointer, list), L)
   }
 
   /// What a script would be told by what `push` pushes; nothing where there is no memory for it.
-  func edits(_ push: (OpaquePointer) throws(LuaError) -> Void) -> [ScriptEdit] {
+  func edits(_ push: (LuaStack) throws(LuaError) -> Void) -> [ScriptEdit] {
     let result = try? state.withStack { L throws(LuaError) in
       try push(L)
       var edits: [ScriptEdit] = []
-      let list = lua_gettop(L)
-      guard lua_type(L, list) == LUA_TTABLE else { return edits }
+      let list = lua_gettop(L.pointer)
+      guard lua_type(L.pointer, list) == LUA_TTABLE else { return edits }
       func field(_ name: String) throws(LuaError) -> LuaValue {
         try state.pushField(name, of: L)
-        defer { clua_pop(L, 1) }
+        defer { clua_pop(L.pointer, 1) }
         return try state.value(at: -1, of: L)
       }
-      for index in 0..<clua_rawlen(L, list) {
-        lua_rawgeti(L, list, lua_Integer(index + 1))
+      for index in 0..<clua_rawlen(L.pointer, list) {
+        lua_rawgeti(L.pointer, list, lua_Integer(index + 1))
         try state.pushField("kind", of: L)
         let kind = state.text(at: -1, of: L)
-        clua_pop(L, 1)
+        clua_pop(L.pointer, 1)
         edits.append(
           ScriptEdit(
             kind: kind, at: try field("at"), from: try field("from"), old: try field("old"),
             new: try field("new")))
-        clua_pop(L, 1)
+        clua_pop(L.pointer, 1)
       }
       return edits
     }

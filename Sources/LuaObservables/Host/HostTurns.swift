@@ -9,7 +9,7 @@ final class HostTurns: LuaTurns {
   init(_ host: LuaHost) { self.host = host }
 
   var isUnderWay: Bool {
-    host.engine.isOccupied || host.loop.isInTurn || clua_isrunning(host.state.pointer)
+    host.engine.isOccupied || host.loop.isInTurn || clua_isrunning(host.state.stack.pointer)
   }
 
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {

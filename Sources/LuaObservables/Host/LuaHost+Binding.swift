@@ -47,7 +47,7 @@ extension LuaHost {
 
   /// `push` pushes destination and source.
   private func bind(
-    _ names: [String], _ push: (OpaquePointer) throws(LuaError) -> Void
+    _ names: [String], _ push: (LuaStack) throws(LuaError) -> Void
   ) throws(LuaError) -> ScriptBinding {
     precondition(!names.isEmpty, "A binding needs at least one name")
     return try state.withStack { L throws(LuaError) in
@@ -55,7 +55,7 @@ extension LuaHost {
       try state.pushField("bind", of: L)
       try push(L)
       try state.push(names, to: L)
-      try state.check(clua_tracedcall(L, 3, 1), L)
+      try state.check(clua_tracedcall(L.pointer, 3, 1), L)
       return ScriptBinding(LuaUserdata(pin: try state.pin(at: -1, of: L)))
     }
   }

@@ -14,23 +14,23 @@ extension LuaHost {
         context: Unmanaged.passUnretained(self).toOpaque(),
         written: { context, L, write in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.tables.written(L!, write!)
+            $0.tables.written(LuaStack(L!), write!)
           }
         },
         ended: { context, L, node, owner in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.receiver.tableEnded(L!, owner)
+            $0.receiver.tableEnded(LuaStack(L!), owner)
           }
         },
         revived: { context, L, node in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.receiver.tableRevived(L!, node!)
+            $0.receiver.tableRevived(LuaStack(L!), node!)
           }
         },
         armings: engine.armings,
         compute: { context, L, slot in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.lazies.compute(L!, slot!)
+            $0.lazies.compute(LuaStack(L!), slot!)
           }
         },
         evaluated: { evaluation in
@@ -40,17 +40,17 @@ extension LuaHost {
         },
         assign: { context, L, slot, isInvalid in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.lazies.assign(L!, slot!, isInvalid: isInvalid)
+            $0.lazies.assign(LuaStack(L!), slot!, isInvalid: isInvalid)
           }
         },
         read: { context, L, table, slot, reading in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.lazies.noteRead(L!, table!, slot, clua_reading(UInt32(reading)))
+            $0.lazies.noteRead(LuaStack(L!), table!, slot, clua_reading(UInt32(reading)))
           }
         },
         stamp: engine.trackingStamp)
-      try state.check(clua_try_observation_install(L, &observation), L)
-      try state.check(clua_try_watchyields(L), L)
+      try state.check(clua_try_observation_install(L.pointer, &observation), L)
+      try state.check(clua_try_watchyields(L.pointer), L)
       lazies.install(L)
       try anchors.install(state, L)
       try paths.install(state, L)

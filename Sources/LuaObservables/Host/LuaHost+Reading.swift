@@ -19,7 +19,7 @@ extension LuaHost {
       try state.pushField("get", of: L)
       try state.push(table.pin, to: L)
       try module.observing.push(path, to: L)
-      let status = clua_tracedcall(L, 2, 1)
+      let status = clua_tracedcall(L.pointer, 2, 1)
       if status != LUA_OK { throw state.takeError(status, L) }
       return try state.value(at: -1, of: L)
     }

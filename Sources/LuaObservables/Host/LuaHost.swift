@@ -71,7 +71,7 @@ public final class LuaHost {
 
   deinit {
     precondition(
-      state.isFreed || !clua_isrunning(state.pointer),
+      state.isFreed || !clua_isrunning(state.stack.pointer),
       "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
     // Nobody else can use a loop that goes with its host.
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
@@ -105,7 +105,7 @@ public final class LuaHost {
     }
     tables.abandonAll()
     // Callbacks are called without counting them: in one of them the state has to wait.
-    guard engine.isOccupied || receiver.isInHook || clua_isrunning(state.pointer) else {
+    guard engine.isOccupied || receiver.isInHook || clua_isrunning(state.stack.pointer) else {
       return state.close()
     }
     state.closeLater()

@@ -14,7 +14,7 @@ public final class ScriptBinding {
   public var isActive: Bool {
     let value = try? withWatcher { state, L throws(LuaError) in
       try state.pushField("active", of: L)
-      return lua_toboolean(L, -1) != 0
+      return lua_toboolean(L.pointer, -1) != 0
     }
     return value ?? false
   }
@@ -25,13 +25,13 @@ public final class ScriptBinding {
   public func stop() {
     _ = try? withWatcher { state, L throws(LuaError) in
       try state.pushField("stop", of: L)
-      lua_pushvalue(L, -2)
-      try state.check(clua_tracedcall(L, 1, 0), L)
+      lua_pushvalue(L.pointer, -2)
+      try state.check(clua_tracedcall(L.pointer, 1, 0), L)
     }
   }
 
   private func withWatcher<Result>(
-    _ body: (LuaState, OpaquePointer) throws(LuaError) -> Result
+    _ body: (LuaState, LuaStack) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
     let state = try watcher.pin.state
     return try state.withStack { L throws(LuaError) in

@@ -4,7 +4,7 @@ internal import Observables
 
 /// A function that is written in Swift: its arguments are on the stack from index 1, and it returns
 /// how many results it pushed.
-typealias ModuleFunction = (OpaquePointer) throws -> CInt
+typealias ModuleFunction = (LuaStack) throws -> CInt
 
 /// The calls by which scripts enter Swift: the coroutine that one comes from, and the write that it
 /// tells of.
@@ -24,32 +24,34 @@ final class ScriptCalls {
   /// at none.
   @inline(__always)
   func entered<Result, Failure: Error>(
-    _ L: OpaquePointer, at write: UnsafePointer<clua_write>? = nil,
+    _ L: LuaStack, at write: UnsafePointer<clua_write>? = nil,
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let outer = (state.pointer, writing, frame)
-    (state.pointer, writing) = (L, write)
-    if write != nil { frame = clua_frame(L) }
-    defer { (state.pointer, writing, frame) = outer }
+    let outer = (state.stack, writing, frame)
+    (state.stack, writing) = (L, write)
+    if write != nil { frame = clua_frame(L.pointer) }
+    defer { (state.stack, writing, frame) = outer }
     return try body()
   }
 
   /// Where on the stack the table is whose write is under way; nil where none of this table is.
-  func place(of table: OpaquePointer, _ L: OpaquePointer) -> CInt? {
-    guard let writing, writing.pointee.node == table, frame == clua_frame(L) else { return nil }
+  func place(of table: OpaquePointer, _ L: LuaStack) -> CInt? {
+    guard let writing, writing.pointee.node == table, frame == clua_frame(L.pointer) else {
+      return nil
+    }
     return writing.pointee.table
   }
 
   /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is
   /// over.
   @inline(__always)
-  func call(_ L: OpaquePointer, _ body: () throws -> CInt) -> CInt {
+  func call(_ L: LuaStack, _ body: () throws -> CInt) -> CInt {
     entered(L) {
-      let height = lua_gettop(L)
+      let height = lua_gettop(L.pointer)
       do {
         return try body()
       } catch {
-        lua_settop(L, height)
+        lua_settop(L.pointer, height)
         state.pushError(error, to: L)
         return CInt(CLUA_RAISE)
       }
@@ -68,13 +70,14 @@ final class ScriptCalls {
   }
 
   /// Pushes a Lua function that calls `function`. [-0, +1, -]
-  func push(_ function: @escaping ModuleFunction, to L: OpaquePointer) throws(LuaError) {
+  func push(_ function: @escaping ModuleFunction, to L: LuaStack) throws(LuaError) {
     let entry = Unmanaged.passRetained(Entry(self, function))
     let status = clua_try_pushfunction(
-      L,
+      L.pointer,
       { L, context in
         Unmanaged<Entry>.fromOpaque(context!)._withUnsafeGuaranteedRef { entry in
-          entry.calls.call(L!) { () throws in try entry.function(L!) }
+          let L = LuaStack(L!)
+          return entry.calls.call(L) { () throws in try entry.function(L) }
         }
       }, entry.toOpaque(), { Unmanaged<Entry>.fromOpaque($0!).release() })
     guard status == LUA_OK else {

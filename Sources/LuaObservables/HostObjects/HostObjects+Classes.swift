@@ -12,7 +12,7 @@ final class HostClass {
   /// nil where there is no memory for it.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
-  init?(_ type: any ObservableModel.Type, _ host: LuaHost, _ L: OpaquePointer) {
+  init?(_ type: any ObservableModel.Type, _ host: LuaHost, _ L: LuaStack) {
     let properties = type.properties
     let methods = (type as? any ScriptModel.Type)?.methods.names ?? []
     guard let record = clua_class_make(properties.names.count + methods.count) else { return nil }
@@ -37,7 +37,7 @@ final class HostClass {
   /// Has C find a method that is asked for by name; `function` is kept for as long as the host.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
-  func add(_ function: LuaFunction, _ name: String, _ host: LuaHost, _ L: OpaquePointer) {
+  func add(_ function: LuaFunction, _ name: String, _ host: LuaHost, _ L: LuaStack) {
     _ = add(
       clua_property(
         name: nil, access: nil, kind: CLUA_PROPERTY_METHOD,
@@ -46,11 +46,11 @@ final class HostClass {
   }
 
   private func add(
-    _ property: clua_property, _ name: String, _ host: LuaHost, _ L: OpaquePointer
+    _ property: clua_property, _ name: String, _ host: LuaHost, _ L: LuaStack
   ) -> Bool {
     guard (try? host.state.push(text: name, to: L)) != nil else { return false }
-    if clua_try_class_add(L, record, property) == LUA_OK { return true }
-    clua_pop(L, 1)
+    if clua_try_class_add(L.pointer, record, property) == LUA_OK { return true }
+    clua_pop(L.pointer, 1)
     return false
   }
 
@@ -71,7 +71,7 @@ final class HostClass {
       return (CLUA_PROPERTY_TEXT, TextAccess(get, set), set != nil)
     case .object(let get, let set):
       let push: ObjectAccess.Push = { [unowned(unsafe) objects] L, object in
-        guard let value = get(object) else { return lua_pushnil(L) }
+        guard let value = get(object) else { return lua_pushnil(L.pointer) }
         try objects.push(value, to: L)
       }
       return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, set), set != nil)
@@ -99,7 +99,7 @@ final class HostClass {
           with(object, access, TextAccess.self) { HostClass.copy($1.get($0), buffer, room) }
         },
         object: { L, object, access in
-          with(object, access, ObjectAccess.self) { $1.push($0, to: L.unsafelyUnwrapped) }
+          with(object, access, ObjectAccess.self) { $1.push($0, to: LuaStack(L.unsafelyUnwrapped)) }
         },
         set_integer: { object, access, value in
           with(object, access, IntegerAccess.self) { $1.set($0, Int(value)) }
@@ -192,7 +192,7 @@ private final class TextAccess {
 
 /// A property with an object, or with values of a type that C doesn't know.
 private final class ObjectAccess {
-  typealias Push = (OpaquePointer, AnyObject) throws -> Void
+  typealias Push = (LuaStack, AnyObject) throws -> Void
 
   unowned(unsafe) private let host: LuaHost
   private let push: Push
@@ -204,13 +204,13 @@ private final class ObjectAccess {
   }
 
   /// Pushes the value, or an error where it returns false. [-0, +1, -]
-  func push(_ object: AnyObject, to L: OpaquePointer) -> Bool {
-    let height = lua_gettop(L)
+  func push(_ object: AnyObject, to L: LuaStack) -> Bool {
+    let height = lua_gettop(L.pointer)
     do {
       try push(L, object)
       return true
     } catch {
-      lua_settop(L, height)
+      lua_settop(L.pointer, height)
       host.state.pushError(error, to: L)
       return false
     }

@@ -11,7 +11,7 @@ extension HostObjects {
   }
 
   /// What was given in place of something else. [-0, +0, -]
-  func given(_ index: CInt, _ L: OpaquePointer) -> String {
+  func given(_ index: CInt, _ L: LuaStack) -> String {
     object(at: index, of: L).map(typeName) ?? host.state.typeName(at: index, of: L)
   }
 
@@ -21,11 +21,11 @@ extension HostObjects {
   ///
   /// - Throws: what says whose elements are of which type.
   func element(
-    at index: CInt, of L: OpaquePointer, for collection: any DynamicCollection
+    at index: CInt, of L: LuaStack, for collection: any DynamicCollection
   ) throws -> Any {
     let expected = "\(typeName(of: collection)) takes values of type \(collection.elementType)"
     do {
-      if lua_type(L, index) != LUA_TNIL,
+      if lua_type(L.pointer, index) != LUA_TNIL,
         let value = try fit(at: index, of: L, as: collection.elementType, collection.fit)
       {
         return value
@@ -39,7 +39,7 @@ extension HostObjects {
   }
 
   func key(
-    at index: CInt, of L: OpaquePointer, for dictionary: any DynamicDictionary
+    at index: CInt, of L: LuaStack, for dictionary: any DynamicDictionary
   ) throws -> Any {
     if let key = try keyIfFitting(at: index, of: L, for: dictionary) { return key }
     throw LuaError(
@@ -48,7 +48,7 @@ extension HostObjects {
 
   /// The value at `index` as a key; nil where it is of another type.
   private func keyIfFitting(
-    at index: CInt, of L: OpaquePointer, for dictionary: any DynamicDictionary
+    at index: CInt, of L: LuaStack, for dictionary: any DynamicDictionary
   ) throws -> Any? {
     do {
       return try fit(at: index, of: L, as: dictionary.keyType, dictionary.fitKey)
@@ -57,7 +57,7 @@ extension HostObjects {
 
   /// The value at `index` as an element of an array or a set; nil where it is of another type.
   func elementIfFitting(
-    at index: CInt, of L: OpaquePointer, for collection: any DynamicCollection
+    at index: CInt, of L: LuaStack, for collection: any DynamicCollection
   ) throws -> Any? {
     do {
       return try fit(at: index, of: L, as: collection.elementType, collection.fit)
@@ -66,7 +66,7 @@ extension HostObjects {
 
   /// What `fit` makes of the value at `index`: as it is or, where it takes none of that, converted.
   private func fit(
-    at index: CInt, of L: OpaquePointer, as type: Any.Type, _ fit: ([Any?]) -> Any?
+    at index: CInt, of L: LuaStack, as type: Any.Type, _ fit: ([Any?]) -> Any?
   ) throws -> Any? {
     if let value = fit(try candidates(at: index, of: L)) { return value }
     return fit([try take(type, at: index, of: L)])
@@ -74,26 +74,26 @@ extension HostObjects {
 
   // MARK: Indexing
 
-  func index(_ collection: HostCollection, _ L: OpaquePointer) throws -> CInt {
+  func index(_ collection: HostCollection, _ L: LuaStack) throws -> CInt {
     if case .dictionary(let dictionary) = collection {
       let key = try keyIfFitting(at: 2, of: L, for: dictionary)
       try push(value: key.flatMap { dictionary.dynamicValue(of: $0) }, to: L)
       return 1
     }
-    if case .array(let array) = collection, lua_type(L, 2) == LUA_TNUMBER {
+    if case .array(let array) = collection, lua_type(L.pointer, 2) == LUA_TNUMBER {
       var isInteger: CInt = 0
-      let position = lua_tointegerx(L, 2, &isInteger)
+      let position = lua_tointegerx(L.pointer, 2, &isInteger)
       let isThere = isInteger != 0 && position >= 1 && position <= array.valueCount
       try push(value: isThere ? array.dynamicElement(at: Int(position) - 1) : nil, to: L)
       return 1
     }
-    guard lua_type(L, 2) == LUA_TSTRING else {
-      lua_pushnil(L)
+    guard lua_type(L.pointer, 2) == LUA_TSTRING else {
+      lua_pushnil(L.pointer)
       return 1
     }
     let name = host.state.text(at: 2, of: L)
     if name == "count" {
-      lua_pushinteger(L, lua_Integer(collection.base.valueCount))
+      lua_pushinteger(L.pointer, lua_Integer(collection.base.valueCount))
       return 1
     }
     if arrayMethods == nil { _ = try host.module.load(L) }
@@ -102,8 +102,8 @@ extension HostObjects {
       throw LuaError("the module 'obs' is not complete")
     }
     try host.state.push(methods.pin, to: L)
-    lua_pushvalue(L, 2)
-    if lua_rawget(L, -2) == LUA_TNIL {
+    lua_pushvalue(L.pointer, 2)
+    if lua_rawget(L.pointer, -2) == LUA_TNIL {
       let names = host.module.objects.methodNames(isArray: isArray)
       let nearest = nearestName(to: name, among: names + ["sort", "set", "values", "count"])
       throw LuaError(
@@ -113,11 +113,11 @@ extension HostObjects {
     return 1
   }
 
-  func setIndex(_ collection: HostCollection, _ L: OpaquePointer) throws -> CInt {
+  func setIndex(_ collection: HostCollection, _ L: LuaStack) throws -> CInt {
     switch collection {
     case .dictionary(let dictionary):
       let key = try key(at: 2, of: L, for: dictionary)
-      let isNil = lua_type(L, 3) == LUA_TNIL
+      let isNil = lua_type(L.pointer, 3) == LUA_TNIL
       dictionary.dynamicSet(isNil ? nil : try element(at: 3, of: L, for: dictionary), of: key)
     case .array(let array): try setElement(array, L)
     case .set:
@@ -130,12 +130,13 @@ extension HostObjects {
     return 0
   }
 
-  private func setElement(_ array: any DynamicArray, _ L: OpaquePointer) throws {
+  private func setElement(_ array: any DynamicArray, _ L: LuaStack) throws {
     var isInteger: CInt = 0
-    let position = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &isInteger) : 0
+    let position =
+      lua_type(L.pointer, 2) == LUA_TNUMBER ? lua_tointegerx(L.pointer, 2, &isInteger) : 0
     let count = array.valueCount
     guard isInteger != 0 else {
-      let key = lua_type(L, 2) == LUA_TSTRING ? " '\(host.state.text(at: 2, of: L))'" : ""
+      let key = lua_type(L.pointer, 2) == LUA_TSTRING ? " '\(host.state.text(at: 2, of: L))'" : ""
       throw LuaError("an array has integer indices, got \(given(2, L))\(key)")
     }
     guard position >= 1, position <= count + 1 else {
@@ -146,7 +147,7 @@ extension HostObjects {
         """)
     }
     let index = Int(position) - 1
-    if lua_type(L, 3) == LUA_TNIL {
+    if lua_type(L.pointer, 3) == LUA_TNIL {
       if position < count {
         throw LuaError("nil would leave a hole at \(position) of \(count); use remove")
       }
@@ -159,18 +160,18 @@ extension HostObjects {
   }
 
   /// `#object`.
-  func length(_ L: OpaquePointer) throws -> CInt {
+  func length(_ L: LuaStack) throws -> CInt {
     guard let collection = collection(at: 1, of: L) else {
       throw LuaError("attempt to get length of \(given(1, L)), which is no collection")
     }
-    lua_pushinteger(L, lua_Integer(collection.base.valueCount))
+    lua_pushinteger(L.pointer, lua_Integer(collection.base.valueCount))
     return 1
   }
 
   /// `pairs(object)`: what was there when the loop began.
   ///
   /// It goes on over what a script cannot have: the value is the error there.
-  func pairs(_ L: OpaquePointer) throws -> CInt {
+  func pairs(_ L: LuaStack) throws -> CInt {
     guard let object = object(at: 1, of: L) else {
       throw badArgument(1, of: "pairs", "a host object expected")
     }
@@ -194,7 +195,7 @@ extension HostObjects {
         // Properties that are nil are as absent as those of a table.
         while next < entries.count, entries[next].value == nil { next += 1 }
         guard next < entries.count else {
-          lua_pushnil(L)
+          lua_pushnil(L.pointer)
           return 1
         }
         let (key, value) = entries[next]
@@ -210,8 +211,8 @@ extension HostObjects {
         }
         return 2
       }, to: L)
-    lua_pushvalue(L, 1)
-    lua_pushnil(L)
+    lua_pushvalue(L.pointer, 1)
+    lua_pushnil(L.pointer)
     return 3
   }
 }

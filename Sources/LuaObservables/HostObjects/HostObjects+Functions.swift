@@ -5,7 +5,7 @@ internal import Observables
 /// Functions of the host program, and classes of them.
 extension HostObjects {
   /// Pushes a function for scripts; errors know it by `title`. [-0, +1, -]
-  func push(_ function: Function, named title: String, to L: OpaquePointer) throws(LuaError) {
+  func push(_ function: Function, named title: String, to L: LuaStack) throws(LuaError) {
     if function.isAsync {
       try host.module.tasks.push(title, to: L) { [self] L in
         try result(of: function, title, L) as? any PendingResult
@@ -16,7 +16,7 @@ extension HostObjects {
     }
   }
 
-  private func result(of function: Function, _ title: String, _ L: OpaquePointer) throws -> Any? {
+  private func result(of function: Function, _ title: String, _ L: LuaStack) throws -> Any? {
     var arguments = ScriptArguments(self, L, title, after: 0)
     return try function.call(&arguments)
   }
@@ -26,7 +26,7 @@ extension HostObjects {
   /// It is an empty one in front of that of its members, as each assignment to it has to be
   /// refused.
   func push(
-    _ members: ScriptFunctions, named name: String, to L: OpaquePointer
+    _ members: ScriptFunctions, named name: String, to L: LuaStack
   ) throws(LuaError) {
     let (state, names) = (host.state, members.names)
     try state.pushTable(to: L)
@@ -42,22 +42,22 @@ extension HostObjects {
     try state.pushTable(fields: 1, to: L)
     try host.calls.push({ [self] L in throw unknownMember(of: name, names, L) }, to: L)
     try state.setField("__index", of: L)
-    lua_setmetatable(L, -2)
+    lua_setmetatable(L.pointer, -2)
     let table = LuaTable(pin: try host.state.pin(at: -1, of: L))
     try state.pushTable(fields: 4, to: L)
-    clua_insert(L, -2)
+    clua_insert(L.pointer, -2)
     try state.setField("__index", of: L)
     try host.calls.push({ [self] L in throw unassignable(of: name, names, L) }, to: L)
     try state.setField("__newindex", of: L)
     try host.calls.push({ [self] L in try pairs(names, of: table, L) }, to: L)
     try state.setField("__pairs", of: L)
-    lua_pushboolean(L, 0)
+    lua_pushboolean(L.pointer, 0)
     try state.setField("__metatable", of: L)
-    lua_setmetatable(L, -2)
+    lua_setmetatable(L.pointer, -2)
   }
 
   /// `pairs(class)`: its members, without the table that holds them.
-  private func pairs(_ names: [String], of table: LuaTable, _ L: OpaquePointer) throws -> CInt {
+  private func pairs(_ names: [String], of table: LuaTable, _ L: LuaStack) throws -> CInt {
     var next = names.startIndex
     try host.calls.push(
       { [self] L in
@@ -65,19 +65,19 @@ extension HostObjects {
         while next < names.endIndex {
           try host.state.push(text: names[next], to: L)
           next += 1
-          lua_pushvalue(L, -1)
+          lua_pushvalue(L.pointer, -1)
           // A constant that is nil is no entry.
-          if lua_rawget(L, -3) != LUA_TNIL { return 2 }
-          clua_pop(L, 2)
+          if lua_rawget(L.pointer, -3) != LUA_TNIL { return 2 }
+          clua_pop(L.pointer, 2)
         }
-        lua_pushnil(L)
+        lua_pushnil(L.pointer)
         return 1
       }, to: L)
     return 1
   }
 
   private func unknownMember(
-    of type: String, _ names: [String], _ L: OpaquePointer
+    of type: String, _ names: [String], _ L: LuaStack
   ) -> LuaError {
     let name = host.state.keyName(at: 2, of: L)
     let nearest = nearestName(to: name, among: names)
@@ -86,9 +86,9 @@ extension HostObjects {
   }
 
   private func unassignable(
-    of type: String, _ names: [String], _ L: OpaquePointer
+    of type: String, _ names: [String], _ L: LuaStack
   ) -> LuaError {
-    if lua_type(L, 2) == LUA_TSTRING, names.contains(host.state.text(at: 2, of: L)) {
+    if lua_type(L.pointer, 2) == LUA_TSTRING, names.contains(host.state.text(at: 2, of: L)) {
       return LuaError(
         "'\(host.state.text(at: 2, of: L))' is a member of \(type), and cannot be assigned")
     }

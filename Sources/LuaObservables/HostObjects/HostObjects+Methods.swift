@@ -6,7 +6,7 @@ internal import Observables
 extension HostObjects {
   /// Pushes the function of a method; false where the model has none of this name. [-0, +(0|1), -]
   func pushMethod(
-    _ name: String, of model: any ObservableModel, to L: OpaquePointer
+    _ name: String, of model: any ObservableModel, to L: LuaStack
   ) throws(LuaError) -> Bool {
     guard let methods = methods(of: model), let entry = methods.entry(name) else { return false }
     let key = MethodKey(methods: ObjectIdentifier(methods), name: name)
@@ -44,13 +44,13 @@ extension HostObjects {
   }
 
   private func call(
-    _ entry: ModelMethods.Entry, _ name: String, _ L: OpaquePointer
+    _ entry: ModelMethods.Entry, _ name: String, _ L: LuaStack
   ) throws -> CInt {
     try push(result: result(of: entry, name, L), to: L)
   }
 
   private func result(
-    of entry: ModelMethods.Entry, _ name: String, _ L: OpaquePointer
+    of entry: ModelMethods.Entry, _ name: String, _ L: LuaStack
   ) throws -> Any? {
     var arguments = ScriptArguments(self, L, name, after: 1)
     if let object = object(at: 1, of: L), let result = try entry.call(object, &arguments) {

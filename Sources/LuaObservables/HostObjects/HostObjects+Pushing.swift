@@ -5,9 +5,11 @@ internal import Observables
 /// Swift values on their way to scripts.
 extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
-  func push(value: Any?, to L: OpaquePointer) throws(LuaError) {
+  func push(value: Any?, to L: LuaStack) throws(LuaError) {
     // What an optional call gives, as in `callback?()`, says nothing.
-    guard let value = value.flatMap(flattened), !(value is Void) else { return lua_pushnil(L) }
+    guard let value = value.flatMap(flattened), !(value is Void) else {
+      return lua_pushnil(L.pointer)
+    }
     if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
       try push(object, to: L)
     } else if let value = value as? any LuaEncodable {
@@ -31,7 +33,7 @@ extension HostObjects {
 
   /// Pushes the value of a property; an error names it. [-0, +1, -]
   func push(
-    _ value: Any?, of name: String, _ properties: ModelProperties, to L: OpaquePointer
+    _ value: Any?, of name: String, _ properties: ModelProperties, to L: LuaStack
   ) throws(LuaError) {
     do throws(LuaError) { try push(value: value, to: L) } catch {
       guard error.isOfConversion else { throw error }
@@ -45,7 +47,7 @@ extension HostObjects {
   ///
   /// It is the error, as a value that reads as its sentence. Errors of other kinds are thrown.
   /// [-0, +1, -]
-  func push(placeholderFor error: LuaError, to L: OpaquePointer) throws(LuaError) {
+  func push(placeholderFor error: LuaError, to L: LuaStack) throws(LuaError) {
     guard error.isOfConversion else { throw error }
     host.state.pushError(Unconvertible(error: error), to: L)
   }
@@ -53,7 +55,7 @@ extension HostObjects {
   /// Pushes what a method or a function gave; returns how many values that are. [-0, +n, -]
   ///
   /// A tuple is several, nothing is none.
-  func push(result: Any?, to L: OpaquePointer) throws(LuaError) -> CInt {
+  func push(result: Any?, to L: LuaStack) throws(LuaError) -> CInt {
     guard let result, !(result is any LuaEncodable) else {
       try push(value: result, to: L)
       return 1
@@ -64,37 +66,37 @@ extension HostObjects {
       return 1
     }
     for member in mirror.children {
-      guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+      guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
       try push(value: member.value, to: L)
     }
     return CInt(mirror.children.count)
   }
 
   /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
-  private func push(_ list: [Any], to L: OpaquePointer) throws(LuaError) {
-    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+  private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
+    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
     try host.state.pushTable(elements: list.count, to: L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
       // There is room for it, so this allocates nothing.
-      lua_rawseti(L, -2, lua_Integer(index + 1))
+      lua_rawseti(L.pointer, -2, lua_Integer(index + 1))
     }
   }
 
-  private func push(_ dictionary: [AnyHashable: Any], to L: OpaquePointer) throws(LuaError) {
-    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+  private func push(_ dictionary: [AnyHashable: Any], to L: LuaStack) throws(LuaError) {
+    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
     try host.state.pushTable(fields: dictionary.count, to: L)
     for (key, value) in dictionary {
       try push(value: key.base, to: L)
       try push(value: value, to: L)
-      try host.state.check(clua_try_rawset(L, -3), L)
+      try host.state.check(clua_try_rawset(L.pointer, -3), L)
     }
   }
 
   /// Pushes the key of a write as an immediate watcher is told it. [-0, +1, -]
-  func push(key write: ModelWrite, to L: OpaquePointer) throws(LuaError) {
+  func push(key write: ModelWrite, to L: LuaStack) throws(LuaError) {
     if let index = write.index {
-      lua_pushinteger(L, lua_Integer(index) + 1)
+      lua_pushinteger(L.pointer, lua_Integer(index) + 1)
     } else if let value = write.value {
       try push(value: value.base, to: L)
     } else {

@@ -14,13 +14,13 @@ struct Misfit: Error {
 
 /// Several values in one, some of which may be no values of Lua.
 private protocol Composite {
-  static func compose(at index: CInt, of L: OpaquePointer, _ objects: HostObjects) throws -> Self
+  static func compose(at index: CInt, of L: LuaStack, _ objects: HostObjects) throws -> Self
 }
 
 /// Values of scripts on their way to Swift.
 extension HostObjects {
   /// The value at an index as one of a type that is only known when the program runs. [-0, +0, -]
-  func take(_ type: Any.Type, at index: CInt, of L: OpaquePointer) throws -> Any {
+  func take(_ type: Any.Type, at index: CInt, of L: LuaStack) throws -> Any {
     func open<Value>(_ type: Value.Type) throws -> Any { try take(type, at: index, of: L) as Value }
     return try _openExistential(type, do: open)
   }
@@ -30,10 +30,10 @@ extension HostObjects {
   /// - Throws: `Misfit` where it is none; `LuaError` from a metamethod, or where a conversion fails
   ///   otherwise.
   func take<Value>(
-    _ type: Value.Type = Value.self, at index: CInt, of L: OpaquePointer
+    _ type: Value.Type = Value.self, at index: CInt, of L: LuaStack
   ) throws -> Value {
-    guard lua_checkstack(L, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
-    let isThere = index <= lua_gettop(L)
+    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+    let isThere = index <= lua_gettop(L.pointer)
     let object = isThere ? object(at: index, of: L) : nil
     var misfit: Misfit?
     if let type = type as? any LuaDecodable.Type {
@@ -46,7 +46,7 @@ extension HostObjects {
         if object == nil { misfit = Misfit(error, value, isThere) }
       }
     }
-    if !isThere || lua_type(L, index) == LUA_TNIL {
+    if !isThere || lua_type(L.pointer, index) == LUA_TNIL {
       if let optional = type as? any ExpressibleByNilLiteral.Type,
         let value = optional.init(nilLiteral: ()) as? Value
       {
@@ -67,16 +67,18 @@ extension HostObjects {
   /// A list, a dictionary, a set, an optional of a type that Lua alone doesn't know, or what is
   /// made by `Codable`.
   private func composed<Value>(
-    _ type: Value.Type, at index: CInt, of L: OpaquePointer, _ misfit: inout Misfit?
+    _ type: Value.Type, at index: CInt, of L: LuaStack, _ misfit: inout Misfit?
   ) throws -> Value? {
     if type is any LuaDecodable.Type { return nil }
     if let type = type as? any Composite.Type {
-      let height = lua_gettop(L)
-      do { return try type.compose(at: lua_absindex(L, index), of: L, self) as? Value } catch let
+      let height = lua_gettop(L.pointer)
+      do {
+        return try type.compose(at: lua_absindex(L.pointer, index), of: L, self) as? Value
+      } catch let
         inner as Misfit where !inner.saysMore
       {
         // The whole type says more.
-        lua_settop(L, height)
+        lua_settop(L.pointer, height)
         return nil
       }
     }
@@ -99,27 +101,27 @@ extension HostObjects {
 
   /// The elements of the list at an absolute index.
   fileprivate func list<Element>(
-    of type: Element.Type, at index: CInt, of L: OpaquePointer
+    of type: Element.Type, at index: CInt, of L: LuaStack
   ) throws -> [Element] {
-    guard lua_type(L, index) == LUA_TTABLE else {
+    guard lua_type(L.pointer, index) == LUA_TTABLE else {
       throw Misfit(reason: "table expected, got \(given(index, L))", saysMore: false)
     }
     var length: lua_Integer = 0
-    try host.state.check(clua_try_len(L, index, &length), L)
+    try host.state.check(clua_try_len(L.pointer, index, &length), L)
     // A `__len` may say anything.
     guard length < 1 << 26 else { throw LuaError("\(length) elements are too many") }
     var elements: [Element] = []
     for position in 1..<Swift.max(1, length + 1) {
-      try host.state.check(clua_try_geti(L, index, position), L)
+      try host.state.check(clua_try_geti(L.pointer, index, position), L)
       elements.append(try element("element \(position)", L))
     }
     return elements
   }
 
   /// Pops a part of a value; an error names it. [-1, +0, -]
-  fileprivate func element<Element>(_ name: String, _ L: OpaquePointer) throws -> Element {
-    defer { clua_pop(L, 1) }
-    do { return try take(at: lua_gettop(L), of: L) } catch let misfit as Misfit {
+  fileprivate func element<Element>(_ name: String, _ L: LuaStack) throws -> Element {
+    defer { clua_pop(L.pointer, 1) }
+    do { return try take(at: lua_gettop(L.pointer), of: L) } catch let misfit as Misfit {
       throw Misfit(
         reason: "\(name): \(misfit.reason)", saysMore: true, underlying: misfit.underlying)
     }
@@ -138,7 +140,7 @@ extension Misfit {
 
 extension Array: Composite {
   fileprivate static func compose(
-    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+    at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> [Element] {
     try objects.list(of: Element.self, at: index, of: L)
   }
@@ -146,7 +148,7 @@ extension Array: Composite {
 
 extension Set: Composite {
   fileprivate static func compose(
-    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+    at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> Set {
     Set(try objects.list(of: Element.self, at: index, of: L))
   }
@@ -154,22 +156,22 @@ extension Set: Composite {
 
 extension Dictionary: Composite {
   fileprivate static func compose(
-    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+    at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> [Key: Value] {
-    guard lua_type(L, index) == LUA_TTABLE else {
+    guard lua_type(L.pointer, index) == LUA_TTABLE else {
       throw Misfit(reason: "table expected, got \(objects.given(index, L))", saysMore: false)
     }
     var entries: [Key: Value] = [:]
-    lua_pushnil(L)
+    lua_pushnil(L.pointer)
     while true {
-      try objects.host.state.check(clua_try_next(L, index), L)
-      guard lua_type(L, -2) != LUA_TNIL else {
-        clua_pop(L, 2)
+      try objects.host.state.check(clua_try_next(L.pointer, index), L)
+      guard lua_type(L.pointer, -2) != LUA_TNIL else {
+        clua_pop(L.pointer, 2)
         return entries
       }
       let name = objects.host.state.keyName(at: -2, of: L)
       let value: Value = try objects.element("value of '\(name)'", L)
-      lua_pushvalue(L, -1)
+      lua_pushvalue(L.pointer, -1)
       entries[try objects.element("key '\(name)'", L)] = value
     }
   }
@@ -177,7 +179,7 @@ extension Dictionary: Composite {
 
 extension Optional: Composite {
   fileprivate static func compose(
-    at index: CInt, of L: OpaquePointer, _ objects: HostObjects
+    at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> Wrapped? {
     .some(try objects.take(Wrapped.self, at: index, of: L))
   }

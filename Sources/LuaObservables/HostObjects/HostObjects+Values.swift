@@ -5,7 +5,7 @@ internal import Observables
 /// Properties of Swift models, read and written by scripts.
 extension HostObjects {
   /// `object[key]`: arguments are the userdata and the key.
-  func index(_ L: OpaquePointer) throws -> CInt {
+  func index(_ L: LuaStack) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try index(collection, L) }
     let (model, name) = try modelAndName(L)
     let properties = type(of: model).properties
@@ -16,12 +16,12 @@ extension HostObjects {
       if try pushMethod(name, of: model, to: L) { return 1 }
       throw unknown(name, in: model)
     }
-    if host.engine.isTracking { try host.state.check(clua_try_track(L, -1), L) }
+    if host.engine.isTracking { try host.state.check(clua_try_track(L.pointer, -1), L) }
     return 1
   }
 
   /// `object[key] = value`.
-  func newIndex(_ L: OpaquePointer) throws -> CInt {
+  func newIndex(_ L: LuaStack) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try setIndex(collection, L) }
     let (model, name) = try modelAndName(L)
     do {
@@ -34,10 +34,10 @@ extension HostObjects {
   }
 
   private func assign(
-    _ name: String, of model: any ObservableModel, _ L: OpaquePointer
+    _ name: String, of model: any ObservableModel, _ L: LuaStack
   ) throws {
     let properties = type(of: model).properties
-    if lua_type(L, 3) == LUA_TUSERDATA, let object = object(at: 3, of: L) {
+    if lua_type(L.pointer, 3) == LUA_TUSERDATA, let object = object(at: 3, of: L) {
       return try properties.set(name, of: model, to: object)
     }
     let value = try host.state.value(at: 3, of: L)
@@ -59,7 +59,7 @@ extension HostObjects {
   }
 
   private func wrongType(
-    _ name: String, of properties: ModelProperties, _ L: OpaquePointer
+    _ name: String, of properties: ModelProperties, _ L: LuaStack
   ) -> LuaError {
     let expected = (try? properties.typeName(of: name)) ?? "another type"
     return LuaError(
@@ -82,7 +82,7 @@ extension HostObjects {
   /// The Swift values that the value at an index may stand for, the most natural one first.
   ///
   /// [-0, +0, -]
-  func candidates(at index: CInt, of L: OpaquePointer) throws(LuaError) -> [Any?] {
+  func candidates(at index: CInt, of L: LuaStack) throws(LuaError) -> [Any?] {
     if let object = object(at: index, of: L) { return [object] }
     return HostObjects.candidates(for: try host.state.value(at: index, of: L))
   }
@@ -116,15 +116,15 @@ extension HostObjects {
       + [LuaValue.integer(value)]
   }
 
-  private func modelAndName(_ L: OpaquePointer) throws -> (any ObservableModel, String) {
+  private func modelAndName(_ L: LuaStack) throws -> (any ObservableModel, String) {
     guard let model = object(at: 1, of: L) as? any ObservableModel else {
       throw LuaError("a host object was expected")
     }
-    guard lua_type(L, 2) == LUA_TSTRING else {
+    guard lua_type(L.pointer, 2) == LUA_TSTRING else {
       throw LuaError(
         """
         \(type(of: model).properties.typeName) has properties by name, not by \
-        \(String(cString: lua_typename(L, lua_type(L, 2))))
+        \(String(cString: lua_typename(L.pointer, lua_type(L.pointer, 2))))
         """)
     }
     return (model, host.state.text(at: 2, of: L))

@@ -73,13 +73,14 @@ final class HostObjects {
     var kept: Int
   }
 
-  func install(_ L: OpaquePointer) throws(LuaError) {
-    try host.state.check(clua_try_makeweak(L, &known), L)
-    try host.state.check(clua_try_maketable(L, &names), L)
+  func install(_ L: LuaStack) throws(LuaError) {
+    try host.state.check(clua_try_makeweak(L.pointer, &known), L)
+    try host.state.check(clua_try_maketable(L.pointer, &names), L)
     let context = Unmanaged.passUnretained(self).toOpaque()
     try host.state.check(
       clua_try_watchcollector(
-        L, { Unmanaged<HostObjects>.fromOpaque($0!).takeUnretainedValue().collectorCycled() },
+        L.pointer,
+        { Unmanaged<HostObjects>.fromOpaque($0!).takeUnretainedValue().collectorCycled() },
         context), L)
   }
 
@@ -102,16 +103,16 @@ final class HostObjects {
 
   /// What C knows of the class of an object; nil where it knows nothing. [-0, +0, -]
   private func record(
-    for object: AnyObject, _ L: OpaquePointer
+    for object: AnyObject, _ L: LuaStack
   ) -> UnsafeMutablePointer<clua_class>? {
     let key = ObjectIdentifier(type(of: object))
     if let known = classes[key] { return known?.record }
     var made: HostClass?
     if let model = object as? any ObservableModel {
-      let height = lua_gettop(L)
-      lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(names))
+      let height = lua_gettop(L.pointer)
+      lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(names))
       made = HostClass(type(of: model), host, L)
-      lua_settop(L, height)
+      lua_settop(L.pointer, height)
     }
     classes[key] = .some(made)
     return made?.record
@@ -119,83 +120,84 @@ final class HostObjects {
 
   /// Has C find a method from now on. [-0, +0, -]
   func remember(
-    _ function: LuaFunction, _ name: String, of model: AnyObject, _ L: OpaquePointer
+    _ function: LuaFunction, _ name: String, of model: AnyObject, _ L: LuaStack
   ) {
     guard let known = classes[ObjectIdentifier(type(of: model))], let known else { return }
-    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(names))
+    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(names))
     known.add(function, name, host, L)
-    clua_pop(L, 1)
+    clua_pop(L.pointer, 1)
   }
 
   /// Pushes the userdata of a model. [-0, +1, -]
-  func push(_ object: AnyObject, to L: OpaquePointer) throws(LuaError) {
+  func push(_ object: AnyObject, to L: LuaStack) throws(LuaError) {
     let address = Unmanaged.passUnretained(object).toOpaque()
-    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
-    if lua_rawgetp(L, -1, address) == LUA_TUSERDATA {
-      clua_remove(L, -2)
+    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(known))
+    if lua_rawgetp(L.pointer, -1, address) == LUA_TUSERDATA {
+      clua_remove(L.pointer, -2)
       return
     }
-    clua_pop(L, 1)
+    clua_pop(L.pointer, 1)
     let box = Unmanaged.passRetained(Box(object, self))
     let status = clua_try_pushhandle(
-      L, CLUA_HANDLE_OBJECT,
+      L.pointer, CLUA_HANDLE_OBJECT,
       clua_handle(
         object: box.toOpaque(), release: HostObjects.release, index: 0,
         id: UInt64(UInt(bitPattern: record(for: object, L)))))
     guard status == LUA_OK else {
       box.release()
-      clua_remove(L, -2)
+      clua_remove(L.pointer, -2)
       throw host.state.takeError(status, L)
     }
-    lua_pushlightuserdata(L, address)
-    lua_pushvalue(L, -2)
-    let stored = clua_try_rawset(L, -4)
+    lua_pushlightuserdata(L.pointer, address)
+    lua_pushvalue(L.pointer, -2)
+    let stored = clua_try_rawset(L.pointer, -4)
     guard stored == LUA_OK else {
       let error = host.state.takeError(stored, L)
-      clua_pop(L, 2)
+      clua_pop(L.pointer, 2)
       throw error
     }
-    clua_remove(L, -2)
+    clua_remove(L.pointer, -2)
   }
 
   /// Pushes the userdata of an observed model, nil where there is no memory. [-0, +1, -]
-  func push(_ root: NodeRef, to L: OpaquePointer) {
+  func push(_ root: NodeRef, to L: LuaStack) {
     guard !root.isDead, let model = root.model, (try? push(model, to: L)) != nil else {
-      return lua_pushnil(L)
+      return lua_pushnil(L.pointer)
     }
   }
 
   /// The model in the userdata at `index`, if it is one. [-0, +0, -]
   ///
   /// Swift may keep it: until the collector's next cycle is over it counts as shared.
-  func object(at index: CInt, of L: OpaquePointer) -> AnyObject? {
+  func object(at index: CInt, of L: LuaStack) -> AnyObject? {
     guard let box = box(at: index, of: L), let object = box.object else { return nil }
     if box.isLoose {
-      lua_pushvalue(L, index)
+      lua_pushvalue(L.pointer, index)
       watched[ObjectIdentifier(object)]!.anchor = host.anchors.keep(L)
       box.isLoose = false
     }
     return object
   }
 
-  private func box(at index: CInt, of L: OpaquePointer) -> Box? {
-    guard let handle = clua_tohandle(L, index, CLUA_HANDLE_OBJECT), let box = handle.pointee.object
+  private func box(at index: CInt, of L: LuaStack) -> Box? {
+    guard let handle = clua_tohandle(L.pointer, index, CLUA_HANDLE_OBJECT),
+      let box = handle.pointee.object
     else { return nil }
     return Unmanaged<Box>.fromOpaque(box).takeUnretainedValue()
   }
 
   /// The array in the userdata at `index`, if it is one. [-0, +0, -]
-  func array(at index: CInt, of L: OpaquePointer) -> (any DynamicArray)? {
+  func array(at index: CInt, of L: LuaStack) -> (any DynamicArray)? {
     box(at: index, of: L)?.array
   }
 
   /// The set in the userdata at `index`, if it is one. [-0, +0, -]
-  func set(at index: CInt, of L: OpaquePointer) -> (any DynamicSet)? {
+  func set(at index: CInt, of L: LuaStack) -> (any DynamicSet)? {
     box(at: index, of: L)?.set
   }
 
   /// The collection in the userdata at `index`, if it is one. [-0, +0, -]
-  func collection(at index: CInt, of L: OpaquePointer) -> HostCollection? {
+  func collection(at index: CInt, of L: LuaStack) -> HostCollection? {
     guard let box = box(at: index, of: L) else { return nil }
     if let array = box.array { return .array(array) }
     if let dictionary = box.dictionary { return .dictionary(dictionary) }
@@ -205,58 +207,58 @@ final class HostObjects {
   // MARK: What callbacks leave with a model
 
   /// Pops a value that lives as long as the userdata of `root`. [-1, +0, -]
-  func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
-    guard let model = root.model else { return clua_pop(L, 1) }
+  func keep(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) throws(LuaError) {
+    guard let model = root.model else { return clua_pop(L.pointer, 1) }
     do {
       try push(model, to: L)
     } catch {
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
       throw error
     }
-    if lua_getiuservalue(L, -1, 1) != LUA_TTABLE {
-      clua_pop(L, 1)
-      let status = clua_try_createtable(L, 0, 1)
+    if lua_getiuservalue(L.pointer, -1, 1) != LUA_TTABLE {
+      clua_pop(L.pointer, 1)
+      let status = clua_try_createtable(L.pointer, 0, 1)
       guard status == LUA_OK else {
         let error = host.state.takeError(status, L)
-        clua_pop(L, 2)
+        clua_pop(L.pointer, 2)
         throw error
       }
-      lua_pushvalue(L, -1)
-      lua_setiuservalue(L, -3, 1)
+      lua_pushvalue(L.pointer, -1)
+      lua_setiuservalue(L.pointer, -3, 1)
     }
-    lua_pushinteger(L, key)
-    lua_pushvalue(L, -4)
-    let status = clua_try_rawset(L, -3)
+    lua_pushinteger(L.pointer, key)
+    lua_pushvalue(L.pointer, -4)
+    let status = clua_try_rawset(L.pointer, -3)
     guard status == LUA_OK else {
       let error = host.state.takeError(status, L)
-      clua_pop(L, 3)
+      clua_pop(L.pointer, 3)
       throw error
     }
-    clua_pop(L, 1)
+    clua_pop(L.pointer, 1)
     share(L)
-    clua_pop(L, 2)
+    clua_pop(L.pointer, 2)
   }
 
   /// Lets the userdata on top stay while Swift shares its object.
   ///
   /// Something is kept with it, or it is an observer, which lives as long as the object does.
   /// Nothing happens where it is no object of ours. [-0, +0, -]
-  func share(_ L: OpaquePointer) {
+  func share(_ L: LuaStack) {
     guard let box = box(at: -1, of: L), let object = box.object else { return }
     if watched[ObjectIdentifier(object)] != nil {
       watched[ObjectIdentifier(object)]!.kept += 1
     } else {
-      lua_pushvalue(L, -1)
+      lua_pushvalue(L.pointer, -1)
       watched[ObjectIdentifier(object)] = Watched(box: box, anchor: host.anchors.keep(L), kept: 1)
     }
   }
 
   /// Takes one `share` back. [-0, +0, -]
-  func unshare(_ L: OpaquePointer) {
+  func unshare(_ L: LuaStack) {
     if let object = object(at: -1, of: L) { unshare(object, L) }
   }
 
-  private func unshare(_ object: AnyObject, _ L: OpaquePointer) {
+  private func unshare(_ object: AnyObject, _ L: LuaStack) {
     guard var entry = watched[ObjectIdentifier(object)] else { return }
     entry.kept -= 1
     if entry.kept == 0 {
@@ -270,47 +272,47 @@ final class HostObjects {
 
   /// Whether the userdata that keeps something for `root` is there. [-0, +0, -]
   func isKnown(_ root: NodeRef) -> Bool {
-    let L = host.state.pointer
+    let L = host.state.stack
     pushExisting(root, to: L)
-    defer { clua_pop(L, 1) }
-    return lua_type(L, -1) == LUA_TUSERDATA
+    defer { clua_pop(L.pointer, 1) }
+    return lua_type(L.pointer, -1) == LUA_TUSERDATA
   }
 
   /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
   /// its userdata is being finalized must not make another. [-0, +1, -]
-  private func pushExisting(_ root: NodeRef, to L: OpaquePointer) {
-    guard !root.isDead, let model = root.model else { return lua_pushnil(L) }
-    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
-    lua_rawgetp(L, -1, Unmanaged.passUnretained(model).toOpaque())
-    clua_remove(L, -2)
+  private func pushExisting(_ root: NodeRef, to L: LuaStack) {
+    guard !root.isDead, let model = root.model else { return lua_pushnil(L.pointer) }
+    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(known))
+    lua_rawgetp(L.pointer, -1, Unmanaged.passUnretained(model).toOpaque())
+    clua_remove(L.pointer, -2)
   }
 
   /// Pushes what is kept for the model, or nil.
   ///
   /// [-0, +1, -]
-  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
+  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: LuaStack) {
     pushExisting(root, to: L)
-    if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE {
-      lua_rawgeti(L, -1, key)
-      clua_remove(L, -2)
-      clua_remove(L, -2)
+    if lua_type(L.pointer, -1) == LUA_TUSERDATA, lua_getiuservalue(L.pointer, -1, 1) == LUA_TTABLE {
+      lua_rawgeti(L.pointer, -1, key)
+      clua_remove(L.pointer, -2)
+      clua_remove(L.pointer, -2)
     } else {
-      lua_settop(L, -2)
-      if lua_type(L, -1) == LUA_TUSERDATA { clua_pop(L, 1) }
-      lua_pushnil(L)
+      lua_settop(L.pointer, -2)
+      if lua_type(L.pointer, -1) == LUA_TUSERDATA { clua_pop(L.pointer, 1) }
+      lua_pushnil(L.pointer)
     }
   }
 
-  func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+  func forget(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) {
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     guard let model = root.model else { return }
     pushExisting(root, to: L)
-    if lua_type(L, -1) == LUA_TUSERDATA, lua_getiuservalue(L, -1, 1) == LUA_TTABLE,
-      lua_rawgeti(L, -1, key) != LUA_TNIL
+    if lua_type(L.pointer, -1) == LUA_TUSERDATA, lua_getiuservalue(L.pointer, -1, 1) == LUA_TTABLE,
+      lua_rawgeti(L.pointer, -1, key) != LUA_TNIL
     {
-      lua_pushnil(L)
-      lua_rawseti(L, -3, key)
+      lua_pushnil(L.pointer)
+      lua_rawseti(L.pointer, -3, key)
       unshare(model, L)
     }
   }
@@ -323,19 +325,19 @@ final class HostObjects {
   private func collectorCycled() {
     guard !host.isClosed else { return }
     host.engine.hasOrphans = true
-    let L = host.state.pointer
+    let L = host.state.stack
     for (identifier, entry) in watched {
       let isShared = !isKnownUniquelyReferenced(&entry.box.object)
       if isShared, entry.anchor == 0 {
-        lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(known))
-        if lua_rawgetp(L, -1, Unmanaged.passUnretained(entry.box.object!).toOpaque())
+        lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(known))
+        if lua_rawgetp(L.pointer, -1, Unmanaged.passUnretained(entry.box.object!).toOpaque())
           == LUA_TUSERDATA
         {
           watched[identifier]?.anchor = host.anchors.keep(L)
           entry.box.isLoose = false
-          clua_pop(L, 1)
+          clua_pop(L.pointer, 1)
         } else {
-          clua_pop(L, 2)
+          clua_pop(L.pointer, 2)
         }
       } else if !isShared, entry.anchor != 0 {
         host.anchors.release(entry.anchor, L)

@@ -19,10 +19,10 @@ final class PendingResults: ModuleSlice {
   private var waiting: [Int: PendingCall] = [:]
   private var lastNumber = 0
 
-  override func preludeDidRun(_ core: CInt, _ L: OpaquePointer) throws(LuaError) {
+  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
     try state.pushField("awaiting", at: core, of: L)
     awaiting = LuaFunction(pin: try state.pin(at: -1, of: L))
-    clua_pop(L, 1)
+    clua_pop(L.pointer, 1)
   }
 
   override func end() {
@@ -32,12 +32,12 @@ final class PendingResults: ModuleSlice {
 
   /// Pushes a function by which tasks wait for the result that `start` gives. [-0, +1, -]
   func push(
-    _ name: String, to L: OpaquePointer,
-    _ start: @escaping (OpaquePointer) throws -> (any PendingResult)?
+    _ name: String, to L: LuaStack,
+    _ start: @escaping (LuaStack) throws -> (any PendingResult)?
   ) throws(LuaError) {
     if awaiting == nil {
       _ = try host.module.load(L)
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
     }
     guard let awaiting else { throw LuaError("the module 'obs' is not complete") }
     try state.push(awaiting.pin, to: L)
@@ -46,7 +46,7 @@ final class PendingResults: ModuleSlice {
       { [self] L in
         // What wakes the task comes before the arguments.
         let wake = LuaFunction(pin: try state.pin(at: 1, of: L))
-        clua_remove(L, 1)
+        clua_remove(L.pointer, 1)
         guard let result = try start(L) else { throw LuaError("'\(name)' gave no result") }
         let number = begin(result, wake)
         try calls.push(
@@ -56,7 +56,7 @@ final class PendingResults: ModuleSlice {
           }, to: L)
         return 1
       }, to: L)
-    try state.check(clua_tracedcall(L, 2, 1), L)
+    try state.check(clua_tracedcall(L.pointer, 2, 1), L)
   }
 
   private func begin(_ result: any PendingResult, _ wake: LuaFunction) -> Int {
@@ -89,18 +89,18 @@ final class PendingResults: ModuleSlice {
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(call.wake.pin, to: L)
-        let height = lua_gettop(L)
-        lua_pushboolean(L, 1)
+        let height = lua_gettop(L.pointer)
+        lua_pushboolean(L.pointer, 1)
         var count: CInt = 1
         do {
           count += try host.objects.push(result: call.finish(try outcome.get()), to: L)
         } catch {
-          lua_settop(L, height)
-          lua_pushboolean(L, 0)
+          lua_settop(L.pointer, height)
+          lua_pushboolean(L.pointer, 0)
           state.pushError(error, to: L)
           count = 2
         }
-        try state.check(clua_tracedcall(L, count, 0), L)
+        try state.check(clua_tracedcall(L.pointer, count, 0), L)
       }
     } catch {
       host.reports.report(error, .task, name: "task", site: "")

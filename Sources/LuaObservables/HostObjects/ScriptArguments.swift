@@ -5,13 +5,13 @@ internal import Observables
 /// The arguments of a method or a function, taken in order.
 struct ScriptArguments {
   private let objects: HostObjects
-  private let L: OpaquePointer
+  private let L: LuaStack
   private let function: String
   private let first: CInt
   private var index: CInt
 
   /// Those behind the first `count` values on the stack.
-  init(_ objects: HostObjects, _ L: OpaquePointer, _ function: String, after count: CInt) {
+  init(_ objects: HostObjects, _ L: LuaStack, _ function: String, after count: CInt) {
     (self.objects, self.L, self.function) = (objects, L, function)
     (first, index) = (count, count)
   }

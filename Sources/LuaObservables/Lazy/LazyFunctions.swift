@@ -10,7 +10,7 @@ final class LazyFunctions: ModuleSlice {
       (
         "is_computing",
         { [self] L in
-          lua_pushboolean(L, engine.isComputing ? 1 : 0)
+          lua_pushboolean(L.pointer, engine.isComputing ? 1 : 0)
           return 1
         }
       ),
@@ -19,7 +19,7 @@ final class LazyFunctions: ModuleSlice {
       (
         "is_path",
         { L in
-          lua_pushboolean(L, clua_tohandle(L, 1, CLUA_HANDLE_PATH) == nil ? 0 : 1)
+          lua_pushboolean(L.pointer, clua_tohandle(L.pointer, 1, CLUA_HANDLE_PATH) == nil ? 0 : 1)
           return 1
         }
       ),
@@ -30,30 +30,30 @@ final class LazyFunctions: ModuleSlice {
   /// Gives the prelude the flags of declarations, in the table on top of the stack.
   ///
   /// [-0, +0, -]
-  override func complete(_ L: OpaquePointer) throws(LuaError) {
+  override func complete(_ L: LuaStack) throws(LuaError) {
     let flags = [
       ("LOADED", CLUA_LAZY_LOADED), ("READONLY", CLUA_LAZY_READONLY), ("ARMED", CLUA_LAZY_ARMED),
       ("UNCACHED", CLUA_LAZY_UNCACHED), ("TRACKED", CLUA_LAZY_TRACKED),
       ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY),
     ]
     for (name, flag) in flags {
-      lua_pushinteger(L, lua_Integer(flag))
+      lua_pushinteger(L.pointer, lua_Integer(flag))
       try state.setField(name, of: L)
     }
   }
 
   /// definition(function) → "file:line", or nil for what is no function of a script.
-  private func definition(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
-    guard lua_type(L, 1) == LUA_TFUNCTION else { return 0 }
+  private func definition(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
+    guard lua_type(L.pointer, 1) == LUA_TFUNCTION else { return 0 }
     try state.push(text: host.sources.text(host.sources.definition(1, L)), to: L)
     return 1
   }
 
   /// declare(table, key, declaration): `declaration` has `get`, `flags`, and `deps`.
-  private func declareLazy(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 3)
-    lua_pushvalue(L, 1)
+  private func declareLazy(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 3)
+    lua_pushvalue(L.pointer, 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)
     engine.settleWhenIdle(root)
@@ -67,16 +67,16 @@ final class LazyFunctions: ModuleSlice {
       engine.stop(lazy)
     }
     // What it has now, at 4.
-    lua_pushvalue(L, 2)
-    clua_rawget(L, 1)
-    lua_pushvalue(L, 2)
+    lua_pushvalue(L.pointer, 2)
+    clua_rawget(L.pointer, 1)
+    lua_pushvalue(L.pointer, 2)
     try state.pushField("get", at: 3, of: L)
-    lua_pushvalue(L, 3)
+    lua_pushvalue(L.pointer, 3)
     try state.pushField("flags", at: 3, of: L)
-    let options = CInt(truncatingIfNeeded: lua_tointegerx(L, -1, nil))
-    clua_pop(L, 1)
+    let options = CInt(truncatingIfNeeded: lua_tointegerx(L.pointer, -1, nil))
+    clua_pop(L.pointer, 1)
     let (context, length) = (host.lazies.makeContext(options), clua_node_length(table))
-    let status = clua_try_node_lazy(L, table, options, lua_Integer(context >> 8))
+    let status = clua_try_node_lazy(L.pointer, table, options, lua_Integer(context >> 8))
     if status != LUA_OK {
       host.lazies.release(context)
       throw state.takeError(status, L)
@@ -86,11 +86,11 @@ final class LazyFunctions: ModuleSlice {
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
     // Who watches the key already is called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
-    let hadValue = lua_type(L, 4) != LUA_TNIL
+    let hadValue = lua_type(L.pointer, 4) != LUA_TNIL
     // In a hole of a list it ends the list there.
     let wasElement = wasPlain && (hadValue || clua_node_length(table) != length)
     if wasElement {
-      lua_pushnil(L)
+      lua_pushnil(L.pointer)
       var write = clua_write()
       (write.node, write.was, write.length) = (table, hadValue, clua_node_length(table))
       (write.table, write.key, write.old, write.new_) = (1, 2, 4, 5)
@@ -103,36 +103,36 @@ final class LazyFunctions: ModuleSlice {
   }
 
   /// The lazy property under the key at an index, if it is one.
-  private func lazy(at index: CInt, of root: NodeRef, _ L: OpaquePointer) -> WatcherRef? {
-    guard let slot = clua_node_slot(L, TableKind.table(root), index) else { return nil }
+  private func lazy(at index: CInt, of root: NodeRef, _ L: LuaStack) -> WatcherRef? {
+    guard let slot = clua_node_slot(L.pointer, TableKind.table(root), index) else { return nil }
     return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
   }
 
   /// What the Swift object at an index has, if it is one that may have lazy properties.
-  private func model(at index: CInt, of L: OpaquePointer) -> (any LazyHolder)? {
+  private func model(at index: CInt, of L: LuaStack) -> (any LazyHolder)? {
     host.objects.object(at: index, of: L).flatMap { lazyHolder($0) }
   }
 
   /// forget(table, key): the key becomes a plain one without a value.
-  private func forgetLazy(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func forgetLazy(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     guard let root = try arguments.existingNode(at: 1, of: L, "forget"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
     let isKnownAsNil = engine.everybodyKnows(lazy, { isNil(lazy, isBase: $0, L) })
     if lazy.pointee.isPending {
-      lua_pushnil(L)
+      lua_pushnil(L.pointer)
     } else {
-      clua_lazy_pushvalue(L, lazy.number, false)
+      clua_lazy_pushvalue(L.pointer, lazy.number, false)
     }
     engine.stop(lazy)
     let table = TableKind.table(root)
-    clua_node_unlazy(L, table, 2)
+    clua_node_unlazy(L.pointer, table, 2)
     // Its value goes with it, and whoever watches it or depends on it hears of that.
-    lua_pushnil(L)
+    lua_pushnil(L.pointer)
     var write = clua_write()
     write.node = table
-    write.slot = clua_node_slot(L, table, 2)
+    write.slot = clua_node_slot(L.pointer, table, 2)
     write.every = root.pointee.every.map {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
@@ -144,40 +144,40 @@ final class LazyFunctions: ModuleSlice {
     return 0
   }
 
-  private func isNil(_ lazy: WatcherRef, isBase: Bool, _ L: OpaquePointer) -> Bool {
-    clua_lazy_pushvalue(L, lazy.number, isBase)
-    defer { clua_pop(L, 1) }
-    return lua_type(L, -1) == LUA_TNIL
+  private func isNil(_ lazy: WatcherRef, isBase: Bool, _ L: LuaStack) -> Bool {
+    clua_lazy_pushvalue(L.pointer, lazy.number, isBase)
+    defer { clua_pop(L.pointer, 1) }
+    return lua_type(L.pointer, -1) == LUA_TNIL
   }
 
   /// invalidate(object, key) → whether that is a lazy property.
-  private func invalidateLazy(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func invalidateLazy(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     if let model = model(at: 1, of: L) {
       try model.invalidate(arguments.propertyName(at: 2, of: L, "invalidate"))
-      lua_pushboolean(L, 1)
+      lua_pushboolean(L.pointer, 1)
       return 1
     }
     guard let root = try arguments.existingNode(at: 1, of: L, "invalidate"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L), let slot = lazy.slot
     else {
-      lua_pushboolean(L, 0)
+      lua_pushboolean(L.pointer, 0)
       return 1
     }
     engine.invalidate(explicitly: lazy, by: host.lazies.change(at: slot))
-    lua_pushboolean(L, 1)
+    lua_pushboolean(L.pointer, 1)
     return 1
   }
 
-  private func isLazy(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func isLazy(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     let root = try arguments.existingNode(at: 1, of: L, "is_lazy")
-    lua_pushboolean(L, root.flatMap { lazy(at: 2, of: $0, L) } == nil ? 0 : 1)
+    lua_pushboolean(L.pointer, root.flatMap { lazy(at: 2, of: $0, L) } == nil ? 0 : 1)
     return 1
   }
 
-  private func isLazyValid(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func isLazyValid(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     var isValid = false
     if let model = model(at: 1, of: L) {
       isValid = try model.isValid(arguments.propertyName(at: 2, of: L, "is_valid"))
@@ -187,16 +187,16 @@ final class LazyFunctions: ModuleSlice {
     {
       isValid = lazy.slot?.pointee.isValid ?? false
     }
-    lua_pushboolean(L, isValid ? 1 : 0)
+    lua_pushboolean(L.pointer, isValid ? 1 : 0)
     return 1
   }
 
   /// lazy_names(object, valid) → the keys of the lazy properties that are valid, or not, or of all
   /// for nil, in the order of their declaration.
-  private func lazyNames(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
-    let isAll = lua_type(L, 2) == LUA_TNIL
-    let isWanted = lua_toboolean(L, 2) != 0
+  private func lazyNames(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
+    let isAll = lua_type(L.pointer, 2) == LUA_TNIL
+    let isWanted = lua_toboolean(L.pointer, 2) != 0
     if let model = model(at: 1, of: L) {
       let names =
         isAll
@@ -215,16 +215,16 @@ final class LazyFunctions: ModuleSlice {
     for (position, lazy) in lazies.enumerated() {
       let slot = lazy.slot!
       clua_node_pushkey(
-        L, TableKind.table(slot.pointee.node),
+        L.pointer, TableKind.table(slot.pointee.node),
         UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-      lua_rawseti(L, -2, lua_Integer(position + 1))
+      lua_rawseti(L.pointer, -2, lua_Integer(position + 1))
     }
     return 1
   }
 
   /// force(object): computes all that is invalid, then raises the first error (Z8).
-  private func forceLazies(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
+  private func forceLazies(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
     if let model = model(at: 1, of: L) {
       try model.force()
       return 0
@@ -244,8 +244,8 @@ final class LazyFunctions: ModuleSlice {
   }
 
   /// peek(object, key) → the stored value; nothing is computed or tracked.
-  private func peek(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func peek(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     if let model = model(at: 1, of: L) {
       try host.objects.push(
         value: model.peekAny(arguments.propertyName(at: 2, of: L, "peek")), to: L)
@@ -255,12 +255,12 @@ final class LazyFunctions: ModuleSlice {
       let lazy = lazy(at: 2, of: root, L)
     {
       guard lazy.slot?.pointee.isValid == true else { return 0 }
-      clua_lazy_pushvalue(L, lazy.number, false)
+      clua_lazy_pushvalue(L.pointer, lazy.number, false)
       return 1
     }
-    guard lua_type(L, 1) == LUA_TTABLE else { return 0 }
-    lua_pushvalue(L, 2)
-    clua_rawget(L, 1)
+    guard lua_type(L.pointer, 1) == LUA_TTABLE else { return 0 }
+    lua_pushvalue(L.pointer, 2)
+    clua_rawget(L.pointer, 1)
     return 1
   }
 }

@@ -5,7 +5,7 @@ internal import Observables
 /// What C asks of lazy keys: that one is brought up to date, assigned, or was read.
 extension ScriptLazies {
   /// A script reads a lazy key that is invalid; false with the error pushed.
-  func compute(_ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
+  func compute(_ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     return calls.entered(L) {
       // What was declared anew while it waited is another one.
@@ -21,28 +21,28 @@ extension ScriptLazies {
   }
 
   /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
-  func pushError(of lazy: WatcherRef, to L: OpaquePointer) {
+  func pushError(of lazy: WatcherRef, to L: LuaStack) {
     if let error = engine.cycleError(of: lazy) {
       state.pushError(error, to: L)
     } else {
-      clua_lazy_pusherror(L, lazy.number, true)
+      clua_lazy_pusherror(L.pointer, lazy.number, true)
     }
   }
 
   /// A script assigns a lazy key: the value is on top of the stack. [-1, +0, -]
   func assign(
-    _ L: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
+    _ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
   ) {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-    guard let lazy = slot.pointee.lazy else { return clua_pop(L, 1) }
+    guard let lazy = slot.pointee.lazy else { return clua_pop(L.pointer, 1) }
     calls.entered(L) {
       if isInvalid {
-        clua_pop(L, 1)
+        clua_pop(L.pointer, 1)
         return engine.invalidate(explicitly: lazy, by: change(at: slot))
       }
       engine.willAssign(lazy)
       let computation: Computation
-      switch clua_lazy_assign(L, lazy.number, lazy.comparison) {
+      switch clua_lazy_assign(L.pointer, lazy.number, lazy.comparison) {
       case CLUA_COMPUTED_SAME: computation = .same
       case CLUA_COMPUTED_RESTORED: computation = .restored
       default:
@@ -56,11 +56,11 @@ extension ScriptLazies {
   /// A tracked getter read something of a table: the key is on top of the stack, nil for the whole.
   /// [-1, +0, -]
   func noteRead(
-    _ L: OpaquePointer, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
+    _ L: LuaStack, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
     _ reading: clua_reading
   ) {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height - 1) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height - 1) }
     if let slot {
       return engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
     }
@@ -69,7 +69,7 @@ extension ScriptLazies {
 
   /// The same where the key has no slot yet, or there is none.
   private func noteRead(
-    _ L: OpaquePointer, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
+    _ L: LuaStack, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
   ) {
     let root = host.tables.node(of: table)
     // What the model of an instance declares is there before it is read: declaring it changes it.

@@ -29,7 +29,7 @@ final class ScriptLazies: Receiver {
 
   private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 
-  func install(_ L: OpaquePointer) { shared = clua_lazy_shared(L) }
+  func install(_ L: LuaStack) { shared = clua_lazy_shared(L.pointer) }
 
   /// The context of a record: the number of its cell, and the flags of its declaration.
   func makeContext(_ flags: CInt) -> Int {
@@ -43,14 +43,14 @@ final class ScriptLazies: Receiver {
   // MARK: Computing
 
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
-    let L = state.pointer
-    guard lua_checkstack(L, 32) != 0 else {
+    let L = state.stack
+    guard lua_checkstack(L.pointer, 32) != 0 else {
       fail(lazy, LuaError("stack overflow: no room to compute a property"))
       return .failed
     }
     if isNested {
       var slot: UnsafeMutablePointer<clua_slot>?
-      let computation = clua_lazy_start(L, lazy.number, lazy.comparison, &slot)
+      let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
       return result(of: computation, slot, lazy)
     }
     let outer = evaluating
@@ -61,7 +61,7 @@ final class ScriptLazies: Receiver {
       evaluation.context = Unmanaged.passUnretained(self).toOpaque()
       evaluation.prepare(lazy)
       // Those after it are computed in the same call.
-      if !clua_lazy_evaluate(L, shared, &evaluation) {
+      if !clua_lazy_evaluate(L.pointer, shared, &evaluation) {
         finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
       }
     }
@@ -86,7 +86,7 @@ final class ScriptLazies: Receiver {
   override func resume(
     _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
   ) -> Computation {
-    let L = state.pointer
+    let L = state.stack
     let isUpToDate = error == nil && !other.pointee.isPending
     if let error {
       state.pushError(error, to: L)
@@ -94,17 +94,17 @@ final class ScriptLazies: Receiver {
       pushValue(of: other, isUpToDate: isUpToDate, to: L)
     }
     var slot: UnsafeMutablePointer<clua_slot>?
-    let computation = clua_lazy_resume(L, lazy.comparison, isUpToDate, &slot)
+    let computation = clua_lazy_resume(L.pointer, lazy.comparison, isUpToDate, &slot)
     return result(of: computation, slot, lazy)
   }
 
   /// Pushes what a getter gets that has waited for `other`: its value, or its error. [-0, +1, -]
-  private func pushValue(of other: WatcherRef, isUpToDate: Bool, to L: OpaquePointer) {
-    guard other.pointee.isActive else { return lua_pushnil(L) }
+  private func pushValue(of other: WatcherRef, isUpToDate: Bool, to L: LuaStack) {
+    guard other.pointee.isActive else { return lua_pushnil(L.pointer) }
     if isUpToDate {
-      clua_lazy_pushvalue(L, other.number, false)
+      clua_lazy_pushvalue(L.pointer, other.number, false)
     } else {
-      clua_lazy_pusherror(L, other.number, true)
+      clua_lazy_pusherror(L.pointer, other.number, true)
     }
   }
 
@@ -135,37 +135,38 @@ final class ScriptLazies: Receiver {
     let isCompared = lazy.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.isStale
     if !isKept { lazy.pointee.flags.remove(.known) }
-    clua_lazy_drop(state.pointer, shared, lazy.number, isKept)
+    clua_lazy_drop(state.stack.pointer, shared, lazy.number, isKept)
   }
 
   override func forgetBase(of lazy: WatcherRef) {
-    if !isClosed { clua_lazy_forgetbase(state.pointer, shared, lazy.number) }
+    if !isClosed { clua_lazy_forgetbase(state.stack.pointer, shared, lazy.number) }
   }
 
   override func settled() {
-    if !isClosed { clua_untrack(state.pointer) }
+    if !isClosed { clua_untrack(state.stack.pointer) }
   }
 
   // MARK: Dependencies
 
   override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
-    let L = state.pointer
-    guard lua_checkstack(L, 16) != 0 else { throw LuaError("stack overflow") }
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    clua_lazy_pushdeclaration(L, lazy.number)
-    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    let L = state.stack
+    guard lua_checkstack(L.pointer, 16) != 0 else { throw LuaError("stack overflow") }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    clua_lazy_pushdeclaration(L.pointer, lazy.number)
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
     try state.pushField("deps", of: L)
-    guard lua_type(L, -1) == LUA_TTABLE else { return }
-    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L, height + 2)), by: 1) {
-      defer { lua_settop(L, height + 2) }
-      guard lua_rawgeti(L, height + 2, position) == LUA_TTABLE else {
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
+    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L.pointer, height + 2)), by: 1)
+    {
+      defer { lua_settop(L.pointer, height + 2) }
+      guard lua_rawgeti(L.pointer, height + 2, position) == LUA_TTABLE else {
         try engine.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
         continue
       }
       // Rooted elsewhere: {object, path}.
-      lua_rawgeti(L, height + 3, 1)
-      lua_rawgeti(L, height + 3, 2)
+      lua_rawgeti(L.pointer, height + 3, 1)
+      lua_rawgeti(L.pointer, height + 3, 2)
       let root = try arguments.observed(at: height + 4, of: L, "computed")
       try engine.add(dependency(at: -1, of: L), to: lazy, from: root)
     }
@@ -175,7 +176,7 @@ final class ScriptLazies: Receiver {
     declaredDependencies(of: lazy)
   }
 
-  private func dependency(at index: CInt, of L: OpaquePointer) throws -> Path {
+  private func dependency(at index: CInt, of L: LuaStack) throws -> Path {
     try arguments.path(at: index, of: L, "computed", argument: 3)
   }
 
@@ -188,19 +189,19 @@ final class ScriptLazies: Receiver {
   }
 
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
-    let L = state.pointer
+    let L = state.stack
     state.pushError(error, to: L)
-    clua_lazy_fail(L, lazy.number)
+    clua_lazy_fail(L.pointer, lazy.number)
   }
 
   override func reportFailure(of lazy: WatcherRef) {
     guard !host.isClosed, lazy.slot != nil else { return }
-    let L = state.pointer
+    let L = state.stack
     let name = engine.name(of: lazy)
-    clua_lazy_pusherror(L, lazy.number, false)
+    clua_lazy_pusherror(L.pointer, lazy.number, false)
     host.reports.reportError(
       LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
-    clua_lazy_forgeterror(L, lazy.number)
+    clua_lazy_forgeterror(L.pointer, lazy.number)
   }
 
   /// "file:line" of the write that made a watcher pending for which `lazy` is computed; nil where
@@ -213,12 +214,12 @@ final class ScriptLazies: Receiver {
 
   /// "file:line" of the getter.
   func site(of lazy: WatcherRef) -> String {
-    let L = state.pointer
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    clua_lazy_pushdeclaration(L, lazy.number)
-    guard lua_type(L, -1) == LUA_TTABLE,
-      clua_try_getfield(L, -1, "site", 4) == LUA_OK, lua_type(L, -1) == LUA_TSTRING
+    let L = state.stack
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    clua_lazy_pushdeclaration(L.pointer, lazy.number)
+    guard lua_type(L.pointer, -1) == LUA_TTABLE,
+      clua_try_getfield(L.pointer, -1, "site", 4) == LUA_OK, lua_type(L.pointer, -1) == LUA_TSTRING
     else { return "" }
     return state.text(at: -1, of: L)
   }
@@ -243,31 +244,31 @@ final class ScriptLazies: Receiver {
   }
 
   override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
-    let L = state.pointer
-    guard lua_checkstack(L, 16) != 0 else { return nil }
-    clua_lazy_pushvalue(L, lazy.number, isBase)
-    defer { clua_pop(L, 1) }
+    let L = state.stack
+    guard lua_checkstack(L.pointer, 16) != 0 else { return nil }
+    clua_lazy_pushvalue(L.pointer, lazy.number, isBase)
+    defer { clua_pop(L.pointer, 1) }
     return (try? state.value(at: -1, of: L)).map(LastValue.init)
   }
 
   override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
-    let L = state.pointer
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    guard let value = (value as? LastValue)?.value, lua_checkstack(L, 16) != 0,
+    let L = state.stack
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    guard let value = (value as? LastValue)?.value, lua_checkstack(L.pointer, 16) != 0,
       (try? state.push(value, to: L)) != nil
     else { return false }
-    clua_lazy_pushvalue(L, lazy.number, false)
-    return clua_same(L, height + 1, height + 2)
+    clua_lazy_pushvalue(L.pointer, lazy.number, false)
+    return clua_same(L.pointer, height + 1, height + 2)
   }
 
   override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
-    let L = state.pointer
-    guard lua_checkstack(L, 16) != 0, let slot = lazy.slot else { return nil }
+    let L = state.stack
+    guard lua_checkstack(L.pointer, 16) != 0, let slot = lazy.slot else { return nil }
     clua_node_pushkey(
-      L, TableKind.table(slot.pointee.node),
+      L.pointer, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-    defer { clua_pop(L, 1) }
+    defer { clua_pop(L.pointer, 1) }
     return SavedChange(
       key: (try? state.value(at: -1, of: L)) ?? .nil,
       old: (old as? LastValue)?.value ?? .nil,

@@ -14,13 +14,13 @@ struct Arguments {
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
   /// The node of the observed object at `index`.
-  func observed(at index: CInt, of L: OpaquePointer, _ function: String) throws -> NodeRef {
-    lua_pushvalue(L, index)
-    switch lua_type(L, -1) {
+  func observed(at index: CInt, of L: LuaStack, _ function: String) throws -> NodeRef {
+    lua_pushvalue(L.pointer, index)
+    switch lua_type(L.pointer, -1) {
     case LUA_TTABLE:
       return try host.tables.node(L)
     case LUA_TUSERDATA:
-      defer { clua_pop(L, 1) }
+      defer { clua_pop(L.pointer, 1) }
       if let object = host.objects.object(at: -1, of: L),
         case .node(let node) = observedNode(of: object, in: host.engine)
       {
@@ -31,7 +31,7 @@ struct Arguments {
         throw badArgument(Int(index), of: function, "the object is observed by another loop")
       }
     default:
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
     }
     throw badArgument(
       Int(index), of: function,
@@ -39,24 +39,28 @@ struct Arguments {
   }
 
   /// The node at `index` if the object is observed already; nil otherwise.
-  func existingNode(at index: CInt, of L: OpaquePointer, _ function: String) throws -> NodeRef? {
-    if lua_type(L, index) == LUA_TTABLE {
-      guard let node = clua_node_at(L, index), let owner = clua_node_owner(node) else { return nil }
+  func existingNode(at index: CInt, of L: LuaStack, _ function: String) throws -> NodeRef? {
+    if lua_type(L.pointer, index) == LUA_TTABLE {
+      guard let node = clua_node_at(L.pointer, index), let owner = clua_node_owner(node) else {
+        return nil
+      }
       return owner.assumingMemoryBound(to: Node.self)
     }
     return try observed(at: index, of: L, function)
   }
 
   /// The path at `index`: text, or made by `obs.path`.
-  func path(at index: CInt, of L: OpaquePointer, _ function: String, argument: Int) throws -> Path {
-    if lua_type(L, index) == LUA_TSTRING {
+  func path(at index: CInt, of L: LuaStack, _ function: String, argument: Int) throws -> Path {
+    if lua_type(L.pointer, index) == LUA_TSTRING {
       do {
         return try host.paths.path(at: index, of: L)
       } catch let error as PathError {
         throw badArgument(argument, of: function, error.description)
       }
     }
-    if let handle = clua_tohandle(L, index, CLUA_HANDLE_PATH), let object = handle.pointee.object {
+    if let handle = clua_tohandle(L.pointer, index, CLUA_HANDLE_PATH),
+      let object = handle.pointee.object
+    {
       return Unmanaged<Path>.fromOpaque(object).takeUnretainedValue()
     }
     throw badArgument(
@@ -64,8 +68,8 @@ struct Arguments {
   }
 
   /// The name of a property of a Swift model at `index`, an argument of `function`.
-  func propertyName(at index: CInt, of L: OpaquePointer, _ function: String) throws -> String {
-    guard lua_type(L, index) == LUA_TSTRING else {
+  func propertyName(at index: CInt, of L: LuaStack, _ function: String) throws -> String {
+    guard lua_type(L.pointer, index) == LUA_TSTRING else {
       throw badArgument(
         Int(index), of: function,
         "name of a property expected, got \(host.state.typeName(at: index, of: L))")
@@ -75,30 +79,30 @@ struct Arguments {
 
   /// One path, or each of a list of host.paths.
   func forEachPath(
-    at index: CInt, of L: OpaquePointer, _ function: String, argument: Int,
+    at index: CInt, of L: LuaStack, _ function: String, argument: Int,
     _ body: (Path) throws -> Void
   ) throws {
-    guard lua_type(L, index) == LUA_TTABLE else {
+    guard lua_type(L.pointer, index) == LUA_TTABLE else {
       return try body(path(at: index, of: L, function, argument: argument))
     }
-    let index = lua_absindex(L, index)
-    let count = clua_rawlen(L, index)
+    let index = lua_absindex(L.pointer, index)
+    let count = clua_rawlen(L.pointer, index)
     if count == 0 {
       throw badArgument(argument, of: function, "the list of key paths is empty")
     }
     for position in 1...count {
-      lua_pushinteger(L, lua_Integer(position))
-      clua_rawget(L, index)
+      lua_pushinteger(L.pointer, lua_Integer(position))
+      clua_rawget(L.pointer, index)
       let element = try path(at: -1, of: L, function, argument: argument)
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
       try body(element)
     }
   }
 
   func checkFunction(
-    at index: CInt, of L: OpaquePointer, _ function: String, argument: Int? = nil
+    at index: CInt, of L: LuaStack, _ function: String, argument: Int? = nil
   ) throws {
-    guard lua_type(L, index) == LUA_TFUNCTION || isCallable(index, L) else {
+    guard lua_type(L.pointer, index) == LUA_TFUNCTION || isCallable(index, L) else {
       throw badArgument(
         argument ?? Int(index), of: function,
         "function expected, got \(host.state.typeName(at: index, of: L))"
@@ -106,14 +110,14 @@ struct Arguments {
     }
   }
 
-  func isCallable(_ index: CInt, _ L: OpaquePointer) -> Bool {
-    let index = lua_absindex(L, index)
-    guard index <= lua_gettop(L), clua_getmetatable(L, index) else { return false }
-    defer { clua_pop(L, 1) }
+  func isCallable(_ index: CInt, _ L: LuaStack) -> Bool {
+    let index = lua_absindex(L.pointer, index)
+    guard index <= lua_gettop(L.pointer), clua_getmetatable(L.pointer, index) else { return false }
+    defer { clua_pop(L.pointer, 1) }
     guard let status = try? host.state.push(text: "__call", to: L) else { return false }
     _ = status
-    let type = clua_rawget(L, -2)
-    clua_pop(L, 1)
+    let type = clua_rawget(L.pointer, -2)
+    clua_pop(L.pointer, 1)
     return type != LUA_TNIL
   }
 }

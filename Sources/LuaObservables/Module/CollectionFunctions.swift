@@ -11,7 +11,7 @@ final class CollectionFunctions: ModuleSlice {
       (
         "is_host_object",
         { [self] L in
-          lua_pushboolean(L, host.objects.object(at: 1, of: L) == nil ? 0 : 1)
+          lua_pushboolean(L.pointer, host.objects.object(at: 1, of: L) == nil ? 0 : 1)
           return 1
         }
       ),
@@ -20,19 +20,19 @@ final class CollectionFunctions: ModuleSlice {
   }
 
   /// Sets the constructors of collections in the table on top of the stack. [-0, +0, -]
-  override func complete(_ L: OpaquePointer) throws(LuaError) {
-    let core = lua_gettop(L)
-    try state.check(clua_try_pushconstructors(L), L)
+  override func complete(_ L: LuaStack) throws(LuaError) {
+    let core = lua_gettop(L.pointer)
+    try state.check(clua_try_pushconstructors(L.pointer), L)
     for name in ["set_of", "dictionary", "array"] {
       try state.setField(name, at: core, of: L)
     }
   }
 
   /// kind(value) → "array", "set", "dictionary", or nil for what is no collection by type.
-  private func collectionKind(_ L: OpaquePointer) throws -> CInt {
+  private func collectionKind(_ L: LuaStack) throws -> CInt {
     var name: String?
-    if lua_type(L, 1) == LUA_TTABLE {
-      switch clua_collection_kind(L, 1) {
+    if lua_type(L.pointer, 1) == LUA_TTABLE {
+      switch clua_collection_kind(L.pointer, 1) {
       case CLUA_KIND_ARRAY: name = "array"
       case CLUA_KIND_SET: name = "set"
       case CLUA_KIND_DICTIONARY: name = "dictionary"
@@ -46,14 +46,14 @@ final class CollectionFunctions: ModuleSlice {
       case nil: break
       }
     }
-    if let name { try state.push(text: name, to: L) } else { lua_pushnil(L) }
+    if let name { try state.push(text: name, to: L) } else { lua_pushnil(L.pointer) }
     return 1
   }
 
   /// named_member(text) → the member that a component `&text` names, present or not; or nil.
-  private func namedMember(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
-    try state.check(clua_try_pushnamedmember(L), L)
+  private func namedMember(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
+    try state.check(clua_try_pushnamedmember(L.pointer), L)
     return 1
   }
 }

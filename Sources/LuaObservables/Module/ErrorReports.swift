@@ -27,7 +27,7 @@ final class ErrorReports: ModuleSlice {
 
   /// Takes the error value on top of the stack and reports it. [-1, +0, -]
   func reportError(
-    _ status: CInt, _ L: OpaquePointer, _ kind: LuaReport.Kind, name: String, site: String,
+    _ status: CInt, _ L: LuaStack, _ kind: LuaReport.Kind, name: String, site: String,
     cause: String? = nil
   ) {
     report(state.takeError(status, L), kind, name: name, site: site, cause: cause)
@@ -89,9 +89,9 @@ final class ErrorReports: ModuleSlice {
           try state.push(text: value, to: L)
           try state.setField(key, of: L)
         }
-        lua_pushinteger(L, lua_Integer(report.turn))
+        lua_pushinteger(L.pointer, lua_Integer(report.turn))
         try state.setField("turn", of: L)
-        try state.check(clua_tracedcall(L, 2, 0), L)
+        try state.check(clua_tracedcall(L.pointer, 2, 0), L)
       }
       return true
     } catch {
@@ -114,7 +114,7 @@ final class ErrorReports: ModuleSlice {
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(callback.pin, to: L)
-        let status = clua_tracedcall(L, 0, 0)
+        let status = clua_tracedcall(L.pointer, 0, 0)
         if status != LUA_OK { throw state.takeError(status, L) }
       }
     } catch {
@@ -125,9 +125,9 @@ final class ErrorReports: ModuleSlice {
 
   // MARK: What scripts ask
 
-  private func setHook(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 1)
-    if lua_type(L, 1) == LUA_TNIL {
+  private func setHook(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 1)
+    if lua_type(L.pointer, 1) == LUA_TNIL {
       hook = nil
     } else {
       try arguments.checkFunction(at: 1, of: L, "on_error")
@@ -137,20 +137,20 @@ final class ErrorReports: ModuleSlice {
   }
 
   /// traceback(thread, error) → the traceback of a coroutine that ended with the error.
-  private func traceback(_ L: OpaquePointer) -> CInt {
-    lua_settop(L, 2)
-    guard let thread = lua_tothread(L, 1) else { return 0 }
-    clua_tracethread(L, thread)
+  private func traceback(_ L: LuaStack) -> CInt {
+    lua_settop(L.pointer, 2)
+    guard let thread = lua_tothread(L.pointer, 1) else { return 0 }
+    clua_tracethread(L.pointer, thread)
     var isSwift = false
-    clua_pushtraceback(L, &isSwift)
+    clua_pushtraceback(L.pointer, &isSwift)
     return 1
   }
 
   /// report(error, traceback, kind, name, site): an error in a callback that Lua called itself.
-  private func reportFromScript(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 5)
+  private func reportFromScript(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 5)
     func text(_ index: CInt) -> String {
-      lua_type(L, index) == LUA_TSTRING ? state.text(at: index, of: L) : ""
+      lua_type(L.pointer, index) == LUA_TSTRING ? state.text(at: index, of: L) : ""
     }
     let value = try state.value(at: 1, of: L)
     let error = LuaError(
@@ -162,7 +162,7 @@ final class ErrorReports: ModuleSlice {
   }
 
   /// site() → "file:line" of what is running.
-  private func pushSite(_ L: OpaquePointer) throws -> CInt {
+  private func pushSite(_ L: LuaStack) throws -> CInt {
     try state.push(text: host.sources.text(host.sources.current(L)), to: L)
     return 1
   }

@@ -20,7 +20,7 @@ final class ExitHooks: ModuleSlice {
 
   override func end() { hooks = [] }
 
-  private func add(_ L: OpaquePointer) throws -> CInt {
+  private func add(_ L: LuaStack) throws -> CInt {
     try arguments.checkFunction(at: 1, of: L, "on_exit")
     let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
     hooks.append((hook, host.sources.text(host.sources.current(L))))

@@ -9,7 +9,7 @@ final class ModelFunctions: ModuleSlice {
   }
 
   /// Sets the functions that make models in the table on top of the stack. [-0, +0, -]
-  override func complete(_ L: OpaquePointer) throws(LuaError) {
+  override func complete(_ L: LuaStack) throws(LuaError) {
     let functions: [(String, lua_CFunction)] = [
       ("make_model", clua_model_make), ("model_of", clua_model_of),
       ("model_record", clua_model_record), ("is_declared", clua_model_isdeclared),
@@ -17,7 +17,7 @@ final class ModelFunctions: ModuleSlice {
       ("element_count", clua_elementcount), ("freeze", clua_freeze), ("heal", clua_healtable),
     ]
     for (name, function) in functions {
-      clua_pushlightfunction(L, function)
+      clua_pushlightfunction(L.pointer, function)
       try state.setField(name, of: L)
     }
   }
@@ -26,13 +26,15 @@ final class ModelFunctions: ModuleSlice {
   /// nil.
   ///
   /// Keys that are no text are not misspelt, and nobody means them.
-  private func nearest(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
-    guard lua_type(L, 1) == LUA_TSTRING else { return 0 }
+  private func nearest(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
+    guard lua_type(L.pointer, 1) == LUA_TSTRING else { return 0 }
     var names: [String] = []
-    for position in stride(from: 1, through: lua_Integer(clua_rawlen(L, 2)), by: 1) {
-      if lua_rawgeti(L, 2, position) == LUA_TSTRING { names.append(state.text(at: -1, of: L)) }
-      clua_pop(L, 1)
+    for position in stride(from: 1, through: lua_Integer(clua_rawlen(L.pointer, 2)), by: 1) {
+      if lua_rawgeti(L.pointer, 2, position) == LUA_TSTRING {
+        names.append(state.text(at: -1, of: L))
+      }
+      clua_pop(L.pointer, 1)
     }
     guard let name = nearestName(to: state.text(at: 1, of: L), among: names) else { return 0 }
     try state.push(text: name, to: L)

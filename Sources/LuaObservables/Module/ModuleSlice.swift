@@ -24,10 +24,10 @@ class ModuleSlice {
   var functions: [(String, ModuleFunction)] { [] }
 
   /// Sets what else the prelude is given, in the table on top of the stack. [-0, +0, -]
-  func complete(_ L: OpaquePointer) throws(LuaError) {}
+  func complete(_ L: LuaStack) throws(LuaError) {}
 
   /// The prelude has run, and left what Swift needs of it in the table at `core`. [-0, +0, -]
-  func preludeDidRun(_ core: CInt, _ L: OpaquePointer) throws(LuaError) {}
+  func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {}
 
   /// The host closes.
   func end() {}

@@ -18,7 +18,7 @@ final class ObjectFunctions: ModuleSlice {
         "append",
         { [self] L in
           let array = try array(L, "append")
-          let count = lua_gettop(L)
+          let count = lua_gettop(L.pointer)
           let elements =
             try count < 2
             ? [] : (2...count).map { try host.objects.element(at: $0, of: L, for: array) }
@@ -39,10 +39,10 @@ final class ObjectFunctions: ModuleSlice {
         "remove",
         { [self] L in
           let array = try array(L, "remove")
-          if lua_type(L, 2) == LUA_TNIL || lua_gettop(L) < 2 {
+          if lua_type(L.pointer, 2) == LUA_TNIL || lua_gettop(L.pointer) < 2 {
             if array.valueCount == 0 { return 0 }
-            lua_settop(L, 1)
-            lua_pushinteger(L, lua_Integer(array.valueCount))
+            lua_settop(L.pointer, 1)
+            lua_pushinteger(L.pointer, lua_Integer(array.valueCount))
           }
           let index = try index(at: 2, of: L, array.valueCount, "remove", array)
           try host.objects.push(value: array.dynamicRemove(at: index), to: L)
@@ -55,7 +55,7 @@ final class ObjectFunctions: ModuleSlice {
           let array = try array(L, "remove_value")
           let index = try place(at: 2, of: L, in: array)
           if let index { _ = array.dynamicRemove(at: index) }
-          lua_pushboolean(L, index == nil ? 0 : 1)
+          lua_pushboolean(L.pointer, index == nil ? 0 : 1)
           return 1
         }
       ),
@@ -64,9 +64,9 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let array = try array(L, "index_of")
           if let index = try place(at: 2, of: L, in: array) {
-            lua_pushinteger(L, lua_Integer(index) + 1)
+            lua_pushinteger(L.pointer, lua_Integer(index) + 1)
           } else {
-            lua_pushnil(L)
+            lua_pushnil(L.pointer)
           }
           return 1
         }
@@ -125,7 +125,7 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let set = try set(L, "add")
           let isNew = set.dynamicInsert(try host.objects.element(at: 2, of: L, for: set))
-          lua_pushboolean(L, isNew ? 1 : 0)
+          lua_pushboolean(L.pointer, isNew ? 1 : 0)
           return 1
         }
       ),
@@ -134,7 +134,7 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let set = try set(L, "remove")
           let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
-          lua_pushboolean(L, member.map { set.dynamicRemove($0) } == true ? 1 : 0)
+          lua_pushboolean(L.pointer, member.map { set.dynamicRemove($0) } == true ? 1 : 0)
           return 1
         }
       ),
@@ -143,7 +143,7 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let set = try set(L, "contains")
           let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
-          lua_pushboolean(L, member.map { set.dynamicContains($0) } == true ? 1 : 0)
+          lua_pushboolean(L.pointer, member.map { set.dynamicContains($0) } == true ? 1 : 0)
           return 1
         }
       ),
@@ -167,7 +167,7 @@ final class ObjectFunctions: ModuleSlice {
         "object_for",
         { [self] L in
           let set = try set(L, "object_for")
-          let name = lua_type(L, 2) == LUA_TSTRING ? host.state.text(at: 2, of: L) : ""
+          let name = lua_type(L.pointer, 2) == LUA_TSTRING ? host.state.text(at: 2, of: L) : ""
           try host.objects.push(value: set.dynamicObject(named: name), to: L)
           return 1
         }
@@ -182,13 +182,13 @@ final class ObjectFunctions: ModuleSlice {
 
   // MARK: Arguments
 
-  private func array(_ L: OpaquePointer, _ method: String) throws -> any DynamicArray {
+  private func array(_ L: LuaStack, _ method: String) throws -> any DynamicArray {
     if let array = host.objects.array(at: 1, of: L) { return array }
     throw badArgument(
       1, of: method, "array expected, got \(state.typeName(at: 1, of: L)); call it with ':'")
   }
 
-  private func set(_ L: OpaquePointer, _ method: String) throws -> any DynamicSet {
+  private func set(_ L: LuaStack, _ method: String) throws -> any DynamicSet {
     if let set = host.objects.set(at: 1, of: L) { return set }
     throw badArgument(
       1, of: method, "set expected, got \(state.typeName(at: 1, of: L)); call it with ':'")
@@ -196,10 +196,11 @@ final class ObjectFunctions: ModuleSlice {
 
   /// The index, from 0, that the position at an index of the stack means.
   private func index(
-    at index: CInt, of L: OpaquePointer, _ last: Int, _ method: String, _ array: any DynamicArray
+    at index: CInt, of L: LuaStack, _ last: Int, _ method: String, _ array: any DynamicArray
   ) throws -> Int {
     var isInteger: CInt = 0
-    let position = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &isInteger) : 0
+    let position =
+      lua_type(L.pointer, index) == LUA_TNUMBER ? lua_tointegerx(L.pointer, index, &isInteger) : 0
     if isInteger == 0 {
       throw badArgument(
         Int(index) - 1, of: method, "position expected, got \(state.typeName(at: index, of: L))")
@@ -216,7 +217,7 @@ final class ObjectFunctions: ModuleSlice {
   }
 
   private func place(
-    at index: CInt, of L: OpaquePointer, in array: any DynamicArray
+    at index: CInt, of L: LuaStack, in array: any DynamicArray
   ) throws -> Int? {
     guard let value = try host.objects.elementIfFitting(at: index, of: L, for: array) else {
       return nil
@@ -227,16 +228,16 @@ final class ObjectFunctions: ModuleSlice {
   // MARK: Whole collections
 
   /// arrange(array, order): puts the elements in the order of these positions.
-  private func arrange(_ L: OpaquePointer) throws -> CInt {
+  private func arrange(_ L: LuaStack) throws -> CInt {
     let array = try array(L, "sort")
-    let count = Int(clua_rawlen(L, 2))
+    let count = Int(clua_rawlen(L.pointer, 2))
     guard count == array.valueCount else {
       throw LuaError("the array was changed while it was being sorted")
     }
     let order = (0..<count).map { offset in
-      lua_rawgeti(L, 2, lua_Integer(offset + 1))
-      defer { clua_pop(L, 1) }
-      return Int(lua_tointegerx(L, -1, nil)) - 1
+      lua_rawgeti(L.pointer, 2, lua_Integer(offset + 1))
+      defer { clua_pop(L.pointer, 1) }
+      return Int(lua_tointegerx(L.pointer, -1, nil)) - 1
     }
     // What a comparison may do to the list in the hands of `table.sort` must not end here.
     guard Set(order) == Set(0..<count) else {
@@ -248,12 +249,13 @@ final class ObjectFunctions: ModuleSlice {
 
   /// assign(collection, entries): makes it equal to a plain table, a list where it is no
   /// dictionary.
-  private func assignObject(_ L: OpaquePointer) throws -> CInt {
-    guard let collection = host.objects.collection(at: 1, of: L), lua_type(L, 2) == LUA_TTABLE
+  private func assignObject(_ L: LuaStack) throws -> CInt {
+    guard let collection = host.objects.collection(at: 1, of: L),
+      lua_type(L.pointer, 2) == LUA_TTABLE
     else {
       throw badArgument(1, of: "assign", "collection expected, got \(state.typeName(at: 1, of: L))")
     }
-    lua_settop(L, 2)
+    lua_settop(L.pointer, 2)
     if case .dictionary(let dictionary) = collection {
       var entries: [(key: Any, value: Any)] = []
       try state.forEachEntry(at: 2, of: L) {
@@ -267,11 +269,11 @@ final class ObjectFunctions: ModuleSlice {
       return 0
     }
     var elements: [Any] = []
-    for position in 0..<clua_rawlen(L, 2) {
-      lua_pushinteger(L, lua_Integer(position + 1))
-      clua_rawget(L, 2)
+    for position in 0..<clua_rawlen(L.pointer, 2) {
+      lua_pushinteger(L.pointer, lua_Integer(position + 1))
+      clua_rawget(L.pointer, 2)
       elements.append(try host.objects.element(at: 3, of: L, for: collection.base))
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
     }
     if case .array(let array) = collection { array.dynamicSet(elements) }
     if case .set(let set) = collection { set.dynamicAssign(elements) }
@@ -279,8 +281,8 @@ final class ObjectFunctions: ModuleSlice {
   }
 
   /// set_object_methods(array methods, set methods): those of the prelude; ours are added.
-  private func setObjectMethods(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func setObjectMethods(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {
       for (name, function) in methods {
         try calls.push(function, to: L)

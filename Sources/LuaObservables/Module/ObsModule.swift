@@ -55,52 +55,53 @@ final class ObsModule {
   }
 
   /// Takes these libraries from scripts; the prelude keeps them.
-  func withdraw(_ libraries: LuaLibraries, _ L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_withdrawlibs(L, libraries.rawValue, &preludeGlobals), L)
+  func withdraw(_ libraries: LuaLibraries, _ L: LuaStack) throws(LuaError) {
+    try state.check(clua_try_withdrawlibs(L.pointer, libraries.rawValue, &preludeGlobals), L)
   }
 
   /// Offers the module: `require "obs"` runs the prelude, once.
-  func install(_ L: OpaquePointer) throws(LuaError) {
+  func install(_ L: LuaStack) throws(LuaError) {
     try calls.push(load, to: L)
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height - 1) }
-    guard lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE else {
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height - 1) }
+    guard lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE
+    else {
       return
     }
     try state.pushField("package", of: L)
-    guard lua_type(L, -1) == LUA_TTABLE else {
-      clua_pop(L, 1)
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else {
+      clua_pop(L.pointer, 1)
       try calls.push(require, to: L)
       return try state.setField("require", of: L)
     }
     try state.pushField("preload", of: L)
-    guard lua_type(L, -1) == LUA_TTABLE else { return }
-    lua_pushvalue(L, height)
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
+    lua_pushvalue(L.pointer, height)
     try state.setField("obs", of: L)
   }
 
   /// `require` where there is no library `package`: the module, and what is open.
-  private func require(_ L: OpaquePointer) throws -> CInt {
-    guard lua_type(L, 1) == LUA_TSTRING else {
+  private func require(_ L: LuaStack) throws -> CInt {
+    guard lua_type(L.pointer, 1) == LUA_TSTRING else {
       throw badArgument(1, of: "require", "string expected, got \(state.typeName(at: 1, of: L))")
     }
     let name = state.text(at: 1, of: L)
     if name == "obs" { return try load(L) }
     try state.pushField("_LOADED", at: CLUA_REGISTRYINDEX, of: L)
-    lua_pushvalue(L, 1)
-    if lua_type(L, -2) == LUA_TTABLE, clua_rawget(L, -2) != LUA_TNIL { return 1 }
+    lua_pushvalue(L.pointer, 1)
+    if lua_type(L.pointer, -2) == LUA_TTABLE, clua_rawget(L.pointer, -2) != LUA_TNIL { return 1 }
     throw LuaError("module '\(name)' not found: this host has no library 'package', only 'obs'")
   }
 
   /// Pushes the module, made on the first call. [-0, +1, -]
-  func load(_ L: OpaquePointer) throws(LuaError) -> CInt {
+  func load(_ L: LuaStack) throws(LuaError) -> CInt {
     if let table {
       try state.push(table.pin, to: L)
       return 1
     }
     try pushCore(to: L)
-    let core = lua_gettop(L)
-    lua_pushnil(L)
+    let core = lua_gettop(L.pointer)
+    lua_pushnil(L.pointer)
     // Each part of the prelude is given the module as the one before it left it.
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
@@ -109,18 +110,18 @@ final class ObsModule {
     ] {
       let status = part.withUnsafeBytes { text in
         clua_try_load(
-          L, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+          L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
       }
       try state.check(status, L)
       if preludeGlobals != 0 {
-        lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(preludeGlobals))
-        lua_setupvalue(L, -2, 1)
+        lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(preludeGlobals))
+        lua_setupvalue(L.pointer, -2, 1)
       }
-      lua_pushvalue(L, core)
-      lua_pushvalue(L, core + 1)
-      try state.check(clua_tracedcall(L, 2, 1), L)
-      lua_copy(L, -1, core + 1)
-      clua_pop(L, 1)
+      lua_pushvalue(L.pointer, core)
+      lua_pushvalue(L.pointer, core + 1)
+      try state.check(clua_tracedcall(L.pointer, 2, 1), L)
+      lua_copy(L.pointer, -1, core + 1)
+      clua_pop(L.pointer, 1)
     }
     for slice in slices { try slice.preludeDidRun(core, L) }
     table = LuaTable(pin: try state.pin(at: core + 1, of: L))
@@ -129,13 +130,13 @@ final class ObsModule {
   }
 
   /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]
-  private func pushCore(to L: OpaquePointer) throws(LuaError) {
+  private func pushCore(to L: LuaStack) throws(LuaError) {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [
       ("call_plainly", clua_callplainly), ("outer", clua_outer), ("same", clua_aresame),
     ]
     for (name, function) in callers {
-      lua_pushcclosure(L, function, 0)
+      lua_pushcclosure(L.pointer, function, 0)
       try state.setField(name, of: L)
     }
     for slice in slices {

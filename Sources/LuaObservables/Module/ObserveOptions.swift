@@ -17,17 +17,17 @@ struct ObserveOptions {
 
   private var manner = RegisteringFunctions.Manner.observe
 
-  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost, _ manner: RegisteringFunctions.Manner)
+  init(at index: CInt, of L: LuaStack, _ host: LuaHost, _ manner: RegisteringFunctions.Manner)
     throws
   {
     self.manner = manner
-    guard lua_type(L, index) == LUA_TTABLE else {
+    guard lua_type(L.pointer, index) == LUA_TTABLE else {
       throw badArgument(
         manner.options, of: manner.function,
         "table of options expected, got \(host.state.typeName(at: index, of: L))")
     }
     try host.state.forEachEntry(at: index, of: L) {
-      guard lua_type(L, -2) == LUA_TSTRING else {
+      guard lua_type(L.pointer, -2) == LUA_TSTRING else {
         throw badArgument(
           manner.options, of: manner.function,
           "options have names, not a \(host.state.typeName(at: -2, of: L)) as key")
@@ -36,9 +36,9 @@ struct ObserveOptions {
     }
   }
 
-  private mutating func take(_ name: String, _ L: OpaquePointer, _ host: LuaHost) throws {
-    let type = lua_type(L, -1)
-    let isTrue = lua_toboolean(L, -1) != 0
+  private mutating func take(_ name: String, _ L: LuaStack, _ host: LuaHost) throws {
+    let type = lua_type(L.pointer, -1)
+    let isTrue = lua_toboolean(L.pointer, -1) != 0
     switch name {
     case "observer":
       guard type == LUA_TTABLE || type == LUA_TUSERDATA else {
@@ -67,7 +67,7 @@ struct ObserveOptions {
   }
 
   private func wrongType(
-    _ name: String, _ expected: String, _ L: OpaquePointer, _ host: LuaHost
+    _ name: String, _ expected: String, _ L: LuaStack, _ host: LuaHost
   ) -> LuaError {
     badArgument(
       manner.options, of: manner.function,

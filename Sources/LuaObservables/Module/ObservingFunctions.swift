@@ -18,12 +18,13 @@ final class ObservingFunctions: ModuleSlice {
   }
 
   /// Sets `flush`, which is called as directly as can be. [-0, +0, -]
-  override func complete(_ L: OpaquePointer) throws(LuaError) {
+  override func complete(_ L: LuaStack) throws(LuaError) {
     let status = clua_try_pushfunction(
-      L,
+      L.pointer,
       { L, context in
         Unmanaged<ObservingFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
-          slice.calls.call(L!) { () throws in try slice.flush(L!) }
+          let L = LuaStack(L!)
+          return slice.calls.call(L) { () throws in try slice.flush(L) }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), { _ in })
     try state.check(status, L)
@@ -31,8 +32,8 @@ final class ObservingFunctions: ModuleSlice {
   }
 
   /// stop(observed, filter) → how many (watcher, path) pairs were ended.
-  private func stop(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 2)
+  private func stop(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 2)
     var count = 0
     if let root = try arguments.existingNode(at: 1, of: L, "stop") {
       let filter = try StopFilter(at: 2, of: L, host)
@@ -42,11 +43,11 @@ final class ObservingFunctions: ModuleSlice {
     } else {
       _ = try StopFilter(at: 2, of: L, host)
     }
-    lua_pushinteger(L, lua_Integer(count))
+    lua_pushinteger(L.pointer, lua_Integer(count))
     return 1
   }
 
-  private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: OpaquePointer) -> Int {
+  private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: LuaStack) -> Int {
     var count = 0
     // A watcher that is stopped may take its neighbours with it only through its own callback's
     // end, which calls nobody here: the list is safe to walk.
@@ -56,14 +57,14 @@ final class ObservingFunctions: ModuleSlice {
       guard host.receiver.isScript(watcher) else { continue }
       if filter.hasObserver {
         host.receiver.pushObserver(of: watcher, to: L)
-        let isSame = lua_rawequal(L, -1, filter.observer) != 0
-        clua_pop(L, 1)
+        let isSame = lua_rawequal(L.pointer, -1, filter.observer) != 0
+        clua_pop(L.pointer, 1)
         if !isSame { continue }
       }
       if filter.hasCallback {
         observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
-        let isSame = lua_rawequal(L, -1, filter.callback) != 0
-        clua_pop(L, 1)
+        let isSame = lua_rawequal(L.pointer, -1, filter.callback) != 0
+        clua_pop(L.pointer, 1)
         if !isSame { continue }
       }
       host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
@@ -85,22 +86,22 @@ final class ObservingFunctions: ModuleSlice {
   // MARK: Paths
 
   /// path(...) → exact path.
-  private func makePath(_ L: OpaquePointer) throws -> CInt {
-    if lua_gettop(L) == 0 {
+  private func makePath(_ L: LuaStack) throws -> CInt {
+    if lua_gettop(L.pointer) == 0 {
       throw badArgument(1, of: "path", "at least one key expected, got no value")
     }
-    guard lua_checkstack(L, 10) != 0 else { throw LuaError("too many keys in a path") }
+    guard lua_checkstack(L.pointer, 10) != 0 else { throw LuaError("too many keys in a path") }
     try push(try host.paths.exactPath(from: 1, of: L), to: L)
     return 1
   }
 
   /// Pushes a path as scripts hold it. [-0, +1, -]
-  func push(_ path: Path, to L: OpaquePointer) throws(LuaError) {
+  func push(_ path: Path, to L: LuaStack) throws(LuaError) {
     // What is made while the state closes is not finalized any more.
     guard !host.isClosed else { throw .closed }
     let path = Unmanaged.passRetained(path)
     let status = clua_try_pushhandle(
-      L, CLUA_HANDLE_PATH,
+      L.pointer, CLUA_HANDLE_PATH,
       clua_handle(
         object: path.toOpaque(), release: { Unmanaged<Path>.fromOpaque($0!).release() }, index: 0,
         id: 0))
@@ -111,9 +112,10 @@ final class ObservingFunctions: ModuleSlice {
   }
 
   /// path_parts(path, function name, argument number) → list of keys, list of kinds, text.
-  private func pathParts(_ L: OpaquePointer) throws -> CInt {
-    let argument = lua_type(L, 3) == LUA_TNUMBER ? Int(lua_tointegerx(L, 3, nil)) : 2
-    let function = lua_type(L, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
+  private func pathParts(_ L: LuaStack) throws -> CInt {
+    let argument =
+      lua_type(L.pointer, 3) == LUA_TNUMBER ? Int(lua_tointegerx(L.pointer, 3, nil)) : 2
+    let function = lua_type(L.pointer, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
     let path = try arguments.path(at: 1, of: L, function, argument: argument)
     do {
       try path.checkOperators()
@@ -121,11 +123,11 @@ final class ObservingFunctions: ModuleSlice {
       throw badArgument(argument, of: function, error.description)
     }
     try state.pushTable(elements: path.components.count, to: L)
-    let keys = lua_gettop(L)
+    let keys = lua_gettop(L.pointer)
     try state.pushTable(elements: path.components.count, to: L)
     for (step, component) in path.components.enumerated() {
       try host.paths.pushKey(step, of: path, to: L)
-      lua_rawseti(L, keys, lua_Integer(step + 1))
+      lua_rawseti(L.pointer, keys, lua_Integer(step + 1))
       let kind =
         switch component.kind {
         case .name: component.isExactName ? "key" : "name"
@@ -135,7 +137,7 @@ final class ObservingFunctions: ModuleSlice {
         case .operation: "operation"
         }
       try state.push(text: kind, to: L)
-      lua_rawseti(L, keys + 1, lua_Integer(step + 1))
+      lua_rawseti(L.pointer, keys + 1, lua_Integer(step + 1))
     }
     try state.push(text: path.description, to: L)
     return 3
@@ -145,29 +147,29 @@ final class ObservingFunctions: ModuleSlice {
 
   /// trigger(observed, key, previous): like one assignment from `previous` to the current value;
   /// without one a change all the same.
-  private func trigger(_ L: OpaquePointer) throws -> CInt {
-    let isCompared = lua_gettop(L) >= 3
-    lua_settop(L, 3)
-    let isNaN = lua_type(L, 2) == LUA_TNUMBER && lua_tonumberx(L, 2, nil).isNaN
-    if lua_type(L, 2) == LUA_TNIL || isNaN {
+  private func trigger(_ L: LuaStack) throws -> CInt {
+    let isCompared = lua_gettop(L.pointer) >= 3
+    lua_settop(L.pointer, 3)
+    let isNaN = lua_type(L.pointer, 2) == LUA_TNUMBER && lua_tonumberx(L.pointer, 2, nil).isNaN
+    if lua_type(L.pointer, 2) == LUA_TNIL || isNaN {
       throw badArgument(2, of: "trigger", "a key expected, got \(isNaN ? "NaN" : "nil")")
     }
     guard let root = try arguments.existingNode(at: 1, of: L, "trigger") else { return 0 }
     if !observed.isTable(root) { return try triggerModel(root, L) }
     let table = TableKind.table(root)
-    try state.check(clua_try_heal(L, 1), L)
-    lua_pushvalue(L, 2)
-    clua_inheritedget(L, 1)
+    try state.check(clua_try_heal(L.pointer, 1), L)
+    lua_pushvalue(L.pointer, 2)
+    clua_inheritedget(L.pointer, 1)
     var write = clua_write()
     write.node = table
-    write.slot = clua_node_slot(L, table, 2)
+    write.slot = clua_node_slot(L.pointer, table, 2)
     write.every = root.pointee.every.map {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
-    (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L))
+    (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L.pointer))
     (write.told, write.uncompared) = (true, !isCompared)
-    write.same = isCompared && clua_same(L, 3, write.new_)
-    write.is = lua_type(L, write.new_) != LUA_TNIL
+    write.same = isCompared && clua_same(L.pointer, 3, write.new_)
+    write.is = lua_type(L.pointer, write.new_) != LUA_TNIL
     write.was = write.is
     write.length = clua_node_length(table)
     if !write.same, let slot = write.slot {
@@ -181,7 +183,7 @@ final class ObservingFunctions: ModuleSlice {
     return 0
   }
 
-  private func triggerModel(_ root: NodeRef, _ L: OpaquePointer) throws -> CInt {
+  private func triggerModel(_ root: NodeRef, _ L: LuaStack) throws -> CInt {
     guard let model = root.model as? any ObservableModel else {
       throw badArgument(1, of: "trigger", "a collection of the host program tells its own changes")
     }
@@ -190,19 +192,19 @@ final class ObservingFunctions: ModuleSlice {
     return 0
   }
 
-  private func flush(_ L: OpaquePointer) throws -> CInt {
+  private func flush(_ L: LuaStack) throws -> CInt {
     if host.receiver.isInHook {
       throw LuaError("obs.flush was called inside a hook or a comparison")
     }
     if let place = engine.occupation {
       throw LuaError("obs.flush was called inside \(place)")
     }
-    lua_pushinteger(L, lua_Integer(engine.flush()))
+    lua_pushinteger(L.pointer, lua_Integer(engine.flush()))
     host.recorder?.drain()
     return 1
   }
 
-  private func endBatch(_ L: OpaquePointer) -> CInt {
+  private func endBatch(_ L: LuaStack) -> CInt {
     engine.endBatch()
     host.recorder?.drain()
     return 0

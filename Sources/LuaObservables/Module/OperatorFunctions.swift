@@ -15,22 +15,22 @@ final class OperatorFunctions: ModuleSlice {
   /// operator cannot take, what it is, and what was expected.
   ///
   /// `many` stands in the list for what is not one value.
-  private func fold(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 4)
+  private func fold(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 4)
     guard let operation = Operation(rawValue: state.text(at: 1, of: L)) else {
       throw LuaError("there is no operator '@\(state.text(at: 1, of: L))'")
     }
-    let count = lua_tointegerx(L, 3, nil)
+    let count = lua_tointegerx(L.pointer, 3, nil)
     var aggregate = Aggregate(operation)
     func operand(_ position: lua_Integer) -> Operand {
-      lua_rawgeti(L, 2, position)
-      defer { clua_pop(L, 1) }
-      return lua_rawequal(L, -1, 4) != 0
+      lua_rawgeti(L.pointer, 2, position)
+      defer { clua_pop(L.pointer, 1) }
+      return lua_rawequal(L.pointer, -1, 4) != 0
         ? .opaque(type: "list of values") : state.operand(at: -1, of: L)
     }
     for position in stride(from: 1, through: count, by: 1) { aggregate.add(operand(position)) }
     guard case .failure = aggregate.value else {
-      lua_pushboolean(L, 1)
+      lua_pushboolean(L.pointer, 1)
       return try push(aggregate.value, to: L) ? 2 : 1
     }
     // Again, one by one: up to the first that does not go with those before it.
@@ -42,11 +42,11 @@ final class OperatorFunctions: ModuleSlice {
       aggregate.add(odd)
       if case .failure = aggregate.value { break }
     }
-    lua_rawgeti(L, 2, position)
+    lua_rawgeti(L.pointer, 2, position)
     let text =
       if case .object = odd { "a \(state.typeName(at: -1, of: L))" } else { odd.description }
-    lua_pushboolean(L, 0)
-    lua_pushinteger(L, position)
+    lua_pushboolean(L.pointer, 0)
+    lua_pushinteger(L.pointer, position)
     try state.push(text: text, to: L)
     try state.push(text: operation.expectation, to: L)
     return 4
@@ -56,15 +56,15 @@ final class OperatorFunctions: ModuleSlice {
   /// path there, and its value is one.
   ///
   /// A tracked getter reads the elements in any case: it depends on them (Z10).
-  private func kept(_ L: OpaquePointer) throws -> CInt {
-    lua_settop(L, 3)
+  private func kept(_ L: LuaStack) throws -> CInt {
+    lua_settop(L.pointer, 3)
     let path = try arguments.path(at: 2, of: L, "get", argument: 2)
-    let step = Int(lua_tointegerx(L, 3, nil)) - 1
-    lua_pushboolean(L, 1)
+    let step = Int(lua_tointegerx(L.pointer, 3, nil)) - 1
+    lua_pushboolean(L.pointer, 1)
     guard !engine.isTracking, let node = try arguments.existingNode(at: 1, of: L, "get"),
       let value = engine.keptValue(of: path.components[step...], on: node), try push(value, to: L)
     else {
-      lua_pushboolean(L, 0)
+      lua_pushboolean(L.pointer, 0)
       return 1
     }
     return 2
@@ -73,7 +73,7 @@ final class OperatorFunctions: ModuleSlice {
   /// Pushes the value of an operator; false and nothing where it has none that can be kept.
   ///
   /// [-0, +(0|1), -]
-  private func push(_ value: Aggregate.Value, to L: OpaquePointer) throws(LuaError) -> Bool {
+  private func push(_ value: Aggregate.Value, to L: LuaStack) throws(LuaError) -> Bool {
     switch value {
     case .value, .list, .failure: return false
     default: try state.push(LuaValue(Operand(value)), to: L)

@@ -7,7 +7,7 @@ final class RegisteringFunctions: ModuleSlice {
   /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
   private var lastSpareKey: Int64 = 1 << 50
 
-  override func complete(_ L: OpaquePointer) throws(LuaError) {
+  override func complete(_ L: LuaStack) throws(LuaError) {
     try pushObserve(to: L)
     try state.setField("observe", of: L)
     try pushRegister(to: L)
@@ -16,12 +16,15 @@ final class RegisteringFunctions: ModuleSlice {
 
   /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
   /// [-0, +1, -]
-  private func pushObserve(to L: OpaquePointer) throws(LuaError) {
+  private func pushObserve(to L: LuaStack) throws(LuaError) {
     let status = clua_try_pushobserve(
-      L,
+      L.pointer,
       { L, context, made in
         Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
-          slice.calls.call(L!) { () throws in try slice.register(L!, made!.pointee, .observe) }
+          let L = LuaStack(L!)
+          return slice.calls.call(L) { () throws in
+            try slice.register(L, made!.pointee, .observe)
+          }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
     try state.check(status, L)
@@ -29,13 +32,14 @@ final class RegisteringFunctions: ModuleSlice {
 
   /// Pushes the function `register(observed, manner, callback, options)`, where `manner` is a table
   /// of the prelude that says how to observe. [-0, +1, -]
-  private func pushRegister(to L: OpaquePointer) throws(LuaError) {
+  private func pushRegister(to L: LuaStack) throws(LuaError) {
     let status = clua_try_pushobserve(
-      L,
+      L.pointer,
       { L, context, made in
         Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
-          slice.calls.call(L!) { () throws in
-            try slice.register(L!, made!.pointee, slice.manner(at: 2, of: L!))
+          let L = LuaStack(L!)
+          return slice.calls.call(L) { () throws in
+            try slice.register(L, made!.pointee, slice.manner(at: 2, of: L))
           }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
@@ -63,13 +67,13 @@ final class RegisteringFunctions: ModuleSlice {
   }
 
   /// A list of paths with a `driver`, or a table without paths for edits.
-  private func manner(at index: CInt, of L: OpaquePointer) -> Manner {
-    clua_rawlen(L, index) == 0 ? .edits : .keys
+  private func manner(at index: CInt, of L: LuaStack) -> Manner {
+    clua_rawlen(L.pointer, index) == 0 ? .edits : .keys
   }
 
   /// Arguments as those of `observe` → watcher; the handle is on top of the stack.
   private func register(
-    _ L: OpaquePointer, _ made: clua_registration, _ manner: Manner
+    _ L: LuaStack, _ made: clua_registration, _ manner: Manner
   ) throws -> CInt {
     let (host, tables): (LuaHost, TableKind) = (host, host.tables)
     // A finalizer may call this while the state closes.
@@ -80,20 +84,21 @@ final class RegisteringFunctions: ModuleSlice {
     } else {
       root = try arguments.observed(at: 1, of: L, manner.function)
       try arguments.checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
-      lua_pushvalue(L, 3)
+      lua_pushvalue(L.pointer, 3)
       try observed.keep(made.key, of: root, L)
     }
     // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
     engine.settleWhenIdle(root)
     let options =
-      lua_type(L, 4) == LUA_TNIL ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
+      lua_type(L.pointer, 4) == LUA_TNIL
+      ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
     let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
       // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
       key = lastSpareKey
-      lua_pushvalue(L, 3)
+      lua_pushvalue(L.pointer, 3)
       try observed.keep(key, of: root, L)
       observed.forget(made.key, of: root, L)
     }
@@ -134,7 +139,7 @@ final class RegisteringFunctions: ModuleSlice {
   }
 
   private func addPaths(
-    to watcher: WatcherRef, _ root: NodeRef, _ manner: Manner, _ L: OpaquePointer
+    to watcher: WatcherRef, _ root: NodeRef, _ manner: Manner, _ L: LuaStack
   ) throws {
     if manner.isEditing {
       watcher.script.pointee.hasEdits = true
@@ -145,7 +150,7 @@ final class RegisteringFunctions: ModuleSlice {
       watcher.script.pointee.hasDriver = true
       try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
-    if lua_type(L, 2) == LUA_TSTRING {
+    if lua_type(L.pointer, 2) == LUA_TSTRING {
       return try engine.add(
         arguments.path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
     }
@@ -161,12 +166,12 @@ final class RegisteringFunctions: ModuleSlice {
   }
 
   private func keepOptions(
-    _ options: ObserveOptions, of watcher: WatcherRef, _ root: NodeRef, _ L: OpaquePointer
+    _ options: ObserveOptions, of watcher: WatcherRef, _ root: NodeRef, _ L: LuaStack
   ) throws {
     for (name, part) in [("equals", ScriptWatcher.Part.equals), ("on_end", .end), ("name", .name)] {
       try state.pushField(name, at: 4, of: L)
-      if lua_type(L, -1) == LUA_TNIL {
-        clua_pop(L, 1)
+      if lua_type(L.pointer, -1) == LUA_TNIL {
+        clua_pop(L.pointer, 1)
         continue
       }
       switch part {
@@ -178,7 +183,7 @@ final class RegisteringFunctions: ModuleSlice {
     }
     guard options.hasObserver else { return }
     try state.pushField("observer", at: 4, of: L)
-    if lua_rawequal(L, -1, 1) == 0, let name = clua_capturename(L, 3, -1) {
+    if lua_rawequal(L.pointer, -1, 1) == 0, let name = clua_capturename(L.pointer, 3, -1) {
       let site = host.sources.text(watcher.script.pointee.site)
       writeError(
         """
@@ -187,9 +192,9 @@ final class RegisteringFunctions: ModuleSlice {
         use the observer that the callback is given instead\n
         """)
     }
-    lua_pushvalue(L, -1)
+    lua_pushvalue(L.pointer, -1)
     try host.paths.keepObserver(watcher.pointee.index, L)
     host.objects.share(L)
-    clua_pop(L, 1)
+    clua_pop(L.pointer, 1)
   }
 }

@@ -11,40 +11,41 @@ struct StopFilter {
   var observer: CInt = 0
   var callback: CInt = 0
 
-  init(at index: CInt, of L: OpaquePointer, _ host: LuaHost) throws {
-    guard lua_type(L, index) != LUA_TNIL else { return }
-    guard lua_type(L, index) == LUA_TTABLE, clua_rawlen(L, index) == 0 else {
+  init(at index: CInt, of L: LuaStack, _ host: LuaHost) throws {
+    guard lua_type(L.pointer, index) != LUA_TNIL else { return }
+    guard lua_type(L.pointer, index) == LUA_TTABLE, clua_rawlen(L.pointer, index) == 0 else {
       try host.arguments.forEachPath(at: index, of: L, "stop", argument: 2) { paths.append($0) }
       return
     }
-    lua_settop(L, 4)
+    lua_settop(L.pointer, 4)
     (observer, callback) = (3, 4)
     try host.state.forEachEntry(at: index, of: L) {
-      try take(lua_type(L, -2) == LUA_TSTRING ? host.state.text(at: -2, of: L) : "?", L, host)
+      try take(
+        lua_type(L.pointer, -2) == LUA_TSTRING ? host.state.text(at: -2, of: L) : "?", L, host)
     }
   }
 
   /// The value of a filter is on top of the stack.
-  private mutating func take(_ name: String, _ L: OpaquePointer, _ host: LuaHost) throws {
+  private mutating func take(_ name: String, _ L: LuaStack, _ host: LuaHost) throws {
     switch name {
     case "path":
       try host.arguments.forEachPath(at: -1, of: L, "stop", argument: 2) { paths.append($0) }
     case "observer":
-      guard lua_type(L, -1) == LUA_TTABLE || lua_type(L, -1) == LUA_TUSERDATA else {
+      guard lua_type(L.pointer, -1) == LUA_TTABLE || lua_type(L.pointer, -1) == LUA_TUSERDATA else {
         throw badArgument(
           2, of: "stop",
           "filter 'observer' takes a table, not a \(host.state.typeName(at: -1, of: L))")
       }
       hasObserver = true
-      lua_copy(L, -1, observer)
+      lua_copy(L.pointer, -1, observer)
     case "callback":
-      guard lua_type(L, -1) == LUA_TFUNCTION || host.arguments.isCallable(-1, L) else {
+      guard lua_type(L.pointer, -1) == LUA_TFUNCTION || host.arguments.isCallable(-1, L) else {
         throw badArgument(
           2, of: "stop",
           "filter 'callback' takes a function, not a \(host.state.typeName(at: -1, of: L))")
       }
       hasCallback = true
-      lua_copy(L, -1, callback)
+      lua_copy(L.pointer, -1, callback)
     default:
       let nearest = nearestName(to: name, among: ["path", "observer", "callback"])
       throw badArgument(

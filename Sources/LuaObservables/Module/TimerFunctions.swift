@@ -18,7 +18,7 @@ final class TimerFunctions: ModuleSlice {
       (
         "now",
         { [self] L in
-          lua_pushnumber(L, host.loop.now); return 1
+          lua_pushnumber(L.pointer, host.loop.now); return 1
         }
       ),
       (
@@ -38,12 +38,12 @@ final class TimerFunctions: ModuleSlice {
   }
 
   /// after(seconds, callback), every(seconds, callback) → timer.
-  private func makeTimer(_ function: String, repeats: Bool, _ L: OpaquePointer) throws -> CInt {
+  private func makeTimer(_ function: String, repeats: Bool, _ L: LuaStack) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
-    lua_settop(L, 2)
+    lua_settop(L.pointer, 2)
     var isNumber: CInt = 0
-    let seconds = lua_tonumberx(L, 1, &isNumber)
-    guard isNumber != 0, lua_type(L, 1) == LUA_TNUMBER else {
+    let seconds = lua_tonumberx(L.pointer, 1, &isNumber)
+    guard isNumber != 0, lua_type(L.pointer, 1) == LUA_TNUMBER else {
       throw badArgument(
         1, of: function, "number of seconds expected, got \(state.typeName(at: 1, of: L))")
     }
@@ -67,14 +67,14 @@ final class TimerFunctions: ModuleSlice {
     timers[id] = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
     try state.check(
       clua_try_pushhandle(
-        L, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
+        L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
     try host.module.scopes.add(L)
     return 1
   }
 
   /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is
   /// open.
-  private func nextTurn(_ L: OpaquePointer, isScoped: Bool) throws -> CInt {
+  private func nextTurn(_ L: LuaStack, isScoped: Bool) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
     try arguments.checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
@@ -90,13 +90,13 @@ final class TimerFunctions: ModuleSlice {
     }
     try state.check(
       clua_try_pushhandle(
-        L, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
+        L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
     if isScoped { try host.module.scopes.add(L) }
     return 1
   }
 
-  private func timer(_ L: OpaquePointer, _ function: String) throws -> LoopTimer? {
-    guard let handle = clua_tohandle(L, 1, CLUA_HANDLE_TIMER) else {
+  private func timer(_ L: LuaStack, _ function: String) throws -> LoopTimer? {
+    guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_TIMER) else {
       throw badArgument(1, of: function, "timer expected, got \(state.typeName(at: 1, of: L))")
     }
     if function == "stop" { waitingTurns.remove(handle.pointee.index) }
@@ -104,23 +104,25 @@ final class TimerFunctions: ModuleSlice {
     return timers[handle.pointee.index]
   }
 
-  private func reference(_ L: OpaquePointer, _ keeps: Bool) throws -> CInt {
+  private func reference(_ L: LuaStack, _ keeps: Bool) throws -> CInt {
     try timer(L, keeps ? "ref" : "unref")?.keepsLoopRunning = keeps
-    lua_settop(L, 1)
+    lua_settop(L.pointer, 1)
     return 1
   }
 
   /// timer.active, and the methods.
-  func index(_ L: OpaquePointer) throws -> CInt {
-    guard let handle = clua_tohandle(L, 1, CLUA_HANDLE_TIMER), lua_type(L, 2) == LUA_TSTRING else {
-      lua_pushnil(L)
+  func index(_ L: LuaStack) throws -> CInt {
+    guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_TIMER),
+      lua_type(L.pointer, 2) == LUA_TSTRING
+    else {
+      lua_pushnil(L.pointer)
       return 1
     }
     let key = state.text(at: 2, of: L)
     if key == "active" {
-      lua_pushboolean(L, isWaiting(handle.pointee.index) ? 1 : 0)
+      lua_pushboolean(L.pointer, isWaiting(handle.pointee.index) ? 1 : 0)
     } else {
-      lua_pushnil(L)
+      lua_pushnil(L.pointer)
     }
     return 1
   }

@@ -5,7 +5,7 @@ internal import Observables
 /// Handles, and the methods of watchers.
 final class WatcherFunctions: ModuleSlice {
   /// The metatables of what scripts hold.
-  func installHandles(_ L: OpaquePointer) throws(LuaError) {
+  func installHandles(_ L: LuaStack) throws(LuaError) {
     let objects: HostObjects = host.objects
     try installHandle(
       CLUA_HANDLE_OBJECT, nil, L,
@@ -19,7 +19,7 @@ final class WatcherFunctions: ModuleSlice {
   }
 
   private func installHandle(
-    _ kind: clua_handle_kind, _ name: String?, _ L: OpaquePointer,
+    _ kind: clua_handle_kind, _ name: String?, _ L: LuaStack,
     _ metamethods: [(String, ModuleFunction)]
   ) throws(LuaError) {
     try state.pushTable(fields: 6, to: L)
@@ -27,7 +27,7 @@ final class WatcherFunctions: ModuleSlice {
       try calls.push(function, to: L)
       if kind == CLUA_HANDLE_OBJECT, event == "__index" || event == "__newindex" {
         let writes = event == "__newindex"
-        try state.check(clua_try_accelerate(L, writes, HostObjects.release), L)
+        try state.check(clua_try_accelerate(L.pointer, writes, HostObjects.release), L)
       }
       try state.setField(event, of: L)
     }
@@ -35,12 +35,12 @@ final class WatcherFunctions: ModuleSlice {
       try state.push(text: name, to: L)
       try state.setField("__name", of: L)
     }
-    lua_pushboolean(L, 0)
+    lua_pushboolean(L.pointer, 0)
     try state.setField("__metatable", of: L)
-    try state.check(clua_try_sethandlekind(L, kind), L)
+    try state.check(clua_try_sethandlekind(L.pointer, kind), L)
   }
 
-  private func describeObject(_ L: OpaquePointer) throws -> CInt {
+  private func describeObject(_ L: LuaStack) throws -> CInt {
     guard let object = host.objects.object(at: 1, of: L) else {
       throw badArgument(1, of: "tostring", "a host object expected")
     }
@@ -48,12 +48,12 @@ final class WatcherFunctions: ModuleSlice {
     return 1
   }
 
-  private func describePath(_ L: OpaquePointer) throws -> CInt {
+  private func describePath(_ L: LuaStack) throws -> CInt {
     try state.push(text: arguments.path(at: 1, of: L, "tostring", argument: 1).description, to: L)
     return 1
   }
 
-  private func describeWatcher(_ L: OpaquePointer) throws -> CInt {
+  private func describeWatcher(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "tostring")
     let name = try name(of: watcher, handle, L)
     try state.push(text: "obs.Watcher: \(name)" + (watcher == nil ? " (ended)" : ""), to: L)
@@ -66,7 +66,7 @@ final class WatcherFunctions: ModuleSlice {
   ///
   /// It holds nothing but what tells whether the watcher is still active, and the name.
   func fill(
-    _ handle: UnsafeMutablePointer<clua_handle>, with watcher: WatcherRef, _ L: OpaquePointer
+    _ handle: UnsafeMutablePointer<clua_handle>, with watcher: WatcherRef, _ L: LuaStack
   ) {
     let site = watcher.script.pointee.site
     // The place of registration, for a name after the end: two numbers in place of an object.
@@ -76,15 +76,15 @@ final class WatcherFunctions: ModuleSlice {
     handle.pointee.id = watcher.pointee.id
     if watcher.script.pointee.hasName, let root = watcher.pointee.root {
       observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
-      lua_setiuservalue(L, -2, 1)
+      lua_setiuservalue(L.pointer, -2, 1)
     }
   }
 
   /// The watcher that the handle at `index` stands for, nil when it has ended.
   func watcher(
-    at index: CInt, of L: OpaquePointer, _ function: String
+    at index: CInt, of L: LuaStack, _ function: String
   ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
-    guard let handle = clua_tohandle(L, index, CLUA_HANDLE_WATCHER) else {
+    guard let handle = clua_tohandle(L.pointer, index, CLUA_HANDLE_WATCHER) else {
       throw badArgument(
         Int(index), of: function, "watcher expected, got \(state.typeName(at: index, of: L))")
     }
@@ -93,13 +93,13 @@ final class WatcherFunctions: ModuleSlice {
   }
 
   func name(
-    of watcher: WatcherRef?, _ handle: UnsafeMutablePointer<clua_handle>, _ L: OpaquePointer
+    of watcher: WatcherRef?, _ handle: UnsafeMutablePointer<clua_handle>, _ L: LuaStack
   ) throws -> String {
-    if lua_getiuservalue(L, 1, 1) == LUA_TSTRING {
-      defer { clua_pop(L, 1) }
+    if lua_getiuservalue(L.pointer, 1, 1) == LUA_TSTRING {
+      defer { clua_pop(L.pointer, 1) }
       return state.text(at: -1, of: L)
     }
-    clua_pop(L, 1)
+    clua_pop(L.pointer, 1)
     return host.sources.text(site(of: handle))
   }
 
@@ -110,10 +110,10 @@ final class WatcherFunctions: ModuleSlice {
   }
 
   /// watcher.name, watcher.active, and the methods.
-  private func index(_ L: OpaquePointer) throws -> CInt {
+  private func index(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "index")
-    guard lua_type(L, 2) == LUA_TSTRING else {
-      lua_pushnil(L)
+    guard lua_type(L.pointer, 2) == LUA_TSTRING else {
+      lua_pushnil(L.pointer)
       return 1
     }
     let key = state.text(at: 2, of: L)
@@ -123,13 +123,13 @@ final class WatcherFunctions: ModuleSlice {
         !host.receiver.isObserverAlive(watcher)
       {
         engine.stop(watcher)
-        lua_pushboolean(L, 0)
+        lua_pushboolean(L.pointer, 0)
       } else {
-        lua_pushboolean(L, watcher == nil ? 0 : 1)
+        lua_pushboolean(L.pointer, watcher == nil ? 0 : 1)
       }
-    case "name" where lua_getiuservalue(L, 1, 1) == LUA_TSTRING: break
+    case "name" where lua_getiuservalue(L.pointer, 1, 1) == LUA_TSTRING: break
     case "name": try state.push(text: name(of: watcher, handle, L), to: L)
-    default: lua_pushnil(L)
+    default: lua_pushnil(L.pointer)
     }
     return 1
   }
@@ -168,7 +168,7 @@ final class WatcherFunctions: ModuleSlice {
       (
         "watcher_observe",
         { [self] L in
-          lua_settop(L, 2)
+          lua_settop(L.pointer, 2)
           let watcher = try watcher(at: 1, of: L, "observe").0
           let path = try arguments.path(at: 2, of: L, "observe", argument: 1)
           if let watcher {
@@ -179,7 +179,7 @@ final class WatcherFunctions: ModuleSlice {
             }
             engine.runHooks()
           }
-          lua_settop(L, 1)
+          lua_settop(L.pointer, 1)
           return 1
         }
       ),
@@ -205,12 +205,12 @@ final class WatcherFunctions: ModuleSlice {
   }
 
   /// set_methods(kind, table): what the prelude declares for a kind of handle.
-  private func setMethods(_ L: OpaquePointer) throws -> CInt {
+  private func setMethods(_ L: LuaStack) throws -> CInt {
     let isWatcher = state.text(at: 1, of: L) == "Watcher"
-    lua_settop(L, 2)
+    lua_settop(L.pointer, 2)
     try calls.push(isWatcher ? index : host.module.timers.index, to: L)
     try state.check(
-      clua_try_sethandleindex(L, isWatcher ? CLUA_HANDLE_WATCHER : CLUA_HANDLE_TIMER), L)
+      clua_try_sethandleindex(L.pointer, isWatcher ? CLUA_HANDLE_WATCHER : CLUA_HANDLE_TIMER), L)
     return 0
   }
 }

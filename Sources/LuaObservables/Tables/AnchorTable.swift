@@ -9,33 +9,33 @@ final class AnchorTable {
   @exclusivity(unchecked) private var free: [CInt] = []
   @exclusivity(unchecked) private var capacity: CInt = 0
 
-  func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_maketable(L, &reference), L)
+  func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
+    try state.check(clua_try_maketable(L.pointer, &reference), L)
   }
 
   /// Pops an object and keeps it alive; 0 where there was no memory for another slot. [-1, +0, -]
-  func keep(_ L: OpaquePointer) -> Int {
+  func keep(_ L: LuaStack) -> Int {
     if free.isEmpty {
       let (first, last) = (capacity + 1, max(64, capacity * 2))
-      guard clua_try_growpins(L, reference, first, last) == LUA_OK else {
-        clua_pop(L, 2)
+      guard clua_try_growpins(L.pointer, reference, first, last) == LUA_OK else {
+        clua_pop(L.pointer, 2)
         return 0
       }
       capacity = last
       free.append(contentsOf: (first...last).reversed())
     }
     let slot = free.removeLast()
-    clua_setpin(L, reference, slot)
+    clua_setpin(L.pointer, reference, slot)
     return Int(slot)
   }
 
   /// Pushes what a slot keeps. [-0, +1, -]
-  func push(_ slot: Int, to L: OpaquePointer) { clua_pushpin(L, reference, CInt(slot)) }
+  func push(_ slot: Int, to L: LuaStack) { clua_pushpin(L.pointer, reference, CInt(slot)) }
 
-  func release(_ slot: Int, _ L: OpaquePointer) {
+  func release(_ slot: Int, _ L: LuaStack) {
     if slot == 0 { return }
-    lua_pushboolean(L, 0)
-    clua_setpin(L, reference, CInt(slot))
+    lua_pushboolean(L.pointer, 0)
+    clua_setpin(L.pointer, reference, CInt(slot))
     free.append(CInt(slot))
   }
 }

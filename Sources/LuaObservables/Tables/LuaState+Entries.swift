@@ -12,17 +12,17 @@ extension LuaState {
   /// - Throws: `LuaError` where there is no memory for that, and what `body` throws.
   /// - Complexity: O(entries)
   func forEachEntry(
-    at index: CInt, of L: OpaquePointer, _ body: () throws -> Void
+    at index: CInt, of L: LuaStack, _ body: () throws -> Void
   ) throws {
-    let height = lua_gettop(L)
+    let height = lua_gettop(L.pointer)
     var count: lua_Integer = 0
-    try check(clua_try_entries(L, index, &count), L)
-    defer { lua_settop(L, height) }
+    try check(clua_try_entries(L.pointer, index, &count), L)
+    defer { lua_settop(L.pointer, height) }
     for entry in stride(from: 0, to: count, by: 1) {
-      lua_rawgeti(L, height + 1, 2 * entry + 1)
-      lua_rawgeti(L, height + 1, 2 * entry + 2)
+      lua_rawgeti(L.pointer, height + 1, 2 * entry + 1)
+      lua_rawgeti(L.pointer, height + 1, 2 * entry + 2)
       try body()
-      lua_settop(L, height + 1)
+      lua_settop(L.pointer, height + 1)
     }
   }
 }

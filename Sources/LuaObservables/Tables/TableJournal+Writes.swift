@@ -5,10 +5,10 @@ internal import Observables
 /// What a write of a script means to a journal.
 extension TableJournal {
   /// Records a write that is done; the stack is that of the write. [-0, +0, -]
-  func record(_ write: clua_write, _ L: OpaquePointer) {
-    guard lua_checkstack(L, 16) != 0 else { return }
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+  func record(_ write: clua_write, _ L: LuaStack) {
+    guard lua_checkstack(L.pointer, 16) != 0 else { return }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     if isList {
       recordInList(write, L)
     } else if write.edit == CLUA_EDIT_NONE {
@@ -17,7 +17,7 @@ extension TableJournal {
     limit(L)
   }
 
-  private func recordInList(_ write: clua_write, _ L: OpaquePointer) {
+  private func recordInList(_ write: clua_write, _ L: LuaStack) {
     let (at, from, count) = (Int(write.at), Int(write.from), Int(write.count))
     switch write.edit {
     case CLUA_EDIT_NONE:
@@ -26,7 +26,7 @@ extension TableJournal {
       break
     case CLUA_EDIT_INSERT where at >= 1 && at <= length + 1:
       // Nil behind the end is nothing.
-      if at <= length || lua_type(L, write.element) != LUA_TNIL {
+      if at <= length || lua_type(L.pointer, write.element) != LUA_TNIL {
         record(.insert(keep(write.element, L), at: at - 1))
       }
       settle(write, L)
@@ -59,15 +59,15 @@ extension TableJournal {
     }
   }
 
-  private func keepValue(at position: Int, _ L: OpaquePointer) -> KeptValue {
+  private func keepValue(at position: Int, _ L: LuaStack) -> KeptValue {
     push(.current(position), to: L)
-    defer { clua_pop(L, 1) }
+    defer { clua_pop(L.pointer, 1) }
     return keep(-1, L)
   }
 
   // MARK: Keys
 
-  private func recordKey(_ write: clua_write, _ L: OpaquePointer) {
+  private func recordKey(_ write: clua_write, _ L: LuaStack) {
     let old = write.was ? keep(oldIndex(write), L) : nil
     record(keepKey(write.key, L), from: old, to: write.is ? keep(write.new_, L) : nil)
   }
@@ -75,11 +75,11 @@ extension TableJournal {
   /// Where a script told of a change, the value left and came again, whatever it says was there.
   private func oldIndex(_ write: clua_write) -> CInt { write.told ? write.new_ : write.old }
 
-  private func recordSingle(_ write: clua_write, _ L: OpaquePointer) {
+  private func recordSingle(_ write: clua_write, _ L: LuaStack) {
     var isInteger: CInt = 0
     let number =
-      lua_type(L, write.key) == LUA_TNUMBER
-      ? lua_tointegerx(L, write.key, &isInteger) : 0
+      lua_type(L.pointer, write.key) == LUA_TNUMBER
+      ? lua_tointegerx(L.pointer, write.key, &isInteger) : 0
     if isInteger == 0 || number < 1 { return recordKey(write, L) }
     // The end of the sort tells all.
     if write.unsettled { return }
@@ -97,21 +97,24 @@ extension TableJournal {
     }
   }
 
-  private func recordRange(_ write: clua_write, _ L: OpaquePointer) {
+  private func recordRange(_ write: clua_write, _ L: LuaStack) {
     let now = Int(write.length)
     func old(_ key: Int) -> KeptValue? {
       let (offset, overflows) = key.subtractingReportingOverflow(Int(write.at))
       guard !overflows, offset >= 0, offset < write.count else { return nil }
-      lua_rawgeti(L, write.list, lua_Integer(offset + 1))
-      defer { clua_pop(L, 1) }
+      lua_rawgeti(L.pointer, write.list, lua_Integer(offset + 1))
+      defer { clua_pop(L.pointer, 1) }
       return keep(-1, L)
     }
     for offset in 0..<Int(write.count) {
       let key = Int(write.at) + offset
-      lua_rawgeti(L, write.list, lua_Integer(offset + 1))
+      lua_rawgeti(L.pointer, write.list, lua_Integer(offset + 1))
       push(.current(key), to: L)
-      defer { clua_pop(L, 2) }
-      if clua_same(L, -1, -2), lua_isinteger(L, -1) == lua_isinteger(L, -2) { continue }
+      defer { clua_pop(L.pointer, 2) }
+      if clua_same(L.pointer, -1, -2), lua_isinteger(L.pointer, -1) == lua_isinteger(L.pointer, -2)
+      {
+        continue
+      }
       if key >= 1, key <= length, key <= now {
         record(.replace(keep(-2, L), with: keep(-1, L), at: key - 1))
       } else if key < 1 || (key > length && key > now) {
@@ -125,7 +128,7 @@ extension TableJournal {
   ///
   /// `old` gives what was at a key that the write itself changed.
   private func settle(
-    _ write: clua_write, _ L: OpaquePointer, old: (Int) -> KeptValue? = { _ in nil }
+    _ write: clua_write, _ L: LuaStack, old: (Int) -> KeptValue? = { _ in nil }
   ) {
     let now = Int(write.length)
     while length > now {

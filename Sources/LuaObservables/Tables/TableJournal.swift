@@ -65,7 +65,7 @@ final class TableJournal {
   }
 
   /// All readers know what is before `position`.
-  func trim(before position: Int, _ L: OpaquePointer) {
+  func trim(before position: Int, _ L: LuaStack) {
     let mark = mark(at: position)
     list.trim(before: mark.list)
     keyed.trim(before: mark.keyed)
@@ -75,19 +75,19 @@ final class TableJournal {
     kept.removeFirst(known)
   }
 
-  private func forget(_ key: Int, _ L: OpaquePointer) {
-    clua_journal_forget(L, table, lua_Integer(key), lua_Integer(key))
+  private func forget(_ key: Int, _ L: LuaStack) {
+    clua_journal_forget(L.pointer, table, lua_Integer(key), lua_Integer(key))
   }
 
   /// After a write: keeps what nobody has read yet from growing with each.
-  func limit(_ L: OpaquePointer) {
+  func limit(_ L: LuaStack) {
     if list.count > listLimit || keyed.count > keyedLimit {
       compact(for: marks.map(\.position), L)
     }
   }
 
   /// Puts long runs of entries together for readers that lag behind.
-  func compact(for readers: [Int], _ L: OpaquePointer) {
+  func compact(for readers: [Int], _ L: LuaStack) {
     let count = list.count
     if count > max(listLimit, 4 * length + 1024) {
       list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
@@ -105,7 +105,7 @@ final class TableJournal {
   }
 
   /// Lets go of what only entries needed that are gone.
-  private func forgetUnused(by readers: [Int], _ L: OpaquePointer) {
+  private func forgetUnused(by readers: [Int], _ L: LuaStack) {
     var used: Set<Int> = []
     func use(_ value: KeptValue) {
       switch value {
@@ -131,17 +131,18 @@ final class TableJournal {
   // MARK: Values
 
   /// The value at an index, kept. [-0, +0, -]
-  func keep(_ index: CInt, _ L: OpaquePointer) -> KeptValue {
-    switch lua_type(L, index) {
+  func keep(_ index: CInt, _ L: LuaStack) -> KeptValue {
+    switch lua_type(L.pointer, index) {
     case LUA_TNIL, LUA_TNONE: return .nothing
-    case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
+    case LUA_TBOOLEAN: return .boolean(lua_toboolean(L.pointer, index) != 0)
     case LUA_TNUMBER:
-      return lua_isinteger(L, index) != 0
-        ? .integer(lua_tointegerx(L, index, nil)) : .float(lua_tonumberx(L, index, nil))
+      return lua_isinteger(L.pointer, index) != 0
+        ? .integer(lua_tointegerx(L.pointer, index, nil))
+        : .float(lua_tonumberx(L.pointer, index, nil))
     default:
-      lua_pushvalue(L, index)
-      guard clua_try_journal_keep(L, table, lua_Integer(lastKept + 1)) == LUA_OK else {
-        clua_pop(L, 1)
+      lua_pushvalue(L.pointer, index)
+      guard clua_try_journal_keep(L.pointer, table, lua_Integer(lastKept + 1)) == LUA_OK else {
+        clua_pop(L.pointer, 1)
         return .nothing
       }
       lastKept += 1
@@ -151,17 +152,17 @@ final class TableJournal {
   }
 
   /// The value at an index as a key. [-0, +0, -]
-  func keepKey(_ index: CInt, _ L: OpaquePointer) -> KeptKey {
+  func keepKey(_ index: CInt, _ L: LuaStack) -> KeptKey {
     var isInteger: CInt = 0
-    if lua_type(L, index) == LUA_TNUMBER {
-      let number = lua_tointegerx(L, index, &isInteger)
+    if lua_type(L.pointer, index) == LUA_TNUMBER {
+      let number = lua_tointegerx(L.pointer, index, &isInteger)
       if isInteger != 0 { return KeptKey(identity: .integer(Int(number)), value: .integer(number)) }
     }
     return KeptKey(identity: host.state.operand(at: index, of: L), value: keep(index, L))
   }
 
   /// The elements of a list at an index, kept as one. [-0, +0, -]
-  func keepElements(of index: CInt, _ count: Int, _ L: OpaquePointer) -> [KeptValue] {
+  func keepElements(of index: CInt, _ count: Int, _ L: LuaStack) -> [KeptValue] {
     if count == 0 { return [] }
     guard case .kept(let list) = keep(index, L) else {
       return Array(repeating: .nothing, count: count)
@@ -170,11 +171,12 @@ final class TableJournal {
   }
 
   /// The elements that are there now, kept as one.
-  private func keepList(_ count: Int, _ L: OpaquePointer) -> [KeptValue] {
+  private func keepList(_ count: Int, _ L: LuaStack) -> [KeptValue] {
     if count == 0 { return [] }
-    let status = clua_try_journal_keeplist(L, table, lua_Integer(lastKept + 1), lua_Integer(count))
+    let status = clua_try_journal_keeplist(
+      L.pointer, table, lua_Integer(lastKept + 1), lua_Integer(count))
     guard status == LUA_OK else {
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
       return Array(repeating: .nothing, count: count)
     }
     lastKept += 1
@@ -183,36 +185,36 @@ final class TableJournal {
   }
 
   /// Pushes a value. [-0, +1, -]
-  func push(_ value: KeptValue, to L: OpaquePointer) {
+  func push(_ value: KeptValue, to L: LuaStack) {
     switch value {
-    case .nothing: lua_pushnil(L)
-    case .boolean(let value): lua_pushboolean(L, value ? 1 : 0)
-    case .integer(let number): lua_pushinteger(L, number)
-    case .float(let number): lua_pushnumber(L, number)
-    case .kept(let key): clua_journal_push(L, table, lua_Integer(key))
+    case .nothing: lua_pushnil(L.pointer)
+    case .boolean(let value): lua_pushboolean(L.pointer, value ? 1 : 0)
+    case .integer(let number): lua_pushinteger(L.pointer, number)
+    case .float(let number): lua_pushnumber(L.pointer, number)
+    case .kept(let key): clua_journal_push(L.pointer, table, lua_Integer(key))
     case .element(let position, let list):
-      clua_journal_push(L, table, lua_Integer(list))
-      if lua_type(L, -1) == LUA_TTABLE {
-        lua_rawgeti(L, -1, lua_Integer(position))
+      clua_journal_push(L.pointer, table, lua_Integer(list))
+      if lua_type(L.pointer, -1) == LUA_TTABLE {
+        lua_rawgeti(L.pointer, -1, lua_Integer(position))
       } else {
-        lua_pushnil(L)
+        lua_pushnil(L.pointer)
       }
-      clua_remove(L, -2)
+      clua_remove(L.pointer, -2)
     case .current(let position):
-      clua_node_pushtable(L, table)
-      lua_pushinteger(L, lua_Integer(position))
-      if lua_type(L, -2) == LUA_TTABLE {
-        clua_rawget(L, -2)
+      clua_node_pushtable(L.pointer, table)
+      lua_pushinteger(L.pointer, lua_Integer(position))
+      if lua_type(L.pointer, -2) == LUA_TTABLE {
+        clua_rawget(L.pointer, -2)
       } else {
-        clua_pop(L, 1)
-        lua_pushnil(L)
+        clua_pop(L.pointer, 1)
+        lua_pushnil(L.pointer)
       }
-      clua_remove(L, -2)
+      clua_remove(L.pointer, -2)
     }
   }
 
   /// Whether two values are the same by T5.
-  func same(_ a: KeptValue, _ b: KeptValue, _ L: OpaquePointer) -> Bool {
+  func same(_ a: KeptValue, _ b: KeptValue, _ L: LuaStack) -> Bool {
     switch (a, b) {
     case (.integer(let a), .integer(let b)): return a == b
     case (.nothing, .nothing): return true
@@ -220,8 +222,8 @@ final class TableJournal {
     default:
       push(a, to: L)
       push(b, to: L)
-      defer { clua_pop(L, 2) }
-      return clua_same(L, -1, -2)
+      defer { clua_pop(L.pointer, 2) }
+      return clua_same(L.pointer, -1, -2)
     }
   }
 

@@ -9,20 +9,20 @@ extension TableKind {
     of node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
   ) {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    guard lua_checkstack(L, 12) != 0 else { return }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    guard lua_checkstack(L.pointer, 12) != 0 else { return }
     let table = TableKind.table(node)
-    clua_node_pushtable(L, table)
-    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    clua_node_pushtable(L.pointer, table)
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
     let kind = clua_node_kind(table)
     let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
-    let length = isList ? clua_node_elementcount(L, table) : 0
+    let length = isList ? clua_node_elementcount(L.pointer, table) : 0
     for position in stride(from: 1, through: length, by: 1) {
-      lua_pushinteger(L, position)
-      clua_rawget(L, height + 1)
+      lua_pushinteger(L.pointer, position)
+      clua_rawget(L.pointer, height + 1)
       visit(member(L))
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
@@ -30,9 +30,10 @@ extension TableKind {
     // a script makes one.
     try? state.forEachEntry(at: height + 1, of: L) {
       var isInteger: CInt = 0
-      let position = lua_type(L, -2) == LUA_TNUMBER ? lua_tointegerx(L, -2, &isInteger) : 0
+      let position =
+        lua_type(L.pointer, -2) == LUA_TNUMBER ? lua_tointegerx(L.pointer, -2, &isInteger) : 0
       if isInteger == 0 || position < 1 || position > length,
-        !hasLazies || !clua_node_islazy(L, table, -2)
+        !hasLazies || !clua_node_islazy(L.pointer, table, -2)
       {
         visit(member(L))
       }
@@ -40,7 +41,7 @@ extension TableKind {
   }
 
   /// The value on top of the stack as a member. [-0, +0, -]
-  private func member(_ L: OpaquePointer) -> Member {
+  private func member(_ L: LuaStack) -> Member {
     let node: NodeRef? = if case .node(let node) = observable(L) { node } else { nil }
     return Member(value: state.operand(at: -1, of: L), node: node)
   }
@@ -48,23 +49,25 @@ extension TableKind {
   /// As `element(atEnd:of:)`.
   func end(isLast: Bool, of node: NodeRef) -> Member? {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     let table = TableKind.table(node)
-    clua_node_pushtable(L, table)
-    guard lua_checkstack(L, 12) != 0, lua_type(L, -1) == LUA_TTABLE else { return nil }
+    clua_node_pushtable(L.pointer, table)
+    guard lua_checkstack(L.pointer, 12) != 0, lua_type(L.pointer, -1) == LUA_TTABLE else {
+      return nil
+    }
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       var first: Member?
       try? state.forEachEntry(at: height + 1, of: L) {
-        if first == nil, !clua_node_islazy(L, table, -2) { first = member(L) }
+        if first == nil, !clua_node_islazy(L.pointer, table, -2) { first = member(L) }
       }
       return first
     }
-    let length = clua_node_elementcount(L, table)
+    let length = clua_node_elementcount(L.pointer, table)
     if length == 0 { return nil }
-    lua_pushinteger(L, isLast ? length : 1)
-    clua_rawget(L, height + 1)
+    lua_pushinteger(L.pointer, isLast ? length : 1)
+    clua_rawget(L.pointer, height + 1)
     return member(L)
   }
 
@@ -73,11 +76,11 @@ extension TableKind {
     of node: NodeRef, in scope: MemberScope, since position: Int,
     _ visit: (_ member: Member, _ count: Int) -> Void
   ) -> Bool {
-    guard let journal = journals[node], lua_checkstack(L, 12) != 0 else { return false }
+    guard let journal = journals[node], lua_checkstack(L.pointer, 12) != 0 else { return false }
     let L = L
     func tell(_ value: KeptValue, _ count: Int) {
       journal.push(value, to: L)
-      defer { clua_pop(L, 1) }
+      defer { clua_pop(L.pointer, 1) }
       visit(member(L), count)
     }
     let (list, keyed) = journal.parts(of: position)

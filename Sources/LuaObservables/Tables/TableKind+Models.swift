@@ -9,12 +9,12 @@ extension TableKind {
   ///
   /// [-0, +0, -]
   func checkName(
-    of table: OpaquePointer, _ step: Int, _ path: Path, _ L: OpaquePointer
+    of table: OpaquePointer, _ step: Int, _ path: Path, _ L: LuaStack
   ) throws {
-    switch clua_node_name(L, table, -1) {
+    switch clua_node_name(L.pointer, table, -1) {
     case CLUA_NAME_LAZY:
-      lua_pushvalue(L, -1)
-      try state.check(clua_try_node_declare(L, table), L)
+      lua_pushvalue(L.pointer, -1)
+      try state.check(clua_try_node_declare(L.pointer, table), L)
     case CLUA_NAME_METHOD:
       let (model, name) = (modelName(of: table, L), state.keyName(at: -1, of: L))
       throw PathError(
@@ -34,28 +34,28 @@ extension TableKind {
   /// Declares the lazy property that the key at an index names on an instance, unless it is there.
   ///
   /// Where that fails, reading it fails again. [-0, +0, -]
-  func declare(forKeyAt index: CInt, of table: OpaquePointer, _ L: OpaquePointer) {
-    guard clua_node_name(L, table, index) == CLUA_NAME_LAZY else { return }
-    lua_pushvalue(L, index)
-    if clua_try_node_declare(L, table) != LUA_OK { clua_pop(L, 1) }
+  func declare(forKeyAt index: CInt, of table: OpaquePointer, _ L: LuaStack) {
+    guard clua_node_name(L.pointer, table, index) == CLUA_NAME_LAZY else { return }
+    lua_pushvalue(L.pointer, index)
+    if clua_try_node_declare(L.pointer, table) != LUA_OK { clua_pop(L.pointer, 1) }
   }
 
   /// The name of the model that the table of a node is an instance of. [-0, +0, -]
-  private func modelName(of table: OpaquePointer, _ L: OpaquePointer) -> String {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+  private func modelName(of table: OpaquePointer, _ L: LuaStack) -> String {
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     guard pushRecordField("name", of: table, L) == LUA_TSTRING else { return "the model" }
     return state.text(at: -1, of: L)
   }
 
   /// The names that the model of a node's table declares. [-0, +0, -]
-  private func modelNames(of table: OpaquePointer, _ L: OpaquePointer) -> [String] {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+  private func modelNames(of table: OpaquePointer, _ L: LuaStack) -> [String] {
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     guard pushRecordField("declared", of: table, L) == LUA_TTABLE else { return [] }
     var names: [String] = []
     try? state.forEachEntry(at: -1, of: L) {
-      if lua_type(L, -2) == LUA_TSTRING { names.append(state.text(at: -2, of: L)) }
+      if lua_type(L.pointer, -2) == LUA_TSTRING { names.append(state.text(at: -2, of: L)) }
     }
     // Of two that are as near, always the same is suggested.
     return names.sorted()
@@ -65,12 +65,12 @@ extension TableKind {
   ///
   /// [-0, +any, -]
   private func pushRecordField(
-    _ name: String, of table: OpaquePointer, _ L: OpaquePointer
+    _ name: String, of table: OpaquePointer, _ L: LuaStack
   ) -> CInt {
-    clua_node_pushtable(L, table)
-    guard clua_pushmodelof(L, -1), (try? state.push(text: name, to: L)) != nil else {
+    clua_node_pushtable(L.pointer, table)
+    guard clua_pushmodelof(L.pointer, -1), (try? state.push(text: name, to: L)) != nil else {
       return LUA_TNIL
     }
-    return clua_rawget(L, -2)
+    return clua_rawget(L.pointer, -2)
   }
 }

@@ -7,13 +7,13 @@ extension TableKind {
   /// Keeps an observed table alive until its watchers were called (L2); false where the collector
   /// has given it up already (L8).
   func keepTable(of node: NodeRef) -> Bool {
-    let (L, table) = (state.pointer, TableKind.table(node))
+    let (L, table) = (state.stack, TableKind.table(node))
     if let place = calls.place(of: table, L) {
-      lua_pushvalue(L, place)
+      lua_pushvalue(L.pointer, place)
     } else {
-      clua_node_pushtable(L, table)
-      if lua_type(L, -1) != LUA_TTABLE {
-        clua_pop(L, 1)
+      clua_node_pushtable(L.pointer, table)
+      if lua_type(L.pointer, -1) != LUA_TTABLE {
+        clua_pop(L.pointer, 1)
         return false
       }
     }
@@ -22,12 +22,12 @@ extension TableKind {
   }
 
   func releaseTable(of node: NodeRef) {
-    anchors.release(node.pointee.context, state.pointer)
+    anchors.release(node.pointee.context, state.stack)
     node.pointee.context = 0
   }
 
   /// A write that C heard and somebody wants to know of.
-  func written(_ L: OpaquePointer, _ write: UnsafePointer<clua_write>) {
+  func written(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     let node = owner.assumingMemoryBound(to: Node.self)
     calls.entered(L, at: write) {

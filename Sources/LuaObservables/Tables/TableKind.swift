@@ -20,7 +20,7 @@ final class TableKind: NodeKind {
     super.init()
   }
 
-  var L: OpaquePointer { state.pointer }
+  var L: LuaStack { state.stack }
   /// Where the objects that digits follow were seen last.
   private var positions: [Int: lua_Integer] = [:]
   private var lastElement = 0
@@ -28,20 +28,20 @@ final class TableKind: NodeKind {
   var hasMetLists = false
 
   /// The node of the table on top of the stack, made when it isn't there. [-1, +0, -]
-  func node(_ L: OpaquePointer) throws(LuaError) -> NodeRef {
+  func node(_ L: LuaStack) throws(LuaError) -> NodeRef {
     // A finalizer may come here while the state closes: its nodes would outlive their tables.
     guard !host.isClosed else {
-      clua_pop(L, 1)
+      clua_pop(L.pointer, 1)
       throw .closed
     }
-    if let node = clua_node_at(L, -1), let owner = clua_node_owner(node) {
-      clua_pop(L, 1)
+    if let node = clua_node_at(L.pointer, -1), let owner = clua_node_owner(node) {
+      clua_pop(L.pointer, 1)
       return owner.assumingMemoryBound(to: Node.self)
     }
     var made: OpaquePointer?
-    let status = clua_try_node_make(L, -1, &made)
+    let status = clua_try_node_make(L.pointer, -1, &made)
     // Also where it failed: a loop that goes on would take the table for its key.
-    defer { clua_pop(L, 1) }
+    defer { clua_pop(L.pointer, 1) }
     try state.check(status, L)
     return node(of: made!)
   }
@@ -71,8 +71,8 @@ final class TableKind: NodeKind {
     switch component.kind {
     case .every:
       // What changes in a lazy property is heard once it is there.
-      if clua_node_hasmodel(L, TableKind.table(node)) {
-        try state.check(clua_try_node_declareall(L, TableKind.table(node)), L)
+      if clua_node_hasmodel(L.pointer, TableKind.table(node)) {
+        try state.check(clua_try_node_declareall(L.pointer, TableKind.table(node)), L)
       }
       return try everySlot(of: node, L)
     case .operation:
@@ -112,34 +112,36 @@ final class TableKind: NodeKind {
   private func keySlot(of node: NodeRef, _ step: Int, _ path: Path) throws -> SlotRef {
     let L = L
     let table = TableKind.table(node)
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     try pushKey(step, of: path, on: node, to: L)
-    if lua_type(L, -1) == LUA_TNIL {
+    if lua_type(L.pointer, -1) == LUA_TNIL {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "'\(path.components[step])' names nothing (key_of gives the names of members)")
     }
-    if let slot = clua_node_slot(L, table, -1) {
+    if let slot = clua_node_slot(L.pointer, table, -1) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
     try checkName(of: table, step, path, L)
-    if path.components[step].kind == .name, clua_node_islist(L, table) { hasMetLists = true }
+    if path.components[step].kind == .name, clua_node_islist(L.pointer, table) {
+      hasMetLists = true
+    }
     return try slot(forKeyAt: -1, of: node, L)
   }
 
   /// The slot of the key at an index, made when it isn't there. [-0, +0, -]
   func slot(
-    forKeyAt index: CInt, of node: NodeRef, _ L: OpaquePointer
+    forKeyAt index: CInt, of node: NodeRef, _ L: LuaStack
   ) throws(LuaError) -> SlotRef {
     let table = TableKind.table(node)
-    if let slot = clua_node_slot(L, table, index) {
+    if let slot = clua_node_slot(L.pointer, table, index) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
-    lua_pushvalue(L, index)
+    lua_pushvalue(L.pointer, index)
     let slot = engine.makeSlot(on: node, key: 0)
     let status = clua_try_node_watch(
-      L, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+      L.pointer, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     guard status == LUA_OK else {
       engine.discard(slot)
       throw state.takeError(status, L)
@@ -151,20 +153,20 @@ final class TableKind: NodeKind {
   ///
   /// [-0, +1, -]
   private func pushKey(
-    _ step: Int, of path: Path, on node: NodeRef, to L: OpaquePointer
+    _ step: Int, of path: Path, on node: NodeRef, to L: LuaStack
   ) throws(LuaError) {
     guard path.components[step].kind == .member else {
       return try host.paths.pushKey(step, of: path, to: L)
     }
     try state.push(bytes: path.components[step].bytes, to: L)
-    try state.check(clua_try_pushnamedmember(L), L)
+    try state.check(clua_try_pushnamedmember(L.pointer), L)
   }
 
-  func everySlot(of node: NodeRef, _ L: OpaquePointer) throws(LuaError) -> SlotRef {
+  func everySlot(of node: NodeRef, _ L: LuaStack) throws(LuaError) -> SlotRef {
     if let every = node.pointee.every { return every }
     let slot = engine.makeSlot(on: node, key: 0, isEvery: true)
     let status = clua_try_node_watchevery(
-      L, TableKind.table(node),
+      L.pointer, TableKind.table(node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     guard status == LUA_OK else {
       engine.discard(slot)
@@ -185,12 +187,14 @@ final class TableKind: NodeKind {
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       return .key(try slot(component, at: step, of: path, on: node))
     }
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    clua_node_pushtable(L, TableKind.table(node))
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    clua_node_pushtable(L.pointer, TableKind.table(node))
     try host.paths.pushKey(step, of: path, to: L)
-    let position = lua_tointegerx(L, -1, nil)
-    guard lua_type(L, height + 1) == LUA_TTABLE, clua_rawget(L, height + 1) != LUA_TNIL else {
+    let position = lua_tointegerx(L.pointer, -1, nil)
+    guard lua_type(L.pointer, height + 1) == LUA_TTABLE,
+      clua_rawget(L.pointer, height + 1) != LUA_TNIL
+    else {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "\(kind.definiteNoun) has nothing at \(component) "
@@ -198,7 +202,7 @@ final class TableKind: NodeKind {
             ? "(its key \"\(component)\" is a string: obs.path(\"\(component)\"))"
             : "(write '#\(component)' to watch the slot)"))
     }
-    if position < 1 || UInt64(position) > clua_rawlen(L, height + 1) {
+    if position < 1 || UInt64(position) > clua_rawlen(L.pointer, height + 1) {
       return .key(try keySlot(of: node, step, path))
     }
     let list = try everySlot(of: node, L)
@@ -212,11 +216,11 @@ final class TableKind: NodeKind {
 
   /// Whether the table below the value on top of the stack has the digits as a string.
   private func hasName(
-    _ component: Path.Component, _ L: OpaquePointer
+    _ component: Path.Component, _ L: LuaStack
   ) throws(LuaError) -> Bool {
-    guard lua_type(L, -2) == LUA_TTABLE else { return false }
+    guard lua_type(L.pointer, -2) == LUA_TTABLE else { return false }
     try state.push(bytes: component.bytes, to: L)
-    return clua_rawget(L, -3) != LUA_TNIL
+    return clua_rawget(L.pointer, -3) != LUA_TNIL
   }
 
   /// Under which key a list keeps an object that is followed.
@@ -224,21 +228,21 @@ final class TableKind: NodeKind {
 
   override func holds(_ anchor: Int, in node: NodeRef) -> Bool {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    guard let position = positions[anchor], lua_checkstack(L, 12) != 0 else { return false }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    guard let position = positions[anchor], lua_checkstack(L.pointer, 12) != 0 else { return false }
     ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
-    clua_node_pushtable(L, TableKind.table(node))
-    guard lua_type(L, -1) == LUA_TTABLE else { return true }
-    let found = clua_find(L, height + 2, height + 1, position)
+    clua_node_pushtable(L.pointer, TableKind.table(node))
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return true }
+    let found = clua_find(L.pointer, height + 2, height + 1, position)
     if found > 0 { positions[anchor] = found }
     return found > 0
   }
 
   override func child(of anchor: Int, in node: NodeRef) -> Child {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     return observable(L)
   }
@@ -247,8 +251,8 @@ final class TableKind: NodeKind {
     _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
   ) -> AnyObject? {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     let old = (try? state.value(at: -1, of: L)) ?? .nil
     return SavedChange(
@@ -262,9 +266,9 @@ final class TableKind: NodeKind {
 
   override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    clua_node_pushtable(L, TableKind.table(node))
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    clua_node_pushtable(L.pointer, TableKind.table(node))
     guard pushValue(at: step, of: path, on: node, L) else { return .none }
     return observable(L)
   }
@@ -273,30 +277,31 @@ final class TableKind: NodeKind {
   ///
   /// [-0, +any, -]
   private func pushValue(
-    at step: Int, of path: Path, on node: NodeRef, _ L: OpaquePointer
+    at step: Int, of path: Path, on node: NodeRef, _ L: LuaStack
   ) -> Bool {
-    guard lua_type(L, -1) == LUA_TTABLE, (try? pushKey(step, of: path, on: node, to: L)) != nil,
-      lua_type(L, -1) != LUA_TNIL
+    guard lua_type(L.pointer, -1) == LUA_TTABLE,
+      (try? pushKey(step, of: path, on: node, to: L)) != nil,
+      lua_type(L.pointer, -1) != LUA_TNIL
     else { return false }
     if path.components[step].kind == .member {
-      clua_rawget(L, -2)
-    } else if clua_node_islazy(L, TableKind.table(node), -1) {
+      clua_rawget(L.pointer, -2)
+    } else if clua_node_islazy(L.pointer, TableKind.table(node), -1) {
       return pushLazyValue(of: node, L)
     } else {
-      clua_inheritedget(L, -2)
+      clua_inheritedget(L.pointer, -2)
     }
     return true
   }
 
   /// The same for a lazy key, which is on top: what a path goes through is computed as soon as the
   /// wiring needs it, for nobody who reads.
-  private func pushLazyValue(of node: NodeRef, _ L: OpaquePointer) -> Bool {
-    guard let slot = clua_node_slot(L, TableKind.table(node), -1),
+  private func pushLazyValue(of node: NodeRef, _ L: LuaStack) -> Bool {
+    guard let slot = clua_node_slot(L.pointer, TableKind.table(node), -1),
       let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
     else { return false }
     if lazy.pointee.flags.contains(.uncached) {
       let name = state.keyName(at: -1, of: L)
-      let status = clua_try_gettable(L, -2)
+      let status = clua_try_gettable(L.pointer, -2)
       if status == LUA_OK { return true }
       host.reports.reportError(
         status, L, .getter, name: name, site: host.lazies.site(of: lazy),
@@ -304,23 +309,25 @@ final class TableKind: NodeKind {
       return false
     }
     guard engine.settleUnread(lazy) else { return false }
-    clua_lazy_pushvalue(L, lazy.number, false)
+    clua_lazy_pushvalue(L.pointer, lazy.number, false)
     return true
   }
 
   /// Whether the key on top is lazy, and has no value because its getter failed.
-  private func isFailed(of node: NodeRef, _ L: OpaquePointer) -> Bool {
-    guard lua_type(L, -1) != LUA_TNIL, clua_node_islazy(L, TableKind.table(node), -1) else {
+  private func isFailed(of node: NodeRef, _ L: LuaStack) -> Bool {
+    guard lua_type(L.pointer, -1) != LUA_TNIL,
+      clua_node_islazy(L.pointer, TableKind.table(node), -1)
+    else {
       return false
     }
-    return clua_node_slot(L, TableKind.table(node), -1)?.pointee.valid == 0
+    return clua_node_slot(L.pointer, TableKind.table(node), -1)?.pointee.valid == 0
   }
 
   /// Where the value on top of the stack is observed, if it can be.
-  func observable(_ L: OpaquePointer) -> Child {
-    switch lua_type(L, -1) {
+  func observable(_ L: LuaStack) -> Child {
+    switch lua_type(L.pointer, -1) {
     case LUA_TTABLE:
-      lua_pushvalue(L, -1)
+      lua_pushvalue(L.pointer, -1)
       // Without memory for a node the path is silent beyond here; the allocation that failed is
       // reported where a script makes one.
       guard let node = try? node(L) else { return .none }
@@ -335,11 +342,11 @@ final class TableKind: NodeKind {
 
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    guard lua_checkstack(L, 12) != 0 else { return }
-    clua_node_pushtable(L, TableKind.table(node))
-    guard lua_type(L, -1) == LUA_TTABLE else { return }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    guard lua_checkstack(L.pointer, 12) != 0 else { return }
+    clua_node_pushtable(L.pointer, TableKind.table(node))
+    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
     try? state.forEachEntry(at: height + 1, of: L) {
       if case .node(let child) = observable(L) { visit(child) }
     }
@@ -351,7 +358,7 @@ final class TableKind: NodeKind {
     if component.kind != .operation {
       guard component.kind == .name, clua_node_kind(table) != CLUA_KIND_PLAIN else { return nil }
     }
-    return Int(clamping: clua_node_size(L, table))
+    return Int(clamping: clua_node_size(L.pointer, table))
   }
 
   // MARK: Members
@@ -376,9 +383,9 @@ final class TableKind: NodeKind {
     let component = path.components[step]
     if let size = derivedValue(component, of: node) { return .integer(size) }
     let L = L
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
-    clua_node_pushtable(L, TableKind.table(node))
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
+    clua_node_pushtable(L.pointer, TableKind.table(node))
     if pushValue(at: step, of: path, on: node, L) { return state.operand(at: -1, of: L) }
     return isFailed(of: node, L) ? .opaque(type: "value that could not be computed") : .none
   }
@@ -391,7 +398,7 @@ final class TableKind: NodeKind {
   override func beginJournal(of node: NodeRef) -> Bool {
     let table = TableKind.table(node)
     // As it will be told: the border may be any before.
-    clua_node_journal(L, table, true)
+    clua_node_journal(L.pointer, table, true)
     journals[node] = TableJournal(host, of: table, length: Int(clua_node_length(table)))
     return true
   }
@@ -400,9 +407,9 @@ final class TableKind: NodeKind {
     let table = TableKind.table(node)
     journals[node] = nil
     if host.isClosed { return }
-    clua_node_journal(L, table, false)
-    lua_pushnil(L)
-    clua_node_setjournal(L, table)
+    clua_node_journal(L.pointer, table, false)
+    lua_pushnil(L.pointer)
+    clua_node_setjournal(L.pointer, table)
   }
 
   /// The table is gone, and with it what its journal kept.
@@ -432,7 +439,7 @@ final class TableKind: NodeKind {
   /// The journal of a node whose edits somebody reads.
   func journal(of node: NodeRef) -> TableJournal? { journals[node] }
 
-  func record(_ write: clua_write, of node: NodeRef, _ L: OpaquePointer) {
+  func record(_ write: clua_write, of node: NodeRef, _ L: LuaStack) {
     if !journals.isEmpty, let journal = journals[node] { journal.record(write, L) }
   }
 
@@ -440,30 +447,32 @@ final class TableKind: NodeKind {
 
   override func anchor(_ node: NodeRef) -> Bool { keepTable(of: node) }
 
-  override func isThere(_ node: NodeRef) -> Bool { clua_node_isthere(L, TableKind.table(node)) }
+  override func isThere(_ node: NodeRef) -> Bool {
+    clua_node_isthere(L.pointer, TableKind.table(node))
+  }
 
   override func release(_ node: NodeRef) { releaseTable(of: node) }
 
   override func forget(_ slot: SlotRef) {
     clua_node_unwatch(
-      L, TableKind.table(slot.pointee.node),
+      L.pointer, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
   }
 
   override func settle(_ node: NodeRef) -> Bool {
     let L = L
     let table = TableKind.table(node)
-    let height = lua_gettop(L)
+    let height = lua_gettop(L.pointer)
     clua_node_setowner(table, nil)
     // The slots went one by one; a failure leaves the table as it is: a script can't tell.
-    _ = clua_try_node_settle(L, table)
-    lua_settop(L, height)
+    _ = clua_try_node_settle(L.pointer, table)
+    lua_settop(L.pointer, height)
     return true
   }
 
   /// The state closes: nothing that its finalizers do may reach the engine.
   func abandonAll() {
-    clua_observation_close(L)
+    clua_observation_close(L.pointer)
     engine.forEachNode { node in
       if isKind(of: node) { engine.end(node) }
     }
@@ -476,11 +485,11 @@ final class TableKind: NodeKind {
     if slot.pointee.isEvery { return "*" }
     let L = L
     clua_node_pushkey(
-      L, TableKind.table(slot.pointee.node),
+      L.pointer, TableKind.table(slot.pointee.node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-    defer { clua_pop(L, 1) }
+    defer { clua_pop(L.pointer, 1) }
     if clua_node_kind(TableKind.table(slot.pointee.node)) == CLUA_KIND_SET {
-      guard clua_try_pushmembername(L) == LUA_OK else { return "&" }
+      guard clua_try_pushmembername(L.pointer) == LUA_OK else { return "&" }
       return "&" + state.text(at: -1, of: L)
     }
     return state.keyName(at: -1, of: L)

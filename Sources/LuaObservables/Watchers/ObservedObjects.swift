@@ -16,36 +16,36 @@ struct ObservedObjects {
   }
 
   /// Pushes what `root` keeps under `key`. [-0, +1, -]
-  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: OpaquePointer) {
+  func pushKept(_ key: lua_Integer, of root: NodeRef, to L: LuaStack) {
     if isTable(root) {
-      clua_node_pushkept(L, TableKind.table(root), key)
+      clua_node_pushkept(L.pointer, TableKind.table(root), key)
     } else {
       reference._withUnsafeGuaranteedRef { $0.objects.pushKept(key, of: root, to: L) }
     }
   }
 
   /// Pops a value that lives as long as the object of `root`. [-1, +0, -]
-  func keep(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) throws(LuaError) {
+  func keep(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) throws(LuaError) {
     let host = reference.takeUnretainedValue()
     if isTable(root) {
-      try host.state.check(clua_try_node_keep(L, TableKind.table(root), key), L)
+      try host.state.check(clua_try_node_keep(L.pointer, TableKind.table(root), key), L)
     } else {
       try host.objects.keep(key, of: root, L)
     }
   }
 
-  func forget(_ key: lua_Integer, of root: NodeRef, _ L: OpaquePointer) {
+  func forget(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) {
     if isTable(root) {
-      clua_node_forget(L, TableKind.table(root), key)
+      clua_node_forget(L.pointer, TableKind.table(root), key)
     } else {
       reference._withUnsafeGuaranteedRef { $0.objects.forget(key, of: root, L) }
     }
   }
 
   /// Pushes the observed object as scripts know it. [-0, +1, -]
-  func push(_ root: NodeRef, to L: OpaquePointer) {
+  func push(_ root: NodeRef, to L: LuaStack) {
     if isTable(root) {
-      clua_node_pushtable(L, TableKind.table(root))
+      clua_node_pushtable(L.pointer, TableKind.table(root))
     } else {
       reference._withUnsafeGuaranteedRef { $0.objects.push(root, to: L) }
     }

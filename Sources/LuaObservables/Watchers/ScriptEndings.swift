@@ -31,14 +31,14 @@ final class ScriptEndings {
   func end() { waiting = [] }
 
   /// What the finalizer of an observed object leaves of a watcher: the kept values are on top.
-  func note(_ watcher: WatcherRef, _ L: OpaquePointer) {
+  func note(_ watcher: WatcherRef, _ L: LuaStack) {
     var name = host.sources.text(watcher.script.pointee.site)
     let site = name
-    if lua_rawgeti(L, -1, ScriptWatcher.key(watcher, .name)) == LUA_TSTRING {
+    if lua_rawgeti(L.pointer, -1, ScriptWatcher.key(watcher, .name)) == LUA_TSTRING {
       name = state.text(at: -1, of: L)
     }
-    clua_pop(L, 1)
-    lua_rawgeti(L, -1, ScriptWatcher.key(watcher, .end))
+    clua_pop(L.pointer, 1)
+    lua_rawgeti(L.pointer, -1, ScriptWatcher.key(watcher, .end))
     waiting.append(
       Ending(watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site))
   }
@@ -48,11 +48,11 @@ final class ScriptEndings {
     let data = watcher.script
     let root = data.pointee.root
     if !host.isClosed {
-      let L = state.pointer
+      let L = state.stack
       if data.pointee.hasObserver {
         host.paths.pushObserver(watcher.pointee.index, to: L)
         host.objects.unshare(L)
-        clua_pop(L, 1)
+        clua_pop(L.pointer, 1)
         host.paths.forgetObserver(watcher.pointee.index, L)
       }
       if path == nil, !root.isDead {
@@ -83,7 +83,7 @@ final class ScriptEndings {
       host.anchors.push(ending.slot, to: L)
       host.anchors.release(ending.slot, L)
       try state.push(bytes: path, to: L)
-      let status = clua_tracedcall(L, 1, 0)
+      let status = clua_tracedcall(L.pointer, 1, 0)
       if status != LUA_OK {
         host.reports.reportError(
           status, L, .hook, name: "on_end of \(ending.name)", site: ending.site)

@@ -6,34 +6,34 @@ internal import Observables
 extension ScriptReceiver {
   /// Pushes {path, key, old, new}. [-0, +1, -]
   func pushChange(
-    _ change: ImmediateChange, _ path: Path, to L: OpaquePointer
+    _ change: ImmediateChange, _ path: Path, to L: LuaStack
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L, 0, 4), L)
+    try state.check(clua_try_createtable(L.pointer, 0, 4), L)
     try state.push(bytes: path.text, to: L)
-    try state.check(clua_try_setfield(L, -2, "path", 4), L)
+    try state.check(clua_try_setfield(L.pointer, -2, "path", 4), L)
     for (name, part) in [("key", ChangePart.key), ("old", .old), ("new", .new)] {
       try push(part, of: change, to: L)
-      try state.check(clua_try_setfield(L, -2, name, 3), L)
+      try state.check(clua_try_setfield(L.pointer, -2, name, 3), L)
     }
   }
 
   /// Pushes a part of a change. [-0, +1, -]
   func push(
-    _ part: ChangePart, of change: ImmediateChange, to L: OpaquePointer
+    _ part: ChangePart, of change: ImmediateChange, to L: LuaStack
   ) throws(LuaError) {
     switch change {
     case .written(let change): try push(part, of: change, to: L)
     case .saved(let saved as SavedChange): try state.push(saved[part], to: L)
     case .saved(let saved as SavedWrite): try push(part, of: saved.write, to: L)
-    case .saved: lua_pushnil(L)
+    case .saved: lua_pushnil(L.pointer)
     }
   }
 
   /// Pushes a part of a write that is under way. [-0, +1, -]
   private func push(
-    _ part: ChangePart, of change: Change, to L: OpaquePointer
+    _ part: ChangePart, of change: Change, to L: LuaStack
   ) throws(LuaError) {
-    guard let values = change.values else { return lua_pushnil(L) }
+    guard let values = change.values else { return lua_pushnil(L.pointer) }
     guard observed.isTable(change.node) else {
       return try push(part, of: ModelWrite(change), to: L)
     }
@@ -45,12 +45,12 @@ extension ScriptReceiver {
       case .new: write.new_
       }
     // What nobody asked for is not there.
-    if index == 0 { lua_pushnil(L) } else { lua_pushvalue(L, index) }
+    if index == 0 { lua_pushnil(L.pointer) } else { lua_pushvalue(L.pointer, index) }
   }
 
   /// Pushes a part of a write of a Swift object. [-0, +1, -]
   private func push(
-    _ part: ChangePart, of write: ModelWrite, to L: OpaquePointer
+    _ part: ChangePart, of write: ModelWrite, to L: LuaStack
   ) throws(LuaError) {
     switch part {
     case .key: try host.objects.push(key: write, to: L)
@@ -62,9 +62,9 @@ extension ScriptReceiver {
   /// What a change holds, as values of Lua.
   func saved(_ change: ImmediateChange) -> SavedChange {
     if case .saved(let saved as SavedChange) = change { return saved }
-    let L = state.pointer
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let L = state.stack
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     func value(_ part: ChangePart) -> LuaValue {
       guard (try? push(part, of: change, to: L)) != nil else { return .nil }
       return (try? state.value(at: -1, of: L)) ?? .nil

@@ -11,8 +11,8 @@ extension ScriptReceiver {
       case .written(let change): change.values != nil
       case .saved(let saved): saved is SavedChange
       }
-    let L = state.pointer
-    guard hasValues, let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else {
+    let L = state.stack
+    guard hasValues, let root = watcher.pointee.root, lua_checkstack(L.pointer, 24) != 0 else {
       return change.isSame ? nil : change
     }
     if let write = write(of: change) {
@@ -34,8 +34,8 @@ extension ScriptReceiver {
 
   /// The same of values that are computed of collections.
   func compare(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
-    let L = state.pointer
-    guard let root = watcher.pointee.root, lua_checkstack(L, 24) != 0 else { return false }
+    let L = state.stack
+    guard let root = watcher.pointee.root, lua_checkstack(L.pointer, 24) != 0 else { return false }
     let isEqual = try? isEqual(for: watcher, of: root, L) { () throws(LuaError) in
       try state.push(LuaValue(old), to: L)
       try state.push(LuaValue(new), to: L)
@@ -47,23 +47,23 @@ extension ScriptReceiver {
   ///
   /// An error in it is reported, and the values count as different.
   private func isEqual(
-    for watcher: WatcherRef, of root: NodeRef, _ L: OpaquePointer,
+    for watcher: WatcherRef, of root: NodeRef, _ L: LuaStack,
     pushValues: () throws(LuaError) -> Void
   ) throws(LuaError) -> Bool {
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     let identity = pushIdentity(of: watcher, L)
     observed.pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
     let status = try inHook { () throws(LuaError) in
       try pushValues()
-      return clua_watchercall(L, 2, 1)
+      return clua_watchercall(L.pointer, 2, 1)
     }
     if status != LUA_OK {
       let (name, site) = title(of: identity, L)
       host.reports.reportError(status, L, .watcher, name: name, site: site)
       return false
     }
-    return lua_toboolean(L, -1) != 0
+    return lua_toboolean(L.pointer, -1) != 0
   }
 
   /// The write of a script that is under way.
@@ -76,15 +76,15 @@ extension ScriptReceiver {
   /// counts, which is what the watcher is told.
   private func acceptEdit(
     _ change: ImmediateChange, _ write: UnsafePointer<clua_write>, for watcher: WatcherRef,
-    of root: NodeRef, _ L: OpaquePointer
+    of root: NodeRef, _ L: LuaStack
   ) -> ImmediateChange? {
     guard case .written(let whole) = change else { return change }
-    let height = lua_gettop(L)
-    defer { lua_settop(L, height) }
+    let height = lua_gettop(L.pointer)
+    defer { lua_settop(L.pointer, height) }
     var element = write.pointee
     element.details = nil
     var key = lua_Integer.min
-    while watcher.pointee.isActive, clua_write_nextchange(L, write, &key) {
+    while watcher.pointee.isActive, clua_write_nextchange(L.pointer, write, &key) {
       (element.key, element.old, element.new_) = (height + 1, height + 2, height + 3)
       let accepted = withUnsafePointer(to: element) { element -> ImmediateChange? in
         let part = Change(
@@ -93,7 +93,7 @@ extension ScriptReceiver {
         return compare(.written(part), for: watcher).map { _ in .saved(saved(.written(part))) }
       }
       if let accepted { return accepted }
-      lua_settop(L, height)
+      lua_settop(L.pointer, height)
     }
     return nil
   }

@@ -78,8 +78,8 @@ final class ScriptReceiver: Receiver {
     // (L8).
     if !observed.isTable(root), !host.objects.isKnown(root) { return false }
     guard watcher.script.pointee.hasObserver else { return true }
-    let L = state.pointer
-    defer { clua_pop(L, 1) }
+    let L = state.stack
+    defer { clua_pop(L.pointer, 1) }
     return pushObserver(of: watcher, to: L)
   }
 
@@ -106,9 +106,9 @@ final class ScriptReceiver: Receiver {
   /// The file:line that is running becomes the cause of the next call of a watcher of a script;
   /// none where Swift writes, and no script has called it.
   override func noteCause(of watcher: WatcherRef) {
-    let L = state.pointer
+    let L = state.stack
     // A write in Swift may come from anywhere.
-    guard !isClosed, lua_checkstack(L, 8) != 0 else { return }
+    guard !isClosed, lua_checkstack(L.pointer, 8) != 0 else { return }
     watcher.script.pointee.cause = sources.current(L)
   }
 
@@ -116,15 +116,15 @@ final class ScriptReceiver: Receiver {
 
   /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
   private func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
-    let L = state.pointer
+    let L = state.stack
     guard let root = watcher.pointee.root else { return }
-    guard lua_checkstack(L, 24) != 0 else {
+    guard lua_checkstack(L.pointer, 24) != 0 else {
       report(
         LuaError("stack overflow: no room to call a watcher"),
         change == nil ? .watcher : .immediate, of: watcher)
       return
     }
-    let height = lua_gettop(L)
+    let height = lua_gettop(L.pointer)
     if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
       host.module.debugging.breakOnCall(of: watcher, L)
     }
@@ -136,7 +136,8 @@ final class ScriptReceiver: Receiver {
     {
       // The usual case in one step: the anchor knows the table, and the table its callbacks.
       status = clua_callkept(
-        L, anchors.reference, CInt(root.pointee.context), ScriptWatcher.key(watcher, .callback))
+        L.pointer, anchors.reference, CInt(root.pointee.context),
+        ScriptWatcher.key(watcher, .callback))
     } else {
       status = call(watcher, of: root, change, L)
     }
@@ -146,7 +147,7 @@ final class ScriptReceiver: Receiver {
         status, L, change == nil ? .watcher : .immediate, name: name, site: site,
         cause: cause.line > 0 ? sources.text(cause) : nil)
     }
-    lua_settop(L, height)
+    lua_settop(L.pointer, height)
   }
 
   /// What a report needs of a watcher whose own code may end it.
@@ -157,20 +158,22 @@ final class ScriptReceiver: Receiver {
   }
 
   /// Pushes the name of a watcher, if it has one. [-0, +(0|1), -]
-  func pushIdentity(of watcher: WatcherRef, _ L: OpaquePointer) -> WatcherIdentity {
+  func pushIdentity(of watcher: WatcherRef, _ L: LuaStack) -> WatcherIdentity {
     let site = watcher.script.pointee.site
     guard watcher.script.pointee.hasName, let root = watcher.pointee.root else {
       return WatcherIdentity(site: site, name: 0)
     }
     observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
-    return WatcherIdentity(site: site, name: lua_gettop(L))
+    return WatcherIdentity(site: site, name: lua_gettop(L.pointer))
   }
 
   func title(
-    of watcher: WatcherIdentity, _ L: OpaquePointer
+    of watcher: WatcherIdentity, _ L: LuaStack
   ) -> (name: String, site: String) {
     let site = sources.text(watcher.site)
-    guard watcher.name > 0, lua_type(L, watcher.name) == LUA_TSTRING else { return (site, site) }
+    guard watcher.name > 0, lua_type(L.pointer, watcher.name) == LUA_TSTRING else {
+      return (site, site)
+    }
     return (state.text(at: watcher.name, of: L), site)
   }
 
@@ -190,10 +193,10 @@ final class ScriptReceiver: Receiver {
   /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]
   private func call(
     _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
-    _ L: OpaquePointer
+    _ L: LuaStack
   ) -> CInt {
     let script = watcher.script
-    let height = lua_gettop(L)
+    let height = lua_gettop(L.pointer)
     if script.pointee.hasDriver {
       observed.pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L)
     }
@@ -204,7 +207,7 @@ final class ScriptReceiver: Receiver {
       if script.pointee.hasObserver {
         pushObserver(of: watcher, to: L)
       } else {
-        lua_pushnil(L)
+        lua_pushnil(L.pointer)
       }
       if let (change, path) = change, !script.pointee.hasEdits {
         try pushChange(change, path, to: L)
@@ -213,7 +216,7 @@ final class ScriptReceiver: Receiver {
       state.pushError(error, to: L)
       return LUA_ERRRUN
     }
-    return clua_watchercall(L, lua_gettop(L) - height - 1, 0)
+    return clua_watchercall(L.pointer, lua_gettop(L.pointer) - height - 1, 0)
   }
 
   // MARK: What is known of watchers
@@ -235,9 +238,9 @@ final class ScriptReceiver: Receiver {
 
   /// Pushes the observer, nil when it is gone; false then. [-0, +1, -]
   @discardableResult
-  func pushObserver(of watcher: WatcherRef, to L: OpaquePointer) -> Bool {
+  func pushObserver(of watcher: WatcherRef, to L: LuaStack) -> Bool {
     host.paths.pushObserver(watcher.pointee.index, to: L)
-    return lua_type(L, -1) != LUA_TNIL
+    return lua_type(L.pointer, -1) != LUA_TNIL
   }
 
   /// The name of a watcher, and "file:line" of its registration.
@@ -246,10 +249,10 @@ final class ScriptReceiver: Receiver {
     guard watcher.script.pointee.hasName, let root = watcher.pointee.root, !root.isDead else {
       return (site, site)
     }
-    let L = state.pointer
+    let L = state.stack
     observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
-    defer { clua_pop(L, 1) }
-    return (lua_type(L, -1) == LUA_TSTRING ? state.text(at: -1, of: L) : site, site)
+    defer { clua_pop(L.pointer, 1) }
+    return (lua_type(L.pointer, -1) == LUA_TSTRING ? state.text(at: -1, of: L) : site, site)
   }
 
   // MARK: Tables that end
@@ -258,27 +261,27 @@ final class ScriptReceiver: Receiver {
   ///
   /// The node's user value is on top of the stack; its callbacks go with it, but for those that are
   /// to be told. Runs in a finalizer.
-  func tableEnded(_ L: OpaquePointer, _ owner: UnsafeMutableRawPointer?) {
+  func tableEnded(_ L: LuaStack, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     host.calls.entered(L) { tableEnded(owner.assumingMemoryBound(to: Node.self), L) }
   }
 
   /// The collector had given the table of `node` up, and its own finalizer may keep it (L8).
-  func tableRevived(_ L: OpaquePointer, _ node: OpaquePointer) {
+  func tableRevived(_ L: LuaStack, _ node: OpaquePointer) {
     guard !isClosed, let owner = clua_node_owner(node) else { return }
     host.calls.entered(L) { engine.revive(owner.assumingMemoryBound(to: Node.self)) }
   }
 
-  private func tableEnded(_ root: NodeRef, _ L: OpaquePointer) {
+  private func tableEnded(_ root: NodeRef, _ L: LuaStack) {
     tables.abandonJournal(of: root)
-    if lua_type(L, -1) == LUA_TTABLE, lua_checkstack(L, 8) != 0 {
+    if lua_type(L.pointer, -1) == LUA_TTABLE, lua_checkstack(L.pointer, 8) != 0 {
       var next = root.pointee.firstWatcher
       while let watcher = next {
         next = watcher.pointee.next
         guard isScript(watcher), watcher.script.pointee.hasEnd else { continue }
         // The observer went first: its watchers have ended silently (L3).
         if watcher.script.pointee.hasObserver {
-          defer { clua_pop(L, 1) }
+          defer { clua_pop(L.pointer, 1) }
           if !pushObserver(of: watcher, to: L) { continue }
         }
         endings.note(watcher, L)

@@ -29,47 +29,47 @@ final class SourceNames {
 
   deinit { known.deallocate() }
 
-  func install(_ state: LuaState, _ L: OpaquePointer) throws(LuaError) {
-    try state.check(clua_try_makeweak(L, &functions), L)
+  func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
+    try state.check(clua_try_makeweak(L.pointer, &functions), L)
     // The slots are made here: putting a function into one allocates nothing later.
     for slot in 1...SourceNames.slots {
-      lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(functions))
-      lua_pushinteger(L, lua_Integer(slot))
-      lua_pushboolean(L, 0)
-      try state.check(clua_try_rawset(L, -3), L)
-      clua_pop(L, 1)
+      lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(functions))
+      lua_pushinteger(L.pointer, lua_Integer(slot))
+      lua_pushboolean(L.pointer, 0)
+      try state.check(clua_try_rawset(L.pointer, -3), L)
+      clua_pop(L.pointer, 1)
     }
   }
 
   /// The innermost Lua function that is running, and the line it is at.
-  func current(_ L: OpaquePointer) -> Site {
-    let line = clua_currentfunction(L)
+  func current(_ L: LuaStack) -> Site {
+    let line = clua_currentfunction(L.pointer)
     if line == 0 { return Site() }
-    let address = UInt(bitPattern: lua_topointer(L, -1))
+    let address = UInt(bitPattern: lua_topointer(L.pointer, -1))
     let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
-    lua_rawgeti(L, CLUA_REGISTRYINDEX, lua_Integer(functions))
-    lua_rawgeti(L, -1, lua_Integer(slot))
-    if lua_rawequal(L, -1, -3) == 0 {
+    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(functions))
+    lua_rawgeti(L.pointer, -1, lua_Integer(slot))
+    if lua_rawequal(L.pointer, -1, -3) == 0 {
       known[slot] = definition(-3, L).source
-      lua_pushvalue(L, -3)
-      lua_rawseti(L, -3, lua_Integer(slot))
+      lua_pushvalue(L.pointer, -3)
+      lua_rawseti(L.pointer, -3, lua_Integer(slot))
     }
-    clua_pop(L, 3)
+    clua_pop(L.pointer, 3)
     return known[slot] == prelude ? caller(L) : Site(source: known[slot], line: line)
   }
 
   /// What the module `obs` does in Lua, it does for its caller.
-  private func caller(_ L: OpaquePointer) -> Site {
+  private func caller(_ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-      let line = clua_where(L, buffer.baseAddress!)
+      let line = clua_where(L.pointer, buffer.baseAddress!)
       return line == 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
     }
   }
 
   /// Where the function at `index` is defined.
-  func definition(_ index: CInt, _ L: OpaquePointer) -> Site {
+  func definition(_ index: CInt, _ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-      let line = clua_definition(L, index, buffer.baseAddress!)
+      let line = clua_definition(L.pointer, index, buffer.baseAddress!)
       // A main chunk is defined at line 0.
       return line < 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
     }

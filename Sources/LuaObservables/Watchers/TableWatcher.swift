@@ -53,10 +53,10 @@ public final class TableWatcher: ObservationCore.Receiver {
 
   private func call(_ watcher: WatcherRef, _ change: TableChange?) {
     guard let host, let body, let root = watcher.pointee.root else { return }
-    let L = host.state.pointer
+    let L = host.state.stack
     host.observed.push(root, to: L)
-    defer { clua_pop(L, 1) }
-    guard lua_type(L, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
+    defer { clua_pop(L.pointer, 1) }
+    guard lua_type(L.pointer, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
       return
     }
     body(LuaTable(pin: pin), self, change)

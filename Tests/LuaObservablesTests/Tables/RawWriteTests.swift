@@ -12,13 +12,13 @@ struct RawWriteTests {
     // As a C module has it: `rawset` itself goes to the store.
     try test.host.state.withStack { L throws(LuaError) in
       lua_pushcclosure(
-        L,
+        L.pointer,
         { L in
           lua_settop(L, 3)
           lua_rawset(L, 1)
           return 0
         }, 0)
-      lua_setglobal(L, "raw_write")
+      lua_setglobal(L.pointer, "raw_write")
     }
     try test.host.run(
       """
