@@ -1,5 +1,3 @@
-internal import CLua
-
 extension Array: LuaEncodable where Element: LuaEncodable {
   /// A new table of the elements, from 1; of `[UInt8]` a string.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
@@ -10,7 +8,7 @@ extension Array: LuaEncodable where Element: LuaEncodable {
       for (index, element) in enumerated() {
         try state.push(element, to: L)
         // The table was made with room for it, so this allocates nothing.
-        lua_rawseti(L.pointer, -2, lua_Integer(index + 1))
+        L.rawSet(index: index + 1, at: -2)
       }
       return .table(LuaTable(pin: try state.pin(L)))
     }
@@ -26,17 +24,16 @@ extension Array: LuaDecodable where Element: LuaDecodable {
     }
     let table = try LuaTable(luaValue: luaValue)
     self = try table.withTable { state, L throws(LuaError) in
-      var length: lua_Integer = 0
-      try state.check(clua_try_len(L.pointer, -1, &length), L)
+      let length = try state.length(of: L)
       // A `__len` may say anything.
       guard length < 1 << 26 else { throw LuaError(.type, "\(length) elements are too many") }
       var elements: [Element] = []
       for index in 1..<Swift.max(1, length + 1) {
-        try state.check(clua_try_geti(L.pointer, -1, index), L)
+        try state.pushElement(index, of: L)
         do throws(LuaError) { elements.append(try state.pull(at: -1, of: L)) } catch {
           throw error.located(in: "element \(index)")
         }
-        clua_pop(L.pointer, 1)
+        L.pop()
       }
       return elements
     }

@@ -1,5 +1,3 @@
-internal import CLua
-
 extension Dictionary: LuaEncodable where Key: LuaEncodable, Value: LuaEncodable {
   /// A new table of the keys and values.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
@@ -8,7 +6,7 @@ extension Dictionary: LuaEncodable where Key: LuaEncodable, Value: LuaEncodable 
       for (key, value) in self {
         try state.push(key, to: L)
         try state.push(value, to: L)
-        try state.check(clua_try_rawset(L.pointer, -3), L)
+        try state.rawSet(of: L)
       }
       return .table(LuaTable(pin: try state.pin(L)))
     }

@@ -1,5 +1,3 @@
-internal import CLua
-
 /// A type whose values can be given to Lua.
 ///
 /// Numbers, booleans and strings become what they are in Lua, `[UInt8]` a string, other arrays and
@@ -58,7 +56,7 @@ extension LuaState {
   package func pull<Value: LuaDecodable>(
     at index: CInt, of L: LuaStack, as type: Value.Type = Value.self
   ) throws(LuaError) -> Value {
-    if Value.self == String.self, lua_type(L.pointer, index) == LUA_TSTRING,
+    if Value.self == String.self, L.isString(at: index),
       let text = validText(at: index, of: L)
     {
       return text as! Value

@@ -1,5 +1,3 @@
-internal import CLua
-
 extension LuaState {
   /// Makes a value of Lua of any `Encodable` value: a structure is a new table of its properties.
   ///
@@ -37,7 +35,7 @@ extension LuaState {
 
   /// Pushes what was encoded. [-0, +1, -]
   private func push(_ encoded: Encoded, to L: LuaStack) throws(LuaError) {
-    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw .noStack }
+    guard L.hasRoom() else { throw .noStack }
     switch encoded {
     case .value(let value): try push(value, to: L)
     case .pending(let encoder): try push(encoder.encoded ?? .table(EncodedTable()), to: L)
@@ -46,12 +44,12 @@ extension LuaState {
       for (index, element) in table.elements.enumerated() {
         try push(element, to: L)
         // The table was made with room for it, so this allocates nothing.
-        lua_rawseti(L.pointer, -2, lua_Integer(index + 1))
+        L.rawSet(index: index + 1, at: -2)
       }
       for (key, value) in table.fields {
         try push(key, to: L)
         try push(value, to: L)
-        try check(clua_try_rawset(L.pointer, -3), L)
+        try rawSet(of: L)
       }
     }
   }

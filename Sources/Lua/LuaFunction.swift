@@ -93,7 +93,7 @@ public struct LuaFunction: Sendable, Hashable {
     _ state: LuaState, _ L: LuaStack
   ) throws(LuaError) -> CInt {
     clua_pushlightfunction(L.pointer, clua_messagehandler)
-    let handler = lua_gettop(L.pointer)
+    let handler = L.height
     try state.push(pin, to: L)
     return handler
   }
@@ -108,11 +108,18 @@ extension LuaState {
     try check(lua_pcallk(L.pointer, arguments, results, handler, 0, nil), L)
   }
 
+  /// Calls what is on the stack; what it raises has a traceback. [-(arguments + 1), +results, -]
+  package func tracedCall(
+    arguments: CInt = 0, results: CInt = 0, _ L: LuaStack
+  ) throws(LuaError) {
+    try check(clua_tracedcall(L.pointer, arguments, results), L)
+  }
+
   /// Pushes one more value, growing the stack. [-0, +1, -]
   package func pushNext<Value: LuaEncodable>(
     _ value: Value, to L: LuaStack
   ) throws(LuaError) {
-    guard lua_checkstack(L.pointer, 10) != 0 else { throw .noStack }
+    guard L.hasRoom(for: 10) else { throw .noStack }
     try push(value, to: L)
   }
 }

@@ -1,7 +1,133 @@
-/// The stack of a Lua thread that runs: what is read and pushed there belongs to what runs in it.
+public import CLua
+
+/// The stack of a coroutine, or of the main one: what functions of Lua are given and give.
+///
+/// Nothing here raises an error of Lua, or asks for more slots than are free. Indices are those of
+/// Lua: from 1 upwards, or from the top, which is -1, downwards.
 @frozen @usableFromInline package struct LuaStack {
-  /// The thread, as functions of C know it.
+  /// The coroutine, as functions of C know it.
   @usableFromInline package let pointer: OpaquePointer
 
   @inlinable @inline(__always) package init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+  /// The number of values. [-0, +0, -]
+  ///
+  /// Setting it drops those above, or adds nil. [-n, +n, -]
+  package var height: CInt {
+    @inlinable @inline(__always) get { lua_gettop(pointer) }
+    @inlinable @inline(__always) nonmutating set { lua_settop(pointer, newValue) }
+  }
+
+  /// Makes room for so many more values; false where there is no memory for it. [-0, +0, -]
+  @inlinable @inline(__always) package func hasRoom(for count: CInt = LUA_MINSTACK) -> Bool {
+    lua_checkstack(pointer, count) != 0
+  }
+
+  /// The index from 1 upwards that means the same. [-0, +0, -]
+  @inlinable @inline(__always) package func absolute(_ index: CInt) -> CInt {
+    lua_absindex(pointer, index)
+  }
+
+  // MARK: Moving values
+
+  /// Drops values. [-count, +0, -]
+  @inlinable @inline(__always) package func pop(_ count: CInt = 1) { clua_pop(pointer, count) }
+
+  /// Takes the value at an index out. [-1, +0, -]
+  @inlinable @inline(__always) package func remove(_ index: CInt) { clua_remove(pointer, index) }
+
+  /// Moves the top to an index, below what was there. [-1, +1, -]
+  @inlinable @inline(__always) package func insert(_ index: CInt) { clua_insert(pointer, index) }
+
+  /// Puts a copy of one value in the place of another. [-0, +0, -]
+  @inlinable @inline(__always) package func copy(from source: CInt, to target: CInt) {
+    lua_copy(pointer, source, target)
+  }
+
+  /// Pushes a copy of a value. [-0, +1, -]
+  @inlinable @inline(__always) package func pushCopy(at index: CInt) {
+    lua_pushvalue(pointer, index)
+  }
+
+  // MARK: Pushing
+
+  /// Pushes nil. [-0, +1, -]
+  @inlinable @inline(__always) package func pushNil() { lua_pushnil(pointer) }
+
+  /// Pushes a boolean. [-0, +1, -]
+  @inlinable @inline(__always) package func push(_ value: Bool) {
+    lua_pushboolean(pointer, value ? 1 : 0)
+  }
+
+  /// Pushes an integer. [-0, +1, -]
+  @inlinable @inline(__always) package func push(_ value: Int) {
+    lua_pushinteger(pointer, lua_Integer(value))
+  }
+
+  /// Pushes an integer. [-0, +1, -]
+  @inlinable @inline(__always) package func push(_ value: lua_Integer) {
+    lua_pushinteger(pointer, value)
+  }
+
+  /// Pushes a number that Lua has as a float. [-0, +1, -]
+  @inlinable @inline(__always) package func push(_ value: lua_Number) {
+    lua_pushnumber(pointer, value)
+  }
+
+  /// Pushes a light userdata. [-0, +1, -]
+  @inlinable @inline(__always) package func push(_ value: UnsafeMutableRawPointer?) {
+    lua_pushlightuserdata(pointer, value)
+  }
+
+  // MARK: Reading
+
+  /// Whether a value counts as true, as all do but false and nil. [-0, +0, -]
+  @inlinable @inline(__always) package func boolean(at index: CInt) -> Bool {
+    lua_toboolean(pointer, index) != 0
+  }
+
+  /// The number at an index, if Lua has it as an integer. [-0, +0, -]
+  @inlinable @inline(__always) package func integer(at index: CInt) -> lua_Integer? {
+    isInteger(at: index) ? lua_tointegerx(pointer, index, nil) : nil
+  }
+
+  /// The number at an index, if it is an integer, however Lua has it. [-0, +0, -]
+  @inlinable @inline(__always) package func wholeNumber(at index: CInt) -> lua_Integer? {
+    // A text would be taken for the number that it spells.
+    guard isNumber(at: index) else { return nil }
+    var isInteger: CInt = 0
+    let number = lua_tointegerx(pointer, index, &isInteger)
+    return isInteger != 0 ? number : nil
+  }
+
+  /// Whether a number is at an index that Lua has as an integer. [-0, +0, -]
+  @inlinable @inline(__always) package func isInteger(at index: CInt) -> Bool {
+    lua_isinteger(pointer, index) != 0
+  }
+
+  /// The number at an index, which must be one. [-0, +0, -]
+  @inlinable @inline(__always) package func number(at index: CInt) -> lua_Number {
+    lua_tonumberx(pointer, index, nil)
+  }
+
+  /// Where an object is, nil for what is none. [-0, +0, -]
+  @inlinable @inline(__always) package func address(at index: CInt) -> UnsafeRawPointer? {
+    lua_topointer(pointer, index)
+  }
+
+  /// What a light userdata is, or where the memory of another one is; nil for what is none.
+  /// [-0, +0, -]
+  @inlinable @inline(__always) package func userdata(at index: CInt) -> UnsafeMutableRawPointer? {
+    lua_touserdata(pointer, index)
+  }
+
+  /// Whether two values are the same, without metamethods. [-0, +0, -]
+  @inlinable @inline(__always) package func rawEqual(_ first: CInt, _ second: CInt) -> Bool {
+    lua_rawequal(pointer, first, second) != 0
+  }
+
+  // MARK: The coroutine
+
+  /// Whether a function is running in it, of Lua or of C. [-0, +0, -]
+  @inlinable @inline(__always) package var isRunning: Bool { clua_isrunning(pointer) }
 }

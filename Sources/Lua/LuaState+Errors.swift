@@ -18,16 +18,16 @@ extension LuaState {
   ///
   /// A failed operation may leave the stack full: the slots are asked for here. [-1, +0, -]
   package func takeError(_ status: CInt, _ L: LuaStack) -> LuaError {
-    guard lua_checkstack(L.pointer, 10) != 0 else {
-      clua_pop(L.pointer, 1)
+    guard L.hasRoom(for: 10) else {
+      L.pop()
       return .noStack
     }
-    let top = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, top - 1) }
+    let top = L.height
+    defer { L.height = top - 1 }
     var bySwift = false
     clua_pushtraceback(L.pointer, &bySwift)
-    var traceback = lua_type(L.pointer, -1) == LUA_TSTRING ? text(at: -1, of: L) : nil
-    lua_settop(L.pointer, top)
+    var traceback = L.isString(at: -1) ? text(at: -1, of: L) : nil
+    L.height = top
     guard status != LUA_ERRMEM else {
       return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
     }
@@ -68,9 +68,9 @@ extension LuaState {
   /// What the error value at an index reads as. [-0, +0, -]
   package func describe(at index: CInt, of L: LuaStack) -> String {
     // After a stack overflow there may be no room for a call.
-    if lua_type(L.pointer, index) == LUA_TSTRING { return text(at: index, of: L) }
-    let name = String(cString: lua_typename(L.pointer, lua_type(L.pointer, index)))
-    defer { clua_pop(L.pointer, 1) }
+    if L.isString(at: index) { return text(at: index, of: L) }
+    let name = L.typeName(at: index)
+    defer { L.pop() }
     guard clua_try_describe(L.pointer, index) == LUA_OK else {
       return "(error object is a \(name) value whose __tostring failed)"
     }

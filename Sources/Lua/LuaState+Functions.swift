@@ -88,15 +88,15 @@ extension LuaState {
     guard let pointer, let context else { return 0 }
     let L = LuaStack(pointer)
     guard let state = LuaState.owner(of: L) else {
-      lua_pushnil(L.pointer)
+      L.pushNil()
       return CInt(CLUA_RAISE)
     }
     let function = Unmanaged<FunctionBody>.fromOpaque(context).takeUnretainedValue()
     return state.entered(from: L) {
       // A failure may leave operands; the error value goes where they were.
-      let height = lua_gettop(L.pointer)
+      let height = L.height
       do { return try function.body(state, L) } catch {
-        lua_settop(L.pointer, height)
+        L.height = height
         state.pushError(error, to: L)
         return CInt(CLUA_RAISE)
       }
@@ -121,7 +121,7 @@ private struct FunctionArguments {
     self.state = state
     self.L = L
     self.name = name
-    count = lua_gettop(L.pointer)
+    count = L.height
   }
 
   mutating func next<Argument: LuaDecodable>(

@@ -1,4 +1,4 @@
-internal import CLua
+package import CLua
 
 extension LuaState {
   /// The table of global variables.
@@ -7,7 +7,7 @@ extension LuaState {
   public var globals: LuaTable {
     get throws(LuaError) {
       try withStack { L throws(LuaError) in
-        lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS))
+        L.pushGlobals()
         return LuaTable(pin: try pin(L))
       }
     }
@@ -45,5 +45,41 @@ extension LuaState {
     _ name: String, at index: CInt = -1, of L: LuaStack
   ) throws(LuaError) {
     try check(clua_try_getfield(L.pointer, index, name, name.utf8.count), L)
+  }
+
+  /// Pops a value and a key below it, and puts them into the table at `index`, without metamethods.
+  /// [-2, +0, -]
+  package func rawSet(at index: CInt = -3, of L: LuaStack) throws(LuaError) {
+    try check(clua_try_rawset(L.pointer, index), L)
+  }
+
+  /// The length of what is at `index`, as a script reads it. [-0, +0, -]
+  package func length(at index: CInt = -1, of L: LuaStack) throws(LuaError) -> lua_Integer {
+    var length: lua_Integer = 0
+    try check(clua_try_len(L.pointer, index, &length), L)
+    return length
+  }
+
+  /// Pushes an element of what is at `index`, as a script reads it. [-0, +1, -]
+  package func pushElement(
+    _ position: lua_Integer, at index: CInt = -1, of L: LuaStack
+  ) throws(LuaError) {
+    try check(clua_try_geti(L.pointer, index, position), L)
+  }
+
+  /// Pops a key, and pushes the next one of the table at `index` with its value; two nils after the
+  /// last. [-1, +2, -]
+  package func pushNextEntry(at index: CInt, of L: LuaStack) throws(LuaError) {
+    try check(clua_try_next(L.pointer, index), L)
+  }
+
+  /// Makes a table that the registry holds, which may hold its values weakly; returns the
+  /// reference. [-0, +0, -]
+  package func makeReference(isWeak: Bool = false, _ L: LuaStack) throws(LuaError) -> CInt {
+    var reference: CInt = 0
+    try check(
+      isWeak ? clua_try_makeweak(L.pointer, &reference) : clua_try_maketable(L.pointer, &reference),
+      L)
+    return reference
   }
 }

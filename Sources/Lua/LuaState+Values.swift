@@ -8,16 +8,16 @@ extension LuaState {
     _ value: LuaValue, to L: LuaStack
   ) throws(LuaError) {
     switch value {
-    case .nil: lua_pushnil(L.pointer)
-    case .boolean(let value): lua_pushboolean(L.pointer, value ? 1 : 0)
-    case .integer(let value): lua_pushinteger(L.pointer, value)
-    case .number(let value): lua_pushnumber(L.pointer, value)
+    case .nil: L.pushNil()
+    case .boolean(let value): L.push(value)
+    case .integer(let value): L.push(value)
+    case .number(let value): L.push(value)
     case .string(let value): try push(bytes: value.bytes, to: L)
     case .table(let table): try push(table.pin, to: L)
     case .function(let function): try push(function.pin, to: L)
     case .userdata(let userdata): try push(userdata.pin, to: L)
     case .thread(let thread): try push(thread.pin, to: L)
-    case .lightUserdata(let address): lua_pushlightuserdata(L.pointer, address.pointer)
+    case .lightUserdata(let address): L.push(address.pointer)
     }
   }
 
@@ -50,18 +50,16 @@ extension LuaState {
   package func value(
     at index: CInt, of L: LuaStack
   ) throws(LuaError) -> LuaValue {
-    switch lua_type(L.pointer, index) {
-    case LUA_TBOOLEAN: .boolean(lua_toboolean(L.pointer, index) != 0)
-    case LUA_TNUMBER:
-      lua_isinteger(L.pointer, index) != 0
-        ? .integer(lua_tointegerx(L.pointer, index, nil))
-        : .number(lua_tonumberx(L.pointer, index, nil))
-    case LUA_TSTRING: .string(LuaString(bytes: bytes(at: index, of: L)))
-    case LUA_TTABLE: .table(LuaTable(pin: try pin(at: index, of: L)))
-    case LUA_TFUNCTION: .function(LuaFunction(pin: try pin(at: index, of: L)))
-    case LUA_TUSERDATA: .userdata(LuaUserdata(pin: try pin(at: index, of: L)))
-    case LUA_TTHREAD: .thread(LuaThread(pin: try pin(at: index, of: L)))
-    case LUA_TLIGHTUSERDATA: .lightUserdata(LuaAddress(lua_touserdata(L.pointer, index)))
+    switch L.type(at: index) {
+    case .boolean: .boolean(L.boolean(at: index))
+    case .number:
+      L.integer(at: index).map { .integer($0) } ?? .number(L.number(at: index))
+    case .string: .string(LuaString(bytes: bytes(at: index, of: L)))
+    case .table: .table(LuaTable(pin: try pin(at: index, of: L)))
+    case .function: .function(LuaFunction(pin: try pin(at: index, of: L)))
+    case .userdata: .userdata(LuaUserdata(pin: try pin(at: index, of: L)))
+    case .thread: .thread(LuaThread(pin: try pin(at: index, of: L)))
+    case .lightUserdata: .lightUserdata(LuaAddress(L.userdata(at: index)))
     default: .nil
     }
   }
@@ -70,9 +68,9 @@ extension LuaState {
   package func pin(
     at index: CInt, of L: LuaStack
   ) throws(LuaError) -> LuaPin {
-    lua_pushvalue(L.pointer, index)
+    L.pushCopy(at: index)
     do { return try pin(L) } catch {
-      clua_pop(L.pointer, 1)
+      L.pop()
       throw error
     }
   }
@@ -97,7 +95,7 @@ extension LuaState {
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     // lua_tolstring would turn a number on the stack into a string.
-    precondition(lua_type(L.pointer, index) == LUA_TSTRING, "The value at \(index) is not a string")
+    precondition(L.isString(at: index), "The value at \(index) is not a string")
     var count = 0
     let start = UnsafeRawPointer(lua_tolstring(L.pointer, index, &count)!)
     return body(
@@ -108,9 +106,9 @@ extension LuaState {
   func values(
     from index: CInt, of L: LuaStack
   ) throws(LuaError) -> [LuaValue] {
-    let count = lua_gettop(L.pointer) - index + 1
+    let count = L.height - index + 1
     guard count > 0 else { return [] }
-    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw .noStack }
+    guard L.hasRoom() else { throw .noStack }
     var values: [LuaValue] = []
     values.reserveCapacity(Int(count))
     for index in index..<index + count { values.append(try value(at: index, of: L)) }

@@ -173,12 +173,12 @@ public final class LuaState {
     try checkThread()
     guard !isClosed else { throw .closed }
     let L = stack
-    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw .noStack }
+    guard L.hasRoom() else { throw .noStack }
     recycleReleased(L)
-    let height = lua_gettop(L.pointer)
+    let height = L.height
     depth += 1
     defer {
-      lua_settop(L.pointer, height)
+      L.height = height
       depth -= 1
       if isClosed, depth == 0 { free() }
     }
@@ -218,7 +218,7 @@ public final class LuaState {
 
   private func recycleReleased(_ L: LuaStack) {
     for slot in pins.takeReleased() {
-      lua_pushboolean(L.pointer, 0)
+      L.push(false)
       clua_setpin(L.pointer, pinTable, slot)
       pins.recycle(slot)
     }
@@ -228,7 +228,7 @@ public final class LuaState {
   func pin(_ L: LuaStack) throws(LuaError) -> LuaPin {
     recycleReleased(L)
     let slot = try takeSlot(L)
-    let address = UInt(bitPattern: lua_topointer(L.pointer, -1))
+    let address = UInt(bitPattern: L.address(at: -1))
     clua_setpin(L.pointer, pinTable, slot)
     return LuaPin(pins: pins, slot: slot, address: address)
   }
@@ -239,7 +239,7 @@ public final class LuaState {
     let status = clua_try_growpins(L.pointer, pinTable, first, last)
     // Finalizers may have used up what was free, or added slots: what is there counts.
     guard status == LUA_OK else {
-      clua_pop(L.pointer, 1)
+      L.pop()
       throw .noMemory
     }
     if pins.capacity < last { pins.add(max(first, pins.capacity + 1)...last) }

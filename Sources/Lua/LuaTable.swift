@@ -50,9 +50,7 @@ public struct LuaTable: Sendable, Hashable {
   public var length: Int {
     get throws(LuaError) {
       try withTable { state, L throws(LuaError) in
-        var length: lua_Integer = 0
-        try state.check(clua_try_len(L.pointer, -1, &length), L)
-        return Int(clamping: length)
+        Int(clamping: try state.length(of: L))
       }
     }
   }
@@ -65,13 +63,13 @@ public struct LuaTable: Sendable, Hashable {
     _ body: (LuaValue, LuaValue) throws(LuaError) -> Void
   ) throws(LuaError) {
     try withTable { state, L throws(LuaError) in
-      let table = lua_gettop(L.pointer)
-      lua_pushnil(L.pointer)
+      let table = L.height
+      L.pushNil()
       while true {
-        try state.check(clua_try_next(L.pointer, table), L)
-        guard lua_type(L.pointer, -2) != LUA_TNIL else { return }
+        try state.pushNextEntry(at: table, of: L)
+        guard !L.isNil(at: -2) else { return }
         let (key, value) = (try state.value(at: -2, of: L), try state.value(at: -1, of: L))
-        clua_pop(L.pointer, 1)
+        L.pop()
         try body(key, value)
       }
     }

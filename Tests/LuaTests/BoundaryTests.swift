@@ -107,10 +107,10 @@ private let entryPoints: [EntryPoint] = [
   private func `an error leaves nothing behind`(entry: EntryPoint) throws {
     let heavy = entry.testDescription.contains("too many")
     let rounds = heavy ? 3 : 100
-    let height = lua_gettop(state.stack.pointer)
+    let height = state.stack.height
     for _ in 0..<rounds {
       #expect(throws: (any Error).self) { try count.frame { try entry.run(state, bad) } }
-      #expect(lua_gettop(state.stack.pointer) == height)
+      #expect(state.stack.height == height)
     }
     #expect(count.deferredSoFar == rounds)
     #expect(count.livingNow == 0)
@@ -122,9 +122,9 @@ private let entryPoints: [EntryPoint] = [
   ) throws {
     let rounds = entry.testDescription.contains("too many") ? 3 : 50
     let enter = try state.function("enter") { [unowned state, bad, count] in
-      let height = lua_gettop(state.stack.pointer)
+      let height = state.stack.height
       try count.frame {
-        defer { #expect(lua_gettop(state.stack.pointer) == height) }
+        defer { #expect(state.stack.height == height) }
         try entry.run(state, bad)
       }
     }
@@ -138,18 +138,18 @@ private let entryPoints: [EntryPoint] = [
       end
       return failed
       """)
-    let height = lua_gettop(state.stack.pointer)
+    let height = state.stack.height
     #expect(try failed.call(enter, rounds, as: Int.self) == 2 * rounds)
-    #expect(lua_gettop(state.stack.pointer) == height)
+    #expect(state.stack.height == height)
     #expect(count.deferredSoFar == 2 * rounds)
     #expect(count.livingNow == 0)
   }
 
   @Test func `a call leaves the stack as it was`() throws {
-    let height = lua_gettop(state.stack.pointer)
+    let height = state.stack.height
     func check(_ body: () throws -> Void, line: Int = #line) rethrows {
       try body()
-      #expect(lua_gettop(state.stack.pointer) == height, "line \(line)")
+      #expect(state.stack.height == height, "line \(line)")
     }
     var table = try state.makeTable(elements: 3, fields: 3)
     try check { table = try state.makeTable(elements: -1, fields: -1) }

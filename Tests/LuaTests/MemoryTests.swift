@@ -54,7 +54,7 @@ private struct Failure: Error {}
     var failed = false
     do {
       let state = try LuaState(libraries: .all, memoryLimit: nil, refusing: nil)
-      let height = lua_gettop(state.stack.pointer)
+      let height = state.stack.height
       state.refuseAllocations(from: n, count: times)
       do { try count.frame { try program(state, count) } } catch {
         failed = true
@@ -64,7 +64,7 @@ private struct Failure: Error {}
         #expect(lacksMemory, "allocation \(n): \(error)")
       }
       state.refuseAllocations(from: 0, count: 0)
-      #expect(lua_gettop(state.stack.pointer) == height)
+      #expect(state.stack.height == height)
       #expect(try state.run("return 1 + 1", as: Int.self) == 2)
       state.close()
     }

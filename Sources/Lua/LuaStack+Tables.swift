@@ -1,0 +1,80 @@
+public import CLua
+
+/// Tables of the host, without metamethods; and what the registry and userdata hold.
+extension LuaStack {
+  /// Pops a key, and pushes what the table at `index` has under it. [-1, +1, -]
+  @discardableResult
+  @inlinable @inline(__always) package func rawGet(at index: CInt) -> LuaType {
+    LuaType(rawValue: lua_rawget(pointer, index))
+  }
+
+  /// Pushes an element of the table at `index`. [-0, +1, -]
+  @discardableResult
+  @inlinable @inline(__always) package func rawGet(
+    index element: lua_Integer, at index: CInt
+  ) -> LuaType {
+    LuaType(rawValue: lua_rawgeti(pointer, index, element))
+  }
+
+  /// Pushes an element of the table at `index`. [-0, +1, -]
+  @discardableResult
+  @inlinable @inline(__always) package func rawGet(
+    index element: Int, at index: CInt
+  ) -> LuaType {
+    rawGet(index: lua_Integer(element), at: index)
+  }
+
+  /// Pushes what the table at `index` has under a light userdata. [-0, +1, -]
+  @discardableResult
+  @inlinable @inline(__always) package func rawGet(
+    address: UnsafeRawPointer, at index: CInt
+  ) -> LuaType {
+    LuaType(rawValue: lua_rawgetp(pointer, index, address))
+  }
+
+  /// Pops a value, and makes it an element of the table at `index`, which has room for it: nothing
+  /// is allocated. [-1, +0, -]
+  @inlinable @inline(__always) package func rawSet(index element: lua_Integer, at index: CInt) {
+    lua_rawseti(pointer, index, element)
+  }
+
+  /// Pops a value, and makes it an element of the table at `index`, which has room for it: nothing
+  /// is allocated. [-1, +0, -]
+  @inlinable @inline(__always) package func rawSet(index element: Int, at index: CInt) {
+    rawSet(index: lua_Integer(element), at: index)
+  }
+
+  /// The number of elements of the table at `index`. [-0, +0, -]
+  @inlinable @inline(__always) package func rawLength(at index: CInt) -> Int {
+    Int(truncatingIfNeeded: lua_rawlen(pointer, index))
+  }
+
+  /// Pops a table, and makes it the metatable of that at `index`. [-1, +0, -]
+  @inlinable @inline(__always) package func setMetatable(at index: CInt) {
+    lua_setmetatable(pointer, index)
+  }
+
+  // MARK: What is held elsewhere
+
+  /// Pushes what the registry holds under a reference. [-0, +1, -]
+  @inlinable @inline(__always) package func pushReference(_ reference: CInt) {
+    lua_rawgeti(pointer, CLUA_REGISTRYINDEX, lua_Integer(reference))
+  }
+
+  /// Pushes the table of global variables, or what a script has put in its place. [-0, +1, -]
+  @discardableResult
+  @inlinable @inline(__always) package func pushGlobals() -> LuaType {
+    rawGet(index: Int(LUA_RIDX_GLOBALS), at: CLUA_REGISTRYINDEX)
+  }
+
+  /// Pushes the value that belongs to the userdata at `index`. [-0, +1, -]
+  @discardableResult
+  @inlinable @inline(__always) package func pushUserValue(at index: CInt) -> LuaType {
+    LuaType(rawValue: lua_getiuservalue(pointer, index, 1))
+  }
+
+  /// Pops a value that belongs to the userdata at `index` from now on. [-1, +0, -]
+  @inlinable @inline(__always) package func setUserValue(at index: CInt) {
+    lua_setiuservalue(pointer, index, 1)
+  }
+}
