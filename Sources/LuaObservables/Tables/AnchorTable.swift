@@ -10,7 +10,7 @@ final class AnchorTable {
   @exclusivity(unchecked) private var capacity: CInt = 0
 
   func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
-    try state.check(clua_try_maketable(L.pointer, &reference), L)
+    reference = try state.makeReference(L)
   }
 
   /// Pops an object and keeps it alive; 0 where there was no memory for another slot. [-1, +0, -]
@@ -18,7 +18,7 @@ final class AnchorTable {
     if free.isEmpty {
       let (first, last) = (capacity + 1, max(64, capacity * 2))
       guard clua_try_growpins(L.pointer, reference, first, last) == LUA_OK else {
-        clua_pop(L.pointer, 2)
+        L.pop(2)
         return 0
       }
       capacity = last
@@ -34,7 +34,7 @@ final class AnchorTable {
 
   func release(_ slot: Int, _ L: LuaStack) {
     if slot == 0 { return }
-    lua_pushboolean(L.pointer, 0)
+    L.push(false)
     clua_setpin(L.pointer, reference, CInt(slot))
     free.append(CInt(slot))
   }

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Observables
 
 /// A value of a script in a journal: as it is where it is small, else by its place among the values
@@ -7,8 +6,8 @@ enum KeptValue {
   /// Nil.
   case nothing
   case boolean(Bool)
-  case integer(lua_Integer)
-  case float(lua_Number)
+  case integer(Int64)
+  case float(Double)
   /// What is kept under a number.
   case kept(Int)
   /// An element of a list that is kept.

@@ -14,15 +14,15 @@ extension LuaState {
   func forEachEntry(
     at index: CInt, of L: LuaStack, _ body: () throws -> Void
   ) throws {
-    let height = lua_gettop(L.pointer)
+    let height = L.height
     var count: lua_Integer = 0
     try check(clua_try_entries(L.pointer, index, &count), L)
-    defer { lua_settop(L.pointer, height) }
+    defer { L.height = height }
     for entry in stride(from: 0, to: count, by: 1) {
-      lua_rawgeti(L.pointer, height + 1, 2 * entry + 1)
-      lua_rawgeti(L.pointer, height + 1, 2 * entry + 2)
+      L.rawGet(index: 2 * entry + 1, at: height + 1)
+      L.rawGet(index: 2 * entry + 2, at: height + 1)
       try body()
-      lua_settop(L.pointer, height + 1)
+      L.height = height + 1
     }
   }
 }

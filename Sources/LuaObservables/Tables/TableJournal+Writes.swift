@@ -6,9 +6,9 @@ internal import Observables
 extension TableJournal {
   /// Records a write that is done; the stack is that of the write. [-0, +0, -]
   func record(_ write: clua_write, _ L: LuaStack) {
-    guard lua_checkstack(L.pointer, 16) != 0 else { return }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    guard L.hasRoom(for: 16) else { return }
+    let height = L.height
+    defer { L.height = height }
     if isList {
       recordInList(write, L)
     } else if write.edit == CLUA_EDIT_NONE {
@@ -26,7 +26,7 @@ extension TableJournal {
       break
     case CLUA_EDIT_INSERT where at >= 1 && at <= length + 1:
       // Nil behind the end is nothing.
-      if at <= length || lua_type(L.pointer, write.element) != LUA_TNIL {
+      if at <= length || !L.isNil(at: write.element) {
         record(.insert(keep(write.element, L), at: at - 1))
       }
       settle(write, L)
@@ -61,7 +61,7 @@ extension TableJournal {
 
   private func keepValue(at position: Int, _ L: LuaStack) -> KeptValue {
     push(.current(position), to: L)
-    defer { clua_pop(L.pointer, 1) }
+    defer { L.pop() }
     return keep(-1, L)
   }
 
@@ -76,11 +76,7 @@ extension TableJournal {
   private func oldIndex(_ write: clua_write) -> CInt { write.told ? write.new_ : write.old }
 
   private func recordSingle(_ write: clua_write, _ L: LuaStack) {
-    var isInteger: CInt = 0
-    let number =
-      lua_type(L.pointer, write.key) == LUA_TNUMBER
-      ? lua_tointegerx(L.pointer, write.key, &isInteger) : 0
-    if isInteger == 0 || number < 1 { return recordKey(write, L) }
+    guard let number = L.wholeNumber(at: write.key), number >= 1 else { return recordKey(write, L) }
     // The end of the sort tells all.
     if write.unsettled { return }
     let (position, now) = (Int(number), Int(write.length))
@@ -102,19 +98,16 @@ extension TableJournal {
     func old(_ key: Int) -> KeptValue? {
       let (offset, overflows) = key.subtractingReportingOverflow(Int(write.at))
       guard !overflows, offset >= 0, offset < write.count else { return nil }
-      lua_rawgeti(L.pointer, write.list, lua_Integer(offset + 1))
-      defer { clua_pop(L.pointer, 1) }
+      L.rawGet(index: offset + 1, at: write.list)
+      defer { L.pop() }
       return keep(-1, L)
     }
     for offset in 0..<Int(write.count) {
       let key = Int(write.at) + offset
-      lua_rawgeti(L.pointer, write.list, lua_Integer(offset + 1))
+      L.rawGet(index: offset + 1, at: write.list)
       push(.current(key), to: L)
-      defer { clua_pop(L.pointer, 2) }
-      if clua_same(L.pointer, -1, -2), lua_isinteger(L.pointer, -1) == lua_isinteger(L.pointer, -2)
-      {
-        continue
-      }
+      defer { L.pop(2) }
+      if L.areSame(-1, -2), L.isInteger(at: -1) == L.isInteger(at: -2) { continue }
       if key >= 1, key <= length, key <= now {
         record(.replace(keep(-2, L), with: keep(-1, L), at: key - 1))
       } else if key < 1 || (key > length && key > now) {

@@ -132,17 +132,15 @@ final class TableJournal {
 
   /// The value at an index, kept. [-0, +0, -]
   func keep(_ index: CInt, _ L: LuaStack) -> KeptValue {
-    switch lua_type(L.pointer, index) {
-    case LUA_TNIL, LUA_TNONE: return .nothing
-    case LUA_TBOOLEAN: return .boolean(lua_toboolean(L.pointer, index) != 0)
-    case LUA_TNUMBER:
-      return lua_isinteger(L.pointer, index) != 0
-        ? .integer(lua_tointegerx(L.pointer, index, nil))
-        : .float(lua_tonumberx(L.pointer, index, nil))
+    switch L.type(at: index) {
+    case .nil, .none: return .nothing
+    case .boolean: return .boolean(L.boolean(at: index))
+    case .number:
+      return L.integer(at: index).map { .integer($0) } ?? .float(L.number(at: index))
     default:
-      lua_pushvalue(L.pointer, index)
+      L.pushCopy(at: index)
       guard clua_try_journal_keep(L.pointer, table, lua_Integer(lastKept + 1)) == LUA_OK else {
-        clua_pop(L.pointer, 1)
+        L.pop()
         return .nothing
       }
       lastKept += 1
@@ -153,10 +151,8 @@ final class TableJournal {
 
   /// The value at an index as a key. [-0, +0, -]
   func keepKey(_ index: CInt, _ L: LuaStack) -> KeptKey {
-    var isInteger: CInt = 0
-    if lua_type(L.pointer, index) == LUA_TNUMBER {
-      let number = lua_tointegerx(L.pointer, index, &isInteger)
-      if isInteger != 0 { return KeptKey(identity: .integer(Int(number)), value: .integer(number)) }
+    if let number = L.wholeNumber(at: index) {
+      return KeptKey(identity: .integer(Int(number)), value: .integer(number))
     }
     return KeptKey(identity: host.state.operand(at: index, of: L), value: keep(index, L))
   }
@@ -176,7 +172,7 @@ final class TableJournal {
     let status = clua_try_journal_keeplist(
       L.pointer, table, lua_Integer(lastKept + 1), lua_Integer(count))
     guard status == LUA_OK else {
-      clua_pop(L.pointer, 1)
+      L.pop()
       return Array(repeating: .nothing, count: count)
     }
     lastKept += 1
@@ -187,29 +183,29 @@ final class TableJournal {
   /// Pushes a value. [-0, +1, -]
   func push(_ value: KeptValue, to L: LuaStack) {
     switch value {
-    case .nothing: lua_pushnil(L.pointer)
-    case .boolean(let value): lua_pushboolean(L.pointer, value ? 1 : 0)
-    case .integer(let number): lua_pushinteger(L.pointer, number)
-    case .float(let number): lua_pushnumber(L.pointer, number)
+    case .nothing: L.pushNil()
+    case .boolean(let value): L.push(value)
+    case .integer(let number): L.push(number)
+    case .float(let number): L.push(number)
     case .kept(let key): clua_journal_push(L.pointer, table, lua_Integer(key))
     case .element(let position, let list):
       clua_journal_push(L.pointer, table, lua_Integer(list))
-      if lua_type(L.pointer, -1) == LUA_TTABLE {
-        lua_rawgeti(L.pointer, -1, lua_Integer(position))
+      if L.isTable(at: -1) {
+        L.rawGet(index: position, at: -1)
       } else {
-        lua_pushnil(L.pointer)
+        L.pushNil()
       }
-      clua_remove(L.pointer, -2)
+      L.remove(-2)
     case .current(let position):
       clua_node_pushtable(L.pointer, table)
-      lua_pushinteger(L.pointer, lua_Integer(position))
-      if lua_type(L.pointer, -2) == LUA_TTABLE {
-        clua_rawget(L.pointer, -2)
+      L.push(position)
+      if L.isTable(at: -2) {
+        L.getOwn(at: -2)
       } else {
-        clua_pop(L.pointer, 1)
-        lua_pushnil(L.pointer)
+        L.pop()
+        L.pushNil()
       }
-      clua_remove(L.pointer, -2)
+      L.remove(-2)
     }
   }
 
@@ -222,8 +218,8 @@ final class TableJournal {
     default:
       push(a, to: L)
       push(b, to: L)
-      defer { clua_pop(L.pointer, 2) }
-      return clua_same(L.pointer, -1, -2)
+      defer { L.pop(2) }
+      return L.areSame(-1, -2)
     }
   }
 

@@ -9,30 +9,28 @@ extension TableKind {
     of node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
   ) {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard lua_checkstack(L.pointer, 12) != 0 else { return }
+    let height = L.height
+    defer { L.height = height }
+    guard L.hasRoom(for: 12) else { return }
     let table = TableKind.table(node)
     clua_node_pushtable(L.pointer, table)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
+    guard L.isTable(at: -1) else { return }
     let kind = clua_node_kind(table)
     let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
     let length = isList ? clua_node_elementcount(L.pointer, table) : 0
     for position in stride(from: 1, through: length, by: 1) {
-      lua_pushinteger(L.pointer, position)
-      clua_rawget(L.pointer, height + 1)
+      L.push(position)
+      L.getOwn(at: height + 1)
       visit(member(L))
-      clua_pop(L.pointer, 1)
+      L.pop()
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
     // Without memory for it the members are not known; the allocation that failed is reported where
     // a script makes one.
     try? state.forEachEntry(at: height + 1, of: L) {
-      var isInteger: CInt = 0
-      let position =
-        lua_type(L.pointer, -2) == LUA_TNUMBER ? lua_tointegerx(L.pointer, -2, &isInteger) : 0
-      if isInteger == 0 || position < 1 || position > length,
+      let position = L.wholeNumber(at: -2) ?? 0
+      if position < 1 || position > length,
         !hasLazies || !clua_node_islazy(L.pointer, table, -2)
       {
         visit(member(L))
@@ -49,13 +47,11 @@ extension TableKind {
   /// As `element(atEnd:of:)`.
   func end(isLast: Bool, of node: NodeRef) -> Member? {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     let table = TableKind.table(node)
     clua_node_pushtable(L.pointer, table)
-    guard lua_checkstack(L.pointer, 12) != 0, lua_type(L.pointer, -1) == LUA_TTABLE else {
-      return nil
-    }
+    guard L.hasRoom(for: 12), L.isTable(at: -1) else { return nil }
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       var first: Member?
@@ -66,8 +62,8 @@ extension TableKind {
     }
     let length = clua_node_elementcount(L.pointer, table)
     if length == 0 { return nil }
-    lua_pushinteger(L.pointer, isLast ? length : 1)
-    clua_rawget(L.pointer, height + 1)
+    L.push(isLast ? length : 1)
+    L.getOwn(at: height + 1)
     return member(L)
   }
 
@@ -76,11 +72,11 @@ extension TableKind {
     of node: NodeRef, in scope: MemberScope, since position: Int,
     _ visit: (_ member: Member, _ count: Int) -> Void
   ) -> Bool {
-    guard let journal = journals[node], lua_checkstack(L.pointer, 12) != 0 else { return false }
+    guard let journal = journals[node], L.hasRoom(for: 12) else { return false }
     let L = L
     func tell(_ value: KeptValue, _ count: Int) {
       journal.push(value, to: L)
-      defer { clua_pop(L.pointer, 1) }
+      defer { L.pop() }
       visit(member(L), count)
     }
     let (list, keyed) = journal.parts(of: position)

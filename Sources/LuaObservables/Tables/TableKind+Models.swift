@@ -13,7 +13,7 @@ extension TableKind {
   ) throws {
     switch clua_node_name(L.pointer, table, -1) {
     case CLUA_NAME_LAZY:
-      lua_pushvalue(L.pointer, -1)
+      L.pushCopy(at: -1)
       try state.check(clua_try_node_declare(L.pointer, table), L)
     case CLUA_NAME_METHOD:
       let (model, name) = (modelName(of: table, L), state.keyName(at: -1, of: L))
@@ -36,26 +36,26 @@ extension TableKind {
   /// Where that fails, reading it fails again. [-0, +0, -]
   func declare(forKeyAt index: CInt, of table: OpaquePointer, _ L: LuaStack) {
     guard clua_node_name(L.pointer, table, index) == CLUA_NAME_LAZY else { return }
-    lua_pushvalue(L.pointer, index)
-    if clua_try_node_declare(L.pointer, table) != LUA_OK { clua_pop(L.pointer, 1) }
+    L.pushCopy(at: index)
+    if clua_try_node_declare(L.pointer, table) != LUA_OK { L.pop() }
   }
 
   /// The name of the model that the table of a node is an instance of. [-0, +0, -]
   private func modelName(of table: OpaquePointer, _ L: LuaStack) -> String {
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard pushRecordField("name", of: table, L) == LUA_TSTRING else { return "the model" }
+    let height = L.height
+    defer { L.height = height }
+    guard pushRecordField("name", of: table, L) == .string else { return "the model" }
     return state.text(at: -1, of: L)
   }
 
   /// The names that the model of a node's table declares. [-0, +0, -]
   private func modelNames(of table: OpaquePointer, _ L: LuaStack) -> [String] {
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard pushRecordField("declared", of: table, L) == LUA_TTABLE else { return [] }
+    let height = L.height
+    defer { L.height = height }
+    guard pushRecordField("declared", of: table, L) == .table else { return [] }
     var names: [String] = []
     try? state.forEachEntry(at: -1, of: L) {
-      if lua_type(L.pointer, -2) == LUA_TSTRING { names.append(state.text(at: -2, of: L)) }
+      if L.isString(at: -2) { names.append(state.text(at: -2, of: L)) }
     }
     // Of two that are as near, always the same is suggested.
     return names.sorted()
@@ -66,11 +66,11 @@ extension TableKind {
   /// [-0, +any, -]
   private func pushRecordField(
     _ name: String, of table: OpaquePointer, _ L: LuaStack
-  ) -> CInt {
+  ) -> LuaType {
     clua_node_pushtable(L.pointer, table)
     guard clua_pushmodelof(L.pointer, -1), (try? state.push(text: name, to: L)) != nil else {
-      return LUA_TNIL
+      return .nil
     }
-    return clua_rawget(L.pointer, -2)
+    return L.getOwn(at: -2)
   }
 }

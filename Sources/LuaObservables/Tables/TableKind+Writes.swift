@@ -9,11 +9,11 @@ extension TableKind {
   func keepTable(of node: NodeRef) -> Bool {
     let (L, table) = (state.stack, TableKind.table(node))
     if let place = calls.place(of: table, L) {
-      lua_pushvalue(L.pointer, place)
+      L.pushCopy(at: place)
     } else {
       clua_node_pushtable(L.pointer, table)
-      if lua_type(L.pointer, -1) != LUA_TTABLE {
-        clua_pop(L.pointer, 1)
+      if !L.isTable(at: -1) {
+        L.pop()
         return false
       }
     }

@@ -31,17 +31,17 @@ final class TableKind: NodeKind {
   func node(_ L: LuaStack) throws(LuaError) -> NodeRef {
     // A finalizer may come here while the state closes: its nodes would outlive their tables.
     guard !host.isClosed else {
-      clua_pop(L.pointer, 1)
+      L.pop()
       throw .closed
     }
-    if let node = clua_node_at(L.pointer, -1), let owner = clua_node_owner(node) {
-      clua_pop(L.pointer, 1)
-      return owner.assumingMemoryBound(to: Node.self)
+    if let node = TableKind.existingNode(at: -1, of: L) {
+      L.pop()
+      return node
     }
     var made: OpaquePointer?
     let status = clua_try_node_make(L.pointer, -1, &made)
     // Also where it failed: a loop that goes on would take the table for its key.
-    defer { clua_pop(L.pointer, 1) }
+    defer { L.pop() }
     try state.check(status, L)
     return node(of: made!)
   }
@@ -52,6 +52,19 @@ final class TableKind: NodeKind {
     let node = engine.makeNode(kind: self, object: UnsafeMutableRawPointer(table))
     clua_node_setowner(table, node)
     return node
+  }
+
+  /// The engine's node of the table at `index`, nil where there is none. [-0, +0, -]
+  static func existingNode(at index: CInt, of L: LuaStack) -> NodeRef? {
+    guard let node = clua_node_at(L.pointer, index) else { return nil }
+    return clua_node_owner(node)?.assumingMemoryBound(to: Node.self)
+  }
+
+  /// Pushes the key of a slot. [-0, +1, -]
+  static func pushKey(of slot: SlotRef, to L: LuaStack) {
+    clua_node_pushkey(
+      L.pointer, table(slot.pointee.node),
+      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
   }
 
   /// Whether `node` is that of a table.
@@ -112,10 +125,10 @@ final class TableKind: NodeKind {
   private func keySlot(of node: NodeRef, _ step: Int, _ path: Path) throws -> SlotRef {
     let L = L
     let table = TableKind.table(node)
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     try pushKey(step, of: path, on: node, to: L)
-    if lua_type(L.pointer, -1) == LUA_TNIL {
+    if L.isNil(at: -1) {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "'\(path.components[step])' names nothing (key_of gives the names of members)")
@@ -138,7 +151,7 @@ final class TableKind: NodeKind {
     if let slot = clua_node_slot(L.pointer, table, index) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
-    lua_pushvalue(L.pointer, index)
+    L.pushCopy(at: index)
     let slot = engine.makeSlot(on: node, key: 0)
     let status = clua_try_node_watch(
       L.pointer, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
@@ -187,14 +200,12 @@ final class TableKind: NodeKind {
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       return .key(try slot(component, at: step, of: path, on: node))
     }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     clua_node_pushtable(L.pointer, TableKind.table(node))
     try host.paths.pushKey(step, of: path, to: L)
-    let position = lua_tointegerx(L.pointer, -1, nil)
-    guard lua_type(L.pointer, height + 1) == LUA_TTABLE,
-      clua_rawget(L.pointer, height + 1) != LUA_TNIL
-    else {
+    let position = L.integer(at: -1) ?? 0
+    guard L.isTable(at: height + 1), L.getOwn(at: height + 1) != .nil else {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "\(kind.definiteNoun) has nothing at \(component) "
@@ -202,7 +213,7 @@ final class TableKind: NodeKind {
             ? "(its key \"\(component)\" is a string: obs.path(\"\(component)\"))"
             : "(write '#\(component)' to watch the slot)"))
     }
-    if position < 1 || UInt64(position) > clua_rawlen(L.pointer, height + 1) {
+    if position < 1 || position > L.ownLength(at: height + 1) {
       return .key(try keySlot(of: node, step, path))
     }
     let list = try everySlot(of: node, L)
@@ -218,9 +229,9 @@ final class TableKind: NodeKind {
   private func hasName(
     _ component: Path.Component, _ L: LuaStack
   ) throws(LuaError) -> Bool {
-    guard lua_type(L.pointer, -2) == LUA_TTABLE else { return false }
+    guard L.isTable(at: -2) else { return false }
     try state.push(bytes: component.bytes, to: L)
-    return clua_rawget(L.pointer, -3) != LUA_TNIL
+    return L.getOwn(at: -3) != .nil
   }
 
   /// Under which key a list keeps an object that is followed.
@@ -228,12 +239,12 @@ final class TableKind: NodeKind {
 
   override func holds(_ anchor: Int, in node: NodeRef) -> Bool {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard let position = positions[anchor], lua_checkstack(L.pointer, 12) != 0 else { return false }
+    let height = L.height
+    defer { L.height = height }
+    guard let position = positions[anchor], L.hasRoom(for: 12) else { return false }
     ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     clua_node_pushtable(L.pointer, TableKind.table(node))
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return true }
+    guard L.isTable(at: -1) else { return true }
     let found = clua_find(L.pointer, height + 2, height + 1, position)
     if found > 0 { positions[anchor] = found }
     return found > 0
@@ -241,8 +252,8 @@ final class TableKind: NodeKind {
 
   override func child(of anchor: Int, in node: NodeRef) -> Child {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     return observable(L)
   }
@@ -251,8 +262,8 @@ final class TableKind: NodeKind {
     _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
   ) -> AnyObject? {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
     let old = (try? state.value(at: -1, of: L)) ?? .nil
     return SavedChange(
@@ -266,8 +277,8 @@ final class TableKind: NodeKind {
 
   override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     clua_node_pushtable(L.pointer, TableKind.table(node))
     guard pushValue(at: step, of: path, on: node, L) else { return .none }
     return observable(L)
@@ -279,16 +290,15 @@ final class TableKind: NodeKind {
   private func pushValue(
     at step: Int, of path: Path, on node: NodeRef, _ L: LuaStack
   ) -> Bool {
-    guard lua_type(L.pointer, -1) == LUA_TTABLE,
-      (try? pushKey(step, of: path, on: node, to: L)) != nil,
-      lua_type(L.pointer, -1) != LUA_TNIL
+    guard L.isTable(at: -1), (try? pushKey(step, of: path, on: node, to: L)) != nil,
+      !L.isNil(at: -1)
     else { return false }
     if path.components[step].kind == .member {
-      clua_rawget(L.pointer, -2)
+      L.getOwn(at: -2)
     } else if clua_node_islazy(L.pointer, TableKind.table(node), -1) {
       return pushLazyValue(of: node, L)
     } else {
-      clua_inheritedget(L.pointer, -2)
+      L.getInherited(at: -2)
     }
     return true
   }
@@ -315,9 +325,7 @@ final class TableKind: NodeKind {
 
   /// Whether the key on top is lazy, and has no value because its getter failed.
   private func isFailed(of node: NodeRef, _ L: LuaStack) -> Bool {
-    guard lua_type(L.pointer, -1) != LUA_TNIL,
-      clua_node_islazy(L.pointer, TableKind.table(node), -1)
-    else {
+    guard !L.isNil(at: -1), clua_node_islazy(L.pointer, TableKind.table(node), -1) else {
       return false
     }
     return clua_node_slot(L.pointer, TableKind.table(node), -1)?.pointee.valid == 0
@@ -325,14 +333,14 @@ final class TableKind: NodeKind {
 
   /// Where the value on top of the stack is observed, if it can be.
   func observable(_ L: LuaStack) -> Child {
-    switch lua_type(L.pointer, -1) {
-    case LUA_TTABLE:
-      lua_pushvalue(L.pointer, -1)
+    switch L.type(at: -1) {
+    case .table:
+      L.pushCopy(at: -1)
       // Without memory for a node the path is silent beyond here; the allocation that failed is
       // reported where a script makes one.
       guard let node = try? node(L) else { return .none }
       return .node(node)
-    case LUA_TUSERDATA:
+    case .userdata:
       guard let object = host.objects.object(at: -1, of: L) else { return .none }
       return observedNode(of: object, in: engine)
     default:
@@ -342,11 +350,11 @@ final class TableKind: NodeKind {
 
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard lua_checkstack(L.pointer, 12) != 0 else { return }
+    let height = L.height
+    defer { L.height = height }
+    guard L.hasRoom(for: 12) else { return }
     clua_node_pushtable(L.pointer, TableKind.table(node))
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
+    guard L.isTable(at: -1) else { return }
     try? state.forEachEntry(at: height + 1, of: L) {
       if case .node(let child) = observable(L) { visit(child) }
     }
@@ -383,8 +391,8 @@ final class TableKind: NodeKind {
     let component = path.components[step]
     if let size = derivedValue(component, of: node) { return .integer(size) }
     let L = L
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     clua_node_pushtable(L.pointer, TableKind.table(node))
     if pushValue(at: step, of: path, on: node, L) { return state.operand(at: -1, of: L) }
     return isFailed(of: node, L) ? .opaque(type: "value that could not be computed") : .none
@@ -408,7 +416,7 @@ final class TableKind: NodeKind {
     journals[node] = nil
     if host.isClosed { return }
     clua_node_journal(L.pointer, table, false)
-    lua_pushnil(L.pointer)
+    L.pushNil()
     clua_node_setjournal(L.pointer, table)
   }
 
@@ -462,11 +470,11 @@ final class TableKind: NodeKind {
   override func settle(_ node: NodeRef) -> Bool {
     let L = L
     let table = TableKind.table(node)
-    let height = lua_gettop(L.pointer)
+    let height = L.height
     clua_node_setowner(table, nil)
     // The slots went one by one; a failure leaves the table as it is: a script can't tell.
     _ = clua_try_node_settle(L.pointer, table)
-    lua_settop(L.pointer, height)
+    L.height = height
     return true
   }
 
@@ -484,10 +492,8 @@ final class TableKind: NodeKind {
   override func name(of slot: SlotRef) -> String {
     if slot.pointee.isEvery { return "*" }
     let L = L
-    clua_node_pushkey(
-      L.pointer, TableKind.table(slot.pointee.node),
-      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-    defer { clua_pop(L.pointer, 1) }
+    TableKind.pushKey(of: slot, to: L)
+    defer { L.pop() }
     if clua_node_kind(TableKind.table(slot.pointee.node)) == CLUA_KIND_SET {
       guard clua_try_pushmembername(L.pointer) == LUA_OK else { return "&" }
       return "&" + state.text(at: -1, of: L)
