@@ -15,12 +15,12 @@ struct Arguments {
 
   /// The node of the observed object at `index`.
   func observed(at index: CInt, of L: LuaStack, _ function: String) throws -> NodeRef {
-    lua_pushvalue(L.pointer, index)
-    switch lua_type(L.pointer, -1) {
-    case LUA_TTABLE:
+    L.pushCopy(at: index)
+    switch L.type(at: -1) {
+    case .table:
       return try host.tables.node(L)
-    case LUA_TUSERDATA:
-      defer { clua_pop(L.pointer, 1) }
+    case .userdata:
+      defer { L.pop() }
       if let object = host.objects.object(at: -1, of: L),
         case .node(let node) = observedNode(of: object, in: host.engine)
       {
@@ -31,7 +31,7 @@ struct Arguments {
         throw badArgument(Int(index), of: function, "the object is observed by another loop")
       }
     default:
-      clua_pop(L.pointer, 1)
+      L.pop()
     }
     throw badArgument(
       Int(index), of: function,
@@ -40,18 +40,15 @@ struct Arguments {
 
   /// The node at `index` if the object is observed already; nil otherwise.
   func existingNode(at index: CInt, of L: LuaStack, _ function: String) throws -> NodeRef? {
-    if lua_type(L.pointer, index) == LUA_TTABLE {
-      guard let node = clua_node_at(L.pointer, index), let owner = clua_node_owner(node) else {
-        return nil
-      }
-      return owner.assumingMemoryBound(to: Node.self)
+    if L.isTable(at: index) {
+      return TableKind.existingNode(at: index, of: L)
     }
     return try observed(at: index, of: L, function)
   }
 
   /// The path at `index`: text, or made by `obs.path`.
   func path(at index: CInt, of L: LuaStack, _ function: String, argument: Int) throws -> Path {
-    if lua_type(L.pointer, index) == LUA_TSTRING {
+    if L.isString(at: index) {
       do {
         return try host.paths.path(at: index, of: L)
       } catch let error as PathError {
@@ -69,7 +66,7 @@ struct Arguments {
 
   /// The name of a property of a Swift model at `index`, an argument of `function`.
   func propertyName(at index: CInt, of L: LuaStack, _ function: String) throws -> String {
-    guard lua_type(L.pointer, index) == LUA_TSTRING else {
+    guard L.isString(at: index) else {
       throw badArgument(
         Int(index), of: function,
         "name of a property expected, got \(host.state.typeName(at: index, of: L))")
@@ -82,19 +79,19 @@ struct Arguments {
     at index: CInt, of L: LuaStack, _ function: String, argument: Int,
     _ body: (Path) throws -> Void
   ) throws {
-    guard lua_type(L.pointer, index) == LUA_TTABLE else {
+    guard L.isTable(at: index) else {
       return try body(path(at: index, of: L, function, argument: argument))
     }
-    let index = lua_absindex(L.pointer, index)
-    let count = clua_rawlen(L.pointer, index)
+    let index = L.absolute(index)
+    let count = L.ownLength(at: index)
     if count == 0 {
       throw badArgument(argument, of: function, "the list of key paths is empty")
     }
     for position in 1...count {
-      lua_pushinteger(L.pointer, lua_Integer(position))
-      clua_rawget(L.pointer, index)
+      L.push(position)
+      L.getOwn(at: index)
       let element = try path(at: -1, of: L, function, argument: argument)
-      clua_pop(L.pointer, 1)
+      L.pop()
       try body(element)
     }
   }
@@ -102,7 +99,7 @@ struct Arguments {
   func checkFunction(
     at index: CInt, of L: LuaStack, _ function: String, argument: Int? = nil
   ) throws {
-    guard lua_type(L.pointer, index) == LUA_TFUNCTION || isCallable(index, L) else {
+    guard L.isFunction(at: index) || isCallable(index, L) else {
       throw badArgument(
         argument ?? Int(index), of: function,
         "function expected, got \(host.state.typeName(at: index, of: L))"
@@ -111,14 +108,14 @@ struct Arguments {
   }
 
   func isCallable(_ index: CInt, _ L: LuaStack) -> Bool {
-    let index = lua_absindex(L.pointer, index)
-    guard index <= lua_gettop(L.pointer), clua_getmetatable(L.pointer, index) else { return false }
-    defer { clua_pop(L.pointer, 1) }
+    let index = L.absolute(index)
+    guard index <= L.height, L.pushOwnMetatable(at: index) else { return false }
+    defer { L.pop() }
     guard let status = try? host.state.push(text: "__call", to: L) else { return false }
     _ = status
-    let type = clua_rawget(L.pointer, -2)
-    clua_pop(L.pointer, 1)
-    return type != LUA_TNIL
+    let type = L.getOwn(at: -2)
+    L.pop()
+    return type != .nil
   }
 }
 

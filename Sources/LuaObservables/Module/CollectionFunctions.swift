@@ -11,7 +11,7 @@ final class CollectionFunctions: ModuleSlice {
       (
         "is_host_object",
         { [self] L in
-          lua_pushboolean(L.pointer, host.objects.object(at: 1, of: L) == nil ? 0 : 1)
+          L.push(host.objects.object(at: 1, of: L) != nil)
           return 1
         }
       ),
@@ -21,7 +21,7 @@ final class CollectionFunctions: ModuleSlice {
 
   /// Sets the constructors of collections in the table on top of the stack. [-0, +0, -]
   override func complete(_ L: LuaStack) throws(LuaError) {
-    let core = lua_gettop(L.pointer)
+    let core = L.height
     try state.check(clua_try_pushconstructors(L.pointer), L)
     for name in ["set_of", "dictionary", "array"] {
       try state.setField(name, at: core, of: L)
@@ -31,7 +31,7 @@ final class CollectionFunctions: ModuleSlice {
   /// kind(value) → "array", "set", "dictionary", or nil for what is no collection by type.
   private func collectionKind(_ L: LuaStack) throws -> CInt {
     var name: String?
-    if lua_type(L.pointer, 1) == LUA_TTABLE {
+    if L.isTable(at: 1) {
       switch clua_collection_kind(L.pointer, 1) {
       case CLUA_KIND_ARRAY: name = "array"
       case CLUA_KIND_SET: name = "set"
@@ -46,13 +46,13 @@ final class CollectionFunctions: ModuleSlice {
       case nil: break
       }
     }
-    if let name { try state.push(text: name, to: L) } else { lua_pushnil(L.pointer) }
+    if let name { try state.push(text: name, to: L) } else { L.pushNil() }
     return 1
   }
 
   /// named_member(text) → the member that a component `&text` names, present or not; or nil.
   private func namedMember(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
+    L.height = 1
     try state.check(clua_try_pushnamedmember(L.pointer), L)
     return 1
   }

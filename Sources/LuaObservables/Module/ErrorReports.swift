@@ -89,9 +89,9 @@ final class ErrorReports: ModuleSlice {
           try state.push(text: value, to: L)
           try state.setField(key, of: L)
         }
-        lua_pushinteger(L.pointer, lua_Integer(report.turn))
+        L.push(report.turn)
         try state.setField("turn", of: L)
-        try state.check(clua_tracedcall(L.pointer, 2, 0), L)
+        try state.tracedCall(arguments: 2, L)
       }
       return true
     } catch {
@@ -114,8 +114,7 @@ final class ErrorReports: ModuleSlice {
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(callback.pin, to: L)
-        let status = clua_tracedcall(L.pointer, 0, 0)
-        if status != LUA_OK { throw state.takeError(status, L) }
+        try state.tracedCall(L)
       }
     } catch {
       report(error, kind, name: name, site: site)
@@ -126,8 +125,8 @@ final class ErrorReports: ModuleSlice {
   // MARK: What scripts ask
 
   private func setHook(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
-    if lua_type(L.pointer, 1) == LUA_TNIL {
+    L.height = 1
+    if L.isNil(at: 1) {
       hook = nil
     } else {
       try arguments.checkFunction(at: 1, of: L, "on_error")
@@ -138,7 +137,7 @@ final class ErrorReports: ModuleSlice {
 
   /// traceback(thread, error) → the traceback of a coroutine that ended with the error.
   private func traceback(_ L: LuaStack) -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     guard let thread = lua_tothread(L.pointer, 1) else { return 0 }
     clua_tracethread(L.pointer, thread)
     var isSwift = false
@@ -148,9 +147,9 @@ final class ErrorReports: ModuleSlice {
 
   /// report(error, traceback, kind, name, site): an error in a callback that Lua called itself.
   private func reportFromScript(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 5)
+    L.height = 5
     func text(_ index: CInt) -> String {
-      lua_type(L.pointer, index) == LUA_TSTRING ? state.text(at: index, of: L) : ""
+      L.isString(at: index) ? state.text(at: index, of: L) : ""
     }
     let value = try state.value(at: 1, of: L)
     let error = LuaError(

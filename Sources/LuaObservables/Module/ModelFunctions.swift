@@ -27,14 +27,12 @@ final class ModelFunctions: ModuleSlice {
   ///
   /// Keys that are no text are not misspelt, and nobody means them.
   private func nearest(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
-    guard lua_type(L.pointer, 1) == LUA_TSTRING else { return 0 }
+    L.height = 2
+    guard L.isString(at: 1) else { return 0 }
     var names: [String] = []
-    for position in stride(from: 1, through: lua_Integer(clua_rawlen(L.pointer, 2)), by: 1) {
-      if lua_rawgeti(L.pointer, 2, position) == LUA_TSTRING {
-        names.append(state.text(at: -1, of: L))
-      }
-      clua_pop(L.pointer, 1)
+    for position in stride(from: 1, through: L.ownLength(at: 2), by: 1) {
+      if L.rawGet(index: position, at: 2) == .string { names.append(state.text(at: -1, of: L)) }
+      L.pop()
     }
     guard let name = nearestName(to: state.text(at: 1, of: L), among: names) else { return 0 }
     try state.push(text: name, to: L)

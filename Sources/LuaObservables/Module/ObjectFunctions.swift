@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -18,7 +17,7 @@ final class ObjectFunctions: ModuleSlice {
         "append",
         { [self] L in
           let array = try array(L, "append")
-          let count = lua_gettop(L.pointer)
+          let count = L.height
           let elements =
             try count < 2
             ? [] : (2...count).map { try host.objects.element(at: $0, of: L, for: array) }
@@ -39,10 +38,10 @@ final class ObjectFunctions: ModuleSlice {
         "remove",
         { [self] L in
           let array = try array(L, "remove")
-          if lua_type(L.pointer, 2) == LUA_TNIL || lua_gettop(L.pointer) < 2 {
+          if L.isNil(at: 2) || L.height < 2 {
             if array.valueCount == 0 { return 0 }
-            lua_settop(L.pointer, 1)
-            lua_pushinteger(L.pointer, lua_Integer(array.valueCount))
+            L.height = 1
+            L.push(array.valueCount)
           }
           let index = try index(at: 2, of: L, array.valueCount, "remove", array)
           try host.objects.push(value: array.dynamicRemove(at: index), to: L)
@@ -55,7 +54,7 @@ final class ObjectFunctions: ModuleSlice {
           let array = try array(L, "remove_value")
           let index = try place(at: 2, of: L, in: array)
           if let index { _ = array.dynamicRemove(at: index) }
-          lua_pushboolean(L.pointer, index == nil ? 0 : 1)
+          L.push(index != nil)
           return 1
         }
       ),
@@ -64,9 +63,9 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let array = try array(L, "index_of")
           if let index = try place(at: 2, of: L, in: array) {
-            lua_pushinteger(L.pointer, lua_Integer(index) + 1)
+            L.push(index + 1)
           } else {
-            lua_pushnil(L.pointer)
+            L.pushNil()
           }
           return 1
         }
@@ -125,7 +124,7 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let set = try set(L, "add")
           let isNew = set.dynamicInsert(try host.objects.element(at: 2, of: L, for: set))
-          lua_pushboolean(L.pointer, isNew ? 1 : 0)
+          L.push(isNew)
           return 1
         }
       ),
@@ -134,7 +133,7 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let set = try set(L, "remove")
           let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
-          lua_pushboolean(L.pointer, member.map { set.dynamicRemove($0) } == true ? 1 : 0)
+          L.push(member.map { set.dynamicRemove($0) } == true)
           return 1
         }
       ),
@@ -143,7 +142,7 @@ final class ObjectFunctions: ModuleSlice {
         { [self] L in
           let set = try set(L, "contains")
           let member = try host.objects.elementIfFitting(at: 2, of: L, for: set)
-          lua_pushboolean(L.pointer, member.map { set.dynamicContains($0) } == true ? 1 : 0)
+          L.push(member.map { set.dynamicContains($0) } == true)
           return 1
         }
       ),
@@ -167,7 +166,7 @@ final class ObjectFunctions: ModuleSlice {
         "object_for",
         { [self] L in
           let set = try set(L, "object_for")
-          let name = lua_type(L.pointer, 2) == LUA_TSTRING ? host.state.text(at: 2, of: L) : ""
+          let name = L.isString(at: 2) ? host.state.text(at: 2, of: L) : ""
           try host.objects.push(value: set.dynamicObject(named: name), to: L)
           return 1
         }
@@ -198,10 +197,7 @@ final class ObjectFunctions: ModuleSlice {
   private func index(
     at index: CInt, of L: LuaStack, _ last: Int, _ method: String, _ array: any DynamicArray
   ) throws -> Int {
-    var isInteger: CInt = 0
-    let position =
-      lua_type(L.pointer, index) == LUA_TNUMBER ? lua_tointegerx(L.pointer, index, &isInteger) : 0
-    if isInteger == 0 {
+    guard let position = L.wholeNumber(at: index) else {
       throw badArgument(
         Int(index) - 1, of: method, "position expected, got \(state.typeName(at: index, of: L))")
     }
@@ -230,14 +226,14 @@ final class ObjectFunctions: ModuleSlice {
   /// arrange(array, order): puts the elements in the order of these positions.
   private func arrange(_ L: LuaStack) throws -> CInt {
     let array = try array(L, "sort")
-    let count = Int(clua_rawlen(L.pointer, 2))
+    let count = L.ownLength(at: 2)
     guard count == array.valueCount else {
       throw LuaError("the array was changed while it was being sorted")
     }
     let order = (0..<count).map { offset in
-      lua_rawgeti(L.pointer, 2, lua_Integer(offset + 1))
-      defer { clua_pop(L.pointer, 1) }
-      return Int(lua_tointegerx(L.pointer, -1, nil)) - 1
+      L.rawGet(index: offset + 1, at: 2)
+      defer { L.pop() }
+      return Int(L.wholeNumber(at: -1) ?? 0) - 1
     }
     // What a comparison may do to the list in the hands of `table.sort` must not end here.
     guard Set(order) == Set(0..<count) else {
@@ -250,12 +246,11 @@ final class ObjectFunctions: ModuleSlice {
   /// assign(collection, entries): makes it equal to a plain table, a list where it is no
   /// dictionary.
   private func assignObject(_ L: LuaStack) throws -> CInt {
-    guard let collection = host.objects.collection(at: 1, of: L),
-      lua_type(L.pointer, 2) == LUA_TTABLE
+    guard let collection = host.objects.collection(at: 1, of: L), L.isTable(at: 2)
     else {
       throw badArgument(1, of: "assign", "collection expected, got \(state.typeName(at: 1, of: L))")
     }
-    lua_settop(L.pointer, 2)
+    L.height = 2
     if case .dictionary(let dictionary) = collection {
       var entries: [(key: Any, value: Any)] = []
       try state.forEachEntry(at: 2, of: L) {
@@ -269,11 +264,11 @@ final class ObjectFunctions: ModuleSlice {
       return 0
     }
     var elements: [Any] = []
-    for position in 0..<clua_rawlen(L.pointer, 2) {
-      lua_pushinteger(L.pointer, lua_Integer(position + 1))
-      clua_rawget(L.pointer, 2)
+    for position in 0..<L.ownLength(at: 2) {
+      L.push(position + 1)
+      L.getOwn(at: 2)
       elements.append(try host.objects.element(at: 3, of: L, for: collection.base))
-      clua_pop(L.pointer, 1)
+      L.pop()
     }
     if case .array(let array) = collection { array.dynamicSet(elements) }
     if case .set(let set) = collection { set.dynamicAssign(elements) }
@@ -282,7 +277,7 @@ final class ObjectFunctions: ModuleSlice {
 
   /// set_object_methods(array methods, set methods): those of the prelude; ours are added.
   private func setObjectMethods(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {
       for (name, function) in methods {
         try calls.push(function, to: L)

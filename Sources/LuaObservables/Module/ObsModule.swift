@@ -62,34 +62,31 @@ final class ObsModule {
   /// Offers the module: `require "obs"` runs the prelude, once.
   func install(_ L: LuaStack) throws(LuaError) {
     try calls.push(load, to: L)
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height - 1) }
-    guard lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE
-    else {
-      return
-    }
+    let height = L.height
+    defer { L.height = height - 1 }
+    guard L.pushGlobals() == .table else { return }
     try state.pushField("package", of: L)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else {
-      clua_pop(L.pointer, 1)
+    guard L.isTable(at: -1) else {
+      L.pop()
       try calls.push(require, to: L)
       return try state.setField("require", of: L)
     }
     try state.pushField("preload", of: L)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
-    lua_pushvalue(L.pointer, height)
+    guard L.isTable(at: -1) else { return }
+    L.pushCopy(at: height)
     try state.setField("obs", of: L)
   }
 
   /// `require` where there is no library `package`: the module, and what is open.
   private func require(_ L: LuaStack) throws -> CInt {
-    guard lua_type(L.pointer, 1) == LUA_TSTRING else {
+    guard L.isString(at: 1) else {
       throw badArgument(1, of: "require", "string expected, got \(state.typeName(at: 1, of: L))")
     }
     let name = state.text(at: 1, of: L)
     if name == "obs" { return try load(L) }
     try state.pushField("_LOADED", at: CLUA_REGISTRYINDEX, of: L)
-    lua_pushvalue(L.pointer, 1)
-    if lua_type(L.pointer, -2) == LUA_TTABLE, clua_rawget(L.pointer, -2) != LUA_TNIL { return 1 }
+    L.pushCopy(at: 1)
+    if L.isTable(at: -2), L.getOwn(at: -2) != .nil { return 1 }
     throw LuaError("module '\(name)' not found: this host has no library 'package', only 'obs'")
   }
 
@@ -100,8 +97,8 @@ final class ObsModule {
       return 1
     }
     try pushCore(to: L)
-    let core = lua_gettop(L.pointer)
-    lua_pushnil(L.pointer)
+    let core = L.height
+    L.pushNil()
     // Each part of the prelude is given the module as the one before it left it.
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
@@ -114,14 +111,14 @@ final class ObsModule {
       }
       try state.check(status, L)
       if preludeGlobals != 0 {
-        lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(preludeGlobals))
+        L.pushReference(preludeGlobals)
         lua_setupvalue(L.pointer, -2, 1)
       }
-      lua_pushvalue(L.pointer, core)
-      lua_pushvalue(L.pointer, core + 1)
-      try state.check(clua_tracedcall(L.pointer, 2, 1), L)
-      lua_copy(L.pointer, -1, core + 1)
-      clua_pop(L.pointer, 1)
+      L.pushCopy(at: core)
+      L.pushCopy(at: core + 1)
+      try state.tracedCall(arguments: 2, results: 1, L)
+      L.copy(from: -1, to: core + 1)
+      L.pop()
     }
     for slice in slices { try slice.preludeDidRun(core, L) }
     table = LuaTable(pin: try state.pin(at: core + 1, of: L))

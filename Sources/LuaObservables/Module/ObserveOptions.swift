@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -21,13 +20,13 @@ struct ObserveOptions {
     throws
   {
     self.manner = manner
-    guard lua_type(L.pointer, index) == LUA_TTABLE else {
+    guard L.isTable(at: index) else {
       throw badArgument(
         manner.options, of: manner.function,
         "table of options expected, got \(host.state.typeName(at: index, of: L))")
     }
     try host.state.forEachEntry(at: index, of: L) {
-      guard lua_type(L.pointer, -2) == LUA_TSTRING else {
+      guard L.isString(at: -2) else {
         throw badArgument(
           manner.options, of: manner.function,
           "options have names, not a \(host.state.typeName(at: -2, of: L)) as key")
@@ -37,11 +36,11 @@ struct ObserveOptions {
   }
 
   private mutating func take(_ name: String, _ L: LuaStack, _ host: LuaHost) throws {
-    let type = lua_type(L.pointer, -1)
-    let isTrue = lua_toboolean(L.pointer, -1) != 0
+    let type = L.type(at: -1)
+    let isTrue = L.boolean(at: -1)
     switch name {
     case "observer":
-      guard type == LUA_TTABLE || type == LUA_TUSERDATA else {
+      guard type == .table || type == .userdata else {
         throw wrongType(name, "table", L, host)
       }
       flags.insert(.observing)
@@ -50,13 +49,13 @@ struct ObserveOptions {
     case "once": if isTrue { flags.insert(.once) }
     case "initial": isInitial = isTrue
     case "equals":
-      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
+      guard type == .function else { throw wrongType(name, "function", L, host) }
       flags.insert(.comparing)
     case "on_end":
-      guard type == LUA_TFUNCTION else { throw wrongType(name, "function", L, host) }
+      guard type == .function else { throw wrongType(name, "function", L, host) }
       hasNames = true
     case "name":
-      guard type == LUA_TSTRING else { throw wrongType(name, "string", L, host) }
+      guard type == .string else { throw wrongType(name, "string", L, host) }
       hasNames = true
     default:
       let nearest = nearestName(to: name, among: ObserveOptions.names)

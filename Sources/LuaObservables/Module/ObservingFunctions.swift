@@ -33,7 +33,7 @@ final class ObservingFunctions: ModuleSlice {
 
   /// stop(observed, filter) → how many (watcher, path) pairs were ended.
   private func stop(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     var count = 0
     if let root = try arguments.existingNode(at: 1, of: L, "stop") {
       let filter = try StopFilter(at: 2, of: L, host)
@@ -43,7 +43,7 @@ final class ObservingFunctions: ModuleSlice {
     } else {
       _ = try StopFilter(at: 2, of: L, host)
     }
-    lua_pushinteger(L.pointer, lua_Integer(count))
+    L.push(count)
     return 1
   }
 
@@ -57,14 +57,14 @@ final class ObservingFunctions: ModuleSlice {
       guard host.receiver.isScript(watcher) else { continue }
       if filter.hasObserver {
         host.receiver.pushObserver(of: watcher, to: L)
-        let isSame = lua_rawequal(L.pointer, -1, filter.observer) != 0
-        clua_pop(L.pointer, 1)
+        let isSame = L.rawEqual(-1, filter.observer)
+        L.pop()
         if !isSame { continue }
       }
       if filter.hasCallback {
         observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
-        let isSame = lua_rawequal(L.pointer, -1, filter.callback) != 0
-        clua_pop(L.pointer, 1)
+        let isSame = L.rawEqual(-1, filter.callback)
+        L.pop()
         if !isSame { continue }
       }
       host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
@@ -87,10 +87,10 @@ final class ObservingFunctions: ModuleSlice {
 
   /// path(...) → exact path.
   private func makePath(_ L: LuaStack) throws -> CInt {
-    if lua_gettop(L.pointer) == 0 {
+    if L.height == 0 {
       throw badArgument(1, of: "path", "at least one key expected, got no value")
     }
-    guard lua_checkstack(L.pointer, 10) != 0 else { throw LuaError("too many keys in a path") }
+    guard L.hasRoom(for: 10) else { throw LuaError("too many keys in a path") }
     try push(try host.paths.exactPath(from: 1, of: L), to: L)
     return 1
   }
@@ -113,9 +113,8 @@ final class ObservingFunctions: ModuleSlice {
 
   /// path_parts(path, function name, argument number) → list of keys, list of kinds, text.
   private func pathParts(_ L: LuaStack) throws -> CInt {
-    let argument =
-      lua_type(L.pointer, 3) == LUA_TNUMBER ? Int(lua_tointegerx(L.pointer, 3, nil)) : 2
-    let function = lua_type(L.pointer, 2) == LUA_TSTRING ? state.text(at: 2, of: L) : "path"
+    let argument = L.integer(at: 3).map { Int($0) } ?? 2
+    let function = L.isString(at: 2) ? state.text(at: 2, of: L) : "path"
     let path = try arguments.path(at: 1, of: L, function, argument: argument)
     do {
       try path.checkOperators()
@@ -123,11 +122,11 @@ final class ObservingFunctions: ModuleSlice {
       throw badArgument(argument, of: function, error.description)
     }
     try state.pushTable(elements: path.components.count, to: L)
-    let keys = lua_gettop(L.pointer)
+    let keys = L.height
     try state.pushTable(elements: path.components.count, to: L)
     for (step, component) in path.components.enumerated() {
       try host.paths.pushKey(step, of: path, to: L)
-      lua_rawseti(L.pointer, keys, lua_Integer(step + 1))
+      L.rawSet(index: step + 1, at: keys)
       let kind =
         switch component.kind {
         case .name: component.isExactName ? "key" : "name"
@@ -137,7 +136,7 @@ final class ObservingFunctions: ModuleSlice {
         case .operation: "operation"
         }
       try state.push(text: kind, to: L)
-      lua_rawseti(L.pointer, keys + 1, lua_Integer(step + 1))
+      L.rawSet(index: step + 1, at: keys + 1)
     }
     try state.push(text: path.description, to: L)
     return 3
@@ -148,28 +147,28 @@ final class ObservingFunctions: ModuleSlice {
   /// trigger(observed, key, previous): like one assignment from `previous` to the current value;
   /// without one a change all the same.
   private func trigger(_ L: LuaStack) throws -> CInt {
-    let isCompared = lua_gettop(L.pointer) >= 3
-    lua_settop(L.pointer, 3)
-    let isNaN = lua_type(L.pointer, 2) == LUA_TNUMBER && lua_tonumberx(L.pointer, 2, nil).isNaN
-    if lua_type(L.pointer, 2) == LUA_TNIL || isNaN {
+    let isCompared = L.height >= 3
+    L.height = 3
+    let isNaN = L.isNumber(at: 2) && L.number(at: 2).isNaN
+    if L.isNil(at: 2) || isNaN {
       throw badArgument(2, of: "trigger", "a key expected, got \(isNaN ? "NaN" : "nil")")
     }
     guard let root = try arguments.existingNode(at: 1, of: L, "trigger") else { return 0 }
     if !observed.isTable(root) { return try triggerModel(root, L) }
     let table = TableKind.table(root)
     try state.check(clua_try_heal(L.pointer, 1), L)
-    lua_pushvalue(L.pointer, 2)
-    clua_inheritedget(L.pointer, 1)
+    L.pushCopy(at: 2)
+    L.getInherited(at: 1)
     var write = clua_write()
     write.node = table
     write.slot = clua_node_slot(L.pointer, table, 2)
     write.every = root.pointee.every.map {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
-    (write.table, write.key, write.old, write.new_) = (1, 2, 3, lua_gettop(L.pointer))
+    (write.table, write.key, write.old, write.new_) = (1, 2, 3, L.height)
     (write.told, write.uncompared) = (true, !isCompared)
-    write.same = isCompared && clua_same(L.pointer, 3, write.new_)
-    write.is = lua_type(L.pointer, write.new_) != LUA_TNIL
+    write.same = isCompared && L.areSame(3, write.new_)
+    write.is = !L.isNil(at: write.new_)
     write.was = write.is
     write.length = clua_node_length(table)
     if !write.same, let slot = write.slot {
@@ -199,7 +198,7 @@ final class ObservingFunctions: ModuleSlice {
     if let place = engine.occupation {
       throw LuaError("obs.flush was called inside \(place)")
     }
-    lua_pushinteger(L.pointer, lua_Integer(engine.flush()))
+    L.push(engine.flush())
     host.recorder?.drain()
     return 1
   }

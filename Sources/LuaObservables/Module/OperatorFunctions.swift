@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -16,37 +15,37 @@ final class OperatorFunctions: ModuleSlice {
   ///
   /// `many` stands in the list for what is not one value.
   private func fold(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 4)
+    L.height = 4
     guard let operation = Operation(rawValue: state.text(at: 1, of: L)) else {
       throw LuaError("there is no operator '@\(state.text(at: 1, of: L))'")
     }
-    let count = lua_tointegerx(L.pointer, 3, nil)
+    let count = Int(L.integer(at: 3) ?? 0)
     var aggregate = Aggregate(operation)
-    func operand(_ position: lua_Integer) -> Operand {
-      lua_rawgeti(L.pointer, 2, position)
-      defer { clua_pop(L.pointer, 1) }
-      return lua_rawequal(L.pointer, -1, 4) != 0
+    func operand(_ position: Int) -> Operand {
+      L.rawGet(index: position, at: 2)
+      defer { L.pop() }
+      return L.rawEqual(-1, 4)
         ? .opaque(type: "list of values") : state.operand(at: -1, of: L)
     }
     for position in stride(from: 1, through: count, by: 1) { aggregate.add(operand(position)) }
     guard case .failure = aggregate.value else {
-      lua_pushboolean(L.pointer, 1)
+      L.push(true)
       return try push(aggregate.value, to: L) ? 2 : 1
     }
     // Again, one by one: up to the first that does not go with those before it.
     aggregate = Aggregate(operation)
-    var (position, odd) = (lua_Integer(0), Operand.none)
+    var (position, odd) = (0, Operand.none)
     while position < count {
       position += 1
       odd = operand(position)
       aggregate.add(odd)
       if case .failure = aggregate.value { break }
     }
-    lua_rawgeti(L.pointer, 2, position)
+    L.rawGet(index: position, at: 2)
     let text =
       if case .object = odd { "a \(state.typeName(at: -1, of: L))" } else { odd.description }
-    lua_pushboolean(L.pointer, 0)
-    lua_pushinteger(L.pointer, position)
+    L.push(false)
+    L.push(position)
     try state.push(text: text, to: L)
     try state.push(text: operation.expectation, to: L)
     return 4
@@ -57,14 +56,14 @@ final class OperatorFunctions: ModuleSlice {
   ///
   /// A tracked getter reads the elements in any case: it depends on them (Z10).
   private func kept(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 3)
+    L.height = 3
     let path = try arguments.path(at: 2, of: L, "get", argument: 2)
-    let step = Int(lua_tointegerx(L.pointer, 3, nil)) - 1
-    lua_pushboolean(L.pointer, 1)
+    let step = Int(L.integer(at: 3) ?? 0) - 1
+    L.push(true)
     guard !engine.isTracking, let node = try arguments.existingNode(at: 1, of: L, "get"),
       let value = engine.keptValue(of: path.components[step...], on: node), try push(value, to: L)
     else {
-      lua_pushboolean(L.pointer, 0)
+      L.push(false)
       return 1
     }
     return 2

@@ -68,7 +68,7 @@ final class RegisteringFunctions: ModuleSlice {
 
   /// A list of paths with a `driver`, or a table without paths for edits.
   private func manner(at index: CInt, of L: LuaStack) -> Manner {
-    clua_rawlen(L.pointer, index) == 0 ? .edits : .keys
+    L.ownLength(at: index) == 0 ? .edits : .keys
   }
 
   /// Arguments as those of `observe` → watcher; the handle is on top of the stack.
@@ -84,21 +84,20 @@ final class RegisteringFunctions: ModuleSlice {
     } else {
       root = try arguments.observed(at: 1, of: L, manner.function)
       try arguments.checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
-      lua_pushvalue(L.pointer, 3)
+      L.pushCopy(at: 3)
       try observed.keep(made.key, of: root, L)
     }
     // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
     engine.settleWhenIdle(root)
     let options =
-      lua_type(L.pointer, 4) == LUA_TNIL
-      ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
+      L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
     let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
       // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
       key = lastSpareKey
-      lua_pushvalue(L.pointer, 3)
+      L.pushCopy(at: 3)
       try observed.keep(key, of: root, L)
       observed.forget(made.key, of: root, L)
     }
@@ -150,7 +149,7 @@ final class RegisteringFunctions: ModuleSlice {
       watcher.script.pointee.hasDriver = true
       try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
-    if lua_type(L.pointer, 2) == LUA_TSTRING {
+    if L.isString(at: 2) {
       return try engine.add(
         arguments.path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
     }
@@ -170,8 +169,8 @@ final class RegisteringFunctions: ModuleSlice {
   ) throws {
     for (name, part) in [("equals", ScriptWatcher.Part.equals), ("on_end", .end), ("name", .name)] {
       try state.pushField(name, at: 4, of: L)
-      if lua_type(L.pointer, -1) == LUA_TNIL {
-        clua_pop(L.pointer, 1)
+      if L.isNil(at: -1) {
+        L.pop()
         continue
       }
       switch part {
@@ -183,7 +182,7 @@ final class RegisteringFunctions: ModuleSlice {
     }
     guard options.hasObserver else { return }
     try state.pushField("observer", at: 4, of: L)
-    if lua_rawequal(L.pointer, -1, 1) == 0, let name = clua_capturename(L.pointer, 3, -1) {
+    if !L.rawEqual(-1, 1), let name = clua_capturename(L.pointer, 3, -1) {
       let site = host.sources.text(watcher.script.pointee.site)
       writeError(
         """
@@ -192,9 +191,9 @@ final class RegisteringFunctions: ModuleSlice {
         use the observer that the callback is given instead\n
         """)
     }
-    lua_pushvalue(L.pointer, -1)
+    L.pushCopy(at: -1)
     try host.paths.keepObserver(watcher.pointee.index, L)
     host.objects.share(L)
-    clua_pop(L.pointer, 1)
+    L.pop()
   }
 }

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -15,7 +14,7 @@ final class ScopeFunctions: ModuleSlice {
 
   /// open_scope(list): what is registered from now on is added to the list.
   private func open(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
+    L.height = 1
     lists.append(LuaTable(pin: try state.pin(at: 1, of: L)))
     return 0
   }
@@ -29,9 +28,9 @@ final class ScopeFunctions: ModuleSlice {
   func add(_ L: LuaStack) throws(LuaError) {
     guard let list = lists.last else { return }
     try state.push(list.pin, to: L)
-    lua_pushinteger(L.pointer, lua_Integer(lua_rawlen(L.pointer, -1)) + 1)
-    lua_pushvalue(L.pointer, -3)
-    try state.check(clua_try_rawset(L.pointer, -3), L)
-    clua_pop(L.pointer, 1)
+    L.push(L.rawLength(at: -1) + 1)
+    L.pushCopy(at: -3)
+    try state.rawSet(of: L)
+    L.pop()
   }
 }

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -12,16 +11,15 @@ struct StopFilter {
   var callback: CInt = 0
 
   init(at index: CInt, of L: LuaStack, _ host: LuaHost) throws {
-    guard lua_type(L.pointer, index) != LUA_TNIL else { return }
-    guard lua_type(L.pointer, index) == LUA_TTABLE, clua_rawlen(L.pointer, index) == 0 else {
+    guard !L.isNil(at: index) else { return }
+    guard L.isTable(at: index), L.ownLength(at: index) == 0 else {
       try host.arguments.forEachPath(at: index, of: L, "stop", argument: 2) { paths.append($0) }
       return
     }
-    lua_settop(L.pointer, 4)
+    L.height = 4
     (observer, callback) = (3, 4)
     try host.state.forEachEntry(at: index, of: L) {
-      try take(
-        lua_type(L.pointer, -2) == LUA_TSTRING ? host.state.text(at: -2, of: L) : "?", L, host)
+      try take(L.isString(at: -2) ? host.state.text(at: -2, of: L) : "?", L, host)
     }
   }
 
@@ -31,21 +29,21 @@ struct StopFilter {
     case "path":
       try host.arguments.forEachPath(at: -1, of: L, "stop", argument: 2) { paths.append($0) }
     case "observer":
-      guard lua_type(L.pointer, -1) == LUA_TTABLE || lua_type(L.pointer, -1) == LUA_TUSERDATA else {
+      guard L.isTable(at: -1) || L.isUserdata(at: -1) else {
         throw badArgument(
           2, of: "stop",
           "filter 'observer' takes a table, not a \(host.state.typeName(at: -1, of: L))")
       }
       hasObserver = true
-      lua_copy(L.pointer, -1, observer)
+      L.copy(from: -1, to: observer)
     case "callback":
-      guard lua_type(L.pointer, -1) == LUA_TFUNCTION || host.arguments.isCallable(-1, L) else {
+      guard L.isFunction(at: -1) || host.arguments.isCallable(-1, L) else {
         throw badArgument(
           2, of: "stop",
           "filter 'callback' takes a function, not a \(host.state.typeName(at: -1, of: L))")
       }
       hasCallback = true
-      lua_copy(L.pointer, -1, callback)
+      L.copy(from: -1, to: callback)
     default:
       let nearest = nearestName(to: name, among: ["path", "observer", "callback"])
       throw badArgument(

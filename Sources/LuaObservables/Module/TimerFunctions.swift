@@ -18,7 +18,7 @@ final class TimerFunctions: ModuleSlice {
       (
         "now",
         { [self] L in
-          lua_pushnumber(L.pointer, host.loop.now); return 1
+          L.push(host.loop.now); return 1
         }
       ),
       (
@@ -40,13 +40,12 @@ final class TimerFunctions: ModuleSlice {
   /// after(seconds, callback), every(seconds, callback) → timer.
   private func makeTimer(_ function: String, repeats: Bool, _ L: LuaStack) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
-    lua_settop(L.pointer, 2)
-    var isNumber: CInt = 0
-    let seconds = lua_tonumberx(L.pointer, 1, &isNumber)
-    guard isNumber != 0, lua_type(L.pointer, 1) == LUA_TNUMBER else {
+    L.height = 2
+    guard L.isNumber(at: 1) else {
       throw badArgument(
         1, of: function, "number of seconds expected, got \(state.typeName(at: 1, of: L))")
     }
+    let seconds = L.number(at: 1)
     guard seconds >= 0, repeats ? seconds > 0 : true else {
       throw badArgument(
         1, of: function, "a \(repeats ? "positive " : "")number of seconds expected, got \(seconds)"
@@ -106,23 +105,21 @@ final class TimerFunctions: ModuleSlice {
 
   private func reference(_ L: LuaStack, _ keeps: Bool) throws -> CInt {
     try timer(L, keeps ? "ref" : "unref")?.keepsLoopRunning = keeps
-    lua_settop(L.pointer, 1)
+    L.height = 1
     return 1
   }
 
   /// timer.active, and the methods.
   func index(_ L: LuaStack) throws -> CInt {
-    guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_TIMER),
-      lua_type(L.pointer, 2) == LUA_TSTRING
-    else {
-      lua_pushnil(L.pointer)
+    guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_TIMER), L.isString(at: 2) else {
+      L.pushNil()
       return 1
     }
     let key = state.text(at: 2, of: L)
     if key == "active" {
-      lua_pushboolean(L.pointer, isWaiting(handle.pointee.index) ? 1 : 0)
+      L.push(isWaiting(handle.pointee.index))
     } else {
-      lua_pushnil(L.pointer)
+      L.pushNil()
     }
     return 1
   }

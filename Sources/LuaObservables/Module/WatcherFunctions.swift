@@ -35,7 +35,7 @@ final class WatcherFunctions: ModuleSlice {
       try state.push(text: name, to: L)
       try state.setField("__name", of: L)
     }
-    lua_pushboolean(L.pointer, 0)
+    L.push(false)
     try state.setField("__metatable", of: L)
     try state.check(clua_try_sethandlekind(L.pointer, kind), L)
   }
@@ -76,7 +76,7 @@ final class WatcherFunctions: ModuleSlice {
     handle.pointee.id = watcher.pointee.id
     if watcher.script.pointee.hasName, let root = watcher.pointee.root {
       observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
-      lua_setiuservalue(L.pointer, -2, 1)
+      L.setUserValue(at: -2)
     }
   }
 
@@ -95,11 +95,11 @@ final class WatcherFunctions: ModuleSlice {
   func name(
     of watcher: WatcherRef?, _ handle: UnsafeMutablePointer<clua_handle>, _ L: LuaStack
   ) throws -> String {
-    if lua_getiuservalue(L.pointer, 1, 1) == LUA_TSTRING {
-      defer { clua_pop(L.pointer, 1) }
+    if L.pushUserValue(at: 1) == .string {
+      defer { L.pop() }
       return state.text(at: -1, of: L)
     }
-    clua_pop(L.pointer, 1)
+    L.pop()
     return host.sources.text(site(of: handle))
   }
 
@@ -112,8 +112,8 @@ final class WatcherFunctions: ModuleSlice {
   /// watcher.name, watcher.active, and the methods.
   private func index(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "index")
-    guard lua_type(L.pointer, 2) == LUA_TSTRING else {
-      lua_pushnil(L.pointer)
+    guard L.isString(at: 2) else {
+      L.pushNil()
       return 1
     }
     let key = state.text(at: 2, of: L)
@@ -123,13 +123,13 @@ final class WatcherFunctions: ModuleSlice {
         !host.receiver.isObserverAlive(watcher)
       {
         engine.stop(watcher)
-        lua_pushboolean(L.pointer, 0)
+        L.push(false)
       } else {
-        lua_pushboolean(L.pointer, watcher == nil ? 0 : 1)
+        L.push(watcher != nil)
       }
-    case "name" where lua_getiuservalue(L.pointer, 1, 1) == LUA_TSTRING: break
+    case "name" where L.pushUserValue(at: 1) == .string: break
     case "name": try state.push(text: name(of: watcher, handle, L), to: L)
-    default: lua_pushnil(L.pointer)
+    default: L.pushNil()
     }
     return 1
   }
@@ -168,7 +168,7 @@ final class WatcherFunctions: ModuleSlice {
       (
         "watcher_observe",
         { [self] L in
-          lua_settop(L.pointer, 2)
+          L.height = 2
           let watcher = try watcher(at: 1, of: L, "observe").0
           let path = try arguments.path(at: 2, of: L, "observe", argument: 1)
           if let watcher {
@@ -179,7 +179,7 @@ final class WatcherFunctions: ModuleSlice {
             }
             engine.runHooks()
           }
-          lua_settop(L.pointer, 1)
+          L.height = 1
           return 1
         }
       ),
@@ -207,7 +207,7 @@ final class WatcherFunctions: ModuleSlice {
   /// set_methods(kind, table): what the prelude declares for a kind of handle.
   private func setMethods(_ L: LuaStack) throws -> CInt {
     let isWatcher = state.text(at: 1, of: L) == "Watcher"
-    lua_settop(L.pointer, 2)
+    L.height = 2
     try calls.push(isWatcher ? index : host.module.timers.index, to: L)
     try state.check(
       clua_try_sethandleindex(L.pointer, isWatcher ? CLUA_HANDLE_WATCHER : CLUA_HANDLE_TIMER), L)
