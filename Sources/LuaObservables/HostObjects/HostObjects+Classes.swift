@@ -50,7 +50,7 @@ final class HostClass {
   ) -> Bool {
     guard (try? host.state.push(text: name, to: L)) != nil else { return false }
     if clua_try_class_add(L.pointer, record, property) == LUA_OK { return true }
-    clua_pop(L.pointer, 1)
+    L.pop()
     return false
   }
 
@@ -71,7 +71,7 @@ final class HostClass {
       return (CLUA_PROPERTY_TEXT, TextAccess(get, set), set != nil)
     case .object(let get, let set):
       let push: ObjectAccess.Push = { [unowned(unsafe) objects] L, object in
-        guard let value = get(object) else { return lua_pushnil(L.pointer) }
+        guard let value = get(object) else { return L.pushNil() }
         try objects.push(value, to: L)
       }
       return (CLUA_PROPERTY_OBJECT, ObjectAccess(host, push, set), set != nil)
@@ -205,12 +205,12 @@ private final class ObjectAccess {
 
   /// Pushes the value, or an error where it returns false. [-0, +1, -]
   func push(_ object: AnyObject, to L: LuaStack) -> Bool {
-    let height = lua_gettop(L.pointer)
+    let height = L.height
     do {
       try push(L, object)
       return true
     } catch {
-      lua_settop(L.pointer, height)
+      L.height = height
       host.state.pushError(error, to: L)
       return false
     }

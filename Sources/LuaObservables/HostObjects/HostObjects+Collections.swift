@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -25,7 +24,7 @@ extension HostObjects {
   ) throws -> Any {
     let expected = "\(typeName(of: collection)) takes values of type \(collection.elementType)"
     do {
-      if lua_type(L.pointer, index) != LUA_TNIL,
+      if !L.isNil(at: index),
         let value = try fit(at: index, of: L, as: collection.elementType, collection.fit)
       {
         return value
@@ -80,20 +79,19 @@ extension HostObjects {
       try push(value: key.flatMap { dictionary.dynamicValue(of: $0) }, to: L)
       return 1
     }
-    if case .array(let array) = collection, lua_type(L.pointer, 2) == LUA_TNUMBER {
-      var isInteger: CInt = 0
-      let position = lua_tointegerx(L.pointer, 2, &isInteger)
-      let isThere = isInteger != 0 && position >= 1 && position <= array.valueCount
+    if case .array(let array) = collection, L.isNumber(at: 2) {
+      let position = L.wholeNumber(at: 2) ?? 0
+      let isThere = position >= 1 && position <= array.valueCount
       try push(value: isThere ? array.dynamicElement(at: Int(position) - 1) : nil, to: L)
       return 1
     }
-    guard lua_type(L.pointer, 2) == LUA_TSTRING else {
-      lua_pushnil(L.pointer)
+    guard L.isString(at: 2) else {
+      L.pushNil()
       return 1
     }
     let name = host.state.text(at: 2, of: L)
     if name == "count" {
-      lua_pushinteger(L.pointer, lua_Integer(collection.base.valueCount))
+      L.push(collection.base.valueCount)
       return 1
     }
     if arrayMethods == nil { _ = try host.module.load(L) }
@@ -102,8 +100,8 @@ extension HostObjects {
       throw LuaError("the module 'obs' is not complete")
     }
     try host.state.push(methods.pin, to: L)
-    lua_pushvalue(L.pointer, 2)
-    if lua_rawget(L.pointer, -2) == LUA_TNIL {
+    L.pushCopy(at: 2)
+    if L.rawGet(at: -2) == .nil {
       let names = host.module.objects.methodNames(isArray: isArray)
       let nearest = nearestName(to: name, among: names + ["sort", "set", "values", "count"])
       throw LuaError(
@@ -117,7 +115,7 @@ extension HostObjects {
     switch collection {
     case .dictionary(let dictionary):
       let key = try key(at: 2, of: L, for: dictionary)
-      let isNil = lua_type(L.pointer, 3) == LUA_TNIL
+      let isNil = L.isNil(at: 3)
       dictionary.dynamicSet(isNil ? nil : try element(at: 3, of: L, for: dictionary), of: key)
     case .array(let array): try setElement(array, L)
     case .set:
@@ -131,12 +129,9 @@ extension HostObjects {
   }
 
   private func setElement(_ array: any DynamicArray, _ L: LuaStack) throws {
-    var isInteger: CInt = 0
-    let position =
-      lua_type(L.pointer, 2) == LUA_TNUMBER ? lua_tointegerx(L.pointer, 2, &isInteger) : 0
     let count = array.valueCount
-    guard isInteger != 0 else {
-      let key = lua_type(L.pointer, 2) == LUA_TSTRING ? " '\(host.state.text(at: 2, of: L))'" : ""
+    guard let position = L.wholeNumber(at: 2) else {
+      let key = L.isString(at: 2) ? " '\(host.state.text(at: 2, of: L))'" : ""
       throw LuaError("an array has integer indices, got \(given(2, L))\(key)")
     }
     guard position >= 1, position <= count + 1 else {
@@ -147,7 +142,7 @@ extension HostObjects {
         """)
     }
     let index = Int(position) - 1
-    if lua_type(L.pointer, 3) == LUA_TNIL {
+    if L.isNil(at: 3) {
       if position < count {
         throw LuaError("nil would leave a hole at \(position) of \(count); use remove")
       }
@@ -164,7 +159,7 @@ extension HostObjects {
     guard let collection = collection(at: 1, of: L) else {
       throw LuaError("attempt to get length of \(given(1, L)), which is no collection")
     }
-    lua_pushinteger(L.pointer, lua_Integer(collection.base.valueCount))
+    L.push(collection.base.valueCount)
     return 1
   }
 
@@ -195,7 +190,7 @@ extension HostObjects {
         // Properties that are nil are as absent as those of a table.
         while next < entries.count, entries[next].value == nil { next += 1 }
         guard next < entries.count else {
-          lua_pushnil(L.pointer)
+          L.pushNil()
           return 1
         }
         let (key, value) = entries[next]
@@ -211,8 +206,8 @@ extension HostObjects {
         }
         return 2
       }, to: L)
-    lua_pushvalue(L.pointer, 1)
-    lua_pushnil(L.pointer)
+    L.pushCopy(at: 1)
+    L.pushNil()
     return 3
   }
 }

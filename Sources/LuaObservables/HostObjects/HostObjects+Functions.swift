@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -42,18 +41,18 @@ extension HostObjects {
     try state.pushTable(fields: 1, to: L)
     try host.calls.push({ [self] L in throw unknownMember(of: name, names, L) }, to: L)
     try state.setField("__index", of: L)
-    lua_setmetatable(L.pointer, -2)
+    L.setMetatable(at: -2)
     let table = LuaTable(pin: try host.state.pin(at: -1, of: L))
     try state.pushTable(fields: 4, to: L)
-    clua_insert(L.pointer, -2)
+    L.insert(-2)
     try state.setField("__index", of: L)
     try host.calls.push({ [self] L in throw unassignable(of: name, names, L) }, to: L)
     try state.setField("__newindex", of: L)
     try host.calls.push({ [self] L in try pairs(names, of: table, L) }, to: L)
     try state.setField("__pairs", of: L)
-    lua_pushboolean(L.pointer, 0)
+    L.push(false)
     try state.setField("__metatable", of: L)
-    lua_setmetatable(L.pointer, -2)
+    L.setMetatable(at: -2)
   }
 
   /// `pairs(class)`: its members, without the table that holds them.
@@ -65,12 +64,12 @@ extension HostObjects {
         while next < names.endIndex {
           try host.state.push(text: names[next], to: L)
           next += 1
-          lua_pushvalue(L.pointer, -1)
+          L.pushCopy(at: -1)
           // A constant that is nil is no entry.
-          if lua_rawget(L.pointer, -3) != LUA_TNIL { return 2 }
-          clua_pop(L.pointer, 2)
+          if L.rawGet(at: -3) != .nil { return 2 }
+          L.pop(2)
         }
-        lua_pushnil(L.pointer)
+        L.pushNil()
         return 1
       }, to: L)
     return 1
@@ -88,7 +87,7 @@ extension HostObjects {
   private func unassignable(
     of type: String, _ names: [String], _ L: LuaStack
   ) -> LuaError {
-    if lua_type(L.pointer, 2) == LUA_TSTRING, names.contains(host.state.text(at: 2, of: L)) {
+    if L.isString(at: 2), names.contains(host.state.text(at: 2, of: L)) {
       return LuaError(
         "'\(host.state.text(at: 2, of: L))' is a member of \(type), and cannot be assigned")
     }

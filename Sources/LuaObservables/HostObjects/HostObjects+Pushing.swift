@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -7,9 +6,7 @@ extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
   func push(value: Any?, to L: LuaStack) throws(LuaError) {
     // What an optional call gives, as in `callback?()`, says nothing.
-    guard let value = value.flatMap(flattened), !(value is Void) else {
-      return lua_pushnil(L.pointer)
-    }
+    guard let value = value.flatMap(flattened), !(value is Void) else { return L.pushNil() }
     if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
       try push(object, to: L)
     } else if let value = value as? any LuaEncodable {
@@ -66,7 +63,7 @@ extension HostObjects {
       return 1
     }
     for member in mirror.children {
-      guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+      guard L.hasRoom() else { throw LuaError("stack overflow") }
       try push(value: member.value, to: L)
     }
     return CInt(mirror.children.count)
@@ -74,29 +71,29 @@ extension HostObjects {
 
   /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
   private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
-    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+    guard L.hasRoom() else { throw LuaError("stack overflow") }
     try host.state.pushTable(elements: list.count, to: L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
       // There is room for it, so this allocates nothing.
-      lua_rawseti(L.pointer, -2, lua_Integer(index + 1))
+      L.rawSet(index: index + 1, at: -2)
     }
   }
 
   private func push(_ dictionary: [AnyHashable: Any], to L: LuaStack) throws(LuaError) {
-    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
+    guard L.hasRoom() else { throw LuaError("stack overflow") }
     try host.state.pushTable(fields: dictionary.count, to: L)
     for (key, value) in dictionary {
       try push(value: key.base, to: L)
       try push(value: value, to: L)
-      try host.state.check(clua_try_rawset(L.pointer, -3), L)
+      try host.state.rawSet(of: L)
     }
   }
 
   /// Pushes the key of a write as an immediate watcher is told it. [-0, +1, -]
   func push(key write: ModelWrite, to L: LuaStack) throws(LuaError) {
     if let index = write.index {
-      lua_pushinteger(L.pointer, lua_Integer(index) + 1)
+      L.push(index + 1)
     } else if let value = write.value {
       try push(value: value.base, to: L)
     } else {

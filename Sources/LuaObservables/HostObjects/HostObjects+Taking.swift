@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -32,8 +31,8 @@ extension HostObjects {
   func take<Value>(
     _ type: Value.Type = Value.self, at index: CInt, of L: LuaStack
   ) throws -> Value {
-    guard lua_checkstack(L.pointer, LUA_MINSTACK) != 0 else { throw LuaError("stack overflow") }
-    let isThere = index <= lua_gettop(L.pointer)
+    guard L.hasRoom() else { throw LuaError("stack overflow") }
+    let isThere = index <= L.height
     let object = isThere ? object(at: index, of: L) : nil
     var misfit: Misfit?
     if let type = type as? any LuaDecodable.Type {
@@ -46,7 +45,7 @@ extension HostObjects {
         if object == nil { misfit = Misfit(error, value, isThere) }
       }
     }
-    if !isThere || lua_type(L.pointer, index) == LUA_TNIL {
+    if !isThere || L.isNil(at: index) {
       if let optional = type as? any ExpressibleByNilLiteral.Type,
         let value = optional.init(nilLiteral: ()) as? Value
       {
@@ -71,14 +70,12 @@ extension HostObjects {
   ) throws -> Value? {
     if type is any LuaDecodable.Type { return nil }
     if let type = type as? any Composite.Type {
-      let height = lua_gettop(L.pointer)
-      do {
-        return try type.compose(at: lua_absindex(L.pointer, index), of: L, self) as? Value
-      } catch let
+      let height = L.height
+      do { return try type.compose(at: L.absolute(index), of: L, self) as? Value } catch let
         inner as Misfit where !inner.saysMore
       {
         // The whole type says more.
-        lua_settop(L.pointer, height)
+        L.height = height
         return nil
       }
     }
@@ -103,16 +100,15 @@ extension HostObjects {
   fileprivate func list<Element>(
     of type: Element.Type, at index: CInt, of L: LuaStack
   ) throws -> [Element] {
-    guard lua_type(L.pointer, index) == LUA_TTABLE else {
+    guard L.isTable(at: index) else {
       throw Misfit(reason: "table expected, got \(given(index, L))", saysMore: false)
     }
-    var length: lua_Integer = 0
-    try host.state.check(clua_try_len(L.pointer, index, &length), L)
+    let length = try host.state.length(at: index, of: L)
     // A `__len` may say anything.
     guard length < 1 << 26 else { throw LuaError("\(length) elements are too many") }
     var elements: [Element] = []
     for position in 1..<Swift.max(1, length + 1) {
-      try host.state.check(clua_try_geti(L.pointer, index, position), L)
+      try host.state.pushElement(position, at: index, of: L)
       elements.append(try element("element \(position)", L))
     }
     return elements
@@ -120,8 +116,8 @@ extension HostObjects {
 
   /// Pops a part of a value; an error names it. [-1, +0, -]
   fileprivate func element<Element>(_ name: String, _ L: LuaStack) throws -> Element {
-    defer { clua_pop(L.pointer, 1) }
-    do { return try take(at: lua_gettop(L.pointer), of: L) } catch let misfit as Misfit {
+    defer { L.pop() }
+    do { return try take(at: L.height, of: L) } catch let misfit as Misfit {
       throw Misfit(
         reason: "\(name): \(misfit.reason)", saysMore: true, underlying: misfit.underlying)
     }
@@ -158,20 +154,20 @@ extension Dictionary: Composite {
   fileprivate static func compose(
     at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> [Key: Value] {
-    guard lua_type(L.pointer, index) == LUA_TTABLE else {
+    guard L.isTable(at: index) else {
       throw Misfit(reason: "table expected, got \(objects.given(index, L))", saysMore: false)
     }
     var entries: [Key: Value] = [:]
-    lua_pushnil(L.pointer)
+    L.pushNil()
     while true {
-      try objects.host.state.check(clua_try_next(L.pointer, index), L)
-      guard lua_type(L.pointer, -2) != LUA_TNIL else {
-        clua_pop(L.pointer, 2)
+      try objects.host.state.pushNextEntry(at: index, of: L)
+      guard !L.isNil(at: -2) else {
+        L.pop(2)
         return entries
       }
       let name = objects.host.state.keyName(at: -2, of: L)
       let value: Value = try objects.element("value of '\(name)'", L)
-      lua_pushvalue(L.pointer, -1)
+      L.pushCopy(at: -1)
       entries[try objects.element("key '\(name)'", L)] = value
     }
   }

@@ -37,7 +37,7 @@ extension HostObjects {
     _ name: String, of model: any ObservableModel, _ L: LuaStack
   ) throws {
     let properties = type(of: model).properties
-    if lua_type(L.pointer, 3) == LUA_TUSERDATA, let object = object(at: 3, of: L) {
+    if L.isUserdata(at: 3), let object = object(at: 3, of: L) {
       return try properties.set(name, of: model, to: object)
     }
     let value = try host.state.value(at: 3, of: L)
@@ -120,11 +120,11 @@ extension HostObjects {
     guard let model = object(at: 1, of: L) as? any ObservableModel else {
       throw LuaError("a host object was expected")
     }
-    guard lua_type(L.pointer, 2) == LUA_TSTRING else {
+    guard L.isString(at: 2) else {
       throw LuaError(
         """
         \(type(of: model).properties.typeName) has properties by name, not by \
-        \(String(cString: lua_typename(L.pointer, lua_type(L.pointer, 2))))
+        \(L.typeName(at: 2))
         """)
     }
     return (model, host.state.text(at: 2, of: L))

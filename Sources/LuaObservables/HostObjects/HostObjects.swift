@@ -74,8 +74,8 @@ final class HostObjects {
   }
 
   func install(_ L: LuaStack) throws(LuaError) {
-    try host.state.check(clua_try_makeweak(L.pointer, &known), L)
-    try host.state.check(clua_try_maketable(L.pointer, &names), L)
+    known = try host.state.makeReference(isWeak: true, L)
+    names = try host.state.makeReference(L)
     let context = Unmanaged.passUnretained(self).toOpaque()
     try host.state.check(
       clua_try_watchcollector(
@@ -109,10 +109,10 @@ final class HostObjects {
     if let known = classes[key] { return known?.record }
     var made: HostClass?
     if let model = object as? any ObservableModel {
-      let height = lua_gettop(L.pointer)
-      lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(names))
+      let height = L.height
+      L.pushReference(names)
       made = HostClass(type(of: model), host, L)
-      lua_settop(L.pointer, height)
+      L.height = height
     }
     classes[key] = .some(made)
     return made?.record
@@ -123,20 +123,20 @@ final class HostObjects {
     _ function: LuaFunction, _ name: String, of model: AnyObject, _ L: LuaStack
   ) {
     guard let known = classes[ObjectIdentifier(type(of: model))], let known else { return }
-    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(names))
+    L.pushReference(names)
     known.add(function, name, host, L)
-    clua_pop(L.pointer, 1)
+    L.pop()
   }
 
   /// Pushes the userdata of a model. [-0, +1, -]
   func push(_ object: AnyObject, to L: LuaStack) throws(LuaError) {
     let address = Unmanaged.passUnretained(object).toOpaque()
-    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(known))
-    if lua_rawgetp(L.pointer, -1, address) == LUA_TUSERDATA {
-      clua_remove(L.pointer, -2)
+    L.pushReference(known)
+    if L.rawGet(address: address, at: -1) == .userdata {
+      L.remove(-2)
       return
     }
-    clua_pop(L.pointer, 1)
+    L.pop()
     let box = Unmanaged.passRetained(Box(object, self))
     let status = clua_try_pushhandle(
       L.pointer, CLUA_HANDLE_OBJECT,
@@ -145,24 +145,22 @@ final class HostObjects {
         id: UInt64(UInt(bitPattern: record(for: object, L)))))
     guard status == LUA_OK else {
       box.release()
-      clua_remove(L.pointer, -2)
+      L.remove(-2)
       throw host.state.takeError(status, L)
     }
-    lua_pushlightuserdata(L.pointer, address)
-    lua_pushvalue(L.pointer, -2)
-    let stored = clua_try_rawset(L.pointer, -4)
-    guard stored == LUA_OK else {
-      let error = host.state.takeError(stored, L)
-      clua_pop(L.pointer, 2)
+    L.push(address)
+    L.pushCopy(at: -2)
+    do throws(LuaError) { try host.state.rawSet(at: -4, of: L) } catch {
+      L.pop(2)
       throw error
     }
-    clua_remove(L.pointer, -2)
+    L.remove(-2)
   }
 
   /// Pushes the userdata of an observed model, nil where there is no memory. [-0, +1, -]
   func push(_ root: NodeRef, to L: LuaStack) {
     guard !root.isDead, let model = root.model, (try? push(model, to: L)) != nil else {
-      return lua_pushnil(L.pointer)
+      return L.pushNil()
     }
   }
 
@@ -172,7 +170,7 @@ final class HostObjects {
   func object(at index: CInt, of L: LuaStack) -> AnyObject? {
     guard let box = box(at: index, of: L), let object = box.object else { return nil }
     if box.isLoose {
-      lua_pushvalue(L.pointer, index)
+      L.pushCopy(at: index)
       watched[ObjectIdentifier(object)]!.anchor = host.anchors.keep(L)
       box.isLoose = false
     }
@@ -208,35 +206,31 @@ final class HostObjects {
 
   /// Pops a value that lives as long as the userdata of `root`. [-1, +0, -]
   func keep(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) throws(LuaError) {
-    guard let model = root.model else { return clua_pop(L.pointer, 1) }
+    guard let model = root.model else { return L.pop() }
     do {
       try push(model, to: L)
     } catch {
-      clua_pop(L.pointer, 1)
+      L.pop()
       throw error
     }
-    if lua_getiuservalue(L.pointer, -1, 1) != LUA_TTABLE {
-      clua_pop(L.pointer, 1)
-      let status = clua_try_createtable(L.pointer, 0, 1)
-      guard status == LUA_OK else {
-        let error = host.state.takeError(status, L)
-        clua_pop(L.pointer, 2)
+    if L.pushUserValue(at: -1) != .table {
+      L.pop()
+      do throws(LuaError) { try host.state.pushTable(fields: 1, to: L) } catch {
+        L.pop(2)
         throw error
       }
-      lua_pushvalue(L.pointer, -1)
-      lua_setiuservalue(L.pointer, -3, 1)
+      L.pushCopy(at: -1)
+      L.setUserValue(at: -3)
     }
-    lua_pushinteger(L.pointer, key)
-    lua_pushvalue(L.pointer, -4)
-    let status = clua_try_rawset(L.pointer, -3)
-    guard status == LUA_OK else {
-      let error = host.state.takeError(status, L)
-      clua_pop(L.pointer, 3)
+    L.push(key)
+    L.pushCopy(at: -4)
+    do throws(LuaError) { try host.state.rawSet(of: L) } catch {
+      L.pop(3)
       throw error
     }
-    clua_pop(L.pointer, 1)
+    L.pop()
     share(L)
-    clua_pop(L.pointer, 2)
+    L.pop(2)
   }
 
   /// Lets the userdata on top stay while Swift shares its object.
@@ -248,7 +242,7 @@ final class HostObjects {
     if watched[ObjectIdentifier(object)] != nil {
       watched[ObjectIdentifier(object)]!.kept += 1
     } else {
-      lua_pushvalue(L.pointer, -1)
+      L.pushCopy(at: -1)
       watched[ObjectIdentifier(object)] = Watched(box: box, anchor: host.anchors.keep(L), kept: 1)
     }
   }
@@ -274,17 +268,17 @@ final class HostObjects {
   func isKnown(_ root: NodeRef) -> Bool {
     let L = host.state.stack
     pushExisting(root, to: L)
-    defer { clua_pop(L.pointer, 1) }
-    return lua_type(L.pointer, -1) == LUA_TUSERDATA
+    defer { L.pop() }
+    return L.isUserdata(at: -1)
   }
 
   /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
   /// its userdata is being finalized must not make another. [-0, +1, -]
   private func pushExisting(_ root: NodeRef, to L: LuaStack) {
-    guard !root.isDead, let model = root.model else { return lua_pushnil(L.pointer) }
-    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(known))
-    lua_rawgetp(L.pointer, -1, Unmanaged.passUnretained(model).toOpaque())
-    clua_remove(L.pointer, -2)
+    guard !root.isDead, let model = root.model else { return L.pushNil() }
+    L.pushReference(known)
+    L.rawGet(address: Unmanaged.passUnretained(model).toOpaque(), at: -1)
+    L.remove(-2)
   }
 
   /// Pushes what is kept for the model, or nil.
@@ -292,27 +286,27 @@ final class HostObjects {
   /// [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: LuaStack) {
     pushExisting(root, to: L)
-    if lua_type(L.pointer, -1) == LUA_TUSERDATA, lua_getiuservalue(L.pointer, -1, 1) == LUA_TTABLE {
-      lua_rawgeti(L.pointer, -1, key)
-      clua_remove(L.pointer, -2)
-      clua_remove(L.pointer, -2)
+    if L.isUserdata(at: -1), L.pushUserValue(at: -1) == .table {
+      L.rawGet(index: key, at: -1)
+      L.remove(-2)
+      L.remove(-2)
     } else {
-      lua_settop(L.pointer, -2)
-      if lua_type(L.pointer, -1) == LUA_TUSERDATA { clua_pop(L.pointer, 1) }
-      lua_pushnil(L.pointer)
+      L.pop()
+      if L.isUserdata(at: -1) { L.pop() }
+      L.pushNil()
     }
   }
 
   func forget(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) {
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     guard let model = root.model else { return }
     pushExisting(root, to: L)
-    if lua_type(L.pointer, -1) == LUA_TUSERDATA, lua_getiuservalue(L.pointer, -1, 1) == LUA_TTABLE,
-      lua_rawgeti(L.pointer, -1, key) != LUA_TNIL
+    if L.isUserdata(at: -1), L.pushUserValue(at: -1) == .table,
+      L.rawGet(index: key, at: -1) != .nil
     {
-      lua_pushnil(L.pointer)
-      lua_rawseti(L.pointer, -3, key)
+      L.pushNil()
+      L.rawSet(index: key, at: -3)
       unshare(model, L)
     }
   }
@@ -329,15 +323,14 @@ final class HostObjects {
     for (identifier, entry) in watched {
       let isShared = !isKnownUniquelyReferenced(&entry.box.object)
       if isShared, entry.anchor == 0 {
-        lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(known))
-        if lua_rawgetp(L.pointer, -1, Unmanaged.passUnretained(entry.box.object!).toOpaque())
-          == LUA_TUSERDATA
-        {
+        L.pushReference(known)
+        let address = Unmanaged.passUnretained(entry.box.object!).toOpaque()
+        if L.rawGet(address: address, at: -1) == .userdata {
           watched[identifier]?.anchor = host.anchors.keep(L)
           entry.box.isLoose = false
-          clua_pop(L.pointer, 1)
+          L.pop()
         } else {
-          clua_pop(L.pointer, 2)
+          L.pop(2)
         }
       } else if !isShared, entry.anchor != 0 {
         host.anchors.release(entry.anchor, L)

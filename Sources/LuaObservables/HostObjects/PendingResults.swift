@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -22,7 +21,7 @@ final class PendingResults: ModuleSlice {
   override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
     try state.pushField("awaiting", at: core, of: L)
     awaiting = LuaFunction(pin: try state.pin(at: -1, of: L))
-    clua_pop(L.pointer, 1)
+    L.pop()
   }
 
   override func end() {
@@ -37,7 +36,7 @@ final class PendingResults: ModuleSlice {
   ) throws(LuaError) {
     if awaiting == nil {
       _ = try host.module.load(L)
-      clua_pop(L.pointer, 1)
+      L.pop()
     }
     guard let awaiting else { throw LuaError("the module 'obs' is not complete") }
     try state.push(awaiting.pin, to: L)
@@ -46,7 +45,7 @@ final class PendingResults: ModuleSlice {
       { [self] L in
         // What wakes the task comes before the arguments.
         let wake = LuaFunction(pin: try state.pin(at: 1, of: L))
-        clua_remove(L.pointer, 1)
+        L.remove(1)
         guard let result = try start(L) else { throw LuaError("'\(name)' gave no result") }
         let number = begin(result, wake)
         try calls.push(
@@ -56,7 +55,7 @@ final class PendingResults: ModuleSlice {
           }, to: L)
         return 1
       }, to: L)
-    try state.check(clua_tracedcall(L.pointer, 2, 1), L)
+    try state.tracedCall(arguments: 2, results: 1, L)
   }
 
   private func begin(_ result: any PendingResult, _ wake: LuaFunction) -> Int {
@@ -89,18 +88,18 @@ final class PendingResults: ModuleSlice {
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(call.wake.pin, to: L)
-        let height = lua_gettop(L.pointer)
-        lua_pushboolean(L.pointer, 1)
+        let height = L.height
+        L.push(true)
         var count: CInt = 1
         do {
           count += try host.objects.push(result: call.finish(try outcome.get()), to: L)
         } catch {
-          lua_settop(L.pointer, height)
-          lua_pushboolean(L.pointer, 0)
+          L.height = height
+          L.push(false)
           state.pushError(error, to: L)
           count = 2
         }
-        try state.check(clua_tracedcall(L.pointer, count, 0), L)
+        try state.tracedCall(arguments: count, L)
       }
     } catch {
       host.reports.report(error, .task, name: "task", site: "")

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
