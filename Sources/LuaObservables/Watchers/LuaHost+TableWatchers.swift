@@ -1,4 +1,3 @@
-internal import CLua
 public import Lua
 public import Observables
 

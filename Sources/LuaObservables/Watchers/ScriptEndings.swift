@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -34,11 +33,11 @@ final class ScriptEndings {
   func note(_ watcher: WatcherRef, _ L: LuaStack) {
     var name = host.sources.text(watcher.script.pointee.site)
     let site = name
-    if lua_rawgeti(L.pointer, -1, ScriptWatcher.key(watcher, .name)) == LUA_TSTRING {
+    if L.rawGet(index: ScriptWatcher.key(watcher, .name), at: -1) == .string {
       name = state.text(at: -1, of: L)
     }
-    clua_pop(L.pointer, 1)
-    lua_rawgeti(L.pointer, -1, ScriptWatcher.key(watcher, .end))
+    L.pop()
+    L.rawGet(index: ScriptWatcher.key(watcher, .end), at: -1)
     waiting.append(
       Ending(watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site))
   }
@@ -52,7 +51,7 @@ final class ScriptEndings {
       if data.pointee.hasObserver {
         host.paths.pushObserver(watcher.pointee.index, to: L)
         host.objects.unshare(L)
-        clua_pop(L.pointer, 1)
+        L.pop()
         host.paths.forgetObserver(watcher.pointee.index, L)
       }
       if path == nil, !root.isDead {
@@ -83,10 +82,9 @@ final class ScriptEndings {
       host.anchors.push(ending.slot, to: L)
       host.anchors.release(ending.slot, L)
       try state.push(bytes: path, to: L)
-      let status = clua_tracedcall(L.pointer, 1, 0)
-      if status != LUA_OK {
-        host.reports.reportError(
-          status, L, .hook, name: "on_end of \(ending.name)", site: ending.site)
+      do throws(LuaError) { try state.tracedCall(arguments: 1, L) } catch {
+        host.reports.report(
+          error, .hook, name: "on_end of \(ending.name)", site: ending.site)
       }
     }
   }

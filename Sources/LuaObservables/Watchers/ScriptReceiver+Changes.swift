@@ -25,7 +25,7 @@ extension ScriptReceiver {
     case .written(let change): try push(part, of: change, to: L)
     case .saved(let saved as SavedChange): try state.push(saved[part], to: L)
     case .saved(let saved as SavedWrite): try push(part, of: saved.write, to: L)
-    case .saved: lua_pushnil(L.pointer)
+    case .saved: L.pushNil()
     }
   }
 
@@ -33,7 +33,7 @@ extension ScriptReceiver {
   private func push(
     _ part: ChangePart, of change: Change, to L: LuaStack
   ) throws(LuaError) {
-    guard let values = change.values else { return lua_pushnil(L.pointer) }
+    guard let values = change.values else { return L.pushNil() }
     guard observed.isTable(change.node) else {
       return try push(part, of: ModelWrite(change), to: L)
     }
@@ -45,7 +45,7 @@ extension ScriptReceiver {
       case .new: write.new_
       }
     // What nobody asked for is not there.
-    if index == 0 { lua_pushnil(L.pointer) } else { lua_pushvalue(L.pointer, index) }
+    if index == 0 { L.pushNil() } else { L.pushCopy(at: index) }
   }
 
   /// Pushes a part of a write of a Swift object. [-0, +1, -]
@@ -63,8 +63,8 @@ extension ScriptReceiver {
   func saved(_ change: ImmediateChange) -> SavedChange {
     if case .saved(let saved as SavedChange) = change { return saved }
     let L = state.stack
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     func value(_ part: ChangePart) -> LuaValue {
       guard (try? push(part, of: change, to: L)) != nil else { return .nil }
       return (try? state.value(at: -1, of: L)) ?? .nil

@@ -12,7 +12,7 @@ extension ScriptReceiver {
       case .saved(let saved): saved is SavedChange
       }
     let L = state.stack
-    guard hasValues, let root = watcher.pointee.root, lua_checkstack(L.pointer, 24) != 0 else {
+    guard hasValues, let root = watcher.pointee.root, L.hasRoom(for: 24) else {
       return change.isSame ? nil : change
     }
     if let write = write(of: change) {
@@ -35,7 +35,7 @@ extension ScriptReceiver {
   /// The same of values that are computed of collections.
   func compare(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
     let L = state.stack
-    guard let root = watcher.pointee.root, lua_checkstack(L.pointer, 24) != 0 else { return false }
+    guard let root = watcher.pointee.root, L.hasRoom(for: 24) else { return false }
     let isEqual = try? isEqual(for: watcher, of: root, L) { () throws(LuaError) in
       try state.push(LuaValue(old), to: L)
       try state.push(LuaValue(new), to: L)
@@ -50,8 +50,8 @@ extension ScriptReceiver {
     for watcher: WatcherRef, of root: NodeRef, _ L: LuaStack,
     pushValues: () throws(LuaError) -> Void
   ) throws(LuaError) -> Bool {
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     let identity = pushIdentity(of: watcher, L)
     observed.pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
     let status = try inHook { () throws(LuaError) in
@@ -63,7 +63,7 @@ extension ScriptReceiver {
       host.reports.reportError(status, L, .watcher, name: name, site: site)
       return false
     }
-    return lua_toboolean(L.pointer, -1) != 0
+    return L.boolean(at: -1)
   }
 
   /// The write of a script that is under way.
@@ -79,8 +79,8 @@ extension ScriptReceiver {
     of root: NodeRef, _ L: LuaStack
   ) -> ImmediateChange? {
     guard case .written(let whole) = change else { return change }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     var element = write.pointee
     element.details = nil
     var key = lua_Integer.min
@@ -93,7 +93,7 @@ extension ScriptReceiver {
         return compare(.written(part), for: watcher).map { _ in .saved(saved(.written(part))) }
       }
       if let accepted { return accepted }
-      lua_settop(L.pointer, height)
+      L.height = height
     }
     return nil
   }

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -14,30 +13,27 @@ extension ScriptReceiver {
     of root: NodeRef, _ slot: SlotRef? = nil, name: String, isObserved: Bool
   ) {
     let L = state.stack
-    guard lua_checkstack(L.pointer, 24) != 0 else { return }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    guard L.hasRoom(for: 24) else { return }
+    let height = L.height
+    defer { L.height = height }
     observed.pushKept(ScriptWatcher.hookKey, of: root, to: L)
-    guard lua_type(L.pointer, -1) == LUA_TFUNCTION else { return }
+    guard L.isFunction(at: -1) else { return }
     inHook {
       observed.push(root, to: L)
       if let slot, root.kind === tables, !slot.pointee.isEvery {
         // The key itself where it is a string: any bytes may be in it.
-        clua_node_pushkey(
-          L.pointer, TableKind.table(root),
-          UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+        TableKind.pushKey(of: slot, to: L)
       } else {
-        lua_pushnil(L.pointer)
+        L.pushNil()
       }
-      if lua_type(L.pointer, -1) != LUA_TSTRING {
-        clua_pop(L.pointer, 1)
+      if !L.isString(at: -1) {
+        L.pop()
         guard (try? state.push(text: name, to: L)) != nil else { return }
       }
-      lua_pushboolean(L.pointer, isObserved ? 1 : 0)
+      L.push(isObserved)
       let site = host.sources.text(host.sources.definition(height + 1, L))
-      let status = clua_tracedcall(L.pointer, 3, 0)
-      if status != LUA_OK {
-        host.reports.reportError(status, L, .hook, name: "on_observed", site: site)
+      do throws(LuaError) { try state.tracedCall(arguments: 3, L) } catch {
+        host.reports.report(error, .hook, name: "on_observed", site: site)
       }
     }
   }

@@ -79,7 +79,7 @@ final class ScriptReceiver: Receiver {
     if !observed.isTable(root), !host.objects.isKnown(root) { return false }
     guard watcher.script.pointee.hasObserver else { return true }
     let L = state.stack
-    defer { clua_pop(L.pointer, 1) }
+    defer { L.pop() }
     return pushObserver(of: watcher, to: L)
   }
 
@@ -108,7 +108,7 @@ final class ScriptReceiver: Receiver {
   override func noteCause(of watcher: WatcherRef) {
     let L = state.stack
     // A write in Swift may come from anywhere.
-    guard !isClosed, lua_checkstack(L.pointer, 8) != 0 else { return }
+    guard !isClosed, L.hasRoom(for: 8) else { return }
     watcher.script.pointee.cause = sources.current(L)
   }
 
@@ -118,13 +118,13 @@ final class ScriptReceiver: Receiver {
   private func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
     let L = state.stack
     guard let root = watcher.pointee.root else { return }
-    guard lua_checkstack(L.pointer, 24) != 0 else {
+    guard L.hasRoom(for: 24) else {
       report(
         LuaError("stack overflow: no room to call a watcher"),
         change == nil ? .watcher : .immediate, of: watcher)
       return
     }
-    let height = lua_gettop(L.pointer)
+    let height = L.height
     if !breakingCalls.isEmpty, breakingCalls.contains(watcher.pointee.id) {
       host.module.debugging.breakOnCall(of: watcher, L)
     }
@@ -147,7 +147,7 @@ final class ScriptReceiver: Receiver {
         status, L, change == nil ? .watcher : .immediate, name: name, site: site,
         cause: cause.line > 0 ? sources.text(cause) : nil)
     }
-    lua_settop(L.pointer, height)
+    L.height = height
   }
 
   /// What a report needs of a watcher whose own code may end it.
@@ -164,16 +164,14 @@ final class ScriptReceiver: Receiver {
       return WatcherIdentity(site: site, name: 0)
     }
     observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
-    return WatcherIdentity(site: site, name: lua_gettop(L.pointer))
+    return WatcherIdentity(site: site, name: L.height)
   }
 
   func title(
     of watcher: WatcherIdentity, _ L: LuaStack
   ) -> (name: String, site: String) {
     let site = sources.text(watcher.site)
-    guard watcher.name > 0, lua_type(L.pointer, watcher.name) == LUA_TSTRING else {
-      return (site, site)
-    }
+    guard watcher.name > 0, L.isString(at: watcher.name) else { return (site, site) }
     return (state.text(at: watcher.name, of: L), site)
   }
 
@@ -196,7 +194,7 @@ final class ScriptReceiver: Receiver {
     _ L: LuaStack
   ) -> CInt {
     let script = watcher.script
-    let height = lua_gettop(L.pointer)
+    let height = L.height
     if script.pointee.hasDriver {
       observed.pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L)
     }
@@ -207,7 +205,7 @@ final class ScriptReceiver: Receiver {
       if script.pointee.hasObserver {
         pushObserver(of: watcher, to: L)
       } else {
-        lua_pushnil(L.pointer)
+        L.pushNil()
       }
       if let (change, path) = change, !script.pointee.hasEdits {
         try pushChange(change, path, to: L)
@@ -216,7 +214,7 @@ final class ScriptReceiver: Receiver {
       state.pushError(error, to: L)
       return LUA_ERRRUN
     }
-    return clua_watchercall(L.pointer, lua_gettop(L.pointer) - height - 1, 0)
+    return clua_watchercall(L.pointer, L.height - height - 1, 0)
   }
 
   // MARK: What is known of watchers
@@ -240,7 +238,7 @@ final class ScriptReceiver: Receiver {
   @discardableResult
   func pushObserver(of watcher: WatcherRef, to L: LuaStack) -> Bool {
     host.paths.pushObserver(watcher.pointee.index, to: L)
-    return lua_type(L.pointer, -1) != LUA_TNIL
+    return !L.isNil(at: -1)
   }
 
   /// The name of a watcher, and "file:line" of its registration.
@@ -251,8 +249,8 @@ final class ScriptReceiver: Receiver {
     }
     let L = state.stack
     observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
-    defer { clua_pop(L.pointer, 1) }
-    return (lua_type(L.pointer, -1) == LUA_TSTRING ? state.text(at: -1, of: L) : site, site)
+    defer { L.pop() }
+    return (L.isString(at: -1) ? state.text(at: -1, of: L) : site, site)
   }
 
   // MARK: Tables that end
@@ -274,14 +272,14 @@ final class ScriptReceiver: Receiver {
 
   private func tableEnded(_ root: NodeRef, _ L: LuaStack) {
     tables.abandonJournal(of: root)
-    if lua_type(L.pointer, -1) == LUA_TTABLE, lua_checkstack(L.pointer, 8) != 0 {
+    if L.isTable(at: -1), L.hasRoom(for: 8) {
       var next = root.pointee.firstWatcher
       while let watcher = next {
         next = watcher.pointee.next
         guard isScript(watcher), watcher.script.pointee.hasEnd else { continue }
         // The observer went first: its watchers have ended silently (L3).
         if watcher.script.pointee.hasObserver {
-          defer { clua_pop(L.pointer, 1) }
+          defer { L.pop() }
           if !pushObserver(of: watcher, to: L) { continue }
         }
         endings.note(watcher, L)

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -11,7 +10,7 @@ struct ScriptWatcher {
   /// The object that owns its callback.
   let root: NodeRef
   /// Under which key that keeps the callback; what else belongs to the watcher comes next.
-  let key: lua_Integer
+  let key: Int64
   var hasObserver = false
   var hasName = false
   var hasEnd = false
@@ -30,11 +29,11 @@ struct ScriptWatcher {
     case callback, equals, end, name, driver
   }
 
-  static func key(_ watcher: WatcherRef, _ part: Part) -> lua_Integer {
-    watcher.script.pointee.key + lua_Integer(part.rawValue)
+  static func key(_ watcher: WatcherRef, _ part: Part) -> Int64 {
+    watcher.script.pointee.key + Int64(part.rawValue)
   }
   /// The key of the hook that `on_observed` sets.
-  static let hookKey: lua_Integer = -1
+  static let hookKey: Int64 = -1
 }
 
 extension UnsafeMutablePointer<WatcherRecord> {

@@ -30,14 +30,14 @@ final class SourceNames {
   deinit { known.deallocate() }
 
   func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
-    try state.check(clua_try_makeweak(L.pointer, &functions), L)
+    functions = try state.makeReference(isWeak: true, L)
     // The slots are made here: putting a function into one allocates nothing later.
     for slot in 1...SourceNames.slots {
-      lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(functions))
-      lua_pushinteger(L.pointer, lua_Integer(slot))
-      lua_pushboolean(L.pointer, 0)
-      try state.check(clua_try_rawset(L.pointer, -3), L)
-      clua_pop(L.pointer, 1)
+      L.pushReference(functions)
+      L.push(slot)
+      L.push(false)
+      try state.rawSet(of: L)
+      L.pop()
     }
   }
 
@@ -45,16 +45,16 @@ final class SourceNames {
   func current(_ L: LuaStack) -> Site {
     let line = clua_currentfunction(L.pointer)
     if line == 0 { return Site() }
-    let address = UInt(bitPattern: lua_topointer(L.pointer, -1))
+    let address = UInt(bitPattern: L.address(at: -1))
     let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
-    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(functions))
-    lua_rawgeti(L.pointer, -1, lua_Integer(slot))
-    if lua_rawequal(L.pointer, -1, -3) == 0 {
+    L.pushReference(functions)
+    L.rawGet(index: slot, at: -1)
+    if !L.rawEqual(-1, -3) {
       known[slot] = definition(-3, L).source
-      lua_pushvalue(L.pointer, -3)
-      lua_rawseti(L.pointer, -3, lua_Integer(slot))
+      L.pushCopy(at: -3)
+      L.rawSet(index: slot, at: -3)
     }
-    clua_pop(L.pointer, 3)
+    L.pop(3)
     return known[slot] == prelude ? caller(L) : Site(source: known[slot], line: line)
   }
 

@@ -1,4 +1,3 @@
-internal import CLua
 public import Lua
 public import Observables
 
@@ -55,10 +54,8 @@ public final class TableWatcher: ObservationCore.Receiver {
     guard let host, let body, let root = watcher.pointee.root else { return }
     let L = host.state.stack
     host.observed.push(root, to: L)
-    defer { clua_pop(L.pointer, 1) }
-    guard lua_type(L.pointer, -1) == LUA_TTABLE, let pin = try? host.state.pin(at: -1, of: L) else {
-      return
-    }
+    defer { L.pop() }
+    guard L.isTable(at: -1), let pin = try? host.state.pin(at: -1, of: L) else { return }
     body(LuaTable(pin: pin), self, change)
   }
 
