@@ -18,16 +18,16 @@ final class ChangeProbe: Receiver {
     let state = host.state
     let L = state.stack
     let saved = host.receiver.saved(change)
-    guard lua_checkstack(L.pointer, 24) != 0 else { return }
+    guard L.hasRoom(for: 24) else { return }
     func text(_ value: LuaValue) -> String {
       guard (try? state.push(value, to: L)) != nil else { return "?" }
-      defer { clua_pop(L.pointer, 1) }
-      if lua_type(L.pointer, -1) == LUA_TSTRING { return "\"\(state.text(at: -1, of: L))\"" }
+      defer { L.pop() }
+      if L.isString(at: -1) { return "\"\(state.text(at: -1, of: L))\"" }
       guard clua_try_tostring(L.pointer, -1) == LUA_OK else {
-        clua_pop(L.pointer, 1)
+        L.pop()
         return "?"
       }
-      defer { clua_pop(L.pointer, 1) }
+      defer { L.pop() }
       return state.text(at: -1, of: L)
     }
     var lines = [
@@ -35,7 +35,7 @@ final class ChangeProbe: Receiver {
       "  key \(text(saved.key)): \(text(saved.old)) -> \(text(saved.new))",
     ]
     if clua_try_traceback(L.pointer, 0) == LUA_OK { lines.append(state.text(at: -1, of: L)) }
-    clua_pop(L.pointer, 1)
+    L.pop()
     writeError(lines.joined(separator: "\n") + "\n")
     host.module.debugging.openPrompt(L)
   }

@@ -19,7 +19,7 @@ final class DebuggingFunctions: ModuleSlice {
       (
         "record",
         { [self] L in
-          record(lua_toboolean(L.pointer, 1) != 0)
+          record(L.boolean(at: 1))
           return 0
         }
       ),
@@ -55,8 +55,8 @@ final class DebuggingFunctions: ModuleSlice {
   }
 
   private func log(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
-    if lua_type(L.pointer, 1) == LUA_TNIL {
+    L.height = 1
+    if L.isNil(at: 1) {
       host.recorder?.drain()
       recorder?.sink = nil
       if let recorder { use(recorder) }
@@ -104,14 +104,14 @@ final class DebuggingFunctions: ModuleSlice {
         try state.setField(field, of: L)
       }
       if write.turn > 0 {
-        lua_pushinteger(L.pointer, lua_Integer(write.turn))
+        L.push(write.turn)
         try state.setField("turn", of: L)
       }
       if !write.through.isEmpty {
         try state.push(write.through, to: L)
         try state.setField("through", of: L)
       }
-      lua_rawseti(L.pointer, -2, lua_Integer(position + 1))
+      L.rawSet(index: position + 1, at: -2)
     }
     try state.push(text: lines.joined(separator: "\n"), to: L)
     return 2
@@ -183,11 +183,11 @@ final class DebuggingFunctions: ModuleSlice {
   /// In a terminal: a debugging prompt like Lua's own, until "cont" or the end of the input.
   func openPrompt(_ L: LuaStack) {
     guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     // A script without the library `debug` is not to be looked into.
-    guard lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS)) == LUA_TTABLE,
-      clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, lua_type(L.pointer, -1) == LUA_TTABLE
+    guard L.pushGlobals() == .table,
+      clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, L.isTable(at: -1)
     else { return }
     _ = clua_protect(L.pointer, clua_debugprompt, 0, 0)
   }

@@ -11,7 +11,7 @@ final class InspectionFunctions: ModuleSlice {
       (
         "count",
         { L in
-          lua_pushinteger(L.pointer, lua_Integer(truncatingIfNeeded: clua_rawlen(L.pointer, 1)))
+          L.push(L.ownLength(at: 1))
           return 1
         }
       ),
@@ -34,7 +34,7 @@ final class InspectionFunctions: ModuleSlice {
     try state.pushTable(elements: names.count, to: L)
     for (position, name) in names.enumerated() {
       try state.push(bytes: name, to: L)
-      lua_rawseti(L.pointer, -2, lua_Integer(position + 1))
+      L.rawSet(index: position + 1, at: -2)
     }
     return 1
   }
@@ -44,11 +44,9 @@ final class InspectionFunctions: ModuleSlice {
     if let name = key.name { return Array(name.utf8) }
     let root = key.slot.pointee.node
     if root.kind === host.tables {
-      clua_node_pushkey(
-        L.pointer, TableKind.table(root),
-        UnsafeMutableRawPointer(key.slot).assumingMemoryBound(to: clua_slot.self))
-      defer { clua_pop(L.pointer, 1) }
-      if lua_type(L.pointer, -1) == LUA_TSTRING { return state.bytes(at: -1, of: L) }
+      TableKind.pushKey(of: key.slot, to: L)
+      defer { L.pop() }
+      if L.isString(at: -1) { return state.bytes(at: -1, of: L) }
     }
     return Array(name(of: key.slot).utf8)
   }
@@ -65,16 +63,16 @@ final class InspectionFunctions: ModuleSlice {
   }
 
   private func observerCount(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     var count = 0
     let root = try settledNode(L, "observer_count")
-    if lua_type(L.pointer, 2) == LUA_TNIL {
+    if L.isNil(at: 2) {
       throw badArgument(2, of: "observer_count", "a key expected, got no value")
     }
     if let root {
-      let isNumber = lua_type(L.pointer, 2) == LUA_TNUMBER
+      let isNumber = L.isNumber(at: 2)
       let wanted =
-        lua_type(L.pointer, 2) == LUA_TSTRING
+        L.isString(at: 2)
         ? state.bytes(at: 2, of: L) : Array(state.keyName(at: 2, of: L).utf8)
       for key in engine.observedKeys(of: root) {
         let name = name(of: key, L)
@@ -82,13 +80,13 @@ final class InspectionFunctions: ModuleSlice {
         if name == wanted || isNumber && name[...] == wanted.dropFirst() { count += key.count }
       }
     }
-    lua_pushinteger(L.pointer, lua_Integer(count))
+    L.push(count)
     return 1
   }
 
   private func onObserved(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
-    if lua_type(L.pointer, 2) == LUA_TNIL {
+    L.height = 2
+    if L.isNil(at: 2) {
       if let root = try arguments.existingNode(at: 1, of: L, "on_observed") {
         observed.forget(ScriptWatcher.hookKey, of: root, L)
         root.pointee.isHooked = false
@@ -115,7 +113,7 @@ final class InspectionFunctions: ModuleSlice {
   }
 
   private func describe(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
+    L.height = 1
     let root = try settledNode(L, "describe")
     let description = ObjectDescription(
       in: engine, naming: { [unowned self] in name(of: $0) },
@@ -138,7 +136,7 @@ final class InspectionFunctions: ModuleSlice {
 
   /// What `tostring` gives, without calling metamethods.
   private func describeValue(at index: CInt, of L: LuaStack) -> String {
-    let address = UInt(bitPattern: lua_topointer(L.pointer, index))
+    let address = UInt(bitPattern: L.address(at: index))
     return "\(state.typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
   }
 
@@ -152,23 +150,23 @@ final class InspectionFunctions: ModuleSlice {
       ("errors", statistics.errors + host.reports.count),
     ]
     for (name, count) in counts {
-      lua_pushinteger(L.pointer, lua_Integer(count))
+      L.push(count)
       try state.setField(name, of: L)
     }
-    lua_pushnumber(L.pointer, statistics.secondsInFlush)
+    L.push(statistics.secondsInFlush)
     try state.setField("seconds", of: L)
     return 1
   }
 
   /// limits(settings?) → the ones in force.
   private func limits(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
-    if lua_type(L.pointer, 1) != LUA_TNIL {
-      guard lua_type(L.pointer, 1) == LUA_TTABLE else {
+    L.height = 1
+    if !L.isNil(at: 1) {
+      guard L.isTable(at: 1) else {
         throw badArgument(1, of: "limits", "table expected, got \(state.typeName(at: 1, of: L))")
       }
       try state.forEachEntry(at: 1, of: L) {
-        let name = lua_type(L.pointer, -2) == LUA_TSTRING ? state.text(at: -2, of: L) : "?"
+        let name = L.isString(at: -2) ? state.text(at: -2, of: L) : "?"
         var isInteger: CInt = 0
         let value = lua_tointegerx(L.pointer, -1, &isInteger)
         guard ["retrigger_turns", "immediate_depth"].contains(name) else {
@@ -188,9 +186,9 @@ final class InspectionFunctions: ModuleSlice {
       }
     }
     try state.pushTable(fields: 2, to: L)
-    lua_pushinteger(L.pointer, lua_Integer(engine.limits.retriggers))
+    L.push(engine.limits.retriggers)
     try state.setField("retrigger_turns", of: L)
-    lua_pushinteger(L.pointer, lua_Integer(engine.limits.immediates))
+    L.push(engine.limits.immediates)
     try state.setField("immediate_depth", of: L)
     return 1
   }

@@ -16,23 +16,22 @@ struct ListHints {
   /// - Complexity: O(components of the path).
   func hint(for path: Path, from root: NodeRef) -> String? {
     let L = host.state.stack
-    guard host.observed.isTable(root), lua_checkstack(L.pointer, 12) != 0 else { return nil }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    guard host.observed.isTable(root), L.hasRoom(for: 12) else { return nil }
+    let height = L.height
+    defer { L.height = height }
     host.observed.push(root, to: L)
     for (step, component) in path.components.enumerated() {
-      guard lua_type(L.pointer, -1) == LUA_TTABLE,
-        clua_collection_kind(L.pointer, -1) == CLUA_KIND_PLAIN,
+      guard L.isTable(at: -1), clua_collection_kind(L.pointer, -1) == CLUA_KIND_PLAIN,
         [.name, .key, .element, .slot].contains(component.kind),
         (try? host.paths.pushKey(step, of: path, to: L)) != nil
       else { return nil }
-      lua_pushvalue(L.pointer, -1)
-      clua_inheritedget(L.pointer, height + 1)
-      if component.kind == .name, lua_type(L.pointer, -1) == LUA_TNIL {
+      L.pushCopy(at: -1)
+      L.getInherited(at: height + 1)
+      if component.kind == .name, L.isNil(at: -1) {
         return isKeyOfElement(height + 2, in: height + 1, L) ? hint(path, step) : nil
       }
-      lua_copy(L.pointer, -1, height + 1)
-      lua_settop(L.pointer, height + 1)
+      L.copy(from: -1, to: height + 1)
+      L.height = height + 1
     }
     return nil
   }
@@ -40,16 +39,16 @@ struct ListHints {
   /// Whether the first element of the list at `list` has a value under the key at `key`, and the
   /// list is no object with such a property. [-0, +0, -]
   private func isKeyOfElement(_ key: CInt, in list: CInt, _ L: LuaStack) -> Bool {
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     if let node = clua_node_at(L.pointer, list), clua_node_islazy(L.pointer, node, key) {
       return false
     }
-    lua_pushinteger(L.pointer, 1)
-    clua_rawget(L.pointer, list)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return false }
-    lua_pushvalue(L.pointer, key)
-    return clua_inheritedget(L.pointer, -2) != LUA_TNIL
+    L.push(1)
+    L.getOwn(at: list)
+    guard L.isTable(at: -1) else { return false }
+    L.pushCopy(at: key)
+    return L.getInherited(at: -2) != .nil
   }
 
   private func hint(_ path: Path, _ step: Int) -> String {

@@ -64,13 +64,12 @@ final class ScriptRecorder: HistoryRecorder {
           try state.setField(name, of: L)
         }
         for (name, isSet) in [("equal", event.isEqual), ("failed", event.hasFailed)] where isSet {
-          lua_pushboolean(L.pointer, 1)
+          L.push(true)
           try state.setField(name, of: L)
         }
-        lua_pushinteger(L.pointer, lua_Integer(event.turn))
+        L.push(event.turn)
         try state.setField("turn", of: L)
-        let status = clua_tracedcall(L.pointer, 1, 0)
-        if status != LUA_OK { throw state.takeError(status, L) }
+        try state.tracedCall(arguments: 1, L)
       }
     } catch {
       host.reports.report(error, .hook, name: "log", site: "")

@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -22,7 +21,7 @@ extension ScriptEdits {
     _ edits: [DynamicEdit], of collection: (any DynamicCollection)?, to L: LuaStack
   ) throws(LuaError) {
     try state.pushTable(elements: edits.count, to: L)
-    let (list, isArray) = (lua_gettop(L.pointer), collection is any DynamicArray)
+    let (list, isArray) = (L.height, collection is any DynamicArray)
     for (position, edit) in edits.enumerated() {
       try pushEdit(edit.kind.rawValue, to: L) { L throws(LuaError) in
         let index = isArray ? edit.at as? Int : nil
@@ -36,7 +35,7 @@ extension ScriptEdits {
           try state.setField(field, of: L)
         }
       }
-      try add(lua_Integer(position + 1), to: list, L)
+      try add(position + 1, to: list, L)
     }
   }
 }

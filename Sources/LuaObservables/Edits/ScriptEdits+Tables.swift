@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -11,8 +10,8 @@ extension ScriptEdits {
   ) throws(LuaError) {
     try state.pushTable(to: L)
     guard node.kind === host.tables, let journal = host.tables.journal(of: node) else { return }
-    let list = lua_gettop(L.pointer)
-    var count: lua_Integer = 0
+    let list = L.height
+    var count = 0
     func add(
       _ kind: String, at: KeptValue, from: KeptValue? = nil, old: KeptValue? = nil,
       new: KeptValue? = nil
@@ -27,7 +26,7 @@ extension ScriptEdits {
       count += 1
       try self.add(count, to: list, L)
     }
-    func index(_ position: Int) -> KeptValue { .integer(lua_Integer(position + 1)) }
+    func index(_ position: Int) -> KeptValue { .integer(Int64(position + 1)) }
     let parts = journal.parts(of: position)
     let edits = journal.list.edits(
       since: parts.list, current: journal.current, same: { journal.same($0, $1, L) })

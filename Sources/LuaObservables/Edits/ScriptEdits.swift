@@ -42,19 +42,19 @@ struct ScriptEdits {
   func pushInserts(of node: NodeRef, to L: LuaStack) throws(LuaError) {
     guard observed.isTable(node) else { return try pushCollectionInserts(of: node, to: L) }
     try state.pushTable(to: L)
-    let list = lua_gettop(L.pointer)
+    let list = L.height
     observed.push(node, to: L)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return lua_settop(L.pointer, list) }
-    var count: lua_Integer = 0
+    guard L.isTable(at: -1) else { return L.height = list }
+    var count = 0
     // The list part comes first, in order: each position is right when its turn comes.
     do {
       try state.forEachEntry(at: list + 1, of: L) {
-        let key = lua_gettop(L.pointer) - 1
+        let key = L.height - 1
         // Lazy keys are no elements, valid or not (C13).
         if clua_node_islazy(L.pointer, TableKind.table(node), key) { return }
         try pushEdit("insert", to: L) { _ in }
         for (field, index) in [("at", key), ("new", key + 1)] {
-          lua_pushvalue(L.pointer, index)
+          L.pushCopy(at: index)
           try state.setField(field, of: L)
         }
         count += 1
@@ -63,7 +63,7 @@ struct ScriptEdits {
     } catch {
       throw error as? LuaError ?? LuaError("\(error)")
     }
-    lua_settop(L.pointer, list)
+    L.height = list
   }
 
   /// Pushes one edit, whose other fields `fill` sets. [-0, +1, -]
@@ -77,10 +77,10 @@ struct ScriptEdits {
   }
 
   /// Pops an edit into the list at `list`. [-1, +0, -]
-  func add(_ position: lua_Integer, to list: CInt, _ L: LuaStack) throws(LuaError) {
-    lua_pushinteger(L.pointer, position)
-    clua_insert(L.pointer, -2)
-    try state.check(clua_try_rawset(L.pointer, list), L)
+  func add(_ position: Int, to list: CInt, _ L: LuaStack) throws(LuaError) {
+    L.push(position)
+    L.insert(-2)
+    try state.rawSet(at: list, of: L)
   }
 
   /// What a script would be told by what `push` pushes; nothing where there is no memory for it.
@@ -88,23 +88,23 @@ struct ScriptEdits {
     let result = try? state.withStack { L throws(LuaError) in
       try push(L)
       var edits: [ScriptEdit] = []
-      let list = lua_gettop(L.pointer)
-      guard lua_type(L.pointer, list) == LUA_TTABLE else { return edits }
+      let list = L.height
+      guard L.isTable(at: list) else { return edits }
       func field(_ name: String) throws(LuaError) -> LuaValue {
         try state.pushField(name, of: L)
-        defer { clua_pop(L.pointer, 1) }
+        defer { L.pop() }
         return try state.value(at: -1, of: L)
       }
-      for index in 0..<clua_rawlen(L.pointer, list) {
-        lua_rawgeti(L.pointer, list, lua_Integer(index + 1))
+      for index in 0..<L.ownLength(at: list) {
+        L.rawGet(index: index + 1, at: list)
         try state.pushField("kind", of: L)
         let kind = state.text(at: -1, of: L)
-        clua_pop(L.pointer, 1)
+        L.pop()
         edits.append(
           ScriptEdit(
             kind: kind, at: try field("at"), from: try field("from"), old: try field("old"),
             new: try field("new")))
-        clua_pop(L.pointer, 1)
+        L.pop()
       }
       return edits
     }

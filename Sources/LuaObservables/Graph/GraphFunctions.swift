@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -11,7 +10,7 @@ final class GraphFunctions: ModuleSlice {
         "is_known",
         { [self] L in
           let isKnown = try arguments.existingNode(at: 1, of: L, "graph") != nil
-          lua_pushboolean(L.pointer, isKnown ? 1 : 0)
+          L.push(isKnown)
           return 1
         }
       ),
@@ -20,19 +19,19 @@ final class GraphFunctions: ModuleSlice {
 
   /// graph(_, format, list of roots) → text.
   private func graph(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 3)
-    guard lua_type(L.pointer, 2) == LUA_TSTRING,
+    L.height = 3
+    guard L.isString(at: 2),
       let format = GraphFormat(rawValue: state.text(at: 2, of: L))
     else {
       throw badArgument(2, of: "graph", "name of a format expected")
     }
     engine.stopOrphans()
     var roots: [NodeRef] = []
-    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L.pointer, 3)), by: 1) {
-      lua_rawgeti(L.pointer, 3, position)
+    for position in stride(from: 1, through: L.rawLength(at: 3), by: 1) {
+      L.rawGet(index: position, at: 3)
       // Where an error says that the object was.
-      lua_copy(L.pointer, -1, 1)
-      clua_pop(L.pointer, 1)
+      L.copy(from: -1, to: 1)
+      L.pop()
       let root = try arguments.observed(at: 1, of: L, "graph")
       engine.settleWhenIdle(root)
       roots.append(root)

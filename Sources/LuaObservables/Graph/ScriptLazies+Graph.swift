@@ -8,21 +8,20 @@ extension ScriptLazies {
   /// so.
   func declaredDependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     let L = state.stack
-    guard lua_checkstack(L.pointer, 16) != 0 else { return [] }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    guard L.hasRoom(for: 16) else { return [] }
+    let height = L.height
+    defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE, (try? state.push(text: "deps", to: L)) != nil,
-      clua_rawget(L.pointer, -2) == LUA_TTABLE
+    guard L.isTable(at: -1), (try? state.push(text: "deps", to: L)) != nil,
+      L.getOwn(at: -2) == .table
     else { return [] }
     var dependencies: [DeclaredDependency] = []
-    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L.pointer, height + 2)), by: 1)
-    {
-      defer { lua_settop(L.pointer, height + 2) }
-      let isForeign = lua_rawgeti(L.pointer, height + 2, position) == LUA_TTABLE
+    for position in stride(from: 1, through: L.rawLength(at: height + 2), by: 1) {
+      defer { L.height = height + 2 }
+      let isForeign = L.rawGet(index: position, at: height + 2) == .table
       if isForeign {
-        lua_rawgeti(L.pointer, -1, 1)
-        lua_rawgeti(L.pointer, -2, 2)
+        L.rawGet(index: 1, at: -1)
+        L.rawGet(index: 2, at: -2)
       }
       guard let path = try? arguments.path(at: -1, of: L, "graph", argument: 3) else { continue }
       dependencies.append(

@@ -17,13 +17,13 @@ extension TableKind {
   /// The name of the model or metatable of a plain table, if that has one.
   func className(of node: NodeRef) -> String? {
     let L = state.stack
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard lua_checkstack(L.pointer, 12) != 0 else { return nil }
+    let height = L.height
+    defer { L.height = height }
+    guard L.hasRoom(for: 12) else { return nil }
     clua_node_pushtable(L.pointer, TableKind.table(node))
-    guard lua_type(L.pointer, -1) == LUA_TTABLE, clua_getmetatable(L.pointer, -1),
-      lua_type(L.pointer, -1) == LUA_TTABLE, (try? state.push(text: "__name", to: L)) != nil,
-      clua_rawget(L.pointer, -2) == LUA_TSTRING
+    guard L.isTable(at: -1), L.pushOwnMetatable(at: -1),
+      L.isTable(at: -1), (try? state.push(text: "__name", to: L)) != nil,
+      L.getOwn(at: -2) == .string
     else { return nil }
     return state.text(at: -1, of: L)
   }
@@ -31,16 +31,15 @@ extension TableKind {
   /// The observed objects among what a table stores, at one key or, in the slot of `*`, at any.
   func observedObjects(at slot: SlotRef) -> [(key: String?, node: NodeRef)] {
     let L = state.stack
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     let table = TableKind.table(slot.pointee.node)
-    guard lua_checkstack(L.pointer, 12) != 0 else { return [] }
+    guard L.hasRoom(for: 12) else { return [] }
     clua_node_pushtable(L.pointer, table)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return [] }
+    guard L.isTable(at: -1) else { return [] }
     guard slot.pointee.isEvery else {
-      clua_node_pushkey(
-        L.pointer, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-      clua_rawget(L.pointer, height + 1)
+      TableKind.pushKey(of: slot, to: L)
+      L.getOwn(at: height + 1)
       return knownNode(at: -1, of: L).map { [(nil, $0)] } ?? []
     }
     var found: [(key: String?, node: NodeRef)] = []
@@ -55,13 +54,10 @@ extension TableKind {
 
   /// Where the value at an index is observed, if it is.
   func knownNode(at index: CInt, of L: LuaStack) -> NodeRef? {
-    switch lua_type(L.pointer, index) {
-    case LUA_TTABLE:
-      guard let node = clua_node_at(L.pointer, index), let owner = clua_node_owner(node) else {
-        return nil
-      }
-      return owner.assumingMemoryBound(to: Node.self)
-    case LUA_TUSERDATA:
+    switch L.type(at: index) {
+    case .table:
+      return TableKind.existingNode(at: index, of: L)
+    case .userdata:
       return (host.objects.object(at: index, of: L) as? any KeyPathObservable)?.currentNode(
         in: engine)
     default:

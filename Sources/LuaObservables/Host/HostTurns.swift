@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 internal import Observables
 
@@ -9,7 +8,7 @@ final class HostTurns: LuaTurns {
   init(_ host: LuaHost) { self.host = host }
 
   var isUnderWay: Bool {
-    host.engine.isOccupied || host.loop.isInTurn || clua_isrunning(host.state.stack.pointer)
+    host.engine.isOccupied || host.loop.isInTurn || host.state.stack.isRunning
   }
 
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {

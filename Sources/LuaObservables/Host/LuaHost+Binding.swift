@@ -1,4 +1,3 @@
-internal import CLua
 public import Lua
 public import Observables
 
@@ -55,7 +54,7 @@ extension LuaHost {
       try state.pushField("bind", of: L)
       try push(L)
       try state.push(names, to: L)
-      try state.check(clua_tracedcall(L.pointer, 3, 1), L)
+      try state.tracedCall(arguments: 3, results: 1, L)
       return ScriptBinding(LuaUserdata(pin: try state.pin(at: -1, of: L)))
     }
   }

@@ -1,4 +1,3 @@
-internal import CLua
 public import Lua
 public import Observables
 
@@ -88,10 +87,10 @@ extension LuaHost {
 
   /// Pops the value of a global variable. [-1, +0, -]
   private func setGlobal(_ name: String, _ L: LuaStack) throws(LuaError) {
-    lua_rawgeti(L.pointer, CLUA_REGISTRYINDEX, lua_Integer(LUA_RIDX_GLOBALS))
-    clua_insert(L.pointer, -2)
+    L.pushGlobals()
+    L.insert(-2)
     try state.setField(name, of: L)
-    clua_pop(L.pointer, 1)
+    L.pop()
   }
 
   /// The Swift model or collection that a value of a script is; nil where it is none of this class.

@@ -1,4 +1,3 @@
-internal import CLua
 public import Lua
 public import Observables
 
@@ -19,8 +18,7 @@ extension LuaHost {
       try state.pushField("get", of: L)
       try state.push(table.pin, to: L)
       try module.observing.push(path, to: L)
-      let status = clua_tracedcall(L.pointer, 2, 1)
-      if status != LUA_OK { throw state.takeError(status, L) }
+      try state.tracedCall(arguments: 2, results: 1, L)
       return try state.value(at: -1, of: L)
     }
   }

@@ -1,4 +1,3 @@
-internal import CLua
 public import Lua
 public import Observables
 
@@ -71,7 +70,7 @@ public final class LuaHost {
 
   deinit {
     precondition(
-      state.isFreed || !clua_isrunning(state.stack.pointer),
+      state.isFreed || !state.stack.isRunning,
       "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
     // Nobody else can use a loop that goes with its host.
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
@@ -105,7 +104,7 @@ public final class LuaHost {
     }
     tables.abandonAll()
     // Callbacks are called without counting them: in one of them the state has to wait.
-    guard engine.isOccupied || receiver.isInHook || clua_isrunning(state.stack.pointer) else {
+    guard engine.isOccupied || receiver.isInHook || state.stack.isRunning else {
       return state.close()
     }
     state.closeLater()

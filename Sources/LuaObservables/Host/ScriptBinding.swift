@@ -1,4 +1,3 @@
-internal import CLua
 internal import Lua
 
 /// Keeps keys of a table and properties of a model equal.
@@ -14,7 +13,7 @@ public final class ScriptBinding {
   public var isActive: Bool {
     let value = try? withWatcher { state, L throws(LuaError) in
       try state.pushField("active", of: L)
-      return lua_toboolean(L.pointer, -1) != 0
+      return L.boolean(at: -1)
     }
     return value ?? false
   }
@@ -25,8 +24,8 @@ public final class ScriptBinding {
   public func stop() {
     _ = try? withWatcher { state, L throws(LuaError) in
       try state.pushField("stop", of: L)
-      lua_pushvalue(L.pointer, -2)
-      try state.check(clua_tracedcall(L.pointer, 1, 0), L)
+      L.pushCopy(at: -2)
+      try state.tracedCall(arguments: 1, L)
     }
   }
 

@@ -47,11 +47,11 @@ final class ScriptCalls {
   @inline(__always)
   func call(_ L: LuaStack, _ body: () throws -> CInt) -> CInt {
     entered(L) {
-      let height = lua_gettop(L.pointer)
+      let height = L.height
       do {
         return try body()
       } catch {
-        lua_settop(L.pointer, height)
+        L.height = height
         state.pushError(error, to: L)
         return CInt(CLUA_RAISE)
       }
