@@ -10,7 +10,7 @@ final class LazyFunctions: ModuleSlice {
       (
         "is_computing",
         { [self] L in
-          lua_pushboolean(L.pointer, engine.isComputing ? 1 : 0)
+          L.push(engine.isComputing)
           return 1
         }
       ),
@@ -19,7 +19,7 @@ final class LazyFunctions: ModuleSlice {
       (
         "is_path",
         { L in
-          lua_pushboolean(L.pointer, clua_tohandle(L.pointer, 1, CLUA_HANDLE_PATH) == nil ? 0 : 1)
+          L.push(clua_tohandle(L.pointer, 1, CLUA_HANDLE_PATH) != nil)
           return 1
         }
       ),
@@ -37,23 +37,23 @@ final class LazyFunctions: ModuleSlice {
       ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY),
     ]
     for (name, flag) in flags {
-      lua_pushinteger(L.pointer, lua_Integer(flag))
+      L.push(flag)
       try state.setField(name, of: L)
     }
   }
 
   /// definition(function) → "file:line", or nil for what is no function of a script.
   private func definition(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
-    guard lua_type(L.pointer, 1) == LUA_TFUNCTION else { return 0 }
+    L.height = 1
+    guard L.isFunction(at: 1) else { return 0 }
     try state.push(text: host.sources.text(host.sources.definition(1, L)), to: L)
     return 1
   }
 
   /// declare(table, key, declaration): `declaration` has `get`, `flags`, and `deps`.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 3)
-    lua_pushvalue(L.pointer, 1)
+    L.height = 3
+    L.pushCopy(at: 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)
     engine.settleWhenIdle(root)
@@ -67,14 +67,14 @@ final class LazyFunctions: ModuleSlice {
       engine.stop(lazy)
     }
     // What it has now, at 4.
-    lua_pushvalue(L.pointer, 2)
-    clua_rawget(L.pointer, 1)
-    lua_pushvalue(L.pointer, 2)
+    L.pushCopy(at: 2)
+    L.getOwn(at: 1)
+    L.pushCopy(at: 2)
     try state.pushField("get", at: 3, of: L)
-    lua_pushvalue(L.pointer, 3)
+    L.pushCopy(at: 3)
     try state.pushField("flags", at: 3, of: L)
-    let options = CInt(truncatingIfNeeded: lua_tointegerx(L.pointer, -1, nil))
-    clua_pop(L.pointer, 1)
+    let options = CInt(truncatingIfNeeded: L.integer(at: -1) ?? 0)
+    L.pop()
     let (context, length) = (host.lazies.makeContext(options), clua_node_length(table))
     let status = clua_try_node_lazy(L.pointer, table, options, lua_Integer(context >> 8))
     if status != LUA_OK {
@@ -86,11 +86,11 @@ final class LazyFunctions: ModuleSlice {
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
     // Who watches the key already is called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
-    let hadValue = lua_type(L.pointer, 4) != LUA_TNIL
+    let hadValue = !L.isNil(at: 4)
     // In a hole of a list it ends the list there.
     let wasElement = wasPlain && (hadValue || clua_node_length(table) != length)
     if wasElement {
-      lua_pushnil(L.pointer)
+      L.pushNil()
       var write = clua_write()
       (write.node, write.was, write.length) = (table, hadValue, clua_node_length(table))
       (write.table, write.key, write.old, write.new_) = (1, 2, 4, 5)
@@ -115,13 +115,13 @@ final class LazyFunctions: ModuleSlice {
 
   /// forget(table, key): the key becomes a plain one without a value.
   private func forgetLazy(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     guard let root = try arguments.existingNode(at: 1, of: L, "forget"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
     let isKnownAsNil = engine.everybodyKnows(lazy, { isNil(lazy, isBase: $0, L) })
     if lazy.pointee.isPending {
-      lua_pushnil(L.pointer)
+      L.pushNil()
     } else {
       clua_lazy_pushvalue(L.pointer, lazy.number, false)
     }
@@ -129,7 +129,7 @@ final class LazyFunctions: ModuleSlice {
     let table = TableKind.table(root)
     clua_node_unlazy(L.pointer, table, 2)
     // Its value goes with it, and whoever watches it or depends on it hears of that.
-    lua_pushnil(L.pointer)
+    L.pushNil()
     var write = clua_write()
     write.node = table
     write.slot = clua_node_slot(L.pointer, table, 2)
@@ -146,38 +146,38 @@ final class LazyFunctions: ModuleSlice {
 
   private func isNil(_ lazy: WatcherRef, isBase: Bool, _ L: LuaStack) -> Bool {
     clua_lazy_pushvalue(L.pointer, lazy.number, isBase)
-    defer { clua_pop(L.pointer, 1) }
-    return lua_type(L.pointer, -1) == LUA_TNIL
+    defer { L.pop() }
+    return L.isNil(at: -1)
   }
 
   /// invalidate(object, key) → whether that is a lazy property.
   private func invalidateLazy(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     if let model = model(at: 1, of: L) {
       try model.invalidate(arguments.propertyName(at: 2, of: L, "invalidate"))
-      lua_pushboolean(L.pointer, 1)
+      L.push(true)
       return 1
     }
     guard let root = try arguments.existingNode(at: 1, of: L, "invalidate"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L), let slot = lazy.slot
     else {
-      lua_pushboolean(L.pointer, 0)
+      L.push(false)
       return 1
     }
     engine.invalidate(explicitly: lazy, by: host.lazies.change(at: slot))
-    lua_pushboolean(L.pointer, 1)
+    L.push(true)
     return 1
   }
 
   private func isLazy(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     let root = try arguments.existingNode(at: 1, of: L, "is_lazy")
-    lua_pushboolean(L.pointer, root.flatMap { lazy(at: 2, of: $0, L) } == nil ? 0 : 1)
+    L.push(root.flatMap { lazy(at: 2, of: $0, L) } != nil)
     return 1
   }
 
   private func isLazyValid(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     var isValid = false
     if let model = model(at: 1, of: L) {
       isValid = try model.isValid(arguments.propertyName(at: 2, of: L, "is_valid"))
@@ -187,16 +187,16 @@ final class LazyFunctions: ModuleSlice {
     {
       isValid = lazy.slot?.pointee.isValid ?? false
     }
-    lua_pushboolean(L.pointer, isValid ? 1 : 0)
+    L.push(isValid)
     return 1
   }
 
   /// lazy_names(object, valid) → the keys of the lazy properties that are valid, or not, or of all
   /// for nil, in the order of their declaration.
   private func lazyNames(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
-    let isAll = lua_type(L.pointer, 2) == LUA_TNIL
-    let isWanted = lua_toboolean(L.pointer, 2) != 0
+    L.height = 2
+    let isAll = L.isNil(at: 2)
+    let isWanted = L.boolean(at: 2)
     if let model = model(at: 1, of: L) {
       let names =
         isAll
@@ -213,18 +213,15 @@ final class LazyFunctions: ModuleSlice {
     }
     try state.pushTable(elements: lazies.count, to: L)
     for (position, lazy) in lazies.enumerated() {
-      let slot = lazy.slot!
-      clua_node_pushkey(
-        L.pointer, TableKind.table(slot.pointee.node),
-        UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-      lua_rawseti(L.pointer, -2, lua_Integer(position + 1))
+      TableKind.pushKey(of: lazy.slot!, to: L)
+      L.rawSet(index: position + 1, at: -2)
     }
     return 1
   }
 
   /// force(object): computes all that is invalid, then raises the first error (Z8).
   private func forceLazies(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 1)
+    L.height = 1
     if let model = model(at: 1, of: L) {
       try model.force()
       return 0
@@ -245,7 +242,7 @@ final class LazyFunctions: ModuleSlice {
 
   /// peek(object, key) → the stored value; nothing is computed or tracked.
   private func peek(_ L: LuaStack) throws -> CInt {
-    lua_settop(L.pointer, 2)
+    L.height = 2
     if let model = model(at: 1, of: L) {
       try host.objects.push(
         value: model.peekAny(arguments.propertyName(at: 2, of: L, "peek")), to: L)
@@ -258,9 +255,9 @@ final class LazyFunctions: ModuleSlice {
       clua_lazy_pushvalue(L.pointer, lazy.number, false)
       return 1
     }
-    guard lua_type(L.pointer, 1) == LUA_TTABLE else { return 0 }
-    lua_pushvalue(L.pointer, 2)
-    clua_rawget(L.pointer, 1)
+    guard L.isTable(at: 1) else { return 0 }
+    L.pushCopy(at: 2)
+    L.getOwn(at: 1)
     return 1
   }
 }

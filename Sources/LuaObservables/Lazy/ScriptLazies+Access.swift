@@ -34,10 +34,10 @@ extension ScriptLazies {
     _ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
   ) {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-    guard let lazy = slot.pointee.lazy else { return clua_pop(L.pointer, 1) }
+    guard let lazy = slot.pointee.lazy else { return L.pop() }
     calls.entered(L) {
       if isInvalid {
-        clua_pop(L.pointer, 1)
+        L.pop()
         return engine.invalidate(explicitly: lazy, by: change(at: slot))
       }
       engine.willAssign(lazy)
@@ -59,8 +59,8 @@ extension ScriptLazies {
     _ L: LuaStack, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
     _ reading: clua_reading
   ) {
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height - 1) }
+    let height = L.height
+    defer { L.height = height - 1 }
     if let slot {
       return engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
     }

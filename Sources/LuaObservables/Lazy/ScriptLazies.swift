@@ -44,7 +44,7 @@ final class ScriptLazies: Receiver {
 
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
     let L = state.stack
-    guard lua_checkstack(L.pointer, 32) != 0 else {
+    guard L.hasRoom(for: 32) else {
       fail(lazy, LuaError("stack overflow: no room to compute a property"))
       return .failed
     }
@@ -100,7 +100,7 @@ final class ScriptLazies: Receiver {
 
   /// Pushes what a getter gets that has waited for `other`: its value, or its error. [-0, +1, -]
   private func pushValue(of other: WatcherRef, isUpToDate: Bool, to L: LuaStack) {
-    guard other.pointee.isActive else { return lua_pushnil(L.pointer) }
+    guard other.pointee.isActive else { return L.pushNil() }
     if isUpToDate {
       clua_lazy_pushvalue(L.pointer, other.number, false)
     } else {
@@ -150,23 +150,22 @@ final class ScriptLazies: Receiver {
 
   override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
     let L = state.stack
-    guard lua_checkstack(L.pointer, 16) != 0 else { throw LuaError("stack overflow") }
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    guard L.hasRoom(for: 16) else { throw LuaError("stack overflow") }
+    let height = L.height
+    defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
+    guard L.isTable(at: -1) else { return }
     try state.pushField("deps", of: L)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE else { return }
-    for position in stride(from: 1, through: lua_Integer(lua_rawlen(L.pointer, height + 2)), by: 1)
-    {
-      defer { lua_settop(L.pointer, height + 2) }
-      guard lua_rawgeti(L.pointer, height + 2, position) == LUA_TTABLE else {
+    guard L.isTable(at: -1) else { return }
+    for position in stride(from: 1, through: L.rawLength(at: height + 2), by: 1) {
+      defer { L.height = height + 2 }
+      guard L.rawGet(index: position, at: height + 2) == .table else {
         try engine.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
         continue
       }
       // Rooted elsewhere: {object, path}.
-      lua_rawgeti(L.pointer, height + 3, 1)
-      lua_rawgeti(L.pointer, height + 3, 2)
+      L.rawGet(index: 1, at: height + 3)
+      L.rawGet(index: 2, at: height + 3)
       let root = try arguments.observed(at: height + 4, of: L, "computed")
       try engine.add(dependency(at: -1, of: L), to: lazy, from: root)
     }
@@ -215,11 +214,11 @@ final class ScriptLazies: Receiver {
   /// "file:line" of the getter.
   func site(of lazy: WatcherRef) -> String {
     let L = state.stack
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
+    let height = L.height
+    defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
-    guard lua_type(L.pointer, -1) == LUA_TTABLE,
-      clua_try_getfield(L.pointer, -1, "site", 4) == LUA_OK, lua_type(L.pointer, -1) == LUA_TSTRING
+    guard L.isTable(at: -1),
+      clua_try_getfield(L.pointer, -1, "site", 4) == LUA_OK, L.isString(at: -1)
     else { return "" }
     return state.text(at: -1, of: L)
   }
@@ -245,30 +244,28 @@ final class ScriptLazies: Receiver {
 
   override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
     let L = state.stack
-    guard lua_checkstack(L.pointer, 16) != 0 else { return nil }
+    guard L.hasRoom(for: 16) else { return nil }
     clua_lazy_pushvalue(L.pointer, lazy.number, isBase)
-    defer { clua_pop(L.pointer, 1) }
+    defer { L.pop() }
     return (try? state.value(at: -1, of: L)).map(LastValue.init)
   }
 
   override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
     let L = state.stack
-    let height = lua_gettop(L.pointer)
-    defer { lua_settop(L.pointer, height) }
-    guard let value = (value as? LastValue)?.value, lua_checkstack(L.pointer, 16) != 0,
+    let height = L.height
+    defer { L.height = height }
+    guard let value = (value as? LastValue)?.value, L.hasRoom(for: 16),
       (try? state.push(value, to: L)) != nil
     else { return false }
     clua_lazy_pushvalue(L.pointer, lazy.number, false)
-    return clua_same(L.pointer, height + 1, height + 2)
+    return L.areSame(height + 1, height + 2)
   }
 
   override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
     let L = state.stack
-    guard lua_checkstack(L.pointer, 16) != 0, let slot = lazy.slot else { return nil }
-    clua_node_pushkey(
-      L.pointer, TableKind.table(slot.pointee.node),
-      UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
-    defer { clua_pop(L.pointer, 1) }
+    guard L.hasRoom(for: 16), let slot = lazy.slot else { return nil }
+    TableKind.pushKey(of: slot, to: L)
+    defer { L.pop() }
     return SavedChange(
       key: (try? state.value(at: -1, of: L)) ?? .nil,
       old: (old as? LastValue)?.value ?? .nil,
