@@ -10,14 +10,14 @@ final class Interpreter {
 
   private let arguments: Arguments
   private let host: ScriptHost
-  private let state: OpaquePointer
+  private let L: LuaStack
   /// What error messages begin with; nil at the prompt.
   private var name: UnsafePointer<CChar>?
 
   init(_ arguments: Arguments, host: ScriptHost, name: UnsafePointer<CChar>) {
     self.arguments = arguments
     self.host = host
-    self.state = host.state.stack.pointer
+    L = host.state.stack
     self.name = name
   }
 
@@ -26,7 +26,7 @@ final class Interpreter {
   /// - Throws: `memory` if there is none to begin with.
   func run() throws(LuaError) -> CInt {
     if arguments.asksForVersion { writeVersion() }
-    ccl_beginstate(state)
+    ccl_beginstate(L.pointer)
     if let limit = arguments.options.timeLimit {
       ccl_limittime(limit.seconds, limit.text, name)
     }
@@ -43,15 +43,15 @@ final class Interpreter {
     // In a C function with two arguments, as in `lua`: tracebacks end with the same line, and the
     // stack overflows at the same depth.
     clua_pushfunction(
-      state,
+      L.pointer,
       { _, context in
         let interpreter = Unmanaged<Interpreter>.fromOpaque(context!).takeUnretainedValue()
         return interpreter.runInside()
       }, Unmanaged.passUnretained(self).toOpaque())
-    lua_pushinteger(state, lua_Integer(arguments.count))
-    lua_pushlightuserdata(state, arguments.values)
-    clua_pcall(state, 2, 1)
-    return CInt(lua_tointegerx(state, -1, nil))
+    L.push(arguments.count)
+    L.push(arguments.values)
+    clua_pcall(L.pointer, 2, 1)
+    return CInt(L.integer(at: -1) ?? 0)
   }
 
   /// Runs all of it and pushes the status. [-0, +1, -]
@@ -60,10 +60,10 @@ final class Interpreter {
     do {
       status = try runCommandLine()
     } catch {
-      ccl_writeraised(state, name)
+      ccl_writeraised(L.pointer, name)
       status = 1
     }
-    lua_pushinteger(state, lua_Integer(status))
+    L.push(Int(status))
     return 1
   }
 
@@ -84,9 +84,9 @@ final class Interpreter {
   private func prepare() throws(Raised) {
     if arguments.ignoresEnvironment { try protect(ccl_ignoreenvironment) }
     try protect(ccl_openlibraries)
-    lua_pushlightuserdata(state, arguments.values)
-    lua_pushinteger(state, lua_Integer(arguments.count))
-    lua_pushinteger(state, lua_Integer(arguments.script == arguments.count ? 0 : arguments.script))
+    L.push(arguments.values)
+    L.push(arguments.count)
+    L.push(arguments.script == arguments.count ? 0 : arguments.script)
     try protect(ccl_setarguments, arguments: 3)
     do {
       try host.librariesDidOpen()
@@ -126,43 +126,43 @@ final class Interpreter {
     case .library(let global, let module):
       return try runLibrary(module, global: global)
     case .warnings:
-      lua_warning(state, "@on", 0)
+      lua_warning(L.pointer, "@on", 0)
       return true
     }
   }
 
   private func runChunk(_ text: UnsafePointer<CChar>, name: String) -> Bool {
-    call(ifLoaded: luaL_loadbufferx(state, text, strlen(text), name, nil))
+    call(ifLoaded: luaL_loadbufferx(L.pointer, text, strlen(text), name, nil))
   }
 
   private func runFile(_ name: UnsafePointer<CChar>?) -> Bool {
-    call(ifLoaded: ccl_loadfile(state, name))
+    call(ifLoaded: ccl_loadfile(L.pointer, name))
   }
 
   private func call(ifLoaded status: CInt) -> Bool {
-    report(status == LUA_OK ? ccl_calltraced(state, 0, 0) : status)
+    report(status == LUA_OK ? ccl_calltraced(L.pointer, 0, 0) : status)
   }
 
   private func runLibrary(
     _ module: UnsafePointer<CChar>, global: [CChar]
   ) throws(Raised) -> Bool {
-    lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: module))
+    L.push(UnsafeMutableRawPointer(mutating: module))
     try protect(ccl_requirecall, arguments: 1, results: 2)
-    guard report(ccl_calltraced(state, 1, 1)) else { return false }
+    guard report(ccl_calltraced(L.pointer, 1, 1)) else { return false }
     let status = global.withUnsafeBufferPointer { global in
-      lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: global.baseAddress))
-      return clua_protect(state, ccl_setglobal, 2, 0)
+      L.push(UnsafeMutableRawPointer(mutating: global.baseAddress))
+      return clua_protect(L.pointer, ccl_setglobal, 2, 0)
     }
     guard status == LUA_OK else { throw Raised() }
     return true
   }
 
   private func runScript() throws(Raised) -> Bool {
-    var status = ccl_loadfile(state, arguments.scriptName)
+    var status = ccl_loadfile(L.pointer, arguments.scriptName)
     if status == LUA_OK {
-      let chunk = lua_gettop(state)
+      let chunk = L.height
       try protect(ccl_scriptarguments, results: CLUA_MULTRET)
-      status = ccl_calltraced(state, lua_gettop(state) - chunk, CLUA_MULTRET)
+      status = ccl_calltraced(L.pointer, L.height - chunk, CLUA_MULTRET)
     }
     return report(status)
   }
@@ -174,20 +174,20 @@ final class Interpreter {
     let named = name
     // An error outside of a line leaves it away, too, as in `lua`.
     name = nil
-    lua_settop(state, 0)
-    let prompt = Prompt(interpreter: self, state: state)
+    L.height = 0
+    let prompt = Prompt(interpreter: self, L: L)
     host.promptWillBegin()
     defer { host.promptDidEnd() }
     var goesOn = true
     while goesOn, !ccl_settle(), var status = try prompt.load() {
-      let base = lua_gettop(state) - 1
-      if status == LUA_OK { status = ccl_calltraced(state, 0, CLUA_MULTRET) }
+      let base = L.height - 1
+      if status == LUA_OK { status = ccl_calltraced(L.pointer, 0, CLUA_MULTRET) }
       if status == LUA_OK {
         try printResults(above: base)
       } else {
         _ = report(status)
       }
-      lua_settop(state, base)
+      L.height = base
       goesOn = host.endTurn()
     }
     ccl_writeoutput("\n")
@@ -196,17 +196,17 @@ final class Interpreter {
   }
 
   private func printResults(above base: CInt) throws(Raised) {
-    let count = lua_gettop(state) - base
+    let count = L.height - base
     guard count > 0 else { return }
-    guard lua_checkstack(state, LUA_MINSTACK) != 0 else {
-      lua_settop(state, base)
+    guard L.hasRoom() else {
+      L.height = base
       return try protect(ccl_toomanyresults)
     }
     try protect(ccl_getprint, results: 1)
-    clua_insert(state, base + 1)
-    guard clua_pcall(state, count, 0) != LUA_OK else { return }
+    L.insert(base + 1)
+    guard clua_pcall(L.pointer, count, 0) != LUA_OK else { return }
     try protect(ccl_printfailed, arguments: 1, results: 1)
-    ccl_writeraised(state, name)
+    ccl_writeraised(L.pointer, name)
   }
 
   // MARK: The stack
@@ -215,7 +215,7 @@ final class Interpreter {
   func protect(
     _ function: @escaping lua_CFunction, arguments: CInt = 0, results: CInt = 0
   ) throws(Raised) {
-    guard clua_protect(state, function, arguments, results) == LUA_OK else { throw Raised() }
+    guard clua_protect(L.pointer, function, arguments, results) == LUA_OK else { throw Raised() }
   }
 
   /// Writes the error on top of the stack, if `status` says that there is one, and returns whether
@@ -223,7 +223,7 @@ final class Interpreter {
   private func report(_ status: CInt) -> Bool {
     guard status != LUA_OK else { return true }
     // An error value never is nil here: it has become a message.
-    if lua_type(state, -1) == LUA_TNIL { clua_pop(state, 1) } else { ccl_writeraised(state, name) }
+    if L.isNil(at: -1) { L.pop() } else { ccl_writeraised(L.pointer, name) }
     return false
   }
 

@@ -1,6 +1,7 @@
 internal import CCommandLine
 internal import CLua
 internal import Glibc
+internal import Lua
 
 /// The prompt: asks for lines until they make a chunk.
 struct Prompt {
@@ -32,7 +33,7 @@ struct Prompt {
   }
 
   let interpreter: Interpreter
-  let state: OpaquePointer
+  let L: LuaStack
 
   /// Reads a chunk, as an expression if it is one, and returns how it loaded; nil at the end of the
   /// input. [-0, +1, -], or +0 at the end
@@ -59,19 +60,19 @@ struct Prompt {
       if !line.isEmpty { remember(line) }
       return .loaded(LUA_OK)
     }
-    clua_pop(state, 1)
+    L.pop()
     while true {
       let status = load(line)
       let next = isIncomplete(status) ? try read(.continuation) : .end
       switch next {
       case .line(let next):
-        clua_pop(state, 1)
+        L.pop()
         line += [CChar(ascii: "\n")] + next
       case .end:
         remember(line)
         return .loaded(status)
       case .dropped:
-        clua_pop(state, 1)
+        L.pop()
         return .dropped
       }
     }
@@ -79,12 +80,14 @@ struct Prompt {
 
   /// Loads a text and returns how. [-0, +1, -]
   private func load(_ text: Line) -> CInt {
-    luaL_loadbufferx(state, text, text.count, "=stdin", nil)
+    luaL_loadbufferx(L.pointer, text, text.count, "=stdin", nil)
   }
 
   /// Whether the error message on top of the stack complains of an early end. [-0, +0, -]
   private func isIncomplete(_ status: CInt) -> Bool {
-    guard status == LUA_ERRSYNTAX, let message = lua_tolstring(state, -1, nil) else { return false }
+    guard status == LUA_ERRSYNTAX, let message = lua_tolstring(L.pointer, -1, nil) else {
+      return false
+    }
     let mark = "<eof>"
     let length = Int(strlen(message))
     return length >= mark.utf8.count && strcmp(message + length - mark.utf8.count, mark) == 0
@@ -92,11 +95,11 @@ struct Prompt {
 
   /// Reads a line, without its end. [-0, +0, -]
   private func read(_ sign: Sign) throws(Interpreter.Raised) -> Answer {
-    lua_pushlightuserdata(state, UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
+    L.push(UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
     try interpreter.protect(ccl_prompt, arguments: 1, results: 1)
     // The text belongs to the value on the stack.
-    defer { clua_pop(state, 1) }
-    let custom = lua_type(state, -1) == LUA_TSTRING ? lua_tolstring(state, -1, nil) : nil
+    defer { L.pop() }
+    let custom = L.isString(at: -1) ? lua_tolstring(L.pointer, -1, nil) : nil
     let standard = UnsafeRawPointer(sign.text.utf8Start).assumingMemoryBound(to: CChar.self)
     var text: UnsafeMutablePointer<CChar>?
     let answer = ccl_readline(custom ?? standard, &text)
