@@ -38,8 +38,8 @@ void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
   if (!slot || slot->stamp != stamp) note(L, node, slot, key, CLUA_READ_KEY);
 }
 
-/* What reading the key at `key` of an array or a set, which is none of its elements, reads: a method
-   may look at all of it. [-0, +0, -] */
+/* What reading the key at `key` of an array or a set, which is none of its elements, reads: a
+   method may look at all of it. [-0, +0, -] */
 static clua_reading reading_of(lua_State *L, int key) {
   bool size = lua_type(L, key) == LUA_TSTRING && strcmp(lua_tostring(L, key), "count") == 0;
   return size ? CLUA_READ_COUNT : CLUA_READ_EVERY;

@@ -5,7 +5,7 @@ internal import Observables
 
 /// `why`, `whynot`, `record`, `log` and `break_on_change` (W3, W4).
 final class DebuggingFunctions: ModuleSlice {
-  /// What writes down what happens; nil while nobody asked for that.
+  /// What writes down what happens; nil while that was not asked for.
   @exclusivity(unchecked) private(set) var recorder: ScriptRecorder?
   let probe: ChangeProbe
 

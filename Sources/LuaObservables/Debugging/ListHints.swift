@@ -11,7 +11,7 @@ struct ListHints {
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
-  /// What a watcher that hears nothing is told of its path; nil where there is nothing to say.
+  /// What is said of the path of a watcher that hears nothing; nil where there is nothing to say.
   ///
   /// - Complexity: O(components of the path).
   func hint(for path: Path, from root: NodeRef) -> String? {

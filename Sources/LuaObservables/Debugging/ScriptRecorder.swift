@@ -44,7 +44,7 @@ final class ScriptRecorder: HistoryRecorder {
     isDraining = true
     defer { isDraining = false }
     for event in events { tell(event, to: sink) }
-    // What the sink itself did is not told: it would never end.
+    // What the sink itself did is not reported: it would never end.
     _ = takeEvents()
   }
 

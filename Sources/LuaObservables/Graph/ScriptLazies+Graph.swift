@@ -4,7 +4,7 @@ internal import Observables
 
 /// What lazy properties tell of themselves for `obs.graph`.
 extension ScriptLazies {
-  /// What the declaration of a lazy property says it depends on; objects that nobody observes stay
+  /// What the declaration of a lazy property says it depends on; objects that are not observed stay
   /// so.
   func declaredDependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     let L = state.stack

@@ -11,7 +11,7 @@ extension LuaHost {
   ///
   /// - Throws: `LuaError` for a path that stands for many values, an operator over a value that it
   ///   cannot take, what a metamethod raises, and a closed state.
-  /// - Complexity: O(length of the path), and O(elements) for each operator that nobody observes.
+  /// - Complexity: O(length of the path), and O(elements) for each operator that is not observed.
   public func value(of table: LuaTable, at path: Path) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in
       _ = try module.load(L)

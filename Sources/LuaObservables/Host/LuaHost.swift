@@ -82,7 +82,7 @@ public final class LuaHost {
     state.finishClosing()
   }
 
-  /// Ends every watcher and timer of the scripts, telling nobody, and closes the state.
+  /// Ends every watcher and timer of the scripts, without notice, and closes the state.
   ///
   /// To be called on the loop's thread. Called by a callback, or by a function that a script runs,
   /// it stops all others at once, and frees the state when that has returned. Harmless when it is

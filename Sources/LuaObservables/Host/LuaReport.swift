@@ -1,6 +1,6 @@
 public import Lua
 
-/// An error in a callback that nobody called: what happened, and where (T10).
+/// An error in a callback that no code of the program called: what happened, and where (T10).
 public struct LuaReport: Sendable {
   /// What kind of callback it was.
   public enum Kind: String, Sendable {

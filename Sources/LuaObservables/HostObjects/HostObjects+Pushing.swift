@@ -90,7 +90,7 @@ extension HostObjects {
     }
   }
 
-  /// Pushes the key of a write as an immediate watcher is told it. [-0, +1, -]
+  /// Pushes the key of a write as an immediate watcher is given it. [-0, +1, -]
   func push(key write: ModelWrite, to L: LuaStack) throws(LuaError) {
     if let index = write.index {
       L.push(index + 1)

@@ -123,7 +123,8 @@ final class ScriptLazies: Receiver {
     }
   }
 
-  /// The value before the one that `lazy` has is its base now, unless nobody compares with that.
+  /// The value before the one that `lazy` has is its base now, unless no watcher compares with
+  /// that.
   func keepBase(of lazy: WatcherRef) {
     if lazy.hasBase { return }
     if !engine.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
@@ -131,7 +132,7 @@ final class ScriptLazies: Receiver {
 
   override func invalidated(_ lazy: WatcherRef) {
     if isClosed { return }
-    // Where nobody compares with it, a value that is of no use any more is not kept alive.
+    // Where no watcher compares with it, a value that is of no use any more is not kept alive.
     let isCompared = lazy.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.isStale
     if !isKept { lazy.pointee.flags.remove(.known) }

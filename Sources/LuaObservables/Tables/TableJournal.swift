@@ -79,7 +79,7 @@ final class TableJournal {
     clua_journal_forget(L.pointer, table, lua_Integer(key), lua_Integer(key))
   }
 
-  /// After a write: keeps what nobody has read yet from growing with each.
+  /// After a write: keeps what was not read yet from growing with each.
   func limit(_ L: LuaStack) {
     if list.count > listLimit || keyed.count > keyedLimit {
       compact(for: marks.map(\.position), L)

@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What the engine is told of tables.
+/// What the engine is notified of by tables.
 extension TableKind {
   /// Keeps an observed table alive until its watchers were called (L2); false where the collector
   /// has given it up already (L8).

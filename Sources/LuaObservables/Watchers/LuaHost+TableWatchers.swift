@@ -39,7 +39,7 @@ extension LuaHost {
     return try begin(watcher, of: table, paths, options)
   }
 
-  /// A watcher of one path that is told the observer, too, which is held weakly.
+  /// A watcher of one path that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
@@ -55,7 +55,7 @@ extension LuaHost {
       table, [path], observer: observer, options: options, file: file, line: line, callback)
   }
 
-  /// One watcher for several paths that is told the observer, too, which is held weakly.
+  /// One watcher for several paths that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
@@ -111,7 +111,7 @@ extension LuaHost {
     return try begin(watcher, of: table, paths, options, .immediate)
   }
 
-  /// An immediate watcher of one path that is told the observer, too, which is held weakly.
+  /// An immediate watcher of one path that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
@@ -127,7 +127,7 @@ extension LuaHost {
       table, [path], observer: observer, options: options, file: file, line: line, callback)
   }
 
-  /// One immediate watcher for several paths that is told the observer, too, which is held weakly.
+  /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///

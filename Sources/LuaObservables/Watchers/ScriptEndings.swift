@@ -10,7 +10,7 @@ final class ScriptEndings {
   /// What finalizers have left, until the engine says by which path.
   @exclusivity(unchecked) private var waiting: [Ending] = []
 
-  /// What `on_end` has to be told, in a turn of its own.
+  /// What `on_end` is called with, in a turn of its own.
   private struct Ending {
     let watcher: UInt64
     /// The slot of the anchor table that holds the callback.

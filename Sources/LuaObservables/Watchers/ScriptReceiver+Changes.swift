@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Changes, as immediate watchers of scripts are told them.
+/// Changes, as immediate watchers of scripts are given them.
 extension ScriptReceiver {
   /// Pushes {path, key, old, new}. [-0, +1, -]
   func pushChange(
@@ -44,7 +44,7 @@ extension ScriptReceiver {
       case .old: write.old
       case .new: write.new_
       }
-    // What nobody asked for is not there.
+    // What was not asked for is not there.
     if index == 0 { L.pushNil() } else { L.pushCopy(at: index) }
   }
 

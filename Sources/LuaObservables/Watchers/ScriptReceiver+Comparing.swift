@@ -73,7 +73,7 @@ extension ScriptReceiver {
   }
 
   /// The same for an operation on a list: each element that it changed is asked for, until one
-  /// counts, which is what the watcher is told.
+  /// counts, which is what the watcher is given.
   private func acceptEdit(
     _ change: ImmediateChange, _ write: UnsafePointer<clua_write>, for watcher: WatcherRef,
     of root: NodeRef, _ L: LuaStack

@@ -17,7 +17,7 @@ struct ScriptWatcher {
   var hasEquals = false
   /// A function of the prelude calls the callback.
   var hasDriver = false
-  /// It is told edits; `tellsAll`: at the next call all elements, as if they had just come.
+  /// It is given edits; `tellsAll`: at the next call all elements, as if they had just come.
   var hasEdits = false
   var tellsAll = false
 
@@ -43,7 +43,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
   }
 }
 
-/// What an immediate watcher is told of a change.
+/// What an immediate watcher is given of a change.
 enum ChangePart { case key, old, new }
 
 /// The values of a write, kept for a call that has to wait.

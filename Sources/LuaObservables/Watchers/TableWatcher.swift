@@ -127,9 +127,9 @@ public final class TableWatcher: ObservationCore.Receiver {
   }
 }
 
-/// What an immediate watcher of a table is told.
+/// What an immediate watcher of a table is given.
 ///
-/// Coalesced watchers are not told: they read the latest state.
+/// Coalesced watchers are given none: they read the latest state.
 public struct TableChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path

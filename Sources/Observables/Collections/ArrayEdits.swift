@@ -37,7 +37,7 @@ extension ObservableArray {
   /// happened to it since the last call (C10).
   ///
   /// On the loop's thread, at most once per turn. Elements that were put in and taken out again
-  /// within a turn are not told, nor is a turn that leaves the array as it was.
+  /// within a turn are not delivered, nor is a turn that leaves the array as it was.
   /// ``WatcherOptions/initial`` tells all elements as insertions. Ends with ``Watcher/stop()``, or
   /// when the array is gone.
   ///

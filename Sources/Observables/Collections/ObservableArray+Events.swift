@@ -113,7 +113,7 @@ extension ObservableArray {
       }
       return
     }
-    // Slots are told in their order; `*` of the first place.
+    // Slots are notified in their order; `*` of the first place.
     changed.sort { $0.index < $1.index }
     let reported = [places.first!] + changed.map(\.index)
     let values = reported.map { place in

@@ -24,7 +24,7 @@ public final class ObservableArray<Element>: ObservableCollection {
   @exclusivity(unchecked) var anchors: [Int: Anchor] = [:]
   /// The observed slots by their index.
   @exclusivity(unchecked) var slots: [Int: SlotRef] = [:]
-  /// How many mutations were told since it is observed.
+  /// How many mutations were reported since it is observed.
   @usableFromInline @exclusivity(unchecked) var changeCount = 0
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Element>?
 
@@ -62,7 +62,7 @@ public final class ObservableArray<Element>: ObservableCollection {
     return storage
   }
 
-  /// An array with the same elements, which nobody observes.
+  /// An array with the same elements, which is not observed.
   public func copy() -> ObservableArray { ObservableArray(elements) }
 
   var traits: ElementTraits<Element> {

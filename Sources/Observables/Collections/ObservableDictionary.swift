@@ -35,7 +35,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     return storage
   }
 
-  /// A dictionary with the same entries, which nobody observes.
+  /// A dictionary with the same entries, which is not observed.
   public func copy() -> ObservableDictionary { ObservableDictionary(entries) }
 
   var traits: ElementTraits<Value> {

@@ -36,7 +36,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     return storage
   }
 
-  /// A set with the same members, which nobody observes.
+  /// A set with the same members, which is not observed.
   public func copy() -> ObservableSet { ObservableSet(members) }
 
   var traits: ElementTraits<Element> {

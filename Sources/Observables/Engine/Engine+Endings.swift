@@ -49,7 +49,7 @@ extension Engine {
     return operations.removing { records.hold(body) }
   }
 
-  /// Ends the watchers whose receiver is one of those, telling nobody: a state closes (L3).
+  /// Ends the watchers whose receiver is one of those, without notice: a state closes (L3).
   package func stopAll(where isOurs: (Receiver) -> Bool) {
     forEachWatcher { watcher in
       if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
@@ -76,7 +76,7 @@ extension Engine {
 
   // MARK: Objects that died
 
-  /// The object of `node` is gone: nobody asks it any more.
+  /// The object of `node` is gone: it is not asked any more.
   ///
   /// May be called at any moment, also in the middle of another operation of this engine.
   package func end(_ node: NodeRef) {

@@ -108,8 +108,8 @@ extension Engine {
     return keys
   }
 
-  /// What a hook is to be told when `link` came into its slot or left it: nil where another one
-  /// observes the same.
+  /// What a hook is to be called with when `link` came into its slot or left it: nil where another
+  /// one observes the same.
   func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
     if link.pointee.wire.pointee.watcher.pointee.isUncounted { return nil }
     let name = slot.pointee.isEvery ? link.wholeName : nil

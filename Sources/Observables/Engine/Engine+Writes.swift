@@ -35,10 +35,10 @@ extension Engine {
     spread(change)
   }
 
-  /// A key has the value that it had already by inheriting it: nobody is called for that (T5), but
-  /// it is a member of the object from now on, or no more.
+  /// A key has the value that it had already by inheriting it: no watcher is called for that (T5),
+  /// but it is a member of the object from now on, or no more.
   ///
-  /// Paths follow it at once, as nobody is called who would follow it then.
+  /// Paths follow it at once, as no watcher is called who would follow it then.
   private func noteMembers(_ change: Change) {
     noteJournal(of: change.node)
     var following: [WatcherID] = []
@@ -124,7 +124,7 @@ extension Engine {
     enqueue(watcher)
   }
 
-  /// An object that the collector had given up is back (L8): what was to be told meanwhile is.
+  /// An object that the collector had given up is back (L8): what was to be delivered meanwhile is.
   package func revive(_ node: NodeRef) {
     for watcher in Chain(node.pointee.firstWatcher) {
       if !watcher.pointee.flags.contains(.lazy), watcher.pointee.wantsFlush {

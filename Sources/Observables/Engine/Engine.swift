@@ -50,7 +50,7 @@ extension ObservationCore {
     @exclusivity(unchecked) var recorders = Recorders()
     /// Told when the first watcher of a turn becomes pending.
     @exclusivity(unchecked) var onPending: (() -> Void)?
-    /// Errors that nobody can be told by a throw (T4, T9).
+    /// Errors that no caller can get by a throw (T4, T9).
     @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
     @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
@@ -84,7 +84,7 @@ extension ObservationCore {
       computations.free()
     }
 
-    /// Ends every watcher and forgets every node, telling nobody: the loop or the state closes
+    /// Ends every watcher and forgets every node, without notice: the loop or the state closes
     /// (L3).
     package func close() {
       forEachWatcher { stop($0) }

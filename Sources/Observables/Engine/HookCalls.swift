@@ -1,5 +1,5 @@
-/// What hooks are to be told of keys that got their first watcher or lost their last (W1), when the
-/// operation under way is done.
+/// What hooks are to be called with: keys that got their first watcher or lost their last (W1),
+/// when the operation under way is done.
 struct HookCalls {
   struct Call {
     /// Nil when the object died meanwhile.

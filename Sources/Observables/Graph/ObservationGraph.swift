@@ -6,7 +6,7 @@ package struct ObservationGraph {
     var lazy: LazyKey?
   }
 
-  /// What is told of a lazy property.
+  /// What a graph says of a lazy property.
   package struct LazyKey {
     let state: LazyState
     /// "file:line" of its getter.

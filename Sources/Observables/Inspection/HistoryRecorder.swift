@@ -1,6 +1,6 @@
 /// Keeps what `why` and `whyNot` need, and what happened, for a log (W4).
 ///
-/// Notes are taken in the middle of the engine's operations; whoever logs is told after them. A
+/// Notes are taken in the middle of the engine's operations; whoever logs is notified after them. A
 /// bridge overrides how keys are spelled, where writes are, and which watchers are its own.
 @_documentation(visibility: internal)
 open class HistoryRecorder: ObservationCore.EngineRecorder {
@@ -62,7 +62,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Where the program writes now.
   open func site(of change: ObservationCore.Change) -> String? { nil }
 
-  /// How a watcher is called and where it was registered; nil for one that is not to be told.
+  /// How a watcher is called and where it was registered; nil for one that is not to be shown.
   open func label(of watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)? {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
   }

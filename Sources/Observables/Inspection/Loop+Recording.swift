@@ -6,7 +6,7 @@ extension Loop {
   /// Tells `sink` what happens to the watchers and lazy properties of this loop: at the end of each
   /// turn, one event after the other; nil switches it off.
   ///
-  /// What the sink does itself is told with the next turn.
+  /// What the sink does itself is reported with the next turn.
   public func log(_ sink: ((LoopEvent) -> Void)?) {
     self.sink = sink
     use { $0.isLogging = sink != nil }

@@ -2,7 +2,7 @@
 public struct RecordedWrite: Sendable {
   /// The key that was written.
   public let key: String
-  /// Where the program did it, "file:line"; nil where nobody can tell, as in Swift.
+  /// Where the program did it, "file:line"; nil where that is not known, as in Swift.
   public let site: String?
   /// The turn of the loop in which it was.
   public let turn: Int

@@ -114,7 +114,7 @@ public final class Lazy<Value>: LazyStorage {
     do {
       return try get()
     } catch {
-      // A plain read has nobody to throw to.
+      // A plain read has no caller to throw to.
       guard let value = stored ?? standIn else {
         preconditionFailure("\(type(of: model)): \(error)")
       }

@@ -33,7 +33,7 @@ final class LazyDeclaration: @unchecked Sendable {
   /// It becomes invalid by itself.
   var isDependent: Bool { !dependencies.isEmpty || flags.contains(.tracking) }
 
-  /// What an immediate watcher is told was written.
+  /// What an immediate watcher is given was written.
   var key: ObservedValues.Key { slot < 0 ? .value(AnyHashable(name)) : .property(slot) }
 
   func place(at slot: Int) { self.slot = slot }

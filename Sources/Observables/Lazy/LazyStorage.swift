@@ -254,7 +254,7 @@ public class LazyStorage: ObservationCore.Receiver {
     }
   }
 
-  /// A plain read met an error: it is that of the getter that reads, or nobody's.
+  /// A plain read met an error: it is that of the getter that reads, if one does.
   final func noteUnheard(_ error: any Error) {
     if let engine = engine ?? Loop.current?.engine, engine.failRunning(error) { return }
     engine?.report(.computation(property: title, message: "\(error)"))

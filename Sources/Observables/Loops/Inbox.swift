@@ -14,7 +14,7 @@ public final class Inbox: Sendable {
   // Only touched by `withState`.
   private nonisolated(unsafe) var state = State()
   private let lock = RecursiveLock()
-  /// Readable when there is something to do; -1 where a driver is told instead.
+  /// Readable when there is something to do; -1 where a driver is notified instead.
   package let wakeDescriptor: Int32
   private let writeDescriptor: Int32
   private let wakeDriver: (@Sendable () -> Void)?

@@ -30,13 +30,13 @@ public final class Loop {
   private var secondsInFlush = 0.0
   private lazy var isOnMainThread = MainQueue.isMainThread()
   private let driven: DrivenLoop?
-  /// Who is told what happens (`log`).
+  /// Who is notified of what happens (`log`).
   var sink: ((LoopEvent) -> Void)?
 
   /// Told of errors that have no caller, on the loop's thread.
   ///
   /// They are of watchers that trigger themselves without end (T4, T9), lazy properties that fail
-  /// where nobody reads them (Z8), names that an object which came into a path doesn't have, and
+  /// where no code reads them (Z8), names that an object which came into a path doesn't have, and
   /// what `bind`, `values` and `observe(_:on:)` meet after they returned. Without it they go to the
   /// standard error stream.
   public var onError: ((any Error) -> Void)?
@@ -183,7 +183,7 @@ public final class Loop {
     driven?.ask()
   }
 
-  /// Calls `body` at the beginning of the next turn: one of its own, if nobody makes another one.
+  /// Calls `body` at the beginning of the next turn: one of its own, if no other one is made.
   package func tellNext(_ body: @escaping () -> Void) {
     news.append(body)
     if hasTurnForNews { return }

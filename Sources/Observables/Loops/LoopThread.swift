@@ -31,7 +31,7 @@ public final class LoopThread: Sendable {
   }
 
   deinit {
-    // Without an explicit stop the thread ends by itself; nobody waits for it.
+    // Without an explicit stop the thread ends by itself; no code waits for it.
     if let thread = askToStop() { pthread_detach(thread) }
   }
 

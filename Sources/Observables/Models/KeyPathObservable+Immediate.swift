@@ -38,7 +38,7 @@ extension KeyPathObservable {
       })
   }
 
-  /// An immediate watcher of one path that is told the observer, too, which is held weakly.
+  /// An immediate watcher of one path that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///
@@ -53,7 +53,7 @@ extension KeyPathObservable {
       [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
   }
 
-  /// One immediate watcher for several paths that is told the observer, too, which is held weakly.
+  /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   ///

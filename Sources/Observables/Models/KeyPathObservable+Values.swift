@@ -8,7 +8,7 @@ extension KeyPathObservable {
   ///
   /// Who reads slower than turns end gets the latest value. Where the path leads to nothing there
   /// is nil, if `Value` is optional, and no value otherwise. To be called on the loop's thread; the
-  /// stream may be read anywhere. It ends when its task is cancelled, nobody reads it any more, or
+  /// stream may be read anywhere. It ends when its task is cancelled, no code reads it any more, or
   /// the object or the loop is gone; it keeps neither of them alive. A value of another type later
   /// on is reported to ``Loop/onError`` and left out.
   ///

@@ -22,7 +22,7 @@
 ///
 /// Any thread may read and write. The watchers are called on the thread of their loop (T8): at the
 /// end of the turn for a write on that thread, and for one that was made elsewhere in a turn for
-/// which the loop wakes. Writes that arrive together are one change; immediate watchers are told
+/// which the loop wakes. Writes that arrive together are one change; immediate watchers are given
 /// those without values. Watchers are registered and stopped on the thread of their loop, or by
 /// `observe(_:on:)`. The model lives at least as long as the turn in which a loop has looked at it.
 extension ModelObservation {

@@ -93,7 +93,7 @@ public final class ModelObservation {
   @usableFromInline @inline(never)
   func isSameUnknown<Value>(_ old: Value, _ new: Value) -> Bool { isSameValue(old, new) }
 
-  /// The property in `slot` has changed: its watchers are told, without values.
+  /// The property in `slot` has changed: its watchers are notified, without values.
   public func didChange(_ slot: Int) {
     guard let slotWants, wants(slotWants, slot) != 0 else { return }
     if let node = currentNode, node.pointee.every != nil, self.slot(slot) == nil {
@@ -179,8 +179,8 @@ public final class ModelObservation {
     for other in others { other.reportHere(slot, old, new, isSame: isSame) }
   }
 
-  /// What one loop is told, on its thread; nothing where a watcher of another loop has ended its
-  /// last one in this write.
+  /// What one loop is notified of, on its thread; nothing where a watcher of another loop has ended
+  /// its last one in this write.
   func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
     guard let slotWants else { return }
     let wants = wants(slotWants, slot)
@@ -348,7 +348,7 @@ public final class ModelObservation {
     forgetWants()
   }
 
-  /// Nobody wants news any more, or only this one loop does.
+  /// No watcher wants news any more, or only this one loop does.
   private func forgetWants() {
     guard others.isEmpty else { return }
     if let currentNode {

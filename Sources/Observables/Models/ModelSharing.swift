@@ -21,7 +21,7 @@ final class ModelSharing: Sendable {
   /// it.
   private let hasParts = Atomic(false)
 
-  /// What one loop knows of the model, and how it is told.
+  /// What one loop knows of the model, and how it is notified.
   final class Part: Sendable {
     // Confined to the loop's thread, but for being held here.
     let observation: ModelObservation
@@ -40,7 +40,7 @@ final class ModelSharing: Sendable {
 
     var isHere: Bool { home.isHere }
 
-    /// Has the loop told of a write; it wakes for it, and keeps the model until then (L2).
+    /// Has the loop notified of a write; it wakes for it, and keeps the model until then (L2).
     func post(_ slot: Int, of model: any ObservableModel & Sendable) {
       let bit: UInt64 = slot < 64 ? 1 << UInt64(slot) : 0
       if posted.load(ordering: .sequentiallyConsistent) & bit != 0 { return }
@@ -66,7 +66,7 @@ final class ModelSharing: Sendable {
     func end() { observation.end() }
   }
 
-  /// Writes that the loop has not been told yet, in order.
+  /// Writes that the loop has not been notified of yet, in order.
   private struct News {
     var slots: [Int] = []
     var isPosted = false
@@ -102,7 +102,7 @@ final class ModelSharing: Sendable {
     hasParts.load(ordering: .sequentiallyConsistent) ? withParts { $0 } : []
   }
 
-  /// The model is gone: each loop is told on its thread.
+  /// The model is gone: each loop is notified on its thread.
   func end() {
     let parts = withParts { parts in
       defer { parts = [] }

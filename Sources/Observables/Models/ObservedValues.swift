@@ -16,7 +16,7 @@ struct ObservedValues {
   let old: Any?
   let new: Any?
 
-  /// The key as an immediate watcher is told it.
+  /// The key as an immediate watcher is given it.
   func name(in kind: NodeKind) -> String {
     switch key {
     case .property(let slot): (kind as? ModelKind)?.properties.names[slot] ?? "*"

@@ -40,7 +40,7 @@ extension KeyPathObservable where Self: Sendable {
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
   /// callback runs on the loop's thread, at most once per turn (T1, T8). What is wrong with the
-  /// path is told to ``Loop/onError``.
+  /// path is reported to ``Loop/onError``.
   ///
   /// - Complexity: O(length of the path).
   @discardableResult
@@ -70,7 +70,7 @@ extension KeyPathObservable where Self: Sendable {
     }
   }
 
-  /// A watcher of one path that is told the observer, too, which is held weakly.
+  /// A watcher of one path that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   @discardableResult
@@ -84,7 +84,7 @@ extension KeyPathObservable where Self: Sendable {
       callback)
   }
 
-  /// One watcher for several paths that is told the observer, too, which is held weakly.
+  /// One watcher for several paths that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   @discardableResult
@@ -137,7 +137,7 @@ extension KeyPathObservable where Self: Sendable {
     }
   }
 
-  /// An immediate watcher of one path that is told the observer, too, which is held weakly.
+  /// An immediate watcher of one path that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   @discardableResult
@@ -151,7 +151,7 @@ extension KeyPathObservable where Self: Sendable {
       callback)
   }
 
-  /// One immediate watcher for several paths that is told the observer, too, which is held weakly.
+  /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
   ///
   /// It ends when the observer is gone (L3). All else is as without one.
   @discardableResult

@@ -68,7 +68,7 @@ public final class Watcher: ObservationCore.Receiver {
     }
   }
 
-  /// Calls nobody until `resume()`; changes from now on are remembered as one.
+  /// Calls nothing until `resume()`; changes from now on are remembered as one.
   public func pause() {
     if let record { engine.pause(record) }
   }
@@ -225,9 +225,9 @@ public final class Watcher: ObservationCore.Receiver {
   }
 }
 
-/// What an immediate watcher is told.
+/// What an immediate watcher is given.
 ///
-/// Coalesced watchers are not told: they read the latest state.
+/// Coalesced watchers are given none: they read the latest state.
 public struct ModelChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path

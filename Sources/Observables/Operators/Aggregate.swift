@@ -136,7 +136,7 @@ package struct Aggregate {
     }
     let value = value
     if case .failure = value {
-      // Each is told once; whoever watches still knows the value before it.
+      // Each is reported once; whoever watches still knows the value before it.
       defer { failure = value }
       return failure != value
     }

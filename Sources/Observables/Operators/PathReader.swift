@@ -27,7 +27,7 @@ package struct PathReader {
   ///
   /// - Throws: ``PathError`` for a path that stands for many values, and for a value that an
   ///   operator cannot take; it names the element.
-  /// - Complexity: O(members) for an operator that nobody observes.
+  /// - Complexity: O(members) for an operator that is not observed.
   package func value(from root: Any?) throws -> Any? { try value(from: root, step: 0) }
 
   private func value(from root: Any?, step: Int) throws -> Any? {
@@ -182,7 +182,7 @@ extension KeyPathObservable {
   ///
   /// - Throws: ``PathError`` for a component that its object doesn't have, for a path that stands
   ///   for many values, and for a value that an operator cannot take.
-  /// - Complexity: O(length of the path), and O(members) for an operator that nobody observes.
+  /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
   public func value(at path: Path) throws -> Any? { try PathReader(path).value(from: self) }
 }
 

@@ -140,7 +140,7 @@ extension Engine {
   }
 
   /// Ends a turn: flushes, and starts further turns for what ran already and was triggered again
-  /// (T4); then puts things away that nobody observes.
+  /// (T4); then puts things away that are not observed.
   ///
   /// Returns the number of calls.
   @discardableResult

@@ -58,7 +58,7 @@ extension Engine {
     }
     if isOfMembers { changed.append(call) }
     if change.isSame, !watcher.pointee.flags.contains(.comparing) {
-      // Nobody is called for it.
+      // No watcher is called for it.
     } else if effect.contains(.notify) {
       calls.append(call)
     } else if link.isAnchored {

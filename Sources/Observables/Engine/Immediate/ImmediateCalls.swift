@@ -12,7 +12,7 @@ final class ImmediateCalls {
     let watcher: WatcherID
     let change: ImmediateChange
     let path: Path
-    /// When the change was made: of two that wait, the first one is told.
+    /// When the change was made: of two that wait, the first one is delivered.
     let time: Int
     /// What is left of a change of a write when that is over, where somebody has asked.
     var saved: AnyObject?
@@ -27,7 +27,7 @@ final class ImmediateCalls {
         isCompared: isCompared)
     }
 
-    /// The same with what is told.
+    /// The same with what is delivered.
     func telling(_ change: ImmediateChange) -> Call {
       Call(watcher: watcher, change: change, path: path, time: time)
     }
@@ -156,7 +156,7 @@ final class ImmediateCalls {
     }
   }
 
-  /// The change as its watcher is to be told it; nil where it is none to the watcher.
+  /// The change as its watcher is to be given it; nil where it is none to the watcher.
   private func accept(_ call: Call, _ watcher: WatcherRef) -> ImmediateChange? {
     guard watcher.pointee.flags.contains(.comparing), !call.isCompared else { return call.change }
     guard let root = watcher.pointee.root, root.kind.isThere(root) else { return nil }
@@ -291,7 +291,7 @@ final class ImmediateCalls {
 
   // MARK: Waiting
 
-  /// What is told later is the first change (T9).
+  /// What is delivered later is the first change (T9).
   private func wait(_ call: Call, _ watcher: WatcherRef) {
     if waiting[call.watcher] != nil { return }
     if !watcher.pointee.flags.contains(.paused), let root = watcher.pointee.root {
@@ -335,7 +335,8 @@ final class ImmediateCalls {
     if !derived.isEmpty { derived[watcher.identity] = nil }
   }
 
-  /// A watcher was paused, and goes on: what it missed is told at once, or when the batch ends.
+  /// A watcher was paused, and goes on: what it missed is delivered at once, or when the batch
+  /// ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
     engine.comparisons.resume(name)

@@ -1,5 +1,5 @@
 extension ObservationCore {
-  /// What an immediate watcher is told.
+  /// What an immediate watcher is given.
   @_documentation(visibility: internal)
   public enum ImmediateChange {
     /// A write that is under way.

@@ -1,4 +1,4 @@
-/// A watcher that is to be told in a write, of a lazy property that became invalid in it.
+/// A watcher that is to be called in a write for a lazy property that became invalid in it.
 struct PendingComparison {
   let watcher: WatcherID
   let lazy: WatcherID

@@ -1,12 +1,12 @@
-/// Immediate watchers that may have to be told of lazy properties which became invalid.
+/// Immediate watchers that may have to be called for lazy properties which became invalid.
 ///
-/// Whether one is told is known when all that depends on the write is invalid (T9): then the
+/// Whether one is called is known when all that depends on the write is invalid (T9): then the
 /// properties are brought up to date and compared with what they were. While a batch is open, while
 /// an operation collects calls that it makes itself, and while the watcher is paused, that waits.
 final class PendingComparisons {
   /// Owns this.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// Watchers that are to be told in the write under way.
+  /// Watchers that are to be called in the write under way.
   @exclusivity(unchecked) private var pending: [PendingComparison] = []
   /// How many operations look for calls of immediate watchers that they will make.
   @exclusivity(unchecked) private var collectors = 0
@@ -18,7 +18,7 @@ final class PendingComparisons {
 
   @inline(__always) var isEmpty: Bool { pending.isEmpty }
 
-  /// The watcher of a link may have to be told of a property that has become invalid.
+  /// The watcher of a link may have to be called for a property that has become invalid.
   func note(_ link: LinkRef, _ lazy: WatcherRef) {
     let watcher = link.pointee.wire.pointee.watcher
     let isFirst = !pending.contains {
@@ -39,7 +39,7 @@ final class PendingComparisons {
     return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
-  /// A program is about to assign the value of a property; watchers are told the one that it has.
+  /// A program is about to assign the value of a property; watchers are given the one that it has.
   func beginAssigning(_ lazy: WatcherRef) { assigning = (lazy.identity, lastValue(of: lazy)) }
 
   func endAssigning() { assigning = nil }
@@ -161,7 +161,7 @@ final class PendingComparisons {
       let refreshed = engine.refresh(watcher)
     else { return nil }
     let own = comparisons.filter { $0.watcher == name }
-    // It may have a value again that it had before the one that the watcher was told last.
+    // It may have a value again that it had before the one that was delivered to the watcher last.
     let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
     guard let path = refreshed.path ?? changed?.every else {
       if engine.isRecording { engine.recorder?.unchanged(watcher) }

@@ -1,12 +1,13 @@
-/// Which values of lazy properties watchers were told: one that comes back is no news to them (Z4).
+/// Which values of lazy properties were delivered to watchers: one that comes back is no news to
+/// them (Z4).
 ///
-/// A link has the version of the value that its watcher was told last. When another value takes the
-/// place of that, it is kept until all who were told it have compared: the one of before the flush
-/// by the receiver of the property (its base), any others in `told`.
+/// A link has the version of the value that was delivered to its watcher last. When another value
+/// takes the place of that, it is kept until all watchers that know it have compared: the one of
+/// before the flush by the receiver of the property (its base), any others in `former`.
 final class DeliveredValues {
   /// Owns this.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// Values that watchers were told last, besides those of before the flush.
+  /// Values that were delivered last, besides those of before the flush.
   @exclusivity(unchecked) private var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
   /// Properties whose values of before the flush are kept.
   @exclusivity(unchecked) private var based: [WatcherID] = []
@@ -40,7 +41,7 @@ final class DeliveredValues {
 
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
-  /// To be called before another one takes its place; false where nobody compares with it.
+  /// To be called before another one takes its place; false where no watcher compares with it.
   @inline(__always)
   func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard !lazy.hasBase, needsBase(lazy) else { return false }
@@ -60,7 +61,7 @@ final class DeliveredValues {
 
   // MARK: Values that come back
 
-  /// The version of a value that is another one than before; nil where nobody was told this one.
+  /// The version of a value that is another one than before; nil where this one was not delivered.
   @inline(__always)
   func version(of lazy: WatcherRef) -> Int? { former.isEmpty ? nil : versionBack(of: lazy) }
 
@@ -81,7 +82,7 @@ final class DeliveredValues {
     return lazy.lazyState.pointee.baseVersion
   }
 
-  /// A value that was told long ago is news to all others: it gets a version of today.
+  /// A value that was delivered long ago is news to all others: it gets a version of today.
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
     let isLate = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
     let new = isLate ? engine.nextVersion() : version
@@ -94,7 +95,7 @@ final class DeliveredValues {
     return new
   }
 
-  /// Whether somebody who hears of all properties was told the value that is replaced.
+  /// Whether the value that is replaced was delivered to a watcher of all properties.
   private func hasReachedAll(_ lazy: WatcherRef) -> Bool {
     Chain(lazy.slot?.pointee.node.pointee.every?.pointee.first).contains {
       $0.isWhole && $0.pointee.version >= lazy.version
@@ -141,7 +142,7 @@ final class DeliveredValues {
   /// The flush is over: what its watchers know is what was delivered last.
   ///
   /// Where one is yet to compare, being paused or called in the next flush, or takes values for
-  /// equal, that stays what it was told.
+  /// equal, that stays what was delivered.
   func forgetBases() {
     if based.isEmpty { return }
     let (lazies, values) = (based, former)
@@ -164,7 +165,7 @@ final class DeliveredValues {
     }
   }
 
-  /// The versions of former values that somebody was told last who is yet to compare.
+  /// The versions of former values that were delivered last to a watcher that is yet to compare.
   private func deliveredVersions(of lazy: WatcherRef) -> Set<Int> {
     var versions: Set<Int> = []
     guard lazy.hasBase else { return versions }
@@ -188,7 +189,7 @@ extension Engine {
 
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
-  /// To be called before another one takes its place; false where nobody compares with it.
+  /// To be called before another one takes its place; false where no watcher compares with it.
   package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     deliveredValues.shouldKeepBase(of: lazy)
   }

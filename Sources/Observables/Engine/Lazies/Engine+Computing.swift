@@ -90,7 +90,7 @@ extension Engine {
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     if lazy.pointee.flags.contains(.mirrored) {
       receiver.invalidated(lazy)
-      // What comes next is compared with none that nobody was told.
+      // What comes next is compared with none that was not delivered.
       lazy.pointee.flags.remove(.known)
     }
     if lazy.lazyState.pointee.flaw == .disturbance {

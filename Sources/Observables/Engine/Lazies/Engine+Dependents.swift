@@ -62,7 +62,7 @@ extension Engine {
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
     if link.pointee.version == lazy.version, !isFailed {
-      // The path may have followed another value meanwhile, of which its watcher was not told.
+      // The path may have followed another value meanwhile, that was not delivered to its watcher.
       if !link.pointee.isTerminal, !link.isBelowOperator { markStale(link) }
       return
     }
@@ -162,7 +162,7 @@ extension Engine {
     }
     if !isReader {
       guard deliveredValues.isEqual(lazy, to: known, for: watcher) else { return true }
-      // What it was told last is what the next value is compared with (Z5).
+      // What was delivered last is what the next value is compared with (Z5).
       link.pointee.version = known
       return false
     }

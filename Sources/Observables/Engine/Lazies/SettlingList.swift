@@ -61,7 +61,7 @@ struct SettlingList {
 
   /// Who waits for one another, the first that was asked for at the front.
   var chain: [WatcherRef] {
-    // Others on the list wait for their turn, and for nobody.
+    // Others on the list wait for their turn, not for one another.
     (0..<list.count).filter { list[$0].isUnderWay || $0 == list.count - 1 }.map { list[$0] }
   }
 

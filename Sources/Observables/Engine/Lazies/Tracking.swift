@@ -1,6 +1,7 @@
 public import Synchronization
 
-/// How many tracked computations are running in the process: where none is, reads need not be told.
+/// How many tracked computations are running in the process: where none is, reads need not be
+/// noted.
 @usableFromInline let trackedComputations = Atomic<Int>(0)
 
 /// Some loop of the process runs a tracked computation.
@@ -153,7 +154,7 @@ final class Tracking {
     suspend()
   }
 
-  /// No computation is running any more: those of which tracked ones have are told.
+  /// No computation is running any more: those of which tracked ones have are notified.
   func tellTrackers() {
     if trackers.isEmpty { return }
     for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }

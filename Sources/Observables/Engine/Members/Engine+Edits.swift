@@ -1,4 +1,4 @@
-/// Watchers that are told what happened to a collection (C10).
+/// Watchers that are given what happened to a collection (C10).
 extension Engine {
   /// Has a watcher read the edits of its root; it is called when there are any.
   ///
@@ -14,7 +14,7 @@ extension Engine {
   static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
 
   /// Gives `body` the position in the journal up to which the watcher knows its collection; what
-  /// comes after is told by the next call.
+  /// comes after is delivered by the next call.
   ///
   /// Nil where the watcher reads no edits.
   package func takeEdits<Result>(

@@ -5,7 +5,7 @@ extension Engine {
   /// A path whose object has left.
   struct Departure {
     let path: Path
-    /// What an immediate watcher is told.
+    /// What an immediate watcher is given.
     let change: AnyObject?
   }
 

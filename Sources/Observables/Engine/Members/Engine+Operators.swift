@@ -330,7 +330,7 @@ extension Engine {
     return found
   }
 
-  /// The value of an operator that somebody observes already; nil where nobody does.
+  /// The value of an operator that is observed already; nil where it is not.
   ///
   /// `components` are the operator and what follows it.
   ///

@@ -12,7 +12,7 @@ extension Engine {
     for node in Chain(nodes.first) { body(node) }
   }
 
-  /// The object of a node is gone, or observed no longer, and all that hung on it was told.
+  /// The object of a node is gone, or observed no longer, and all that hung on it was notified.
   func bury(_ node: NodeRef) {
     nodes.remove(node)
     statistics.nodes -= 1

@@ -45,7 +45,7 @@ extension Engine {
 
   // MARK: Quiet slots
 
-  /// Nobody wants news of `slot` until one of its watchers was called.
+  /// No watcher wants news of `slot` until one of its watchers was called.
   func makeQuiet(_ slot: SlotRef) {
     if !isRecording { quietSlots.add(slot) }
   }

@@ -40,7 +40,7 @@ extension ObservationCore {
     var next: NodeRef?
     var previous: NodeRef?
 
-    /// The object is gone: nobody asks it any more.
+    /// The object is gone: it is not asked any more.
     mutating func die() {
       isDead = true
       kind = .passUnretained(GoneKind.shared)
@@ -137,11 +137,11 @@ extension ObservationCore {
     open func holds(_ anchor: Int, in node: NodeRef) -> Bool { true }
     /// The object, for the next step of a path.
     open func child(of anchor: Int, in node: NodeRef) -> Child { .none }
-    /// What an immediate watcher is told of an object that left: a change, as the kind saves it.
+    /// What an immediate watcher is given of an object that left: a change, as the kind saves it.
     open func departure(
       _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
     ) -> AnyObject? { nil }
-    /// Nobody follows the object any longer.
+    /// No path follows the object any longer.
     open func releaseElement(_ anchor: Int, of node: NodeRef) {}
 
     /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
@@ -212,7 +212,7 @@ extension ObservationCore {
 
     /// Keeps the object alive until `release`: between a write and its flush (L2).
     ///
-    /// False where it is gone, though nobody has said so yet.
+    /// False where it is gone, though that was not reported yet.
     open func anchor(_ node: NodeRef) -> Bool { true }
     /// Whether the object is there: a collector may have given it up before it says so (L8).
     open func isThere(_ node: NodeRef) -> Bool { true }

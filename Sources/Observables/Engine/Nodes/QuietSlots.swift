@@ -11,7 +11,7 @@ struct QuietSlots {
 
   @inline(__always) var isEmpty: Bool { slots.isEmpty }
 
-  /// Nobody wants news of `slot` until it is armed.
+  /// No watcher wants news of `slot` until it is armed.
   mutating func add(_ slot: SlotRef) {
     slot.pointee.wants = 0
     if !slot.pointee.isQuiet {

@@ -111,7 +111,7 @@ final class Records {
     isClean = false
   }
 
-  /// A watcher without paths, which nobody uses any more.
+  /// A watcher without paths, which is not used any more.
   func end(_ watcher: WatcherRef) {
     if !areHeld { return free(watcher) }
     endedWatchers.append(watcher)

@@ -1,5 +1,5 @@
 extension ObservationCore.WatcherRecord {
-  /// How what a watcher was told, or a lazy property has, stands to what that depends on.
+  /// How what was delivered to a watcher, or a lazy property has, stands to what that depends on.
   package enum Status: UInt8, Sendable {
     /// Nothing has changed: a lazy property is valid.
     case clean

@@ -156,7 +156,7 @@ extension ObservationCore {
     open func deliver(_ watcher: WatcherRef) {}
     /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
     open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
-    /// The receiver's own comparison: the change that the watcher is told, nil when it is none to
+    /// The receiver's own comparison: the change that the watcher is given, nil when it is none to
     /// it.
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
       change.isSame ? nil : change
@@ -209,7 +209,7 @@ extension ObservationCore {
     open func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] { [] }
     /// A computation of `lazy` cannot begin, or what it gave is not kept: for this reason.
     open func fail(_ lazy: WatcherRef, _ error: any Error) {}
-    /// Its computation failed, and nobody has read it: reports why (Z8).
+    /// Its computation failed, and no code has read it: reports why (Z8).
     open func reportFailure(of lazy: WatcherRef) {}
     /// A property that is mirrored is invalid from now on; its value may turn out to be right.
     open func invalidated(_ lazy: WatcherRef) {}
@@ -222,7 +222,7 @@ extension ObservationCore {
     open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
     /// Whether such a value is the one that the lazy property has now (T5).
     open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }
-    /// The change of a lazy property from such a value, as an immediate watcher is told it.
+    /// The change of a lazy property from such a value, as an immediate watcher is given it.
     open func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? { nil }
   }
 }

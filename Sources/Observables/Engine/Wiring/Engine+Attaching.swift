@@ -139,7 +139,7 @@ extension Engine {
     }
   }
 
-  /// A name that was written while nobody could know its object turns out to be misspelt (P9).
+  /// A name that was written while its object could not be known turns out to be misspelt (P9).
   ///
   /// Told once. One that is like no other is a name of other objects, which may lie there by turns;
   /// and of many objects some may lack it.

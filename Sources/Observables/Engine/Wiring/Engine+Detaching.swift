@@ -20,7 +20,7 @@ extension Engine {
   }
 
   /// Looks whether derived values on a path that is about to go are others than those delivered
-  /// last: nobody could tell later.
+  /// last: it could not be said later.
   ///
   /// May run code of the program.
   private func keepCall(of watcher: WatcherRef, for wire: WireRef) {

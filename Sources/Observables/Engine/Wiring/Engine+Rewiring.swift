@@ -4,7 +4,7 @@
 /// A write marks the links behind which something was replaced as *stale*, and those whose derived
 /// value may be another one as *dirty*. Both stay in lists of their path until the watcher runs.
 ///
-/// A slot may be quiet only while its links are marked: nobody hears of further writes. Whoever
+/// A slot may be quiet only while its links are marked: no watcher hears of further writes. Whoever
 /// takes a mark off therefore arms the slot again.
 extension Engine {
   // MARK: Marks

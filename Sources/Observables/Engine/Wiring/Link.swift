@@ -21,7 +21,7 @@ struct Link {
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?
-  /// What the watcher was told last of a value that is compared, or what digits follow.
+  /// What was delivered to the watcher last of a value that is compared, or what digits follow.
   ///
   /// A link has one of these at most: `version`, `size` or `anchor`.
   private var memory = Link.noVersion
@@ -66,7 +66,7 @@ extension Link {
   /// The version of a lazy property that had no value.
   static let failedVersion = -1
 
-  /// At a lazy property: the version of it that the watcher was told last, or has used.
+  /// At a lazy property: the version of it that was delivered to the watcher last, or has used.
   ///
   /// Where a link hears of all properties of an object, the last version there was of any.
   @inline(__always)
@@ -78,7 +78,7 @@ extension Link {
   @inline(__always)
   var hasVersion: Bool { memory != Link.noVersion }
 
-  /// At a size (`@count`): the one that the watcher was told last.
+  /// At a size (`@count`): the one that was delivered to the watcher last.
   @inline(__always)
   var size: Int {
     get { memory }

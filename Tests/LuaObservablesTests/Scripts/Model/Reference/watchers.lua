@@ -37,8 +37,8 @@ return function(M)
   -- Routes: what the paths of a watcher pass through
   -- ------------------------------------------------
 
-  -- The value of a lazy property or an operator, FAILED for an error, which is reported; of one that
-  -- failed before, somebody knows (Z8).
+  -- The value of a lazy property or an operator, FAILED for an error, which is reported unless it
+  -- was known before (Z8).
   local function computed(source)
     -- What is being computed now is looked at later.
     if type(source) == "table" and source.is_running then return FAILED end
