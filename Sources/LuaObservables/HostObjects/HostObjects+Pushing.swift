@@ -63,7 +63,7 @@ extension HostObjects {
       return 1
     }
     for member in mirror.children {
-      guard L.hasRoom() else { throw LuaError("stack overflow") }
+      guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
       try push(value: member.value, to: L)
     }
     return CInt(mirror.children.count)
@@ -71,7 +71,7 @@ extension HostObjects {
 
   /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
   private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
-    guard L.hasRoom() else { throw LuaError("stack overflow") }
+    guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
     try host.state.pushTable(elements: list.count, to: L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
@@ -81,7 +81,7 @@ extension HostObjects {
   }
 
   private func push(_ dictionary: [AnyHashable: Any], to L: LuaStack) throws(LuaError) {
-    guard L.hasRoom() else { throw LuaError("stack overflow") }
+    guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
     try host.state.pushTable(fields: dictionary.count, to: L)
     for (key, value) in dictionary {
       try push(value: key.base, to: L)

@@ -45,7 +45,7 @@ final class ScriptLazies: Receiver {
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
     let L = state.stack
     guard L.hasRoom(for: 32) else {
-      fail(lazy, LuaError("stack overflow: no room to compute a property"))
+      fail(lazy, LuaError.noRoom(to: "compute a property"))
       return .failed
     }
     if isNested {
@@ -151,7 +151,7 @@ final class ScriptLazies: Receiver {
 
   override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
     let L = state.stack
-    guard L.hasRoom(for: 16) else { throw LuaError("stack overflow") }
+    guard L.hasRoom(for: 16) else { throw LuaError.noRoom(to: "wire a property") }
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)

@@ -120,7 +120,7 @@ final class ScriptReceiver: Receiver {
     guard let root = watcher.pointee.root else { return }
     guard L.hasRoom(for: 24) else {
       report(
-        LuaError("stack overflow: no room to call a watcher"),
+        .noRoom(to: "call a watcher"),
         change == nil ? .watcher : .immediate, of: watcher)
       return
     }
