@@ -493,7 +493,7 @@ static clua_interruption uncaught(const char *message) {
 
 /* ---- Prompts --------------------------------------------------------------------------------- */
 
-/* Whether bytes were read that nobody has taken. */
+/* Whether bytes were read that were not taken. */
 static bool has_rest(FILE *stream) {
 #ifdef __GLIBC__
   return stream->_IO_read_ptr < stream->_IO_read_end;

@@ -3,7 +3,7 @@
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The table and the key are at 1 and 2. Pushes the value and opens it where reads are told.
+/* The table and the key are at 1 and 2. Pushes the value and opens it where reads are noted.
    [-0, +1, e] */
 static int hand_out(lua_State *L, int value) {
   lua_settop(L, value);

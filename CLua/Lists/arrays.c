@@ -96,7 +96,7 @@ int clua_arraynewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   lua_settop(L, 3);
-  // Most replace an element that nobody watches.
+  // Most replace an element that is not watched.
   if (lua_isinteger(L, 2) && !lua_isnil(L, 3) && node->access == CLUA_ACCESS_OPEN) {
     clua_record *record = clua_record_of(L, node, userdata, 2);
     bool present = lua_rawgeti(L, lua_upvalueindex(2), lua_tointeger(L, 2)) != LUA_TNIL;

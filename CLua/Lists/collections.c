@@ -138,7 +138,7 @@ int clua_elementcount(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   clua_node *node = clua_pushnodeat(L, 1);
-  // Operators are told how many there are, and read each by itself.
+  // Operators get how many there are, and read each by itself.
   if (node) clua_noteread(L, node, CLUA_READ_COUNT);
   lua_pushinteger(L, count_elements(L, 1, node));
   return 1;
@@ -152,7 +152,8 @@ lua_Integer clua_node_size(lua_State *L, clua_node *node) {
   if (node->kind != CLUA_KIND_DICTIONARY) {
     size = clua_node_elementcount(L, node);
   } else {
-    // Keys that begin with `__` stay in the table, where nobody hears of them: they don't count.
+    // Keys that begin with `__` stay in the table, where no watcher hears of them: they don't
+    // count.
     lua_getiuservalue(L, table + 2, CLUA_NODE_STORE);
     lua_pushnil(L);
     while (lua_next(L, node->all ? table + 3 : table)) {

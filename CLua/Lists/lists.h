@@ -29,7 +29,7 @@ void clua_install_sort(lua_State *L);
 /// and no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
 clua_node *clua_listat(lua_State *L, clua_shared *shared, int index);
 
-/* Operations on the list of `length` elements in the store at `store`, told as one edit where
+/* Operations on the list of `length` elements in the store at `store`, reported as one edit where
    somebody hears. Indices are absolute, positions are right. */
 
 /// Inserts the value at `value`. [-0, +0, m]

@@ -162,7 +162,7 @@ int clua_tablesort(lua_State *L) {
   lua_setiuservalue(L, guard, 1);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, guard, 2);
-  // Also where nobody listens yet: a comparison may register a watcher.
+  // Also where nothing is observed yet: a comparison may register a watcher.
   clua_copyrange(L, store, 1, (lua_Integer)length);
   lua_setiuservalue(L, guard, 3);
   clua_pushshared(L, CLUA_SHARED_GUARD);

@@ -156,7 +156,7 @@ static int find_index(lua_State *L) {
 }
 
 /* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes:
-   what was there before, and is there now, nobody knows. */
+   what was there before, and is there now, is not known. */
 static int tell_handled(lua_State *L) {
   lua_settop(L, 3);
   clua_node *node = clua_pushnodeat(L, 1);

@@ -1,4 +1,4 @@
-/// What the parts of this target share and nobody else sees.
+/// What the parts of this target share and no other code sees.
 #ifndef CLUA_PRIVATE_H
 #define CLUA_PRIVATE_H
 

@@ -14,7 +14,7 @@ static bool hears_elements(const clua_node *node, lua_Integer low, lua_Integer h
     if (record->position >= low && record->position <= high) return true;
     quiet = false;
   }
-  // Nobody begins to want anything without having been counted.
+  // No slot begins to want anything without having been counted.
   if (quiet && armings) ((clua_node *)node)->quiet = *armings;
   return false;
 }

@@ -55,7 +55,7 @@ void clua_unlinknode(clua_node *node) {
   node->next = NULL;
 }
 
-/* Nobody is told of anything any more; reads and writes of what survived go on working. The node's
+/* Nothing is reported any more; reads and writes of what survived go on working. The node's
    user value is on top of the stack. */
 static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;

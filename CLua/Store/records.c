@@ -189,7 +189,7 @@ clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key) {
   key = lua_absindex(L, key);
   if (node->count == 0) return NULL;
   if (!node->indexed) {
-    // No key is told by value then: the node itself isn't needed.
+    // No key is known by its value then: the node itself isn't needed.
     clua_record *record = clua_record_of(L, node, 0, key);
     return record ? record->slot : NULL;
   }

@@ -51,7 +51,7 @@ typedef struct clua_shared {
   clua_slot *waits;   // what it waits for
   bool raised;       // an error of a getter was raised in a reader, whose traceback may not be made
   bool active;       // something was observed once
-  bool closed;       // nobody is told of anything any more
+  bool closed;       // nothing is reported any more
   bool traversed;    // `next` gave out a key once: loops may be under way
   lua_CFunction insert, remove, move, sort, concat, unpack;
   lua_CFunction getmetatable, setmetatable, rawget, rawset, rawlen;
@@ -64,7 +64,7 @@ enum {
   CLUA_NODE_VALUE,      // what it keeps (clua_callbacks.h)
   CLUA_NODE_METATABLE,  // the user's, or nil
   CLUA_NODE_KEYS,       // place -> key; the key itself where it is the only one
-  CLUA_NODE_PLACES,     // key -> place; only where keys are many, or can't be told by pointer
+  CLUA_NODE_PLACES,     // key -> place; only where keys are many, or known by their values
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
   CLUA_NODE_ORDER,      // of a loop that is under way; what follows the moved key of a short chain
   CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a short chain
@@ -78,7 +78,7 @@ enum {
 /// One key whose home is the store while the table as a whole stays where it is.
 typedef struct clua_record {
   union {
-    const void *pointer;   // of the key, NULL where the key is told by value
+    const void *pointer;   // of the key, NULL where the key is known by its value
     lua_Integer position;  // where the key is a positive integer
   };
   clua_slot *slot;      // NULL after the last watcher left, until the table settles
@@ -109,7 +109,7 @@ struct clua_node {
   int lazies;              // how many keys have a cell
   int busy;                // a `table.sort` is at work in the store
   bool disturbed;          // … and something else wrote meanwhile
-  bool journaling;         // every write is told
+  bool journaling;         // every write is reported
   uint8_t access;          // clua_access
   bool counting;           // of a dictionary: `size` is kept up to date
   uint8_t kind;            // clua_kind
@@ -271,7 +271,7 @@ static inline bool clua_isstored(lua_State *L, clua_node *node, int userdata, in
   return node->count != 0 && clua_record_of(L, node, userdata, key) != NULL;
 }
 
-/// Whether a write of the key of a record, or NULL, has to be told, or counted. [-0, +0, -]
+/// Whether a write of the key of a record, or NULL, has to be reported, or counted. [-0, +0, -]
 static inline bool clua_iswanted(const clua_node *node, const clua_record *record) {
   if (!node->owner) return false;
   if (node->journaling || node->counting) return true;
@@ -297,7 +297,7 @@ void clua_heal(lua_State *L, clua_node *node, int table, int userdata);
 int clua_storenewindex(lua_State *L);
 /// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]
 int clua_storelength(lua_State *L);
-/// Tells the engine of a write that is stored already, unless nobody wants it. [-0, +0, -]
+/// Tells the engine of a write that is stored already, unless no slot wants it. [-0, +0, -]
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
                  int new_, bool was, bool is);
 /// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]

@@ -15,7 +15,7 @@ void clua_pushtraceback(lua_State *L, bool *swift);
 
 /// Pops a traceback and leaves it for clua_pushtraceback. [-1, +0, -]
 void clua_leavetraceback(lua_State *L);
-/// Whether so many functions are running in a thread that all of them are gone through by nobody.
+/// Whether so many functions are running in a thread that no code goes through all of them.
 /// [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
 /// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the

@@ -20,7 +20,7 @@ typedef struct clua_interrupter {
   lua_State *(*entering)(lua_State *thread);
   /// It does no more: `from` goes on.
   void (*left)(lua_State *outer, lua_State *thread, lua_State *from);
-  /// Nobody has caught an error with this message: see clua_uncaught.
+  /// No code has caught an error with this message: see clua_uncaught.
   clua_interruption (*uncaught)(const char *message);
   /// Whether what is left to do at the end of the program is to be left out.
   bool (*is_hurried)(void);
@@ -41,7 +41,7 @@ int clua_resume(lua_State *thread, lua_State *from, int nargs, int *nresults);
 /// As lua_resetthread, likewise.
 int clua_resetthread(lua_State *thread, lua_State *from);
 
-/// Nobody has caught an error with this message. The first that comes of an interruption is
+/// No code has caught an error with this message. The first that comes of an interruption is
 /// answered by the end of the program. Where a script called what was interrupted, it is
 /// interrupted, too.
 clua_interruption clua_uncaught(const char *message);

@@ -15,7 +15,7 @@ enum {
   CLUA_LAZY_READONLY = 2,  // assigning raises
   CLUA_LAZY_ARMED = 4,     // assigning nil makes it invalid
   CLUA_LAZY_UNCACHED = 8,  // the getter is called at each read
-  CLUA_LAZY_TRACKED = 16,  // what the getter reads is told
+  CLUA_LAZY_TRACKED = 16,  // what the getter reads is noted
   CLUA_LAZY_WRITTEN = 32,  // assigning calls the function `write` of the declaration instead
   CLUA_LAZY_COPY = 64,     // lazy keys of what it depends on are no part of it
 };
@@ -100,7 +100,7 @@ void clua_lazy_pusherror(lua_State *L, lua_Integer number, bool raised);
 /// Forgets it. [-0, +0, -]
 void clua_lazy_forgeterror(lua_State *L, lua_Integer number);
 
-/// Opens the table at `index` for the tracked getter that is running: each read of it is told.
+/// Opens the table at `index` for the tracked getter that is running: each read of it is noted.
 /// [-0, +0, m]
 void clua_track(lua_State *L, int index);
 /// Closes all that was opened: no getter is running any more. [-0, +0, -]

@@ -52,8 +52,8 @@ typedef struct clua_write {
   int table, key;
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
-  bool uncompared;   // a change, though nobody knows the value of before
-  bool told;         // by the program, of what is there already: the table holds what it held
+  bool uncompared;   // a change, though the value of before is not known
+  bool told;         // by the program, of what is there already: nothing was stored
   bool was, is;      // the key had a value of its own before, and has one now
   /// Of an edit: the key and the values above are those of the first element that changed.
   clua_edit_kind edit;
@@ -87,7 +87,7 @@ typedef struct clua_observation {
   /// The table of `node` was given up by the collector and is back: its own finalizer, which runs
   /// next, may keep it. Called from a finalizer: must not run Lua code.
   void (*revived)(void *context, lua_State *L, clua_node *node);
-  /// Counts how often a slot began to want something again; NULL where nobody counts.
+  /// Counts how often a slot began to want something again; NULL where that is not counted.
   const uint64_t *armings;
   /// A lazy key that is invalid is read: brings it up to date; false with an error pushed.
   bool (*compute)(void *context, lua_State *L, clua_slot *slot);
@@ -133,8 +133,8 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
 void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
-/// While it is set, every write of the table is told, also where no slot wants it. All keys live in
-/// the store: `*` is watched. [-0, +0, -] [-0, +0, -]
+/// While it is set, every write of the table is reported, also where no slot wants it. All keys live
+/// in the store: `*` is watched. [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
 /// The length of the list part, while the node journals.
 lua_Integer clua_node_length(const clua_node *node);
@@ -150,7 +150,7 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
 
-/// The state is about to close: tables go on working, but nobody is told of anything. [-0, +0, -]
+/// The state is about to close: tables go on working, but nothing is reported. [-0, +0, -]
 void clua_observation_close(lua_State *L);
 /// Of an edit: pushes the first key behind `key` (or of all, if that is below) whose value it
 /// changed, with the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
@@ -158,7 +158,7 @@ bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *k
 /// (table): takes home what C code wrote raw into it, though it is observed; such keys hide what
 /// scripts write later. Each counts as a write. [-0, +0, e]
 int clua_healtable(lua_State *L);
-/// (table) -> the same, which nobody can change any more. [-0, +1, e]
+/// (table) -> the same, which cannot be changed any more. [-0, +1, e]
 int clua_freeze(lua_State *L);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]

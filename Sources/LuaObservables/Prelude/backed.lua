@@ -29,7 +29,7 @@ function obs.backed(target, names, store)
   names = names_of(names)
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
-  -- Objects of other libraries are stores too, whose changes nobody hears.
+  -- Objects of other libraries are stores too, whose changes are not heard.
   local is_heard = type(store) == "table" or pcall(obs.observed_keys, store)
   local function get(_, name) return store[name] end
   local function write(self, name, value)

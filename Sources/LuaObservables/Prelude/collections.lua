@@ -130,7 +130,7 @@ end
 -- Copies
 -- -------------------------------------------------------------------------------------------
 
--- A collection of the same kind that nobody can change; what is no collection as it is.
+-- A collection of the same kind that cannot be changed; what is no collection as it is.
 local function copied(value)
   local kind = kind_of(value)
   if kind == "array" then return freeze(obs.array(value)) end

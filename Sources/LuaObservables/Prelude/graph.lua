@@ -13,7 +13,7 @@ function obs.describe(observed)
   return core.describe(observed)
 end
 
--- A plain list of objects that nobody observes stands for those.
+-- A plain list of objects that are not observed stands for those.
 local function roots_of(root)
   if type(root) ~= "table" or core.kind(root) or core.is_known(root) then return { root } end
   local count = rawlen(root)

@@ -243,7 +243,7 @@ Task.__name = "obs.Task"
 
 -- coroutine -> task, while it runs or waits.
 local tasks = setmetatable({}, { __mode = "k" })
--- What a task yields when it waits: nobody else has it.
+-- What a task yields when it waits: no other code has it.
 local waiting = {}
 
 local function finish(task, ok, ...)
@@ -266,7 +266,7 @@ local function after_step(task, thread, ok, first, ...)
     local failure = { first, core.traceback(thread, first) }
     coroutine_close(thread)
     if not task.waiters then
-      -- Nobody waits for it: the error has no other reader.
+      -- No task waits for it: the error has no other reader.
       core.report(first, failure[2], "task", task.name, task.site)
     end
     return finish(task, false, first)
