@@ -519,11 +519,19 @@ return function(M)
     if data[object].lazy[name] or before and not before.cached and not is_named then
       changed = {}
     end
-    local told = {}
+    -- A watcher is called once, for any of its paths.
+    local first, calls = {}, {}
     for _, entry in ipairs(changed) do
       local w, change = entry[1], entry[2]
-      if watchers[w.id] == w and not told[w] then
-        told[w] = true
+      if first[w] then
+        table.move(change.paths, 1, #change.paths, #first[w].paths + 1, first[w].paths)
+      else
+        first[w], calls[#calls + 1] = change, entry
+      end
+    end
+    for _, entry in ipairs(calls) do
+      local w, change = entry[1], entry[2]
+      if watchers[w.id] == w then
         if change.old == FAILED then change.old = nil end
         if w.immediate then
           call_immediate(w, change)
