@@ -133,8 +133,8 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
 void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
-/// While it is set, every write of the table is reported, also where no slot wants it. All keys live
-/// in the store: `*` is watched. [-0, +0, -]
+/// While it is set, every write of the table is reported, also where no slot wants it. All keys
+/// live in the store: `*` is watched. [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
 /// The length of the list part, while the node journals.
 lua_Integer clua_node_length(const clua_node *node);
