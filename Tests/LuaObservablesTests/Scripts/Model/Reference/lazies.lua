@@ -200,6 +200,8 @@ return function(M)
     return false
   end
 
+  M.depends_on_operator = depends_on_operator
+
   -- Whether the rules leave it open when a property is valid: it, or one that depends on it, was
   -- watched and may be computed at any time; or it depends on an operator.
   function M.is_open(p)

@@ -291,6 +291,9 @@ return function(M)
         path.heard = path.heard or setmetatable({}, {__mode = "k"})
         for name, property in next, d.lazy do
           local since = path.heard[property]
+          -- What a getter gets of an operator it may have read of the elements: whether it is valid
+          -- where those give the same again is open.
+          if property.track and M.depends_on_operator(property) then M.opened() end
           if M.is_valid(property) then path.heard[property] = since or M.flushes
           elseif property.known and (not since or path.begun and since == M.flushes) then
             M.opened()
