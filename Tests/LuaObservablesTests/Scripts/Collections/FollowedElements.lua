@@ -59,6 +59,20 @@ check("replacing the element elsewhere is not", function()
   t[2] = new "d"
   eq(n(), 1)
 end)
+check("a list that comes back within one turn has arrived anew to an immediate watcher", function()
+  local function left(immediate)
+    local list = obs.array { new "a" }
+    local t = { items = list }
+    local w = obs.observe(t, "items.1", function() end, { immediate = immediate })
+    list:set { new "b" }
+    t.items = {}
+    t.items = list
+    obs.flush()
+    return not w.active
+  end
+  eq(left(false), true)
+  eq(left(true), false)
+end)
 check("taken out and put back within one turn is not leaving", function()
   local t = { new "a", new "b" }
   local n, w = counter(t, "1")

@@ -131,7 +131,23 @@ return function(M)
     end
   end
 
+  -- What came to be on a watcher's paths is computed, and counts from now on.
+  local function compute_new(w)
+    remember(w, derived_of(w, function(source, object, step, path)
+      return (delivered(w, object, step, path) and supposed or computed)(source)
+    end))
+  end
+
   -- Anchors (C4) ----------------------------------------------------------------------------------
+
+  -- Forgets the lists that a path left.
+  local function keep_anchors(path, reached)
+    local kept = {}
+    for _, place in ipairs(reached) do kept[place[1]] = true end
+    for _, anchors in next, path.anchors do
+      for list in next, anchors do if not kept[list] then anchors[list] = nil end end
+    end
+  end
 
   -- Anchors a path on what is in its lists now, and forgets the lists that it left. Each anchor may
   -- bring another list into reach.
@@ -147,12 +163,16 @@ return function(M)
           anchors[list], known = element == nil and NONE or element, false
         end
       end
-      local kept = {}
-      for _, place in ipairs(reached) do kept[place[1]] = true end
-      for _, anchors in next, path.anchors do
-        for list in next, anchors do if not kept[list] then anchors[list] = nil end end
-      end
+      keep_anchors(path, reached)
     until known
+  end
+
+  -- An immediate watcher follows each replacement at once: a list that leaves its path, and comes
+  -- back before the flush, arrives anew.
+  local function forget_left_lists(w)
+    for _, path in ipairs(w.paths) do
+      if path.anchors then keep_anchors(path, M.walk(w.root, path, supposed).digits) end
+    end
   end
 
   -- A list that a path without `*` reaches through other objects is anchored anew (P6).
@@ -408,6 +428,7 @@ return function(M)
     for _, w in ipairs(all) do heard[w], derives[w] = heard_by(w, object, changes) end
     local spoil = M.dependents(object, changes)
     store()
+    for _, w in ipairs(all) do if w.immediate then forget_left_lists(w) end end
     -- A batch tells the write, not what it made invalid.
     for _, w in ipairs(all) do
       if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
@@ -431,6 +452,8 @@ return function(M)
       if is_to_compare[w] then
         change, w.base = difference(w, computed)
         w.is_compared = false
+      elseif w.immediate and w.paused and heard[w][1] then
+        compute_new(w)
       end
       if w.immediate or w.equals then
         if change or heard[w][1] then eager[#eager + 1] = {w, change} end
@@ -668,6 +691,7 @@ return function(M)
   function Watcher.schedule(w) w.due, anchored[w] = true, not w.paused or nil end
   function Watcher.run(w)
     if w.is_running then error("run inside the watcher's own callback", 0) end
+    compute_new(w)
     deliver(w)
     for change in function() return table.remove(w.again, 1) end do call(w, change) end
   end
