@@ -192,10 +192,10 @@ static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_pop(L, 1);
 }
 
-/* `spent`: it is not kept for others. */
-static void finish_thread(lua_State *L, clua_shared *shared, bool spent) {
+/* `exhausted`: it is not kept for others. */
+static void finish_thread(lua_State *L, clua_shared *shared, bool exhausted) {
   set_frame(L, shared, 0);
-  if (spent || shared->running > SPARE_THREADS) {
+  if (exhausted || shared->running > SPARE_THREADS) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
     lua_rawgeti(L, -1, shared->running);
     lua_pushnil(L);
@@ -221,7 +221,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     return CLUA_COMPUTED_WAITING;
   }
   clua_computation result = CLUA_COMPUTED_FAILED;
-  bool spent = false;
+  bool exhausted = false;
   if (status == LUA_OK) {
     lua_settop(thread, results ? lua_gettop(thread) - results + 1 : 0);
     if (results) lua_xmove(thread, L, 1);
@@ -236,11 +236,11 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     clua_keeperror(L, cell);
     clua_setstored(L, cell, 0);
     // What so many levels took would be given back step by step only.
-    spent = clua_isdeep(thread);
+    exhausted = clua_isdeep(thread);
     clua_resetthread(thread, L);
     lua_settop(thread, 0);
   }
-  finish_thread(L, shared, spent);
+  finish_thread(L, shared, exhausted);
   lua_settop(L, cell - 1);
   return result;
 }

@@ -157,7 +157,7 @@ static int find_index(lua_State *L) {
 
 /* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes:
    what was there before, and is there now, is not known. */
-static int tell_handled(lua_State *L) {
+static int report_handled(lua_State *L) {
   lua_settop(L, 3);
   clua_node *node = clua_pushnodeat(L, 1);
   if (!node || !node->owner) return 0;
@@ -205,7 +205,7 @@ static int raise_handled(lua_State *L) {
 
 static int handled(lua_State *L, int status, lua_KContext context) {
   (void)context;
-  return status == LUA_OK || status == LUA_YIELD ? tell_handled(L) : raise_handled(L);
+  return status == LUA_OK || status == LUA_YIELD ? report_handled(L) : raise_handled(L);
 }
 
 /* (t, k, v, call, f, h): an assignment to an observed key that the user's `__newindex` handles;
@@ -241,7 +241,7 @@ static int find_newindex(lua_State *L) {
         return raise_outside(L, "table index is NaN");
       }
       clua_scriptrawset(L, 4, 2, 3, true);
-      if (step > 0 && is_heard(L)) tell_handled(L);
+      if (step > 0 && is_heard(L)) report_handled(L);
       return 0;
     }
     if (type == LUA_TFUNCTION) {

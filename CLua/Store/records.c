@@ -14,7 +14,7 @@ static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata,
   return place ? &node->records[place - 1] : NULL;
 }
 
-static inline bool told_by_value(lua_State *L, int type, int key) {
+static inline bool found_by_value(lua_State *L, int type, int key) {
   return type == LUA_TNUMBER || type == LUA_TBOOLEAN ||
          (type == LUA_TSTRING && lua_rawlen(L, key) > CLUA_SHORT_STRING);
 }
@@ -31,7 +31,7 @@ clua_record *clua_record_of(lua_State *L, clua_node *node, int userdata, int key
       if (record->pointer == pointer && record->type == lua_type(L, key)) return record;
     }
   }
-  if (!told_by_value(L, lua_type(L, key), key)) return NULL;
+  if (!found_by_value(L, lua_type(L, key), key)) return NULL;
   return record_by_value(L, node, userdata, key);
 }
 
@@ -104,7 +104,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   }
   append_key(L, node, userdata, key);
   int type = lua_type(L, key);
-  bool value = told_by_value(L, type, key);
+  bool value = found_by_value(L, type, key);
   if (value || node->count >= CLUA_RECORDS_LINEAR) index_records(L, node, userdata);
   if (node->indexed) {
     lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);

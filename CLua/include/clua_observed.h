@@ -53,7 +53,7 @@ typedef struct clua_write {
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
   bool uncompared;   // a change, though the value of before is not known
-  bool told;         // by the program, of what is there already: nothing was stored
+  bool triggered;    // by the program, of what is there already: nothing was stored
   bool was, is;      // the key had a value of its own before, and has one now
   /// Of an edit: the key and the values above are those of the first element that changed.
   clua_edit_kind edit;

@@ -43,12 +43,12 @@ final class ScriptRecorder: HistoryRecorder {
     guard let sink, !events.isEmpty else { return }
     isDraining = true
     defer { isDraining = false }
-    for event in events { tell(event, to: sink) }
+    for event in events { pass(event, to: sink) }
     // What the sink itself did is not reported: it would never end.
     _ = takeEvents()
   }
 
-  private func tell(_ event: LoopEvent, to sink: LuaFunction) {
+  private func pass(_ event: LoopEvent, to sink: LuaFunction) {
     let state = host.state
     let texts = [
       ("kind", event.kind.rawValue), ("key", event.key), ("name", event.name),

@@ -17,8 +17,8 @@ struct ScriptEdits {
     let result = host.engine.takeEdits(of: watcher) { node, since in
       Result { () throws(LuaError) in
         // All that is there includes what has just come.
-        if watcher.script.pointee.tellsAll {
-          watcher.script.pointee.tellsAll = false
+        if watcher.script.pointee.givesAll {
+          watcher.script.pointee.givesAll = false
           try pushInserts(of: node, to: L)
         } else {
           try pushEdits(of: node, since: since, to: L)

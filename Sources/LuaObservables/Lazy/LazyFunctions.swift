@@ -119,7 +119,7 @@ final class LazyFunctions: ModuleSlice {
     guard let root = try arguments.existingNode(at: 1, of: L, "forget"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
-    let isKnownAsNil = engine.everybodyKnows(lazy, { isNil(lazy, isBase: $0, L) })
+    let isKnownAsNil = engine.hasDelivered(lazy, { isNil(lazy, isBase: $0, L) })
     if lazy.pointee.isPending {
       L.pushNil()
     } else {

@@ -166,7 +166,7 @@ final class ObservingFunctions: ModuleSlice {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
     (write.table, write.key, write.old, write.new_) = (1, 2, 3, L.height)
-    (write.told, write.uncompared) = (true, !isCompared)
+    (write.triggered, write.uncompared) = (true, !isCompared)
     write.same = isCompared && L.areSame(3, write.new_)
     write.is = !L.isNil(at: write.new_)
     write.was = write.is

@@ -128,7 +128,7 @@ final class RegisteringFunctions: ModuleSlice {
     }
     // Getters that its paths go through may have ended it.
     if options.isInitial, engine.watcher(name) != nil {
-      data.pointee.tellsAll = manner.isEditing
+      data.pointee.givesAll = manner.isEditing
       engine.schedule(watcher)
     }
     try host.module.scopes.add(L)

@@ -73,7 +73,7 @@ extension TableJournal {
   }
 
   /// Where a script told of a change, the value left and came again, whatever it says was there.
-  private func oldIndex(_ write: clua_write) -> CInt { write.told ? write.new_ : write.old }
+  private func oldIndex(_ write: clua_write) -> CInt { write.triggered ? write.new_ : write.old }
 
   private func recordSingle(_ write: clua_write, _ L: LuaStack) {
     guard let number = L.wholeNumber(at: write.key), number >= 1 else { return recordKey(write, L) }

@@ -74,20 +74,20 @@ extension TableKind {
   ) -> Bool {
     guard let journal = journals[node], L.hasRoom(for: 12) else { return false }
     let L = L
-    func tell(_ value: KeptValue, _ count: Int) {
+    func note(_ value: KeptValue, _ count: Int) {
       journal.push(value, to: L)
       defer { L.pop() }
       visit(member(L), count)
     }
     let (list, keyed) = journal.parts(of: position)
-    if journal.isList, !journal.list.forEachMemberChange(since: list, tell) {
+    if journal.isList, !journal.list.forEachMemberChange(since: list, note) {
       // It was assigned as a whole, but what it was is known.
       guard journal.isKnown(since: list) else { return false }
-      for value in journal.list.former(at: list, current: journal.current) { tell(value, -1) }
-      for value in journal.current() { tell(value, 1) }
+      for value in journal.list.former(at: list, current: journal.current) { note(value, -1) }
+      for value in journal.current() { note(value, 1) }
     }
     if !journal.isList || scope == .everything {
-      journal.keyed.forEachMemberChange(since: keyed) { tell($1, $2) }
+      journal.keyed.forEachMemberChange(since: keyed) { note($1, $2) }
     }
     return true
   }

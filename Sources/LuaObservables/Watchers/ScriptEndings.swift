@@ -68,15 +68,15 @@ final class ScriptEndings {
       if let path, let index = waiting.firstIndex(where: { $0.watcher == watcher.pointee.id }) {
         let ending = waiting.remove(at: index)
         let text = path.text
-        host.loop.tellNext { [self, reference = host.reference] in
-          if reference.host != nil { tell(ending, path: text) }
+        host.loop.deferToNextTurn { [self, reference = host.reference] in
+          if reference.host != nil { report(ending, path: text) }
         }
       }
     }
     data.deallocate()
   }
 
-  private func tell(_ ending: Ending, path: [UInt8]) {
+  private func report(_ ending: Ending, path: [UInt8]) {
     guard !host.isClosed else { return }
     try? state.withStack { L throws(LuaError) in
       host.anchors.push(ending.slot, to: L)

@@ -17,9 +17,9 @@ struct ScriptWatcher {
   var hasEquals = false
   /// A function of the prelude calls the callback.
   var hasDriver = false
-  /// It is given edits; `tellsAll`: at the next call all elements, as if they had just come.
+  /// It is given edits; `givesAll`: at the next call all elements, as if they had just come.
   var hasEdits = false
-  var tellsAll = false
+  var givesAll = false
 
   /// Its callback is called with the observed object and nil.
   var isPlain: Bool { !hasObserver && !hasDriver && !hasEdits }

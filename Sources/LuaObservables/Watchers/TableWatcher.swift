@@ -113,7 +113,7 @@ public final class TableWatcher: ObservationCore.Receiver {
     record = nil
     (body, equals) = (nil, nil)
     // This may be in the middle of anything.
-    if let path, let endBody { host?.loop.tellNext { endBody(path) } }
+    if let path, let endBody { host?.loop.deferToNextTurn { endBody(path) } }
     endBody = nil
   }
 

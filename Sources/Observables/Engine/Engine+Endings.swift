@@ -109,11 +109,11 @@ extension Engine {
     let watcher = link.pointee.wire.pointee.watcher
     link.forEachParent { parent in
       markStale(parent)
-      let news = parent.pointee.effect.news
+      let status = parent.pointee.effect.status
       if watcher.pointee.flags.contains(.lazy) {
-        invalidate(watcher, news)
+        invalidate(watcher, status)
       } else if !watcher.pointee.isStale {
-        schedule(watcher, news)
+        schedule(watcher, status)
       }
     }
     detach(link)

@@ -84,31 +84,31 @@ extension Engine {
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {
-        invalidate(watcher, effect.news, by: change)
+        invalidate(watcher, effect.status, by: change)
         // It does not know who has heard of it: immediate watchers hear of each change.
         if flags.contains(.uncached) { isNeeded = true }
       } else if !watcher.pointee.isStale {
-        mark(watcher, effect.news, by: change)
+        mark(watcher, effect.status, by: change)
       }
     }
     if !isNeeded { makeQuiet(slot) }
   }
 
-  func mark(_ watcher: WatcherRef, _ news: WatcherRecord.Status, by change: Change?) {
+  func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
     // It ended while links are being made: its own go later.
     if watcher.pointee.root == nil { return }
     if isRecording, let change { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.isPending
-    schedule(watcher, news)
+    schedule(watcher, status)
     if !wasPending, change != nil {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
     }
   }
 
   /// Makes a watcher pending: it is called in the flush of this turn.
-  package func schedule(_ watcher: WatcherRef, _ news: WatcherRecord.Status = .stale) {
+  package func schedule(_ watcher: WatcherRef, _ status: WatcherRecord.Status = .stale) {
     if !watcher.pointee.isActive { return }
-    watcher.pointee.raise(to: news)
+    watcher.pointee.raise(to: status)
     makeReady(watcher)
   }
 

@@ -151,14 +151,14 @@ public final class Lazy<Value>: LazyStorage {
   @inlinable
   func keep(_ value: Value) -> Computation {
     guard let old = stored else {
-      if beginReplacing().isSpoiled { return .failed }
+      if beginReplacing().isFlawed { return .failed }
       stored = value
       return .changed
     }
     if isEqual(old, value) { return .same }
     let replacing = beginReplacing()
     // What was computed from a value that stood in, or changed meanwhile, is none.
-    if replacing.isSpoiled { return .failed }
+    if replacing.isFlawed { return .failed }
     if replacing.isBased, let base, isEqual(base, value) {
       stored = value
       return .restored

@@ -177,7 +177,7 @@ public class LazyStorage: ObservationCore.Receiver {
 
   /// Another value takes the place of the one that there is.
   @usableFromInline
-  final func beginReplacing() -> (isSpoiled: Bool, isBased: Bool, keepsBase: Bool) {
+  final func beginReplacing() -> (isFlawed: Bool, isBased: Bool, keepsBase: Bool) {
     guard let record, let engine else { return (false, false, false) }
     if record.isFlawed {
       return (true, false, false)

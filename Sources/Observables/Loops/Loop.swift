@@ -21,9 +21,9 @@ public final class Loop {
   /// Messages that arrived before the loop was stopped.
   private var unread: [@Sendable () -> Void] = []
   /// What the next turn begins with, whoever makes it.
-  private var news: [() -> Void] = []
-  /// A turn for `news` is among what is ready.
-  private var hasTurnForNews = false
+  private var deferred: [() -> Void] = []
+  /// A turn for `deferred` is among what is ready.
+  private var hasTurnForDeferred = false
   private var turnDepth = 0
   private var references = 0
   private var isStopping = false
@@ -97,7 +97,7 @@ public final class Loop {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     assertOnThread()
-    if turnDepth == 0, !news.isEmpty { tellNews() }
+    if turnDepth == 0, !deferred.isEmpty { makeDeferredCalls() }
     turnDepth += 1
     defer {
       turnDepth -= 1
@@ -184,20 +184,20 @@ public final class Loop {
   }
 
   /// Calls `body` at the beginning of the next turn: one of its own, if no other one is made.
-  package func tellNext(_ body: @escaping () -> Void) {
-    news.append(body)
-    if hasTurnForNews { return }
-    hasTurnForNews = true
+  package func deferToNextTurn(_ body: @escaping () -> Void) {
+    deferred.append(body)
+    if hasTurnForDeferred { return }
+    hasTurnForDeferred = true
     nextTurn { [unowned self] in
-      hasTurnForNews = false
+      hasTurnForDeferred = false
       // Within another turn it has not begun with them.
-      tellNews()
+      makeDeferredCalls()
     }
   }
 
-  private func tellNews() {
-    let bodies = news
-    news = []
+  private func makeDeferredCalls() {
+    let bodies = deferred
+    deferred = []
     for body in bodies { body() }
   }
 

@@ -27,8 +27,8 @@ final class ModelSharing: Sendable {
     let observation: ModelObservation
     let inbox: Inbox
     private let home: LoopHome
-    private let news = Mutex(News())
-    /// The first 64 slots with news, so that most writes need not ask for the lock.
+    private let pending = Mutex(PendingWrites())
+    /// The first 64 slots with pending writes, so that most writes need not ask for the lock.
     ///
     /// Taken back before anybody reads the values: a write that finds its bit is one that will be
     /// seen.
@@ -44,20 +44,20 @@ final class ModelSharing: Sendable {
     func post(_ slot: Int, of model: any ObservableModel & Sendable) {
       let bit: UInt64 = slot < 64 ? 1 << UInt64(slot) : 0
       if posted.load(ordering: .sequentiallyConsistent) & bit != 0 { return }
-      let isFirst = news.withLock { news in
+      let isFirst = pending.withLock { pending in
         posted.bitwiseOr(bit, ordering: .sequentiallyConsistent)
-        if !news.slots.contains(slot) { news.slots.append(slot) }
-        defer { news.isPosted = true }
-        return !news.isPosted
+        if !pending.slots.contains(slot) { pending.slots.append(slot) }
+        defer { pending.isPosted = true }
+        return !pending.isPosted
       }
       if isFirst { inbox.post { [self] in withExtendedLifetime(model) { deliver() } } }
     }
 
     private func deliver() {
-      let slots = news.withLock { news in
+      let slots = pending.withLock { pending in
         posted.store(0, ordering: .sequentiallyConsistent)
-        defer { news = News() }
-        return news.slots
+        defer { pending = PendingWrites() }
+        return pending.slots
       }
       for slot in slots { observation.didChange(slot) }
     }
@@ -67,7 +67,7 @@ final class ModelSharing: Sendable {
   }
 
   /// Writes that the loop has not been notified of yet, in order.
-  private struct News {
+  private struct PendingWrites {
     var slots: [Int] = []
     var isPosted = false
   }

@@ -206,7 +206,7 @@ public final class Watcher: ObservationCore.Receiver {
     changeBody = nil
     equals = nil
     // This may be in the middle of anything.
-    if let path, let endBody { engine.inbox.loop?.tellNext { endBody(path) } }
+    if let path, let endBody { engine.inbox.loop?.deferToNextTurn { endBody(path) } }
     endBody = nil
   }
 

@@ -28,14 +28,14 @@ final class ImmediateCalls {
     }
 
     /// The same with what is delivered.
-    func telling(_ change: ImmediateChange) -> Call {
+    func with(_ change: ImmediateChange) -> Call {
       Call(watcher: watcher, change: change, path: path, time: time)
     }
 
     /// The same when the write is over.
     var later: Call {
       guard case .written = change else { return self }
-      return telling(.saved(saved))
+      return with(.saved(saved))
     }
   }
 
@@ -98,7 +98,7 @@ final class ImmediateCalls {
         }
         last = call.watcher
         if watcher.pointee.flags.contains(.immediate) {
-          accepted.append(call.telling(change))
+          accepted.append(call.with(change))
         } else if !watcher.pointee.isStale {
           if case .written(let change) = call.change {
             engine.mark(watcher, .stale, by: change)
@@ -286,7 +286,7 @@ final class ImmediateCalls {
   private func saved(_ call: Call, _ watcher: WatcherRef) -> Call {
     guard case .written(let change) = call.change else { return call }
     let saved = watcher.pointee.receiver.takeUnretainedValue().save(change)
-    return call.telling(.saved(saved))
+    return call.with(.saved(saved))
   }
 
   // MARK: Waiting

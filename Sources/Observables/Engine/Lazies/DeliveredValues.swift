@@ -89,7 +89,7 @@ final class DeliveredValues {
     for link in Chain(lazy.slot?.pointee.first) {
       guard link.pointee.version == version, !link.isAnchored else { continue }
       // What depends on it has become invalid by the value between (Z5).
-      let isReader = !link.pointee.wire.pointee.watcher.wantsNews
+      let isReader = !link.pointee.wire.pointee.watcher.needsEachChange
       link.pointee.version = isReader ? Link.failedVersion : new
     }
     return new
@@ -125,7 +125,7 @@ final class DeliveredValues {
 
   /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
   /// the one that it has, or of its base.
-  func everybodyKnows(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
+  func hasDelivered(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
     for link in Chain(lazy.slot?.pointee.first) {
       let isLast = link.pointee.version == lazy.version
@@ -196,7 +196,7 @@ extension Engine {
 
   /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
   /// the one that it has, or of its base.
-  package func everybodyKnows(
+  package func hasDelivered(
     _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
-  ) -> Bool { deliveredValues.everybodyKnows(lazy, isThat) }
+  ) -> Bool { deliveredValues.hasDelivered(lazy, isThat) }
 }

@@ -125,7 +125,7 @@ extension Engine {
         lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
         lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
       }
-    } else if !link.pointee.isTerminal || wire.pointee.watcher.wantsNews {
+    } else if !link.pointee.isTerminal || wire.pointee.watcher.needsEachChange {
       settleUnread(lazy, again: true)
     }
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }

@@ -6,7 +6,7 @@
 extension Engine {
   /// Something that `lazy` depends on changed, or may have; `spread` comes next.
   func invalidate(
-    _ lazy: WatcherRef, _ news: WatcherRecord.Status, by change: Change? = nil
+    _ lazy: WatcherRef, _ status: WatcherRecord.Status, by change: Change? = nil
   ) {
     let flags = lazy.pointee.flags
     if lazy.isComputing {
@@ -16,12 +16,12 @@ extension Engine {
     // In a ring the news comes round to where it began.
     guard !flags.contains(.notifying), let slot = lazy.slot else { return }
     if flags.contains(.uncached) {
-      if news == .stale { lazy.version = nextVersion() }
+      if status == .stale { lazy.version = nextVersion() }
       invalidSlots.add(slot)
       return
     }
     let before = lazy.pointee.status
-    lazy.pointee.raise(to: news)
+    lazy.pointee.raise(to: status)
     // What depends on one that failed does not know that it may be computed now.
     if before == .check || before == .stale, !flags.contains(.unnotified) { return }
     lazy.pointee.flags.remove(.unnotified)
@@ -126,15 +126,15 @@ extension Engine {
           markDirty(link)
         }
         let known = link.pointee.version
-        let isNews =
+        let isDifferent =
           !link.isBelowOperator
           && (slot.pointee.isEvery ? lazy.version > known : lazy.version != known)
         if flags.contains(.lazy) {
-          invalidate(watcher, isNews ? .stale : .check, by: change)
+          invalidate(watcher, isDifferent ? .stale : .check, by: change)
         } else if flags.contains(.immediate) {
           comparisons.note(link, lazy)
         } else if !watcher.pointee.isStale {
-          mark(watcher, isNews ? .stale : .check, by: change)
+          mark(watcher, isDifferent ? .stale : .check, by: change)
         }
       }
     }

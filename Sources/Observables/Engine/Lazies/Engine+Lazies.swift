@@ -44,7 +44,7 @@ extension Engine {
     slot.pointee.isValid = false
     computations.forget(lazy)
     for link in Chain(slot.pointee.first) {
-      if !slot.pointee.node.isDead { keepNews(of: lazy, at: link) }
+      if !slot.pointee.node.isDead { scheduleIfUndelivered(of: lazy, at: link) }
       adapt(link, to: slot)
     }
     if slot.pointee.node.isDead { return }
@@ -53,7 +53,7 @@ extension Engine {
 
   /// A watcher that was not told the value that the property has yet is called for it: what it was
   /// told goes with the declaration.
-  private func keepNews(of lazy: WatcherRef, at link: LinkRef) {
+  private func scheduleIfUndelivered(of lazy: WatcherRef, at link: LinkRef) {
     let watcher = link.pointee.wire.pointee.watcher
     guard link.kind != .element, !link.isBelowOperator,
       watcher.pointee.flags.isDisjoint(with: [.lazy, .immediate]), watcher.pointee.isActive,
@@ -138,7 +138,7 @@ extension Engine {
       // What its dependencies lead to now is what it has to hear from, though nothing is computed.
       if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
       guard rewire(lazy) else { return }
-      expectNews(of: lazy)
+      awaitInvalidation(of: lazy)
       guard lazy.pointee.isActive, let slot = lazy.slot else { return }
       rearmQuietSlots()
       if case .same = computation { return }
@@ -159,7 +159,7 @@ extension Engine {
   }
 
   /// `lazy` is valid though something that it depends on is not: it has to hear when that changes.
-  private func expectNews(of lazy: WatcherRef) {
+  private func awaitInvalidation(of lazy: WatcherRef) {
     var work = [lazy.identity]
     while let name = work.popLast() {
       guard let next = watcher(name) else { continue }

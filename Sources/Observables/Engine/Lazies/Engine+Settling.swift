@@ -22,7 +22,7 @@ extension Engine {
     }
     if let done = settling.endLevel(outer) { release(done) }
     computations.unnest()
-    if computations.depth == 0 { tracking.tellTrackers() }
+    if computations.depth == 0 { tracking.notifyTrackers() }
     resumeTracking()
     guard let lazy = watcher(name) else { return false }
     return !lazy.pointee.isPending
@@ -271,7 +271,7 @@ extension WatcherRef {
     return false
   }
   /// It has to hear of each change of what it is linked to, and does not look by itself.
-  var wantsNews: Bool {
+  var needsEachChange: Bool {
     !pointee.flags.contains(.lazy) || pointee.flags.contains(.uncached)
   }
 }

@@ -155,7 +155,7 @@ final class Tracking {
   }
 
   /// No computation is running any more: those of which tracked ones have are notified.
-  func tellTrackers() {
+  func notifyTrackers() {
     if trackers.isEmpty { return }
     for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
     trackers.removeAll(keepingCapacity: true)

@@ -304,7 +304,7 @@ extension Engine {
   @discardableResult
   private func reportFailure(of link: LinkRef) -> Bool {
     let wire = link.pointee.wire
-    guard wire.pointee.watcher.wantsNews, let state = link.state,
+    guard wire.pointee.watcher.needsEachChange, let state = link.state,
       case .failure(let operand) = state.aggregate!.value
     else { return false }
     report(

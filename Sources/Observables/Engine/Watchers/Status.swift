@@ -22,12 +22,12 @@ extension ObservationCore.WatcherRecord {
 
   /// Something that it depends on has changed (`stale`), or may have (`check`).
   @inline(__always)
-  mutating func raise(to news: Status) {
+  mutating func raise(to other: Status) {
     if status == .failed {
       // It has no value that could turn out to be right.
       status = .stale
-    } else if status.rawValue < news.rawValue {
-      status = news
+    } else if status.rawValue < other.rawValue {
+      status = other
     }
   }
 }

@@ -56,7 +56,7 @@ struct Link {
     static let notify = Effect(rawValue: 4)
 
     /// What a write is to the watcher.
-    var news: ObservationCore.WatcherRecord.Status { contains(.notify) ? .stale : .check }
+    var status: ObservationCore.WatcherRecord.Status { contains(.notify) ? .stale : .check }
   }
 }
 
