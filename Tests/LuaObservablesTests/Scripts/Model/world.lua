@@ -392,6 +392,11 @@ end
 
 local worlds = {}
 
+-- What would happen in later turns than are compared does not.
+local function stop_all(self)
+  for _, object in ipairs(self.env.o) do self.env.obs.stop(object) end
+end
+
 -- Runs a program for real; `done` is given the world. It has to be called where a turn can begin.
 function worlds.real(statements, mode, done)
   local self = new(real_functions(), mode)
@@ -402,7 +407,7 @@ function worlds.real(statements, mode, done)
   local limits = obs.limits()
   obs.limits {retrigger_turns = RETRIGGER_TURNS}
   self:run(statements, function()
-    for _, object in ipairs(self.env.o) do obs.stop(object) end
+    stop_all(self)
     obs.on_error(nil)
     obs.limits(limits)
     if collector then collectgarbage(collector) end
@@ -423,7 +428,7 @@ function worlds.reference(statements, mode)
   }
   self = new(reference_functions(M), mode)
   collectgarbage "stop"
-  self:run(statements, function() end)
+  self:run(statements, function() stop_all(self) end)
   M.run_turns()
   collectgarbage "restart"
   self.env = nil

@@ -76,8 +76,11 @@ return function(M)
   -- another at the end of the turn, it is called anyway.
   local function as_delivered(w)
     return function(source, object, step, path)
-      local entry = delivered(w, object, step, path)
-      if entry then return entry.value end
+      local entry, part = delivered(w, object, step, path), path[step]
+      -- Immediate watchers follow the first and last element at once, even where they are not
+      -- called at once.
+      local is_followed = w.immediate and part and (part.key == "first" or part.key == "last")
+      if entry and not is_followed then return entry.value end
       return supposed(source)
     end
   end
@@ -167,32 +170,40 @@ return function(M)
     until known
   end
 
-  -- An immediate watcher follows each replacement at once: a list that leaves its path, and comes
-  -- back before the flush, arrives anew.
-  local function forget_left_lists(w)
-    for _, path in ipairs(w.paths) do
-      if path.anchors then keep_anchors(path, M.walk(w.root, path, supposed).digits) end
+  -- Whether only names and digits come before a step.
+  local function is_single(path, step)
+    for i = 1, step - 1 do
+      if path[i].kind ~= "name" and path[i].kind ~= "digits" then return false end
+    end
+    return true
+  end
+
+  -- A list that a path reaches through other objects, and not by `*`, is anchored anew (P6).
+  local function follow_routes(w, path)
+    if not path.anchors then return end
+    local route = M.walk(w.root, path, supposed)
+    for _, place in ipairs(route.digits) do
+      if is_single(path, place[2]) then
+        local chain = {}
+        for _, label in ipairs(route.labels) do
+          if label[3] < place[2] then chain[#chain + 1] = label[1] end
+        end
+        local known = path.chains and path.chains[place[2]]
+        local is_same = known and #known == #chain
+        for i = 1, is_same and #chain or 0 do is_same = is_same and known[i] == chain[i] end
+        if known and not is_same then path.anchors[place[2]][place[1]] = nil end
+        path.chains = path.chains or {}
+        path.chains[place[2]] = setmetatable(chain, {__mode = "v"})
+      end
     end
   end
 
-  -- A list that a path without `*` reaches through other objects is anchored anew (P6).
-  local function follow_routes(w, path)
-    if not path.anchors then return end
-    for _, part in ipairs(path) do
-      if part.kind ~= "name" and part.kind ~= "digits" then return end
-    end
-    local route = M.walk(w.root, path, supposed)
-    for _, place in ipairs(route.digits) do
-      local chain = {}
-      for _, label in ipairs(route.labels) do
-        if label[3] < place[2] then chain[#chain + 1] = label[1] end
-      end
-      local known = path.chains and path.chains[place[2]]
-      local is_same = known and #known == #chain
-      for i = 1, is_same and #chain or 0 do is_same = is_same and known[i] == chain[i] end
-      if known and not is_same then path.anchors[place[2]][place[1]] = nil end
-      path.chains = path.chains or {}
-      path.chains[place[2]] = setmetatable(chain, {__mode = "v"})
+  -- An immediate watcher follows each replacement at once: a list that leaves its path, and comes
+  -- back before the flush, arrives anew.
+  local function follow_at_once(w)
+    for _, path in ipairs(w.paths) do
+      if path.anchors then keep_anchors(path, M.walk(w.root, path, supposed).digits) end
+      follow_routes(w, path)
     end
   end
 
@@ -428,7 +439,7 @@ return function(M)
     for _, w in ipairs(all) do heard[w], derives[w] = heard_by(w, object, changes) end
     local spoil = M.dependents(object, changes)
     store()
-    for _, w in ipairs(all) do if w.immediate then forget_left_lists(w) end end
+    for _, w in ipairs(all) do if w.immediate then follow_at_once(w) end end
     -- A batch tells the write, not what it made invalid.
     for _, w in ipairs(all) do
       if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
