@@ -215,7 +215,7 @@ return function(M)
 
   -- A value that nobody compares with the next one is not kept alive.
   local function let_go(p)
-    local is_compared = p.was_watched
+    local is_compared = p.was_watched or p.was_passed
     each_property(function(q)
       for _, entry in ipairs(q.made_of) do is_compared = is_compared or entry.source == p end
     end)

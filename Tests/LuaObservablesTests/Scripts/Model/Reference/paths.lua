@@ -282,7 +282,11 @@ return function(M)
         labels[#labels + 1] = {object, "*", i}
         stored[#stored + 1] = {object, EVERY, not path[i + 1], path = path}
         if kind == "name" then return visit_each(M.elements(object), i) end
-        if path[i + 1] then return visit_each(M.values(object), i + 1) end
+        if path[i + 1] then
+          -- Lazy ones are passed over; where a declaration ends they are compared with what is there.
+          for _, property in next, d.lazy do property.was_passed = true end
+          return visit_each(M.values(object), i + 1)
+        end
         -- C13: copies have nothing to do with lazy keys.
         if path.is_of_copy then return end
         -- Z3: what is not valid is not computed for it, but what once was: it is heard from a flush
