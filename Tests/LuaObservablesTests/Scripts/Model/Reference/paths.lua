@@ -283,7 +283,7 @@ return function(M)
         stored[#stored + 1] = {object, EVERY, not path[i + 1], path = path}
         if kind == "name" then return visit_each(M.elements(object), i) end
         if path[i + 1] then
-          -- Lazy ones are passed over; where a declaration ends they are compared with what is there.
+          -- Lazy ones are passed over, and compared with what is there where a declaration ends.
           for _, property in next, d.lazy do property.was_passed = true end
           return visit_each(M.values(object), i + 1)
         end
