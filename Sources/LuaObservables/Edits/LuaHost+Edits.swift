@@ -16,7 +16,7 @@ extension LuaHost {
     options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, [CollectionEdit<LuaValue>]) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     try observeEdits(table, immediate, options, file, line, \.listEdit, callback)
   }
 
@@ -33,7 +33,7 @@ extension LuaHost {
     options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, [KeyedEdit<LuaValue, LuaValue>]) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     try observeEdits(table, immediate, options, file, line, \.keyedEdit, callback)
   }
 
@@ -41,7 +41,7 @@ extension LuaHost {
     _ table: LuaTable, _ immediate: Bool, _ options: WatcherOptions, _ file: StaticString,
     _ line: UInt, _ edit: @escaping (ScriptEdit) -> Edit?,
     _ callback: @escaping (LuaTable, [Edit]) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     var isFirst = options.initial
     let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
       [unowned self] table, watcher, _ in

@@ -17,7 +17,7 @@ extension LuaHost {
   public func observe(
     _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     try observe(table, [path], options: options, file: file, line: line, callback)
   }
 
@@ -31,7 +31,7 @@ extension LuaHost {
   public func observe(
     _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
       table, _, _ in
       callback(table)
@@ -50,7 +50,7 @@ extension LuaHost {
     _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     try observe(
       table, [path], observer: observer, options: options, file: file, line: line, callback)
   }
@@ -66,7 +66,7 @@ extension LuaHost {
     _ table: LuaTable, _ paths: [Path], observer: Observer,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     let watcher = TableWatcher(
       host: self, options: options, observer: observer, file: file, line: line
     ) { table, watcher, _ in
@@ -89,7 +89,7 @@ extension LuaHost {
     _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, TableChange) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     try observeImmediately(table, [path], options: options, file: file, line: line, callback)
   }
 
@@ -104,7 +104,7 @@ extension LuaHost {
     _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, TableChange) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
       table, _, change in callback(table, change ?? TableChange(on: paths[0]))
     }
@@ -122,7 +122,7 @@ extension LuaHost {
     _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer, TableChange) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     try observeImmediately(
       table, [path], observer: observer, options: options, file: file, line: line, callback)
   }
@@ -138,7 +138,7 @@ extension LuaHost {
     _ table: LuaTable, _ paths: [Path], observer: Observer,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer, TableChange) -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     let watcher = TableWatcher(
       host: self, options: options, observer: observer, file: file, line: line
     ) { table, watcher, change in
@@ -152,7 +152,7 @@ extension LuaHost {
   private func begin(
     _ watcher: TableWatcher, of table: LuaTable, _ paths: [Path], _ options: WatcherOptions,
     _ flags: WatcherRecord.Flags = []
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     precondition(!paths.isEmpty, "A watcher needs at least one key path")
     return try begin(watcher, of: table, options, flags) { try engine.add(paths, to: $0) }
   }
@@ -161,7 +161,7 @@ extension LuaHost {
   func begin(
     _ watcher: TableWatcher, of table: LuaTable, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ addPaths: (WatcherRef) throws -> Void
-  ) throws -> TableWatcher {
+  ) throws -> Watcher {
     var flags = extra
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }

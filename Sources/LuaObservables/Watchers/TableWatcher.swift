@@ -1,54 +1,26 @@
 public import Lua
 public import Observables
 
-/// A Swift watcher of a table of a script.
+/// The watcher of a table of a script: calls a Swift closure.
 ///
-/// The table owns it (L1): dropping the handle ends nothing. It ends with ``stop()``, when the
-/// table is collected or the observer gone, or when the host closes. Confined to the loop's thread.
-public final class TableWatcher: ObservationCore.Receiver {
+/// It also ends when the host closes.
+final class TableWatcher: Watcher {
   /// What is called: `change` is nil where nothing was written.
   typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) -> Void
 
   private let reference: HostReference
-  private var record: WatcherRef?
   private var body: Body?
-  private weak var observer: AnyObject?
-  private var equals: ((Any?, Any?) -> Bool)?
-  private var endBody: ((Path) -> Void)?
-  private let givenName: String?
-  private let site: String
-  /// How reports name it: what `WatcherOptions.name` gave, or the place of its registration.
-  public var name: String { givenName ?? site }
 
   init(
     host: LuaHost, options: WatcherOptions, observer: AnyObject? = nil, file: StaticString,
     line: UInt, body: @escaping Body
   ) {
     reference = host.reference
-    (givenName, site) = (options.name, "\(file):\(line)")
-    (equals, endBody) = (options.equals, options.onEnd)
-    self.observer = observer
     self.body = body
-    super.init()
+    super.init(.init(host.engine, options, observer: observer, file, line))
   }
 
   var host: LuaHost? { reference.host }
-  var observing: AnyObject? { observer }
-  var activeRecord: WatcherRef? { record }
-
-  func begin(_ record: WatcherRef) { self.record = record }
-
-  /// Calls can still come.
-  public var isActive: Bool { record != nil }
-
-  /// Ends it: no call is made after this returns (T7).
-  ///
-  /// Harmless when it has ended.
-  public func stop() {
-    guard let record, let host else { return }
-    host.engine.stop(record)
-    host.engine.runHooks()
-  }
 
   private func call(_ watcher: WatcherRef, _ change: TableChange?) {
     guard let host, let body, let root = watcher.pointee.root else { return }
@@ -61,21 +33,18 @@ public final class TableWatcher: ObservationCore.Receiver {
 
   // MARK: Receiver
 
-  @_documentation(visibility: internal)
-  public override func deliver(_ watcher: ObservationCore.WatcherRef) { call(watcher, nil) }
+  override func deliver(_ watcher: WatcherRef) { call(watcher, nil) }
 
-  @_documentation(visibility: internal)
-  public override func deliver(
-    _ watcher: ObservationCore.WatcherRef, _ change: ObservationCore.ImmediateChange, path: Path
+  override func deliver(
+    _ watcher: WatcherRef, _ change: ImmediateChange, path: Path
   ) {
     guard let saved = host?.receiver.saved(change) else { return }
     call(watcher, TableChange(path: path, key: saved.key, old: saved.old, new: saved.new))
   }
 
-  @_documentation(visibility: internal)
-  public override func accept(
-    _ change: ObservationCore.ImmediateChange, for watcher: ObservationCore.WatcherRef
-  ) -> ObservationCore.ImmediateChange? {
+  override func accept(
+    _ change: ImmediateChange, for watcher: WatcherRef
+  ) -> ImmediateChange? {
     guard let equals, let host else { return super.accept(change, for: watcher) }
     if case .written(let written) = change, written.values == nil {
       return super.accept(change, for: watcher)
@@ -86,45 +55,22 @@ public final class TableWatcher: ObservationCore.Receiver {
     return equals(value(saved.old), value(saved.new)) ? nil : change
   }
 
-  @_documentation(visibility: internal)
-  public override func isEqual(
-    _ old: ObservationCore.Operand, _ new: ObservationCore.Operand,
-    for watcher: ObservationCore.WatcherRef
+  override func isEqual(
+    _ old: Operand, _ new: Operand,
+    for watcher: WatcherRef
   ) -> Bool {
-    func value(_ operand: ObservationCore.Operand) -> Any? {
+    func value(_ operand: Operand) -> Any? {
       let value = LuaValue(operand)
       return value == .nil ? nil : value
     }
     return equals?(value(old), value(new)) ?? false
   }
 
-  @_documentation(visibility: internal)
-  public override func save(_ change: ObservationCore.Change) -> AnyObject? {
+  override func save(_ change: Change) -> AnyObject? {
     host?.receiver.saved(.written(change))
   }
 
-  @_documentation(visibility: internal)
-  public override func isObserverAlive(_ watcher: ObservationCore.WatcherRef) -> Bool {
-    observer != nil
-  }
-
-  @_documentation(visibility: internal)
-  public override func ended(_ watcher: ObservationCore.WatcherRef, observedDied path: Path?) {
-    record = nil
-    (body, equals) = (nil, nil)
-    // This may be in the middle of anything.
-    if let path, let endBody { host?.loop.deferToNextTurn { endBody(path) } }
-    endBody = nil
-  }
-
-  @_documentation(visibility: internal)
-  public override func title(_ watcher: ObservationCore.WatcherRef) -> String { name }
-
-  @_documentation(visibility: internal)
-  public override func label(_ watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)
-  {
-    (name, site)
-  }
+  override func dropCallback() { body = nil }
 }
 
 /// What an immediate watcher of a table is given.

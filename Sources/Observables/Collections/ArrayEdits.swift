@@ -62,7 +62,7 @@ extension ObservableArray {
     ) { engine, record in try engine.addEdits(to: record) }
   }
 
-  private func takeEdits(of watcher: Watcher, all isFirst: Bool) -> ArrayEdits<Element> {
+  private func takeEdits(of watcher: ModelWatcher, all isFirst: Bool) -> ArrayEdits<Element> {
     let edits =
       watcher.takeEdits { since in
         journal?.edits(since: since, current: { storage }, same: traits.same)

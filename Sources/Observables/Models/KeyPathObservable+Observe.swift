@@ -82,8 +82,8 @@ extension KeyPathObservable {
   func register(
     _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
-    _ body: @escaping (AnyObject, Watcher) -> Void,
-    _ changeBody: ((Watcher, ModelChange) -> Void)? = nil
+    _ body: @escaping (AnyObject, ModelWatcher) -> Void,
+    _ changeBody: ((ModelWatcher, ModelChange) -> Void)? = nil
   ) throws -> Watcher {
     precondition(!paths.isEmpty, "A watcher needs at least one key path")
     return try register(
@@ -95,8 +95,8 @@ extension KeyPathObservable {
   func register(
     in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
-    _ body: @escaping (AnyObject, Watcher) -> Void,
-    _ changeBody: ((Watcher, ModelChange) -> Void)? = nil,
+    _ body: @escaping (AnyObject, ModelWatcher) -> Void,
+    _ changeBody: ((ModelWatcher, ModelChange) -> Void)? = nil,
     _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
     let engine = engine(of: loop)
@@ -105,9 +105,8 @@ extension KeyPathObservable {
     var flags = extra
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }
-    let watcher = Watcher(
-      engine: engine, file: file, line: line, observer: observer, options: options, body: body,
-      changeBody: changeBody)
+    let watcher = ModelWatcher(
+      .init(engine, options, observer: observer, file, line), body: body, changeBody: changeBody)
     guard let root = observationToken(in: engine)?.node else {
       engine.hasMetForeign = false
       throw PathError(.otherLoop, path: "", component: 1)

@@ -64,6 +64,44 @@ struct TableWatcherTests {
       ])
   }
 
+  // T1, T7
+  @Test func `it is paused, run and scheduled, and takes further paths, as one of a model`() throws
+  {
+    var log: [LuaValue] = []
+    let watcher: Watcher = try test.host.observe(table, "x") { log.append((try? $0["x"]) ?? .nil) }
+    watcher.pause()
+    try test.host.run("t.x = 2")
+    try test.host.run("t.x = 3")
+    #expect(log == [])
+    watcher.resume()
+    try test.host.run("local _")
+    #expect(log == [3])
+    try watcher.observe("y.z")
+    try test.host.run("t.y.z = 2")
+    #expect(log == [3, 3])
+    watcher.run()
+    watcher.schedule()
+    try test.host.run("local _")
+    #expect(log == [3, 3, 3, 3])
+    #expect(watcher.stop() == 2)
+    watcher.run()
+    try test.host.run("t.x = 4")
+    #expect(log.count == 4 && watcher.stop() == 0)
+  }
+
+  // T9
+  @Test func `a paused immediate watcher is given the first change when it goes on`() throws {
+    var log: [String] = []
+    let watcher = try test.host.observeImmediately(table, "x") { _, change in
+      log.append("\(change.old.text) \(change.new.text)")
+    }
+    watcher.pause()
+    try test.host.run("t.x = 2 t.x = 3")
+    #expect(log == [])
+    watcher.resume()
+    #expect(log == ["1 2"])
+  }
+
   @Test func `names, initial calls, once and comparisons are those of other watchers`() throws {
     var log: [String] = []
     let watcher = try test.host.observe(

@@ -1,0 +1,121 @@
+/// The watcher of a model or a collection: calls Swift closures.
+final class ModelWatcher: Watcher {
+  /// Held by hand, so that calling it counts no references; goes when the watcher ended and no call
+  /// is under way.
+  @exclusivity(unchecked) private var callback: Unmanaged<Callback>?
+  @exclusivity(unchecked) private var calls = 0
+  @exclusivity(unchecked) private var changeBody: ((ModelWatcher, ModelChange) -> Void)?
+
+  init(
+    _ request: ObservationCore.WatcherRequest,
+    body: @escaping (AnyObject, ModelWatcher) -> Void,
+    changeBody: ((ModelWatcher, ModelChange) -> Void)?
+  ) {
+    callback = .passRetained(Callback(body))
+    self.changeBody = changeBody
+    super.init(request)
+  }
+
+  deinit { callback?.release() }
+
+  /// The observed object; nil when the watcher has ended.
+  var observed: AnyObject? {
+    guard let root = activeRecord?.pointee.root else { return nil }
+    return root.kind.object(of: root)?.takeUnretainedValue()
+  }
+
+  /// Gives `body` how far the watcher has read the journal of its collection, which it has read to
+  /// the end afterwards; nil where it reads none.
+  func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
+    guard let activeRecord else { return nil }
+    return engine.takeEdits(of: activeRecord) { _, since in body(since) } ?? nil
+  }
+
+  /// The engine keeps the object alive meanwhile.
+  @inline(__always)
+  private func call() {
+    guard let callback, let root = activeRecord?.pointee.root,
+      let object = root.pointee.kind._withUnsafeGuaranteedRef({ $0.object(of: root) })
+    else { return }
+    calls += 1
+    object._withUnsafeGuaranteedRef { object in
+      callback._withUnsafeGuaranteedRef { $0.body(object, self) }
+    }
+    calls -= 1
+    if calls == 0, !isActive { releaseCallback() }
+  }
+
+  private func releaseCallback() {
+    let callback = callback
+    self.callback = nil
+    callback?.release()
+  }
+
+  // MARK: Receiver
+
+  override func dropCallback() {
+    if calls == 0 { releaseCallback() }
+    changeBody = nil
+  }
+
+  override func deliver(_ watcher: WatcherRef) {
+    if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
+      // Not for a write: `initial`, `run`, an object in the middle that died.
+      changeBody(self, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
+    } else {
+      call()
+    }
+  }
+
+  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+    guard let changeBody else {
+      call()
+      return
+    }
+    let write =
+      switch change {
+      case .written(let change): Optional(ModelWrite(change))
+      case .saved(let saved): (saved as? SavedWrite)?.write
+      }
+    changeBody(
+      self, ModelChange(path: path, key: write?.key ?? "*", old: write?.old, new: write?.new))
+  }
+
+  override func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
+    guard let equals else { return super.accept(change, for: watcher) }
+    switch change {
+    case .written(let written):
+      guard let values = written.observedValues else { break }
+      return equals(values.old, values.new) ? nil : change
+    case .saved(let saved):
+      guard let write = (saved as? SavedWrite)?.write else { break }
+      return equals(write.old, write.new) ? nil : change
+    }
+    return super.accept(change, for: watcher)
+  }
+
+  override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
+    equals?(old.plain, new.plain) ?? false
+  }
+
+  override func save(_ change: Change) -> AnyObject? { SavedWrite(ModelWrite(change)) }
+
+  private final class Callback {
+    let body: (AnyObject, ModelWatcher) -> Void
+    init(_ body: @escaping (AnyObject, ModelWatcher) -> Void) { self.body = body }
+  }
+}
+
+/// What an immediate watcher is given.
+///
+/// Coalesced watchers are given none: they read the latest state.
+public struct ModelChange {
+  /// The path on which the change lies, as it was registered.
+  public let path: Path
+  /// The property that was written; of a collection the index, key or member.
+  public let key: String
+  /// The value before the write; nil also where the write came without values.
+  public let old: Any?
+  /// The value after the write; nil also where the write came without values.
+  public let new: Any?
+}
