@@ -80,7 +80,7 @@ struct GraphBuilder {
       note(lazy.name, of: object, .init(state: lazy.isValid ? .valid : .invalid))
     }
     for (key, slot) in found.sorted(by: { $0.key < $1.key }) {
-      note(key, of: object, slot.pointee.lazy.map(describe))
+      note(key, of: object, slot.pointee.lazy.map(ObservationGraph.LazyKey.init))
       hold(slot, key, of: object)
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
@@ -133,14 +133,6 @@ struct GraphBuilder {
     for current in Chain(watcher.pointee.wires) {
       if let node = current.pointee.top?.pointee.slot?.pointee.node { include(node, place: nil) }
     }
-  }
-
-  private func describe(_ lazy: WatcherRef) -> ObservationGraph.LazyKey {
-    let flags = lazy.pointee.flags
-    return .init(
-      state: flags.contains(.uncached) ? .uncached : lazy.pointee.isPending ? .invalid : .valid,
-      site: lazy.pointee.receiver.takeUnretainedValue().label(lazy).site,
-      isTracked: flags.contains(.tracking))
   }
 
   // MARK: Writing down

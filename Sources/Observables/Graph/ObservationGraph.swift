@@ -13,6 +13,15 @@ package struct ObservationGraph {
     var site: String?
     /// It depends on what it read when it ran last.
     var isTracked = false
+
+    init(state: LazyState) { self.state = state }
+
+    init(_ lazy: WatcherRef) {
+      let flags = lazy.pointee.flags
+      state = flags.contains(.uncached) ? .uncached : lazy.pointee.isPending ? .invalid : .valid
+      site = lazy.pointee.receiver.takeUnretainedValue().label(lazy).site
+      isTracked = flags.contains(.tracking)
+    }
   }
 
   /// Whether the value of a lazy property is up to date.

@@ -38,8 +38,8 @@ package struct ObjectDescription {
   private func keys(of root: NodeRef) -> [DescribedKey] {
     var keys: [String: DescribedKey] = [:]
     for lazy in root.kind.unknownLazies(of: root) {
-      let title = "\(lazy.name) (lazy, \(lazy.isValid ? "valid" : "invalid"))"
-      keys[lazy.name] = DescribedKey(name: lazy.name, title: title)
+      let state: ObservationGraph.LazyState = lazy.isValid ? .valid : .invalid
+      keys[lazy.name] = DescribedKey(name: lazy.name, title: "\(lazy.name) (lazy, \(state))")
     }
     for lazy in engine.lazies(of: root) {
       guard let slot = lazy.slot else { continue }
@@ -69,16 +69,12 @@ package struct ObjectDescription {
   }
 
   private func describe(_ lazy: WatcherRef, named name: String) -> DescribedKey {
-    let flags = lazy.pointee.flags
-    let state =
-      flags.contains(.uncached) ? "uncached" : lazy.pointee.isPending ? "invalid" : "valid"
+    let known = ObservationGraph.LazyKey(lazy)
     let dependencies = engine.dependencies(of: lazy) { self.name($0) }
-    let isTracked = flags.contains(.tracking)
+    let isTracked = known.isTracked
     let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
-    var key = DescribedKey(name: name, title: "\(name) (\(kind), \(state))")
-    if let site = lazy.pointee.receiver.takeUnretainedValue().label(lazy).site {
-      key.title += ", declared at \(site)"
-    }
+    var key = DescribedKey(name: name, title: "\(name) (\(kind), \(known.state))")
+    if let site = known.site { key.title += ", declared at \(site)" }
     let paths = dependencies.map { dependency in
       "'\(dependency.path)'" + owner(dependency.root, from: lazy.pointee.root)
     }

@@ -20,6 +20,7 @@ open class Watcher: ObservationCore.Receiver {
   private final let file: StaticString
   private final let line: UInt
 
+  /// For subclasses.
   @_documentation(visibility: internal)
   public init(_ request: ObservationCore.WatcherRequest) {
     engineReference = .passUnretained(request.engine)
