@@ -430,6 +430,19 @@ return function(M)
     end
   end
 
+  -- Where an operator fails that is reached by another route now, it is open whether what it gave
+  -- before it failed counts as delivered.
+  local function open_failures(w, heard)
+    local failures
+    for _, hit in ipairs(heard) do
+      failures = failures or derived_of(w, supposed)
+      for _, entry in ipairs(failures) do
+        local is_meant = entry.path == hit.path and type(entry.source) == "function"
+        if is_meant and entry.value == FAILED then M.opened() end
+      end
+    end
+  end
+
   -- Stores changes of an object by `store`, and lets those know that hear them: coalesced watchers
   -- are due, immediate ones are called (T9), in order of registration.
   function M.hear(object, changes, store)
@@ -439,7 +452,10 @@ return function(M)
     for _, w in ipairs(all) do heard[w], derives[w] = heard_by(w, object, changes) end
     local spoil = M.dependents(object, changes)
     store()
-    for _, w in ipairs(all) do if w.immediate then follow_at_once(w) end end
+    for _, w in ipairs(all) do
+      if w.immediate then follow_at_once(w) end
+      open_failures(w, heard[w])
+    end
     -- A batch tells the write, not what it made invalid.
     for _, w in ipairs(all) do
       if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
