@@ -181,8 +181,8 @@ return function(M)
     return true
   end
 
-  -- Whether a property that somebody watched, or may watch, is invalid, or was assigned or computed
-  -- anew in this turn: watchers follow it in their own (W1).
+  -- Whether a property that somebody watched, or may watch, is invalid, or was declared, assigned or
+  -- computed anew in this turn: watchers follow it in their own (W1).
   function M.is_any_invalid()
     local found = M.has_assigned
     each_property(function(p)
@@ -270,7 +270,7 @@ return function(M)
 
   local function declare(object, name, p)
     local d = data[object]
-    p.object, p.name, p.made_of = object, name, {}
+    p.object, p.name, p.made_of, p.renewed = object, name, {}, M.flushes
     for i, dependency in ipairs(p.deps or {}) do
       local is_foreign = type(dependency) == "table" and not dependency.text
       p.routes[i] = is_foreign and {dependency[1], M.parse(dependency[2])}
