@@ -181,8 +181,8 @@ return function(M)
     return true
   end
 
-  -- Whether a property that somebody watched, or may watch, is invalid, or was declared, assigned or
-  -- computed anew in this turn: watchers follow it in their own (W1).
+  -- Whether a property that somebody watched, or may watch, is invalid, or was declared, assigned
+  -- or computed anew in this turn: watchers follow it in their own (W1).
   function M.is_any_invalid()
     local found = M.has_assigned
     each_property(function(p)
