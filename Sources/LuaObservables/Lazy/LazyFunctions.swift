@@ -15,7 +15,7 @@ final class LazyFunctions: ModuleSlice {
         }
       ),
       ("is_lazy", isLazy), ("is_valid", isLazyValid), ("lazy_names", lazyNames),
-      ("force", forceLazies), ("definition", definition),
+      ("force", forceLazies),
       (
         "is_path",
         { L in
@@ -40,14 +40,6 @@ final class LazyFunctions: ModuleSlice {
       L.push(flag)
       try state.setField(name, of: L)
     }
-  }
-
-  /// definition(function) → "file:line", or nil for what is no function of a script.
-  private func definition(_ L: LuaStack) throws -> CInt {
-    L.height = 1
-    guard L.isFunction(at: 1) else { return 0 }
-    try state.push(text: host.sources.text(host.sources.definition(1, L)), to: L)
-    return 1
   }
 
   /// declare(table, key, declaration): `declaration` has `get`, `flags`, and `deps`.

@@ -219,9 +219,9 @@ final class ScriptLazies: Receiver {
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
     guard L.isTable(at: -1),
-      clua_try_getfield(L.pointer, -1, "site", 4) == LUA_OK, L.isString(at: -1)
+      clua_try_getfield(L.pointer, -1, "origin", 6) == LUA_OK, L.isFunction(at: -1)
     else { return "" }
-    return state.text(at: -1, of: L)
+    return host.sources.text(host.sources.definition(-1, L))
   }
 
   override func title(_ watcher: WatcherRef) -> String { engine.name(of: watcher) }

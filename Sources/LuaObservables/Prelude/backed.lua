@@ -39,7 +39,7 @@ function obs.backed(target, names, store)
   end
   for _, name in ipairs(names) do
     core.declare(target, name, {
-      get = get, write = write, flags = core.WRITTEN, site = core.definition(get),
+      get = get, write = write, flags = core.WRITTEN, origin = get,
       deps = is_heard and { { store, obs.path(name) } } or nil,
     })
   end

@@ -155,7 +155,7 @@ function obs.copy_of(target, name, source)
   local path = tostring(obs.path(source)) .. ".*"
   local declaration = core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
-  }, nil, "copy_of", 3)
+  }, "copy_of", 3)
   declaration.flags = declaration.flags | core.COPY
   core.declare(target, name, declaration)
 end

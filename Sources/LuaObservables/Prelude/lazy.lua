@@ -10,6 +10,9 @@ local bad_argument, check_function, check_observed =
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
   core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
 
+-- How many texts of paths are known as checked.
+local MOST_CHECKED = 1000
+
 -- Declarations -----------------------------------------------------------------------------------
 
 local option_types = {
@@ -57,7 +60,11 @@ local function check_options(options, number, name)
   end
 end
 
+-- The texts of paths that were checked: the same ones are declared again and again.
+local checked, count = {}, 0
+
 local function check_path(path, number, name)
+  if checked[path] then return end
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
     if kinds[i] ~= "operation" and type(keys[i]) == "string"
@@ -66,6 +73,10 @@ local function check_path(path, number, name)
         "'%s': names that begin with '__' are metamethods to Lua and cannot be observed",
         keys[i]))
     end
+  end
+  if type(path) == "string" then
+    if count == MOST_CHECKED then checked, count = {}, 0 end
+    checked[path], count = true, count + 1
   end
 end
 
@@ -109,11 +120,11 @@ local function creation(create, configure, with)
 end
 
 --- What instances share of a lazy property: how it is computed, and from what.
-function core.compile_lazy(options, deps, name, number)
+function core.compile_lazy(options, name, number)
   number = number or 3
   if type(options) ~= "table" then
     if options ~= nil then check_function(options, number, name) end
-    options = { get = options, deps = deps }
+    options = { get = options }
   else
     check_options(options, number, name)
   end
@@ -127,7 +138,7 @@ function core.compile_lazy(options, deps, name, number)
   if options.create then get = creation(options.create, options.configure, options.with) end
   return {
     get = get or core.inherited, flags = flags,
-    site = core.definition(options.get or options.loader or options.create),
+    origin = options.get or options.loader or options.create,
     deps = options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
   }
 end
@@ -211,11 +222,11 @@ function obs.lazy(target, names, ...)
   if select("#", ...) == 0 and names == nil then
     if type(target) ~= "table" then check_function(target, 1, "lazy")
     elseif not is_options(target) then check_key(nil, 2, "lazy", "no value") end
-    return descriptor(core.compile_lazy(target, nil, "lazy", 1))
+    return descriptor(core.compile_lazy(target, "lazy", 1))
   end
   check_target(target, "lazy")
   names = each_name(names, 2, "lazy")
-  local declaration = core.compile_lazy((...), nil, "lazy", 3)
+  local declaration = core.compile_lazy((...), "lazy", 3)
   core.check_own_dependencies(target, declaration, "lazy")
   for i = 1, #names do core.declare(target, names[i], declaration) end
 end
@@ -223,11 +234,11 @@ end
 local function compile_computed(deps, get, number)
   if get == nil then
     check_function(deps, number, "computed")
-    return core.compile_lazy({ get = deps, track = true }, nil, "computed", number)
+    return { get = callable(deps), flags = TRACKED, origin = deps }
   end
   deps = check_dependencies(deps, number, "computed")
   check_function(get, number + 1, "computed")
-  return core.compile_lazy({ get = get, deps = deps }, nil, "computed", number)
+  return { get = callable(get), flags = 0, origin = get, deps = deps }
 end
 
 function obs.computed(target, name, ...)
