@@ -5,7 +5,7 @@
 
 #include "lazy.h"
 
-/* The fields of a cell are there from the beginning: setting them takes no memory. */
+/* There is room for the fields of a cell from the beginning: setting them takes no memory. */
 enum {
   GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, VALUE, BASE, NUMBER,
   RUNNING = BASE  // of a key without a value: the coroutine in which its getter is

@@ -302,19 +302,13 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   clua_makestoremetatable(L, userdata);
   if (lua_getiuservalue(L, userdata, CLUA_NODE_LAZY) != LUA_TTABLE) {
     lua_pop(L, 1);
-    lua_newtable(L);
+    lua_createtable(L, 0, 1);
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, userdata, CLUA_NODE_LAZY);
   }
   int cells = top + 4, cell = top + 5, store = top + 6;
   lua_createtable(L, NUMBER, 0);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  lua_pushboolean(L, false);
-  for (int i = 1; i <= NUMBER; i++) {
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, cell, i);
-  }
-  lua_pop(L, 1);
   const int fields[] = {GETTER, STORE, KEY, TABLE, DECLARATION};
   const int values[] = {getter, store, key, table, declaration};
   for (int i = 0; i < 5; i++) {

@@ -27,6 +27,7 @@ bool clua_pushmodelof(lua_State *L, int index) {
 
 /* The same for the table of a node, which is pushed first. [-0, +(0|2), -] */
 static bool push_node_model(lua_State *L, clua_node *node) {
+  if (!node->inherits) return false;
   int table = lua_gettop(L) + 1;
   if (!clua_pushnode(L, node)) return false;
   if (lua_getiuservalue(L, table + 2, CLUA_NODE_METATABLE) == LUA_TTABLE && record_of_class(L)) {

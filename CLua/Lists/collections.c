@@ -93,15 +93,6 @@ void clua_collection_make(lua_State *L) {
 
 /* ---- Size ----------------------------------------------------------------------------------- */
 
-bool clua_node_islist(lua_State *L, clua_node *node) {
-  if (node->kind != CLUA_KIND_PLAIN) return false;
-  clua_node_pushtable(L, node);
-  bool there = lua_type(L, -1) == LUA_TTABLE;
-  bool list = there && (node->all ? clua_rawlen(L, -1) : lua_rawlen(L, -1)) > 0;
-  lua_pop(L, 1);
-  return list;
-}
-
 clua_kind clua_node_kind(const clua_node *node) { return (clua_kind)node->kind; }
 
 /* How many values of lazy keys are in the store at `store`. [-0, +0, -] */

@@ -114,6 +114,14 @@ static int base_next(lua_State *L) {
   return 1;
 }
 
+int clua_closednext(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 2);
+  if (clua_next(L, 1)) return 2;
+  lua_pushnil(L);
+  return 1;
+}
+
 static int pairs_continue(lua_State *L, int status, lua_KContext context) {
   (void)L, (void)status, (void)context;
   return 3;

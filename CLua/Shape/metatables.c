@@ -411,7 +411,8 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   clua_learnkind(L, node, userdata);
   uint32_t events = 0, old = 0;
-  if (lua_type(L, user) == LUA_TTABLE) {
+  node->inherits = lua_type(L, user) == LUA_TTABLE;
+  if (node->inherits) {
     clua_node *known = clua_node_at(L, user);
     if (known && known->eventsknown && known->dependents) events = known->events;
     else events = clua_eventsof(L, user, shared);

@@ -152,6 +152,8 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
   luaL_checkstack(L, 24, NULL);
   if (!clua_pushnode(L, node)) return;
   int table = top + 1, metatable = top + 2, userdata = top + 3;
+  node->listed = node->kind == CLUA_KIND_PLAIN
+      && (node->all ? clua_rawlen(L, table) : lua_rawlen(L, table)) > 0;
   clua_record *record = clua_record_of(L, node, userdata, key);
   if (!record) {
     bool positive = clua_ispositive(L, key);
@@ -187,6 +189,8 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
   record->slot = slot;
   lua_settop(L, top);
 }
+
+bool clua_node_waslist(const clua_node *node) { return node->listed; }
 
 void clua_moveall(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);

@@ -128,6 +128,16 @@ clua_node *clua_node_at(lua_State *L, int index) {
   return node->ended ? NULL : node;
 }
 
+/* How many metamethods the metatable at `user` has, where that is known. [-0, +0, -] */
+static int events_of(lua_State *L, int user) {
+  clua_node *known = clua_node_at(L, user);
+  if (!known || !known->eventsknown) return 0;
+  // A name is followed by a forwarder for `tostring`.
+  int count = (known->events >> CLUA_EVENT_NAME) & 1;
+  for (uint32_t events = known->events; events; events &= events - 1) count++;
+  return count;
+}
+
 clua_node *clua_node_make(lua_State *L, int index) {
   int table = lua_absindex(L, index), top = lua_gettop(L);
   luaL_checkstack(L, 20, NULL);
@@ -157,9 +167,10 @@ clua_node *clua_node_make(lua_State *L, int index) {
   node->ended = true;  // until everything is there: an error on the way leaves nothing behind
   lua_pushvalue(L, user);
   lua_setiuservalue(L, userdata, CLUA_NODE_METATABLE);
-  lua_newtable(L);
+  lua_createtable(L, 0, 1);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  lua_createtable(L, 1, 4);
+  // The node, `__index` and `__newindex`, and what forwards to the user's metatable.
+  lua_createtable(L, 1, 3 + events_of(L, user));
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, metatable, &clua_node_key);
   remember_table(L, node, table);

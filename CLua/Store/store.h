@@ -128,6 +128,8 @@ struct clua_node {
   bool tracked;            // it was opened once
   bool modelled;           // an instance of a model with an access of its own
   bool userindex;          // `__index` of the private metatable is the closure
+  bool inherits;           // the user's metatable is there
+  bool listed;             // it was a plain list when a key was watched last
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has
   lua_Integer kept;        // the key of CLUA_NODE_VALUE, where that is a function

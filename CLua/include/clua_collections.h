@@ -27,8 +27,6 @@ clua_kind clua_node_kind(const clua_node *node);
 /// keys don't count. From the second call on without counting, as long as the node is observed as a
 /// whole. [-0, +0, -]
 lua_Integer clua_node_size(lua_State *L, clua_node *node);
-/// Whether the table of a node is no collection by type, and has elements. [-0, +0, -]
-bool clua_node_islist(lua_State *L, clua_node *node);
 /// The number of elements of a list: `#t`, or those before the first lazy key. [-0, +0, -]
 lua_Integer clua_node_elementcount(lua_State *L, clua_node *node);
 /// (table) -> the same, whether it is observed or not.

@@ -129,6 +129,8 @@ clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key);
 /// moves the whole table (as `*` does). The key is neither nil, NaN, nor a name beginning with
 /// `__`. [-0, +0, m]
 void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
+/// Whether the table was a plain list with elements when clua_node_watch saw it last.
+bool clua_node_waslist(const clua_node *node);
 /// Registers the slot of `*`; all keys move, O(n) the first time. [-0, +0, m]
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
@@ -168,6 +170,8 @@ lua_Unsigned clua_rawlen(lua_State *L, int index);
 /// As lua_next without metamethods, on the table a script sees; list part first, in order.
 /// [-1, +(2|0), v]
 int clua_next(lua_State *L, int index);
+/// `next` for loops in which no code of a script runs: places of keys are not kept for them.
+int clua_closednext(lua_State *L);
 /// As rawget, then through `__index` while that is a table; never calls a function. [-1, +1, -]
 int clua_inheritedget(lua_State *L, int index);
 /// Pushes the metatable a script would see with debug.getmetatable; false and nothing if none.

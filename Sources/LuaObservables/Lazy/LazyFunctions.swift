@@ -42,9 +42,10 @@ final class LazyFunctions: ModuleSlice {
     }
   }
 
-  /// declare(table, key, declaration): `declaration` has `get`, `flags`, and `deps`.
+  /// declare(table, key, declaration, its `get`, its `flags`); it may have `deps`, too.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
-    L.height = 3
+    L.height = 5
+    let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
     L.pushCopy(at: 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)
@@ -58,15 +59,14 @@ final class LazyFunctions: ModuleSlice {
       // Its value is the one that the new declaration's is compared with.
       engine.stop(lazy)
     }
-    // What it has now, at 4.
+    // What it has now takes the place of the flags.
     L.pushCopy(at: 2)
     L.getOwn(at: 1)
+    L.copy(from: -1, to: 5)
+    L.height = 5
     L.pushCopy(at: 2)
-    try state.pushField("get", at: 3, of: L)
+    L.pushCopy(at: 4)
     L.pushCopy(at: 3)
-    try state.pushField("flags", at: 3, of: L)
-    let options = CInt(truncatingIfNeeded: L.integer(at: -1) ?? 0)
-    L.pop()
     let (context, length) = (host.lazies.makeContext(options), clua_node_length(table))
     let status = clua_try_node_lazy(L.pointer, table, options, lua_Integer(context >> 8))
     if status != LUA_OK {
@@ -78,14 +78,14 @@ final class LazyFunctions: ModuleSlice {
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
     // Who watches the key already is called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
-    let hadValue = !L.isNil(at: 4)
+    let hadValue = !L.isNil(at: 5)
     // In a hole of a list it ends the list there.
     let wasElement = wasPlain && (hadValue || clua_node_length(table) != length)
     if wasElement {
       L.pushNil()
       var write = clua_write()
       (write.node, write.was, write.length) = (table, hadValue, clua_node_length(table))
-      (write.table, write.key, write.old, write.new_) = (1, 2, 4, 5)
+      (write.table, write.key, write.old, write.new_) = (1, 2, 5, 6)
       host.tables.record(write, of: root, L)
     }
     _ = engine.makeLazy(

@@ -131,6 +131,7 @@ final class ObsModule {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [
       ("call_plainly", clua_callplainly), ("outer", clua_outer), ("same", clua_aresame),
+      ("next", clua_closednext),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L.pointer, function, 0)

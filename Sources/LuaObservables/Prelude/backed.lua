@@ -39,9 +39,8 @@ function obs.backed(target, names, store)
   end
   for _, name in ipairs(names) do
     core.declare(target, name, {
-      get = get, write = write, flags = core.WRITTEN, origin = get,
-      deps = is_heard and { { store, obs.path(name) } } or nil,
-    })
+      write = write, origin = get, deps = is_heard and { { store, obs.path(name) } } or nil,
+    }, get, core.WRITTEN)
   end
 end
 

@@ -157,7 +157,7 @@ function obs.copy_of(target, name, source)
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, "copy_of", 3)
   declaration.flags = declaration.flags | core.COPY
-  core.declare(target, name, declaration)
+  core.declare(target, name, declaration, declaration.get, declaration.flags)
 end
 
 function obs.raw(observed, options)

@@ -1,8 +1,8 @@
 -- What scripts see of the module: the last slice.
 local core, obs = ...
 
-local next, type = next, type
-local outer = core.outer
+local type = type
+local next, outer = core.next, core.outer
 
 -- Calls from C cannot be nested as deep as these may be.
 local is_nested = { batch = true, scope = true, task = true }

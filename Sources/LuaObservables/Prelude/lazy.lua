@@ -1,8 +1,9 @@
 -- Lazy and computed properties: a slice of the module `obs`.
 local core, obs = ...
 
-local next, pcall, rawlen, select, setmetatable, sort, tostring, type =
-  next, pcall, rawlen, select, setmetatable, table.sort, tostring, type
+local pcall, rawlen, select, setmetatable, sort, tostring, type =
+  pcall, rawlen, select, setmetatable, table.sort, tostring, type
+local next = core.next
 local string_format, string_sub = string.format, string.sub
 local bad_argument, check_function, check_observed =
   core.bad_argument, core.check_function, core.check_observed
@@ -228,7 +229,8 @@ function obs.lazy(target, names, ...)
   names = each_name(names, 2, "lazy")
   local declaration = core.compile_lazy((...), "lazy", 3)
   core.check_own_dependencies(target, declaration, "lazy")
-  for i = 1, #names do core.declare(target, names[i], declaration) end
+  local get, flags = declaration.get, declaration.flags
+  for i = 1, #names do core.declare(target, names[i], declaration, get, flags) end
 end
 
 local function compile_computed(deps, get, number)
@@ -262,7 +264,7 @@ function obs.computed(target, name, ...)
   if count > 1 and get == nil then check_function(get, 4, "computed") end
   local declaration = compile_computed(deps, get, 3)
   core.check_own_dependencies(target, declaration, "computed")
-  core.declare(target, name, declaration)
+  core.declare(target, name, declaration, declaration.get, declaration.flags)
 end
 
 -- Asking and telling -----------------------------------------------------------------------------

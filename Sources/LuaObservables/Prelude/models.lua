@@ -1,8 +1,9 @@
 -- Models: classes of tables whose names are declared. A slice of the module `obs`.
 local core, obs = ...
 
-local getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, sort, tostring, type =
-  getmetatable, ipairs, next, pairs, rawget, rawset, setmetatable, table.sort, tostring, type
+local getmetatable, ipairs, rawget, rawset, setmetatable, sort, tostring, type =
+  getmetatable, ipairs, rawget, rawset, setmetatable, table.sort, tostring, type
+local next = core.next
 local string_format, string_sub = string.format, string.sub
 local bad_argument, is_declared, kind_of, model_of, raise, record_of =
   core.bad_argument, core.is_declared, core.kind, core.model_of, core.raise, core.model_record
@@ -70,7 +71,7 @@ local function deep_copy(root)
   for _, from in ipairs(found) do
     local to = copies[from]
     if kind_of(from) == "set" then
-      for member in pairs(from) do to:add(copies[member] or member) end
+      for member in next, from do to:add(copies[member] or member) end
     else
       for key, value in next, from do
         local copy = copies[value]
@@ -127,7 +128,7 @@ local forgotten = setmetatable({}, { __mode = "k" })
 local function declare(instance, name, declaration)
   local names = forgotten[instance]
   if names and names[name] then return false end
-  core.declare(instance, name, declaration)
+  core.declare(instance, name, declaration, declaration.get, declaration.flags)
   return true
 end
 

@@ -137,10 +137,9 @@ final class TableKind: NodeKind {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
     try checkName(of: table, step, path, L)
-    if path.components[step].kind == .name, clua_node_islist(L.pointer, table) {
-      hasMetLists = true
-    }
-    return try slot(forKeyAt: -1, of: node, L)
+    let slot = try slot(forKeyAt: -1, of: node, L)
+    if path.components[step].kind == .name, clua_node_waslist(table) { hasMetLists = true }
+    return slot
   }
 
   /// The slot of the key at an index, made when it isn't there. [-0, +0, -]
