@@ -29,7 +29,7 @@ extension Engine {
       if !watcher.pointee.flags.contains(.lazy) { statistics.watchers -= 1 }
       let receiver = watcher.pointee.receiver
       receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
-      // In the middle of its own call it is still needed.
+      // The record is still needed in the middle of the watcher's own call.
       if !watcher.isInOwnCall {
         watcher.pointee.holdsReceiver = false
         receiver.release()
@@ -41,15 +41,15 @@ extension Engine {
     return count
   }
 
-  /// Runs what takes things out of the graph.
+  /// Runs an operation that takes records out of the graph.
   ///
-  /// What it releases may end further objects, which wait until it is over.
+  /// Objects that end because `body` releases them wait until it is over.
   private func busy<Result>(_ body: () -> Result) -> Result {
     defer { if waitingNodes.hasDead, !isFlushing, immediates.depth == 0 { buryDead() } }
     return operations.removing { records.hold(body) }
   }
 
-  /// Ends the watchers whose receiver is one of those, without notice: a state closes (L3).
+  /// Ends the watchers whose receiver is one of those, without calling hooks: a state closes (L3).
   package func stopAll(where isOurs: (Receiver) -> Bool) {
     forEachWatcher { watcher in
       if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
@@ -57,12 +57,12 @@ extension Engine {
     hookCalls.removeAll()
   }
 
-  /// The record goes when no queue and no call on the stack holds it.
+  /// Frees the record unless a queue or a call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
     if !watcher.pointee.isActive, !watcher.isInUse { records.end(watcher) }
   }
 
-  /// Ends the watchers whose observer is gone (L3); for those who ask before the next flush.
+  /// Ends the watchers whose observer is gone (L3), for callers that ask before the next flush.
   package func stopOrphans() {
     hasOrphans = false
     forEachWatcher { watcher in
@@ -76,7 +76,7 @@ extension Engine {
 
   // MARK: Objects that died
 
-  /// The object of `node` is gone: it is not asked any more.
+  /// The object of `node` is gone: its kind is not asked any more.
   ///
   /// May be called at any moment, also in the middle of another operation of this engine.
   package func end(_ node: NodeRef) {
@@ -85,8 +85,8 @@ extension Engine {
     if !isFlushing && immediates.depth == 0 { buryDead() }
   }
 
-  /// Ends what hung on dead objects: watchers rooted there are over, and paths that passed through
-  /// them changed to nil (L4).
+  /// Ends what belonged to dead objects: watchers rooted there are over, and paths that passed
+  /// through them changed to nil (L4).
   package func buryDead() {
     if !operations.isBusy { operations.removing { records.hold { buryAll() } } }
   }
@@ -104,7 +104,7 @@ extension Engine {
     }
   }
 
-  /// What leads to an object that died leads to nil from now on.
+  /// Notifies the watcher of a link to an object that died: the path leads to nil from now on.
   private func bury(_ link: LinkRef) {
     let watcher = link.pointee.wire.pointee.watcher
     link.forEachParent { parent in

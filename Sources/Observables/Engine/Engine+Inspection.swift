@@ -54,7 +54,7 @@ extension Engine {
       if !link.pointee.isTerminal {
         let path = wire.pointee.path.takeUnretainedValue()
         let step = Int(link.pointee.step)
-        // Behind an object that is there it is the next one that names nothing.
+        // Where the link has an object, the next component is the one that leads to nothing.
         if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
           case .node = child(of: link, on: node, step, path)
         {
@@ -74,7 +74,7 @@ package struct ObservedKey {
   package let name: String?
   /// How many paths pass through it.
   package var count = 0
-  /// Who observes it; only where that was asked for.
+  /// The watchers of the key; empty where they were not asked for.
   package var watchers: [(watcher: WatcherRef, path: Path)] = []
 }
 
@@ -108,8 +108,8 @@ extension Engine {
     return keys
   }
 
-  /// What a hook is to be called with when `link` came into its slot or left it: nil where another
-  /// one observes the same.
+  /// The name that a hook is called with when `link` came into its slot or left it; nil where
+  /// another link observes the same.
   func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
     if link.pointee.wire.pointee.watcher.pointee.isUncounted { return nil }
     let name = slot.pointee.isEvery ? link.wholeName : nil
@@ -141,7 +141,7 @@ extension LinkRef {
     case .element: return component.description
     case .operation:
       guard component.operation?.isAggregate == true else { return component.description }
-      // What follows belongs to it.
+      // The components behind an operator belong to its name.
       let path = pointee.wire.pointee.path.takeUnretainedValue()
       return path.components[Int(pointee.step)...].map(\.description).joined(separator: ".")
     case .name where state == nil: return component.description

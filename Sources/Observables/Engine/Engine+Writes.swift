@@ -1,11 +1,11 @@
 /// What a write does: it stores nothing and computes nothing; it marks watchers.
 extension Engine {
-  /// A key that somebody wants news of was written.
+  /// A key was written whose slot wants to be notified.
   ///
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func written(_ change: Change) {
     if waitingNodes.hasDead { buryDead() }
-    // What follows from the write comes after it.
+    // Changes that follow from the write have later times.
     let time = immediates.nextTime()
     records.hold { note(change) }
     if isEager(change) || !comparisons.isEmpty { callEagerly([change], at: time) }
@@ -38,7 +38,7 @@ extension Engine {
   /// A key has the value that it had already by inheriting it: no watcher is called for that (T5),
   /// but it is a member of the object from now on, or no more.
   ///
-  /// Paths follow it at once, as no watcher is called who would follow it then.
+  /// Paths follow the value at once: no watcher is called, so no flush would follow it.
   private func noteMembers(_ change: Change) {
     noteJournal(of: change.node)
     var following: [WatcherID] = []
@@ -59,7 +59,7 @@ extension Engine {
     }
   }
 
-  /// Has a link looked at that depends on which members there are; false where it does not.
+  /// Marks a link that depends on which members there are; false where it does not depend on them.
   func markMembers(at link: LinkRef) -> Bool {
     let effect = link.pointee.effect
     guard link.state != nil || effect.contains(.dirty) else { return false }
@@ -85,7 +85,8 @@ extension Engine {
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {
         invalidate(watcher, effect.status, by: change)
-        // It does not know who has heard of it: immediate watchers hear of each change.
+        // A property without a value does not remember which watchers were notified: immediate
+        // watchers of it have to be called for each change.
         if flags.contains(.uncached) { isNeeded = true }
       } else if !watcher.pointee.isStale {
         mark(watcher, effect.status, by: change)
@@ -95,7 +96,7 @@ extension Engine {
   }
 
   func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
-    // It ended while links are being made: its own go later.
+    // The watcher ended while links are being made: its own links are taken out later.
     if watcher.pointee.root == nil { return }
     if isRecording, let change { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.isPending
@@ -114,8 +115,8 @@ extension Engine {
 
   /// Queues a watcher that the flush has something to do with.
   ///
-  /// A paused one waits for `resume`, one whose object the collector has given up for that to come
-  /// back (`revive`): neither keeps anything alive.
+  /// A paused one waits for `resume`, one whose object the collector has given up waits until the
+  /// object comes back (`revive`): neither keeps anything alive.
   @inline(__always)
   func makeReady(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.paused),
@@ -124,7 +125,8 @@ extension Engine {
     enqueue(watcher)
   }
 
-  /// An object that the collector had given up is back (L8): what was to be delivered meanwhile is.
+  /// An object that the collector had given up is back (L8): queues its watchers that became
+  /// pending meanwhile.
   package func revive(_ node: NodeRef) {
     for watcher in Chain(node.pointee.firstWatcher) {
       if !watcher.pointee.flags.contains(.lazy), watcher.pointee.wantsFlush {
@@ -156,7 +158,7 @@ extension Engine {
     }
   }
 
-  /// Nothing waits for a call of the watcher any more: it keeps its object alive no longer.
+  /// Releases the object of a watcher for which no call is due any more.
   func releaseAnchorIfIdle(of watcher: WatcherRef) {
     guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.queued),
       !immediates.isWaiting(watcher)

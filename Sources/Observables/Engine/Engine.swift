@@ -5,8 +5,8 @@ extension ObservationCore {
   /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock.
   ///
   /// It is made of rooms, each of which has state that is private to it: a class where code of the
-  /// program may run in its methods, else a struct, which nothing can come back into. The
-  /// operations that need several rooms are in slices of this type.
+  /// program may run in its methods, else a struct, which no call can re-enter. The operations that
+  /// need several rooms are in slices of this type.
   @_documentation(visibility: internal)
   public final class Engine {
     /// Where its loop lives.
@@ -23,7 +23,7 @@ extension ObservationCore {
     @exclusivity(unchecked) var quietSlots = QuietSlots()
     /// An object was met that another loop observes.
     @exclusivity(unchecked) package var hasMetForeign = false
-    /// Observers may have died without anybody having noticed; looked for when the turn ends.
+    /// Observers may have died without having been noticed; looked for when the turn ends.
     @exclusivity(unchecked) package var hasOrphans = false
 
     // What is under way, and what is called.
@@ -46,11 +46,11 @@ extension ObservationCore {
     let deliveredValues = DeliveredValues()
     @exclusivity(unchecked) var taken = TakenLinks()
 
-    // What others hear of.
+    // Code that is notified: recorders, the loop, and the handler of errors.
     @exclusivity(unchecked) var recorders = Recorders()
-    /// Told when the first watcher of a turn becomes pending.
+    /// Called when the first watcher of a turn becomes pending.
     @exclusivity(unchecked) var onPending: (() -> Void)?
-    /// Errors that no caller can get by a throw (T4, T9).
+    /// Called with errors that cannot be thrown to a caller (T4, T9).
     @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
     @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
@@ -63,7 +63,7 @@ extension ObservationCore {
     }
 
     deinit {
-      // What ended and is still in the queue.
+      // Watchers that have ended may still be in the queue.
       delivery.free { if !$0.pointee.isActive { records.end($0) } }
       forEachWatcher { discard($0) }
       while let slot = quietSlots.take() { if slot.pointee.isDead { records.end(slot) } }
@@ -84,8 +84,8 @@ extension ObservationCore {
       computations.free()
     }
 
-    /// Ends every watcher and forgets every node, without notice: the loop or the state closes
-    /// (L3).
+    /// Ends every watcher and forgets every node, without calling hooks: the loop or the state
+    /// closes (L3).
     package func close() {
       forEachWatcher { stop($0) }
       hookCalls.removeAll()
@@ -99,16 +99,16 @@ extension ObservationCore {
       letGoOfModels()
     }
 
-    /// The calling code is where the loop lives.
+    /// True where the calling code runs where the loop lives.
     var isHere: Bool { home.isHere }
-    /// The same for a bridge, whose callers may be on any thread.
+    /// The check of `isHere` for a bridge, whose callers may be on any thread.
     package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
 
     /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin
     /// (T12).
     package var isOccupied: Bool { occupation != nil }
 
-    /// What code of the program is in the middle of, where no flush can begin.
+    /// The operation that code of the program is in, where no flush can begin.
     package var occupation: String? {
       if !computations.isEmpty || operations.wirings > 0 { return "a getter" }
       if hookCalls.isRunning { return "a hook" }

@@ -13,7 +13,7 @@ package enum EngineError: Error {
   case unknownName(watcher: String, message: String)
   /// A registration that another thread asked for failed.
   case registration(message: String)
-  /// A computation failed, and no code has read it (Z8).
+  /// A computation failed, and no code has read the property (Z8).
   case computation(property: String, message: String)
   /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
   case value(watcher: String, message: String)

@@ -1,5 +1,5 @@
-/// What hooks are to be called with: keys that got their first watcher or lost their last (W1),
-/// when the operation under way is done.
+/// The calls of hooks that are made when the operation under way is done: for keys that got their
+/// first watcher or lost their last (W1).
 struct HookCalls {
   struct Call {
     /// Nil when the object died meanwhile.
@@ -7,13 +7,13 @@ struct HookCalls {
     let slot: SlotRef
     let name: String
     let isObserved: Bool
-    /// How many hooks, one calling for the next, have led to it.
+    /// How many hooks in a row, each causing the next one, have led to this call.
     let generation: Int
   }
 
   private var calls: [Call] = []
   private var position = 0
-  /// Of what is noted now.
+  /// The generation of the calls that are noted now.
   private var generation = 0
   private(set) var isRunning = false
 
@@ -29,7 +29,7 @@ struct HookCalls {
 
   mutating func begin() { isRunning = true }
 
-  /// The next call, of an object that is still there.
+  /// The next call for an object that is still there; nil where there is none.
   mutating func next() -> (node: NodeRef, call: Call)? {
     while position < calls.count {
       let call = calls[position]
@@ -49,13 +49,15 @@ struct HookCalls {
 
   mutating func removeAll() { (calls, position, generation) = ([], 0, 0) }
 
-  /// The object is gone.
+  /// Drops the calls for an object that is gone.
   mutating func forget(_ node: NodeRef) {
     for index in calls.indices where calls[index].node == node { calls[index].node = nil }
   }
 
-  /// What was noted from `start` on was taken back by the same operation: the hooks need not know,
-  /// where they do not know yet.
+  /// Drops calls that were noted from `start` on and cancel each other in pairs: the operation took
+  /// back what it did.
+  ///
+  /// Calls that were made already stay.
   mutating func cancel(from start: Int) {
     guard max(start, position) < calls.count else { return }
     var kept: [Call] = []
@@ -77,10 +79,10 @@ extension Engine {
     if !slot.pointee.node.isDead { hookCalls.append(slot, name, isObserved) }
   }
 
-  /// Tells the hooks what the operation that is done now observed or stopped (W1).
+  /// Calls the hooks for keys that the operation that is done now began or ceased to observe (W1).
   ///
-  /// A hook may observe and stop in turn, and is told of that, too; after 100 hooks that each led
-  /// to the next, the rest is dropped with an error (T12).
+  /// A hook may observe and stop in turn, and is called for that, too; after 100 hooks that each
+  /// led to the next, the rest is dropped with an error (T12).
   package func runHooks() {
     if hookCalls.isEmpty || hookCalls.isRunning { return }
     hookCalls.begin()

@@ -5,7 +5,7 @@
 @_documentation(visibility: internal)
 public enum ObservationCore {}
 
-// In this package they go by their own names.
+// In this package the types go by their own names.
 
 @usableFromInline package typealias Engine = ObservationCore.Engine
 @usableFromInline package typealias Node = ObservationCore.Node

@@ -1,21 +1,21 @@
-/// What the engine is in the middle of, and what code of the program that runs inside of that must
-/// find unchanged.
+/// The operations that the engine is in, and what must not change while code of the program runs
+/// inside of them.
 ///
 /// While something is taken out of the graph, and while links are made or values are taken along
-/// them, no node goes: objects that die meanwhile wait (`WaitingNodes`).
+/// them, no node is freed: objects that die meanwhile wait (`WaitingNodes`).
 final class Operations {
-  /// How many take something out of the graph.
+  /// How many operations take something out of the graph.
   @exclusivity(unchecked) private var removals = 0
-  /// How many make links, or take values along them.
+  /// How many operations make links, or take values along them.
   @exclusivity(unchecked) private(set) var wirings = 0
-  /// How many call a watcher because the program asked for it.
+  /// How many operations call a watcher because the program asked for it.
   @exclusivity(unchecked) private var runs = 0
   /// The watcher whose turn it is in the flush.
   @exclusivity(unchecked) private var followed: WatcherRef?
 
-  /// Nodes must not go.
+  /// True while nodes must not be freed.
   var isBusy: Bool { removals + wirings > 0 }
-  /// A watcher is being called that the program asked for.
+  /// True while a watcher is called because the program asked for it.
   var isRunning: Bool { runs > 0 }
 
   @inline(__always)
@@ -39,7 +39,7 @@ final class Operations {
     body()
   }
 
-  /// Digits on the paths of `watcher` follow the lists that have come (C4).
+  /// Runs `body` while digits on the paths of `watcher` follow lists that have come (C4).
   @inline(__always)
   func following<Result>(_ watcher: WatcherRef, _ body: () -> Result) -> Result {
     followed = watcher

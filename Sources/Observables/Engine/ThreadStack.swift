@@ -22,7 +22,7 @@ struct ThreadStack {
     var attributes = pthread_attr_t()
     var address: UnsafeMutableRawPointer?
     var size = 0
-    // Not among what the C library shows to Swift.
+    // The C library's module does not declare this function for Swift.
     typealias Function = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
     guard let symbol = dlsym(nil, "pthread_getattr_np"),
       unsafeBitCast(symbol, to: Function.self)(thread, &attributes) == 0

@@ -7,21 +7,21 @@
 struct DeliveryQueue {
   private var queue = RawList<WatcherRef>()
   private var isSorted = true
-  /// What the flush under way has taken.
+  /// The watchers that the flush under way has taken.
   private var current = RawList<WatcherRef>()
-  /// How many of those had their turn.
+  /// How many watchers of `current` had their turn.
   private var position = 0
   private var triggered = WatcherHeap()
   private var later = RawList<WatcherRef>()
   private(set) var isFlushing = false
-  /// Of the flush under way, or the last one.
+  /// The number of the flush under way, or of the last one.
   private var number: UInt64 = 0
 
-  /// Nothing waits for the next flush.
+  /// True where no watcher waits for the next flush.
   @inline(__always) var isEmpty: Bool { queue.isEmpty }
   var count: Int { queue.count + triggered.count + later.count }
 
-  /// Adds a watcher that is not in here.
+  /// Adds a watcher that is not in the queue.
   @inline(__always)
   mutating func add(_ watcher: WatcherRef) {
     if isFlushing {
@@ -61,7 +61,8 @@ struct DeliveryQueue {
     return current[position - 1]
   }
 
-  /// The watcher is called in the flush under way: what it triggers of itself waits for the next.
+  /// The watcher is called in the flush under way: what it triggers for itself waits for the next
+  /// one.
   @inline(__always)
   func noteCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number }
 
@@ -69,12 +70,13 @@ struct DeliveryQueue {
     current.removeAll()
     isFlushing = false
     if later.isEmpty { return }
-    // Nothing else can be in the queue: during a flush all goes to `triggered` or `later`.
+    // Nothing else can be in the queue: during a flush all watchers are added to `triggered` or
+    // `later`.
     swap(&queue, &later)
     isSorted = false
   }
 
-  /// Takes out what waits for the next flush, in order.
+  /// Takes out the watchers that wait for the next flush, in order.
   mutating func takeAll() -> [WatcherRef] {
     sort()
     var watchers: [WatcherRef] = []
@@ -82,7 +84,7 @@ struct DeliveryQueue {
     return watchers.reversed()
   }
 
-  /// Frees the memory of this, and calls `end` for what is still in here.
+  /// Frees the memory of the queue, and calls `end` for the watchers that are still in it.
   mutating func free(_ end: (WatcherRef) -> Void) {
     while let watcher = triggered.pop() { end(watcher) }
     while let watcher = later.popLast() { end(watcher) }

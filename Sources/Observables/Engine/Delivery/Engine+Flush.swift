@@ -1,14 +1,16 @@
 /// The end of a turn: pending watchers are called, at most once per flush, earliest registered
 /// first.
 extension Engine {
-  /// Something waits for a flush.
+  /// True where a watcher waits for a flush.
   package var hasPending: Bool { !delivery.isEmpty }
   package var pendingCount: Int { delivery.count }
   package var isFlushing: Bool { delivery.isFlushing }
 
-  /// Calls what is pending, and what that triggers and has not run in this flush (T3, T4).
+  /// Calls pending watchers, and those that become pending by that and have not run in this flush
+  /// (T3, T4).
   ///
-  /// What has run already stays pending for the next flush. Returns the number of calls.
+  /// A watcher that has run already and is triggered again stays pending for the next flush.
+  /// Returns the number of calls.
   @discardableResult
   package func flush() -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
@@ -17,7 +19,8 @@ extension Engine {
     delivery.beginFlush()
     var calls = 0
     while true {
-      // Objects that died in the last call; what passed through them belongs to this flush (L4).
+      // Objects may have died in the last call; changes of the paths that passed through them
+      // belong to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
       guard let watcher = delivery.next() else { break }
       if call(watcher) { calls += 1 }
@@ -28,7 +31,7 @@ extension Engine {
     return calls
   }
 
-  /// Calls one watcher that came out of a queue; false where there was nothing to tell.
+  /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
   @inline(__always)
   private func call(_ watcher: WatcherRef) -> Bool {
     watcher.pointee.flags.remove(.queued)
@@ -65,7 +68,7 @@ extension Engine {
     return true
   }
 
-  /// As above, for one whose paths may go because their objects left (C4).
+  /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
   private func callAnchoring(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
     let departure = takeDepartures(of: watcher)
     let isStale = watcher.pointee.isStale
@@ -114,7 +117,8 @@ extension Engine {
 
   /// Calls a watcher now, whatever has changed (`Watcher.run`).
   ///
-  /// Harmless where observed or observer are gone. False when its own callback asks for it.
+  /// Does nothing where observed or observer are gone. False when the watcher's own callback asks
+  /// for it.
   @discardableResult
   package func runNow(_ watcher: WatcherRef) -> Bool {
     if watcher.pointee.flags.contains(.running) { return false }
@@ -139,8 +143,8 @@ extension Engine {
     return true
   }
 
-  /// Ends a turn: flushes, and starts further turns for what ran already and was triggered again
-  /// (T4); then puts things away that are not observed.
+  /// Ends a turn: flushes, and starts further turns for watchers that ran already and were
+  /// triggered again (T4); then forgets slots and nodes that are not observed any more.
   ///
   /// Returns the number of calls.
   @discardableResult
@@ -149,7 +153,7 @@ extension Engine {
     var rounds = 0
     while true {
       calls += flush()
-      // The flush belongs to its turn.
+      // The flush is a part of the turn that ends.
       statistics.turns += 1
       if delivery.isEmpty || isEnding { break }
       rounds += 1

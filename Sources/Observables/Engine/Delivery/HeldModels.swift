@@ -1,4 +1,4 @@
-/// Models that other threads may let go of, and that are kept until the turn is over.
+/// Models that other threads may release, and that are kept until the turn is over.
 struct HeldModels {
   private var models: [GuardedModel] = []
 
@@ -13,13 +13,13 @@ struct HeldModels {
 }
 
 extension Engine {
-  /// The model is kept until the turn is over; one is asked for if there is none now.
+  /// Keeps the model until the turn is over; asks for a turn if there is none now.
   func hold(_ model: GuardedModel) {
     if heldModels.isEmpty, let onPending { onPending() }
     heldModels.add(model)
   }
 
-  /// The turn is over, or there was none.
+  /// Releases the models: the turn is over, or there was none.
   func letGoOfModels() {
     while !heldModels.isEmpty, !isOccupied {
       for model in heldModels.takeAll() { model.letGo() }

@@ -1,7 +1,8 @@
-/// Watchers that hear of each write: immediate ones (T9), and those with their own comparison.
+/// Watchers that are notified in each write: immediate ones (T9), and those with their own
+/// comparison.
 extension Engine {
-  /// Tells the watchers that hear of each write of some changes, which are one operation that began
-  /// at `time`.
+  /// Calls the watchers that are notified in each write for some changes, which are one operation
+  /// that began at `time`.
   func callEagerly(_ changes: [Change], at time: Int) {
     records.hold {
       let calls = comparisons.collecting { eagerCalls(for: changes, at: time) }
@@ -11,7 +12,8 @@ extension Engine {
 
   private func eagerCalls(for changes: [Change], at time: Int) -> [ImmediateCalls.Call] {
     var calls: [ImmediateCalls.Call] = []
-    // Those whose paths lead to other objects now, or whose derived values may be others.
+    // The calls of watchers whose paths lead to other objects now, or whose derived values may be
+    // others.
     var changed: [ImmediateCalls.Call] = []
     for change in changes {
       for slot in [change.slot, change.every] {
@@ -20,14 +22,15 @@ extension Engine {
         }
       }
     }
-    // Their paths follow replaced objects at once: what is written next may lie on the new
-    // branch.
+    // The paths of these watchers follow replaced objects at once: what is written next may lie on
+    // the new branch.
     for call in changed {
       guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
         rewire(watcher), watcher.pointee.flags.contains(.immediate)
       else { continue }
       if immediates.batchDepth > 0 || watcher.pointee.flags.contains(.paused) {
-        // What it is worth in the end is known when the batch ends, or when the watcher goes on.
+        // Whether the derived value is another one is known when the batch ends, or when the
+        // watcher is resumed.
         immediates.noteDerived(call, watcher)
       } else if let refreshed = refresh(watcher), let path = refreshed.path {
         let ofLazy = refreshed.lazy.flatMap { comparisons.take(of: watcher, about: $0, on: path) }
@@ -64,13 +67,13 @@ extension Engine {
     } else if link.isAnchored {
       if !change.isSame, link.pointee.anchor != nil { checkDeparturesInFlush(of: watcher) }
     } else if !change.isSame, !watcher.pointee.flags.contains(.immediate) {
-      // With a comparison of its own: a derived value has no old one to compare.
+      // The watcher compares by itself, in the flush: a derived value has no old value in a write.
       mark(watcher, .check, by: change)
     }
   }
 
-  /// Has an immediate watcher, or one that compares, looked at in the flush: whether an object that
-  /// digits follow has left (C4).
+  /// Queues an immediate watcher, or one that compares, for the flush, which finds out whether an
+  /// object that digits follow has left (C4).
   func checkDeparturesInFlush(of watcher: WatcherRef) {
     guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
     else {

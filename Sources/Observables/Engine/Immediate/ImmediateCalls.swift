@@ -2,7 +2,7 @@
 ///
 /// A call that cannot be made at once is kept here with its change saved:
 /// - while a batch is open, or its watcher is paused: the first one of each watcher (`waiting`);
-/// - while its watcher is running: each (`reruns`), made after that has returned;
+/// - while its watcher is running: each (`reruns`), made when the running call has returned;
 /// - while calls are nested too deep: each (`deferred`), made when the outermost has returned.
 ///
 /// A watcher that sets itself off, or several that set each other off, are counted until the
@@ -14,25 +14,27 @@ final class ImmediateCalls {
     let path: Path
     /// When the change was made: of two that wait, the first one is delivered.
     let time: Int
-    /// What is left of a change of a write when that is over, where somebody has asked.
+    /// The change of a write in a form that stays when the write is over; nil where it was not
+    /// saved.
     var saved: AnyObject?
 
-    /// Its watcher has compared what changed by itself, or does not.
+    /// True where nothing is left to compare: the watcher has compared the change, or does not
+    /// compare by itself.
     var isCompared = false
 
-    /// The same for another path, which has another value.
+    /// This call for another path, which has another value.
     func on(_ path: Path, isCompared: Bool = false) -> Call {
       Call(
         watcher: watcher, change: change, path: path, time: time, saved: saved,
         isCompared: isCompared)
     }
 
-    /// The same with what is delivered.
+    /// This call with the change that is delivered.
     func with(_ change: ImmediateChange) -> Call {
       Call(watcher: watcher, change: change, path: path, time: time)
     }
 
-    /// The same when the write is over.
+    /// This call with its saved change, for when the write is over.
     var later: Call {
       guard case .written = change else { return self }
       return with(.saved(saved))
@@ -49,7 +51,7 @@ final class ImmediateCalls {
     /// The watcher that is to be called next.
     var first: WatcherID? { next < calls.count ? calls[next].watcher : nil }
 
-    /// Takes the call of a watcher out; O(log n) where it is the first, or has none.
+    /// Takes the call of a watcher out; O(log n) where the watcher is the first, or has no call.
     mutating func take(_ watcher: WatcherID) -> Call? {
       if first == watcher {
         next += 1
@@ -61,17 +63,18 @@ final class ImmediateCalls {
     }
   }
 
-  /// Owns this.
+  /// The engine, which owns this object.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
   /// How many calls are nested.
   @exclusivity(unchecked) private(set) var depth = 0
   /// How many batches are open.
   @exclusivity(unchecked) private(set) var batchDepth = 0
   @exclusivity(unchecked) private var waiting: [WatcherID: Call] = [:]
-  /// Of watchers of derived values, which are compared when the batch ends, or when a paused one
-  /// goes on: the first change of what they are derived from.
+  /// The first change, for each watcher of derived values, of what these are derived from; they are
+  /// compared when the batch ends, or when a paused watcher is resumed.
   @exclusivity(unchecked) private var derived: [WatcherID: Call] = [:]
-  /// What is being made, the outermost first: a callback that writes begins another one.
+  /// The lists of calls that are being made, the outermost first: a callback that writes begins
+  /// another one.
   @exclusivity(unchecked) private var lists: [List] = []
   @exclusivity(unchecked) private var reruns: [Call] = []
   @exclusivity(unchecked) private var deferred: [Call] = []
@@ -83,8 +86,8 @@ final class ImmediateCalls {
 
   // MARK: Calling
 
-  /// Calls those watchers, in order of registration, and once per change, by however many of its
-  /// paths a watcher hears of it; those that compare by themselves are asked first.
+  /// Calls those watchers, in order of registration, and each watcher once per change, however many
+  /// of its paths the change lies on; watchers that compare by themselves are asked first.
   func make(_ calls: [Call]) {
     if calls.isEmpty { return }
     engine.records.hold {
@@ -111,9 +114,9 @@ final class ImmediateCalls {
 
   /// Makes calls, one for each watcher, in order of registration.
   ///
-  /// A callback that writes begins another list. A watcher that is called by that one is told
-  /// before what the lists around it still have for it: it hears of changes in the order in which
-  /// they were made.
+  /// A callback that writes begins another list. Before a watcher is called by that one, what the
+  /// lists around it still have for the watcher is delivered: it receives changes in the order in
+  /// which they were made.
   private func makeList(_ calls: [Call]) {
     let top = lists.count
     lists.append(List(calls))
@@ -133,8 +136,8 @@ final class ImmediateCalls {
     lists.removeLast()
   }
 
-  /// Saves the changes of a list behind its next call, or before that, which callbacks that write
-  /// may need; each once for all receivers of a kind.
+  /// Saves the changes of a list from `offset` behind its next call on: callbacks that write may
+  /// need them; each once for all receivers of a kind.
   private func keepValues(at index: Int, behind offset: Int) {
     var last: (change: Change, receiver: ObjectIdentifier, saved: AnyObject?)?
     for place in (lists[index].next + offset + 1)..<lists[index].calls.count {
@@ -156,11 +159,12 @@ final class ImmediateCalls {
     }
   }
 
-  /// The change as its watcher is to be given it; nil where it is none to the watcher.
+  /// The change as it is delivered to the watcher of the call; nil where the watcher takes it for
+  /// none.
   private func accept(_ call: Call, _ watcher: WatcherRef) -> ImmediateChange? {
     guard watcher.pointee.flags.contains(.comparing), !call.isCompared else { return call.change }
     guard let root = watcher.pointee.root, root.kind.isThere(root) else { return nil }
-    // What a comparison writes itself is not compared again: it would never end.
+    // A write of the comparison itself is not compared again: that would never end.
     if watcher.pointee.flags.contains(.comparingNow) {
       return call.change.isSame ? nil : call.change
     }
@@ -179,7 +183,7 @@ final class ImmediateCalls {
     } else if watcher.pointee.flags.contains(.running) {
       if count(watcher) { reruns.append(saved(call, watcher)) }
     } else if depth > 0, nested[call.watcher, default: 0] > engine.limits.immediates {
-      // Of what was reported as endless nothing more is called: several that set each other off
+      // A watcher that was reported as endless is not called again: several that set each other off
       // would multiply their limits.
     } else if depth >= nestingLimit || deferred.contains(where: { $0.watcher == call.watcher }) {
       if count(watcher) { deferred.append(saved(call, watcher)) }
@@ -202,7 +206,7 @@ final class ImmediateCalls {
     if !nested.isEmpty { nested = [:] }
   }
 
-  /// Calls the watcher now, and again for each change that it made itself meanwhile.
+  /// Calls the watcher now, and again for each change that its callback made meanwhile.
   private func run(_ watcher: WatcherRef, _ first: Call) {
     var call = first
     engine.records.hold {
@@ -227,7 +231,8 @@ final class ImmediateCalls {
     }
   }
 
-  /// Its paths follow replaced objects, and observed and observer are there.
+  /// Whether the watcher can be called: makes its paths follow replaced objects, and looks whether
+  /// observed and observer are there.
   private func isCallable(_ watcher: WatcherRef) -> Bool {
     // The observed object may have died in the callback: the watcher ends when that is done.
     guard engine.rewire(watcher), let root = watcher.pointee.root, !root.isDead,
@@ -254,8 +259,8 @@ final class ImmediateCalls {
     watcher.pointee.flags.remove(.running)
   }
 
-  /// A watcher that was called for another reason than a write has returned: makes the calls that
-  /// it set off itself meanwhile.
+  /// A watcher that was called for another reason than a write has returned: makes the calls of it
+  /// that its callback set off meanwhile.
   func makeReruns(of watcher: WatcherRef) {
     guard let call = takeRerun(of: watcher.identity) else { return }
     if watcher.pointee.flags.contains(.paused) {
@@ -272,7 +277,8 @@ final class ImmediateCalls {
     return reruns.firstIndex { $0.watcher == watcher }.map { reruns.remove(at: $0) }
   }
 
-  /// False, and an error, when a watcher was set off too often.
+  /// Counts a call of a watcher that is nested; false, and an error is reported, when there were
+  /// too many.
   private func count(_ watcher: WatcherRef) -> Bool {
     let times = nested[watcher.identity, default: 0] + 1
     nested[watcher.identity] = times
@@ -291,25 +297,27 @@ final class ImmediateCalls {
 
   // MARK: Waiting
 
-  /// What is delivered later is the first change (T9).
+  /// Keeps a call for later, where none of its watcher waits: the first change is delivered (T9).
   private func wait(_ call: Call, _ watcher: WatcherRef) {
     if waiting[call.watcher] != nil { return }
     if !watcher.pointee.flags.contains(.paused), let root = watcher.pointee.root {
-      // L2; what the collector has given up is not called.
+      // The object is kept until the call (L2); watchers of one that the collector has given up are
+      // not called.
       guard engine.anchor(watcher, on: root) else { return }
     }
     waiting[call.watcher] = saved(call, watcher)
   }
 
-  /// While a batch is open, or the watcher is paused, something was written that derived values on
-  /// the paths of a watcher depend on.
+  /// Notes a write that derived values on the paths of a watcher depend on, while a batch is open
+  /// or the watcher is paused.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
     if derived[call.watcher] != nil { return }
     derived[call.watcher] = saved(call, watcher)
   }
 
-  /// A derived value on a path that goes is another one than before the batch: the call for it, or
-  /// for what was noted of the watcher's derived values, is made when the batch ends.
+  /// Keeps a call for the end of the batch, for a path that is removed and whose derived value is
+  /// another one than before the batch: `comparison`, or else what was noted of the watcher's
+  /// derived values.
   func keep(_ comparison: Call?, of watcher: WatcherRef, on path: Path) {
     let name = watcher.identity
     guard let noted = comparison ?? derived[name], let root = watcher.pointee.root else { return }
@@ -318,25 +326,25 @@ final class ImmediateCalls {
     waiting[name] = noted.on(path)
   }
 
-  /// Grows with each change.
+  /// The time of the next change: a number that grows with each.
   func nextTime() -> Int {
     time += 1
     return time
   }
 
-  /// A call of the watcher waits for the end of a batch, or for it to go on.
+  /// Whether a call of the watcher waits until a batch ends or the watcher is resumed.
   func isWaiting(_ watcher: WatcherRef) -> Bool {
     !waiting.isEmpty && waiting[watcher.identity] != nil
   }
 
-  /// The watcher ended: nothing waits for it any more.
+  /// Drops the calls of a watcher that has ended.
   func forget(_ watcher: WatcherRef) {
     if !waiting.isEmpty { waiting[watcher.identity] = nil }
     if !derived.isEmpty { derived[watcher.identity] = nil }
   }
 
-  /// A watcher was paused, and goes on: what it missed is delivered at once, or when the batch
-  /// ends.
+  /// Resumes a watcher that was paused: the change that it missed is delivered at once, or when the
+  /// batch ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
     engine.comparisons.resume(name)
@@ -372,7 +380,7 @@ final class ImmediateCalls {
     }
     var calls = waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { waiting[name] = nil }
-    // Told the first change, where one of its other paths has changed too.
+    // The first change is delivered to a watcher where another of its paths has changed too.
     let comparisons = engine.comparisons.take(hasWaited: true)
     for call in comparisons + takeDerived(where: goesOn) {
       if let known = calls[call.watcher], known.time < call.time { continue }
@@ -385,12 +393,14 @@ final class ImmediateCalls {
     }
   }
 
-  /// What was noted of the derived values of a watcher, which are others now on a path.
+  /// The call that was noted for the derived values of a watcher, one of which is another one now
+  /// on `path`.
   func takeNoted(of watcher: WatcherID, on path: Path) -> Call? {
     derived.removeValue(forKey: watcher)?.on(path)
   }
 
-  /// Those of some watchers whose derived values are others than before the batch, or the pause.
+  /// The noted calls of some watchers, as far as their derived values are others than before the
+  /// batch, or the pause.
   private func takeDerived(where isMeant: (WatcherID) -> Bool) -> [Call] {
     if derived.isEmpty { return [] }
     let calls = derived.values.filter { isMeant($0.watcher) }.sorted {

@@ -2,10 +2,10 @@
 struct PendingComparison {
   let watcher: WatcherID
   let lazy: WatcherID
-  /// The value that the property had, as its receiver keeps it, and the version of that.
+  /// The value that the property had, as its receiver keeps it, and the version of that value.
   let old: AnyObject?
   let version: Int
-  /// The path that hears of all properties of the object; nil where the property itself is on a
+  /// The path that watches all properties of the object; nil where the property itself is on a
   /// path.
   let every: Path?
   /// When it became invalid.

@@ -2,18 +2,19 @@
 ///
 /// Whether one is called is known when all that depends on the write is invalid (T9): then the
 /// properties are brought up to date and compared with what they were. While a batch is open, while
-/// an operation collects calls that it makes itself, and while the watcher is paused, that waits.
+/// an operation collects calls that it makes itself, and while the watcher is paused, the
+/// comparison waits.
 final class PendingComparisons {
-  /// Owns this.
+  /// The engine, which owns this object.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
   /// Watchers that are to be called in the write under way.
   @exclusivity(unchecked) private var pending: [PendingComparison] = []
   /// How many operations look for calls of immediate watchers that they will make.
   @exclusivity(unchecked) private var collectors = 0
-  /// Of those that are paused: what they compare when they go on.
+  /// The comparisons of paused watchers, which are made when they are resumed.
   @exclusivity(unchecked) private var paused: [WatcherID: [PendingComparison]] = [:]
-  /// The lazy property that a program assigns, and the value that it had, where immediate watchers
-  /// are to be told that.
+  /// The lazy property that a program assigns, and the value that it had, where that is to be
+  /// delivered to immediate watchers.
   @exclusivity(unchecked) private var assigning: (lazy: WatcherID, old: AnyObject?)?
 
   @inline(__always) var isEmpty: Bool { pending.isEmpty }
@@ -39,13 +40,14 @@ final class PendingComparisons {
     return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
-  /// A program is about to assign the value of a property; watchers are given the one that it has.
+  /// A program is about to assign the value of a property; the value that it has is delivered to
+  /// watchers as the old one.
   func beginAssigning(_ lazy: WatcherRef) { assigning = (lazy.identity, lastValue(of: lazy)) }
 
   func endAssigning() { assigning = nil }
 
-  /// Runs an operation that looks for calls, and makes all of them in order: also those of watchers
-  /// that are noted meanwhile (`take`).
+  /// Runs an operation that looks for calls, and makes all of them in order: those of watchers that
+  /// are noted meanwhile, too (`take`).
   @inline(__always)
   func collecting<Result>(_ body: () -> Result) -> Result {
     collectors += 1
@@ -53,17 +55,18 @@ final class PendingComparisons {
     return body()
   }
 
-  /// Tells those who are told in a write of the properties that became invalid in it, if they have
-  /// other values now.
+  /// Calls the watchers that are to be notified in a write of the properties that became invalid in
+  /// it, if those have other values now.
   func call() {
     if pending.isEmpty || engine.immediates.batchDepth > 0 || collectors > 0 { return }
     let calls = take()
-    // What is written from here on follows the assignment.
+    // Writes from here on are no part of the assignment.
     if !calls.isEmpty { assigning = nil }
     engine.immediates.make(calls)
   }
 
-  /// The calls of those that have other values now; `hasWaited`: that were put off.
+  /// The calls for properties that have other values now; `hasWaited`: the comparisons were put
+  /// off.
   func take(hasWaited: Bool = false) -> [ImmediateCalls.Call] {
     if pending.isEmpty { return [] }
     return engine.records.hold { collecting { takeAll(hasWaited: hasWaited) } }
@@ -87,7 +90,7 @@ final class PendingComparisons {
     return calls
   }
 
-  /// A paused watcher compares when it goes on.
+  /// Puts comparisons of a paused watcher aside until it is resumed.
   private func putAside(_ comparisons: [PendingComparison]) {
     for comparison in comparisons {
       let isKnown = paused[comparison.watcher]?.contains { $0.lazy == comparison.lazy } == true
@@ -95,7 +98,7 @@ final class PendingComparisons {
     }
   }
 
-  /// It goes on; `call` and the end of a batch look at what was put aside.
+  /// The watcher is resumed: its comparisons are pending again, for `call` or the end of a batch.
   func resume(_ name: WatcherID) {
     if paused.isEmpty { return }
     if let comparisons = paused.removeValue(forKey: name) {
@@ -103,13 +106,13 @@ final class PendingComparisons {
     }
   }
 
-  /// The watcher ended.
+  /// Drops the comparisons of a paused watcher that has ended.
   func forget(_ watcher: WatcherRef) {
     if !paused.isEmpty { paused[watcher.identity] = nil }
   }
 
-  /// The call of an immediate watcher that has another value of a lazy property at a link, which is
-  /// told when the batch ends; nil where there is no such property.
+  /// The call of an immediate watcher for a lazy property at a link that has another value, to be
+  /// made when the batch ends; nil where there is no such property.
   func take(
     of watcher: WatcherRef, at link: LinkRef, on path: Path
   ) -> ImmediateCalls.Call? {
@@ -130,7 +133,7 @@ final class PendingComparisons {
   }
 
   /// The call of an immediate watcher for a lazy property which became invalid in the write that is
-  /// being told, and has another value; nil where it is not one of those.
+  /// being delivered, and has another value; nil where `lazy` is not such a property.
   func take(
     of watcher: WatcherRef, about lazy: WatcherID, on path: Path
   ) -> ImmediateCalls.Call? {
@@ -161,7 +164,8 @@ final class PendingComparisons {
       let refreshed = engine.refresh(watcher)
     else { return nil }
     let own = comparisons.filter { $0.watcher == name }
-    // It may have a value again that it had before the one that was delivered to the watcher last.
+    // A property may have a value again that it had before the one that was delivered to the
+    // watcher last.
     let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
     guard let path = refreshed.path ?? changed?.every else {
       if engine.isRecording { engine.recorder?.unchanged(watcher) }
@@ -182,7 +186,7 @@ final class PendingComparisons {
     for comparison: PendingComparison, _ lazy: WatcherRef, on path: Path, hasWaited: Bool
   ) -> ImmediateCalls.Call {
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    // What is as before is told only where there is nothing else to tell.
+    // A value that is as before comes last: it is delivered only where nothing else is due.
     let isBack = hasWaited && comparison.old.map { receiver.has($0, as: lazy) } ?? false
     return ImmediateCalls.Call(
       watcher: comparison.watcher, change: .saved(receiver.change(of: lazy, from: comparison.old)),

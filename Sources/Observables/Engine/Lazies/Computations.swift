@@ -3,13 +3,13 @@ struct Computations {
   private var running = RawList<WatcherRef>()
   /// How many operations that compute are nested on the stack.
   private(set) var depth = 0
-  /// What those that are disturbed have met, by the numbers of their properties.
+  /// Why running computations are invalid, by the numbers of their properties.
   private var disturbances: [UInt64: Disturbance] = [:]
 
   @inline(__always) var isEmpty: Bool { running.isEmpty }
-  /// The outermost one.
+  /// The property whose computation is the outermost one.
   var first: WatcherRef? { running.first }
-  /// The one whose getter is at work; nil where that waits.
+  /// The property whose getter is running; nil where that waits.
   var current: WatcherRef? {
     guard let lazy = running.last, lazy.phase == .running else { return nil }
     return lazy
@@ -33,7 +33,7 @@ struct Computations {
     lazy.phase = .idle
   }
 
-  /// What is computed is no good, for the first reason that there was.
+  /// The value that is being computed is invalid; the first reason is kept.
   mutating func disturb(_ lazy: WatcherRef, by disturbance: Disturbance?) {
     if lazy.lazyState.pointee.flaw == .disturbance { return }
     lazy.lazyState.pointee.flaw = .disturbance
@@ -44,13 +44,13 @@ struct Computations {
     disturbances.removeValue(forKey: lazy.pointee.id)
   }
 
-  /// The property is one no more.
+  /// The property is not lazy any more.
   mutating func forget(_ lazy: WatcherRef) { disturbances[lazy.pointee.id] = nil }
 
   mutating func free() { running.free() }
 }
 
-/// Why what a getter computes is no good.
+/// Why the value that a getter computes is invalid.
 enum Disturbance {
   /// It wrote to this key, which its property depends on.
   case write(String)

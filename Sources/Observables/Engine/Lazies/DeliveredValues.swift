@@ -1,13 +1,13 @@
-/// Which values of lazy properties were delivered to watchers: one that comes back is no news to
-/// them (Z4).
+/// Which values of lazy properties were delivered to watchers: watchers are not called for one that
+/// comes back (Z4).
 ///
 /// A link has the version of the value that was delivered to its watcher last. When another value
-/// takes the place of that, it is kept until all watchers that know it have compared: the one of
+/// takes the place of that, it is kept until all watchers that got it have compared: the one of
 /// before the flush by the receiver of the property (its base), any others in `former`.
 final class DeliveredValues {
-  /// Owns this.
+  /// The engine, which owns this object.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// Values that were delivered last, besides those of before the flush.
+  /// Values that were delivered last to some watcher, besides those of before the flush.
   @exclusivity(unchecked) private var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
   /// Properties whose values of before the flush are kept.
   @exclusivity(unchecked) private var based: [WatcherID] = []
@@ -51,7 +51,7 @@ final class DeliveredValues {
     return true
   }
 
-  /// Whether somebody compares the value that `lazy` has with a later one than the next.
+  /// Whether a watcher compares the value that `lazy` has with a later one than the next.
   private func needsBase(_ lazy: WatcherRef) -> Bool {
     guard lazy.pointee.flags.contains(.known), let slot = lazy.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
@@ -61,7 +61,8 @@ final class DeliveredValues {
 
   // MARK: Values that come back
 
-  /// The version of a value that is another one than before; nil where this one was not delivered.
+  /// The version that the new value of `lazy` had when it was delivered before; nil where it was
+  /// not.
   @inline(__always)
   func version(of lazy: WatcherRef) -> Int? { former.isEmpty ? nil : versionBack(of: lazy) }
 
@@ -82,13 +83,14 @@ final class DeliveredValues {
     return lazy.lazyState.pointee.baseVersion
   }
 
-  /// A value that was delivered long ago is news to all others: it gets a version of today.
+  /// The version of a former value that is there again: a new one where other watchers got later
+  /// values, as it is another value for those.
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
     let isLate = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
     let new = isLate ? engine.nextVersion() : version
     for link in Chain(lazy.slot?.pointee.first) {
       guard link.pointee.version == version, !link.isAnchored else { continue }
-      // What depends on it has become invalid by the value between (Z5).
+      // Lazy properties that depend on it became invalid by the value in between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.needsEachChange
       link.pointee.version = isReader ? Link.failedVersion : new
     }
@@ -102,8 +104,8 @@ final class DeliveredValues {
     }
   }
 
-  /// Whether a watcher that compares by itself takes the value for the one of `version`, which it
-  /// was told last.
+  /// Whether a watcher that compares by itself takes the value for the one of `version`, which was
+  /// delivered to it last.
   func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
     guard watcher.pointee.flags.contains(.comparing), lazy.hasBase,
       let slot = lazy.slot, !slot.pointee.node.isDead
@@ -123,8 +125,8 @@ final class DeliveredValues {
       == nil
   }
 
-  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
-  /// the one that it has, or of its base.
+  /// Whether each link to `lazy` has the version of its present value or of its base, and `isThat`
+  /// is true of that value.
   func hasDelivered(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
     for link in Chain(lazy.slot?.pointee.first) {
@@ -132,17 +134,17 @@ final class DeliveredValues {
       let isBase = lazy.hasBase && link.pointee.version == lazy.lazyState.pointee.baseVersion
       guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
     }
-    // Who hears of all properties knows those that have been read.
+    // A watcher of all properties has the present values of those that have been read.
     let every = lazy.slot?.pointee.node.pointee.every?.pointee.first
     return every == nil || !flags.contains(.known) || isThat(false)
   }
 
   // MARK: Forgetting
 
-  /// The flush is over: what its watchers know is what was delivered last.
+  /// The flush is over: the values that its watchers got are those that were delivered last.
   ///
-  /// Where one is yet to compare, being paused or called in the next flush, or takes values for
-  /// equal, that stays what was delivered.
+  /// A watcher that is yet to compare, being paused or called in the next flush, or that takes
+  /// values for equal, keeps the value that was delivered to it last.
   func forgetBases() {
     if based.isEmpty { return }
     let (lazies, values) = (based, former)
@@ -181,7 +183,7 @@ final class DeliveredValues {
   }
 }
 
-/// What receivers of lazy properties ask.
+/// Questions about delivered values that receivers of lazy properties ask.
 extension Engine {
   /// Another value is about to take the place of the one that `lazy` has.
   @inline(__always)
@@ -194,8 +196,8 @@ extension Engine {
     deliveredValues.shouldKeepBase(of: lazy)
   }
 
-  /// Whether all who watch `lazy`, or depend on it, were told a value of which `isThat` says so: of
-  /// the one that it has, or of its base.
+  /// Whether each link to `lazy` has the version of its present value or of its base, and `isThat`
+  /// is true of that value.
   package func hasDelivered(
     _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
   ) -> Bool { deliveredValues.hasDelivered(lazy, isThat) }

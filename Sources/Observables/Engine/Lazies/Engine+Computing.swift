@@ -8,7 +8,7 @@ extension Engine {
 
   @inline(never)
   private func makeFirstWires(of lazy: WatcherRef) -> (any Error)? {
-    // Those without a value of their own are wired one in another.
+    // Wiring one property without a value of its own may wire the next one natively.
     if operations.wirings > 16, !stack.hasRoom() {
       let name = name(of: lazy)
       return LazyError.tooDeep(first: name, last: name, depth: operations.wirings)
@@ -38,7 +38,7 @@ extension Engine {
       lazy, receiver._withUnsafeGuaranteedRef { $0.compute(lazy, isNested: isNested) })
   }
 
-  /// Its getter is called next.
+  /// The getter of `lazy` is called next.
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
@@ -85,12 +85,12 @@ extension Engine {
     return true
   }
 
-  /// What a getter gave is no value, though it may be stored already.
+  /// Drops the result of a getter, which may be stored already, but is no value.
   private func reject(_ lazy: WatcherRef) {
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     if lazy.pointee.flags.contains(.mirrored) {
       receiver.invalidated(lazy)
-      // What comes next is compared with none that was not delivered.
+      // The next value must not be compared with this one, which was not delivered.
       lazy.pointee.flags.remove(.known)
     }
     if lazy.lazyState.pointee.flaw == .disturbance {
@@ -114,7 +114,7 @@ extension Engine {
     return true
   }
 
-  /// It cannot be computed; true: it is done with.
+  /// The property cannot be computed; returns true: it is done with.
   @discardableResult
   func fail(_ lazy: WatcherRef, _ error: any Error) -> Bool {
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
@@ -128,18 +128,18 @@ extension Engine {
     settling.noteFailure(of: lazy)
   }
 
-  /// Nothing that it depends on has really changed.
+  /// Makes a property valid without computing it: nothing that it depends on has really changed.
   func validate(_ lazy: WatcherRef) {
     keep(.same, of: lazy)
     adoptVersions(of: lazy)
     rearmQuietSlots()
   }
 
-  /// What it depends on has the versions that it has used.
+  /// Notes the present versions of what the property depends on as those that it has used.
   func adoptVersions(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
     records.hold {
-      // An operator puts together what is there now.
+      // Operators among the dependencies have to be made of the present members.
       rewire(lazy)
       forEachWireWithWork(of: lazy) { wire in
         while let link = takeDirty(wire) {
@@ -166,10 +166,10 @@ extension Engine {
     return lazies.sorted { $0.pointee.id < $1.pointee.id }
   }
 
-  /// The getter of a lazy property is running.
+  /// True while the getter of a lazy property is running.
   package var isComputing: Bool { !computations.isEmpty }
 
-  /// The getter of this one is running, or waits for what it reads.
+  /// Whether the getter of `lazy` is running, or waits for what it reads.
   package func isComputing(_ lazy: WatcherRef) -> Bool { lazy.isComputing }
 
   // MARK: Names
@@ -196,7 +196,7 @@ extension Engine {
     return members.map { fullName(of: $0) }
   }
 
-  /// What tells a property from those of other objects that have its name.
+  /// The name that distinguishes a property from those of other objects with the same name.
   private func fullName(of lazy: WatcherRef) -> String {
     guard let slot = lazy.slot, !slot.pointee.node.isDead else { return "?" }
     return lazy.pointee.receiver.takeUnretainedValue().fullName(

@@ -6,17 +6,18 @@ struct TakenLinks {
   mutating func free() { links.free() }
 }
 
-/// What watches lazy properties, or goes through them: it is brought up to date before it is
-/// followed, and compared with what was delivered last (Z4).
+/// Watchers of lazy properties, and of paths that go through them: a property is brought up to date
+/// before its value is followed, and compared with what was delivered last (Z4).
 extension Engine {
-  /// What a watcher waits for is brought up to date before its paths are followed.
+  /// Brings the lazy properties that a watcher depends on up to date, before its paths are
+  /// followed.
   ///
   /// Errors have no reader here, and are reported (Z8). False when the watcher ended meanwhile.
   func settleDependencies(of watcher: WatcherRef) -> Bool {
     watcher.hasDirtyLinks ? settleDirty(watcher) : true
   }
 
-  /// What came of comparing the derived values of a watcher with those that were delivered last.
+  /// The result of comparing the derived values of a watcher with those that were delivered last.
   struct Refreshed {
     /// The first path that has another value; nil where all are the same.
     var path: Path?
@@ -25,7 +26,7 @@ extension Engine {
   }
 
   /// Takes the derived values of a watcher anew, which may run code of the program; nil when the
-  /// watcher ended in that.
+  /// watcher ended meanwhile.
   func refresh(_ watcher: WatcherRef) -> Refreshed? {
     if !watcher.hasWork { return Refreshed() }
     var refreshed = Refreshed()
@@ -51,7 +52,8 @@ extension Engine {
     }
   }
 
-  /// Brings the lazy property at a link up to date; whether that has another value is for later.
+  /// Brings the lazy property at a link up to date; whether it has another value is found out
+  /// later.
   private func settle(_ link: LinkRef, of watcher: WatcherRef) {
     guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { return }
     if lazy.pointee.flags.contains(.uncached) {
@@ -62,12 +64,12 @@ extension Engine {
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
     if link.pointee.version == lazy.version, !isFailed {
-      // The path may have followed another value meanwhile, that was not delivered to its watcher.
+      // The path may have followed another value meanwhile, which was not delivered to its watcher.
       if !link.pointee.isTerminal, !link.isBelowOperator { markStale(link) }
       return
     }
     if link.isBelowOperator {
-      // Its contribution changes before the operator is looked at.
+      // The contribution of the link has to change before the operator is computed.
       link.pointee.version = isFailed ? Link.failedVersion : lazy.version
       markStale(link)
     } else if !link.pointee.isTerminal {
@@ -75,10 +77,10 @@ extension Engine {
     }
   }
 
-  /// A property without a value of its own has another version where something computed that it
+  /// Gives a property without a value of its own another version, if something computed that it
   /// depends on has another value.
   private func compareDependencies(of lazy: WatcherRef) {
-    // Those that depend on one another are looked at one in another.
+    // Properties that depend on each other are compared recursively.
     guard lazy.hasWork, operations.wirings <= 16 || stack.hasRoom(), settleDependencies(of: lazy),
       rewire(lazy), refresh(lazy)?.path != nil
     else { return }
@@ -99,7 +101,7 @@ extension Engine {
 
   /// Brings a lazy property up to date that no code of the program reads: its error has no caller.
   ///
-  /// What has failed is tried `again` only for somebody new. False where it has no value.
+  /// A property that has failed is tried `again` only for a new link. False where it has no value.
   @discardableResult
   package func settleUnread(_ lazy: WatcherRef, again: Bool = false) -> Bool {
     if !lazy.isOutdated { return !lazy.pointee.isPending }
@@ -114,8 +116,8 @@ extension Engine {
     return false
   }
 
-  /// A link was made to a lazy property: what is watched is computed (Z4), and so is what a path
-  /// goes through.
+  /// A link was made to a lazy property: computes the property if it is watched (Z4), or if the
+  /// path goes through it.
   ///
   /// False when the link is gone.
   func isUpToDate(_ link: LinkRef, _ wire: WireRef) -> Bool {
@@ -130,7 +132,7 @@ extension Engine {
     }
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
     if link.pointee.hasVersion, link.kind != .element, let lazy = slot.pointee.lazy {
-      // Whoever begins to watch while it fails knows of no value (Z8).
+      // For a watcher that is registered while the property fails, there is no earlier value (Z8).
       let isUnknown = lazy.isOutdated && !wire.pointee.watcher.pointee.flags.contains(.lazy)
       link.pointee.version = isUnknown ? Link.failedVersion : lazy.version
     }
@@ -141,7 +143,7 @@ extension Engine {
   func refreshLazy(_ link: LinkRef, _ lazy: WatcherRef) -> Bool {
     let watcher = link.pointee.wire.pointee.watcher
     let isReader = watcher.pointee.flags.contains(.lazy)
-    // Who depends on what failed finds the error when it is computed.
+    // A property that depends on one that failed meets the error when it is computed.
     if lazy.isOutdated {
       if link.isBelowOperator {
         link.pointee.version = Link.failedVersion
@@ -162,7 +164,7 @@ extension Engine {
     }
     if !isReader {
       guard deliveredValues.isEqual(lazy, to: known, for: watcher) else { return true }
-      // What was delivered last is what the next value is compared with (Z5).
+      // The next value is compared with the one that was delivered last (Z5).
       link.pointee.version = known
       return false
     }
@@ -170,8 +172,8 @@ extension Engine {
     return true
   }
 
-  /// The first of the lazy properties of an object that have other values, where a link hears of
-  /// all its properties; those that were never read are left alone (Z3).
+  /// The first of the lazy properties of an object that have other values, where a link stands for
+  /// all its properties; those that were never read are not computed (Z3).
   func changedLazy(at link: LinkRef) -> WatcherID? {
     guard link.isWhole, let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
     let known = link.pointee.version
@@ -190,7 +192,8 @@ extension Engine {
       guard let lazy = watcher(name) else { continue }
       settleUnread(lazy)
       guard let lazy = watcher(name) else { continue }
-      // One that was read for the first time meanwhile had that value then.
+      // A property that was read for the first time since then is taken to have had its first value
+      // before.
       let first = lazy.lazyState.pointee.firstVersion
       if first > known ? lazy.version != first : lazy.version > known {
         changed = changed ?? name

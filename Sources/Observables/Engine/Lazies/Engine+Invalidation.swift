@@ -1,10 +1,12 @@
 /// Lazy properties that become invalid, and what depends on them.
 ///
-/// A property that becomes invalid is put on a list; the list is worked off, which marks what
-/// depends on its members and puts that on it in turn. So there is no recursion, and as one that is
-/// invalid already is not put there again, each is met once. Nothing is computed.
+/// A property that becomes invalid is put on a list; the list is worked off, which marks the
+/// dependents of its members and puts those on the list in turn. So there is no recursion, and as a
+/// property that is invalid already is not put there again, each is visited once. Nothing is
+/// computed.
 extension Engine {
-  /// Something that `lazy` depends on changed, or may have; `spread` comes next.
+  /// Marks `lazy` as invalid, as something that it depends on changed, or may have; the caller
+  /// calls `spread` next.
   func invalidate(
     _ lazy: WatcherRef, _ status: WatcherRecord.Status, by change: Change? = nil
   ) {
@@ -13,7 +15,7 @@ extension Engine {
       disturb(lazy, by: change)
       return
     }
-    // In a ring the news comes round to where it began.
+    // In a ring of properties invalidation returns to the one where it began.
     guard !flags.contains(.notifying), let slot = lazy.slot else { return }
     if flags.contains(.uncached) {
       if status == .stale { lazy.version = nextVersion() }
@@ -22,7 +24,8 @@ extension Engine {
     }
     let before = lazy.pointee.status
     lazy.pointee.raise(to: status)
-    // What depends on one that failed does not know that it may be computed now.
+    // The dependents of a property that is invalid were notified; those of one that failed were
+    // not, and have to learn that it may be computed now.
     if before == .check || before == .stale, !flags.contains(.unnotified) { return }
     lazy.pointee.flags.remove(.unnotified)
     slot.pointee.isValid = false
@@ -42,18 +45,19 @@ extension Engine {
       lazy, by: slot.map { .write($0.pointee.node.kind.name(of: $0)) })
   }
 
-  /// What counts or goes through the elements of an object has lost one to a lazy property.
+  /// Marks the links that count or go through the elements of an object: one of these is a lazy
+  /// property now.
   func invalidateElements(of node: NodeRef, _ lazy: WatcherRef) {
     if node.pointee.journalReaders > 0 { noteJournal(of: node) }
     for link in Chain(node.pointee.every?.pointee.first) {
-      // As a property it is there as before.
+      // A link of the whole object sees the property as before.
       if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
       if link.pointee.effect.contains(.stale) { markStale(link) }
       noteInvalid(link, lazy, nil)
     }
   }
 
-  /// Goes on to what depends on the properties that became invalid.
+  /// Goes on to the dependents of the properties that became invalid.
   @inline(__always)
   func spread(_ change: Change?) {
     if !invalidSlots.isEmpty { spreadAll(change) }
@@ -64,7 +68,7 @@ extension Engine {
     while let slot = invalidSlots.take() {
       guard let lazy = slot.pointee.lazy else { continue }
       if lazy.pointee.flags.contains(.uncached) {
-        // Nothing stops at them but a round trip.
+        // Properties without a value are never marked: only this set ends a walk round a ring.
         if notified == nil { notified = [] }
         guard notified!.insert(lazy.pointee.id).inserted else { continue }
         notifyReaders(of: slot, lazy, change, toAll: false)
@@ -75,7 +79,8 @@ extension Engine {
       }
       for link in Chain(slot.pointee.node.pointee.every?.pointee.first) {
         guard link.isWhole else { continue }
-        // It was invalid when the link was made, and is what was there once it had been computed.
+        // The property was invalid when the link was made: the value that was computed since then
+        // counts as the one that was there.
         if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.version {
           link.pointee.version = lazy.version
         }
@@ -84,7 +89,8 @@ extension Engine {
     }
   }
 
-  /// A property without a value of its own has another one, the program says.
+  /// Notifies the dependents of a property without a value of its own: the program says that its
+  /// value is another one.
   func notifyDependents(of lazy: WatcherRef) {
     guard let slot = lazy.slot else { return }
     lazy.version = nextVersion()
@@ -92,7 +98,7 @@ extension Engine {
     spread(nil)
   }
 
-  /// What a link leads to may have another value.
+  /// Marks a link whose lazy property may have another value, and notifies its watcher.
   private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
@@ -106,11 +112,11 @@ extension Engine {
     }
   }
 
-  /// A property without a value of its own: what it depends on changed, so it did; or may have,
-  /// where that is computed.
+  /// Notifies the dependents of a property without a value of its own: something that it depends on
+  /// changed, or may have where that is computed.
   ///
-  /// Its version is that of what it depends on. Who hears of all properties (`toAll`) is told of it
-  /// by the program alone, as for them it never has a value (Z3).
+  /// Watchers of all properties are notified only where the program says so (`toAll`): for them the
+  /// property never has a value (Z3).
   private func notifyReaders(
     of slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool
   ) {
@@ -120,7 +126,8 @@ extension Engine {
         if slot.pointee.isEvery, !link.isWhole { continue }
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags
-        // What its getter does while the path is followed is looked at in the next turn.
+        // Changes that a getter makes while the path of a watcher is followed are for the next
+        // turn.
         if !flags.contains(.wiring) || flags.contains(.immediate) {
           if link.pointee.effect.contains(.stale) { markStale(link) }
           markDirty(link)

@@ -1,9 +1,9 @@
 /// Lazy properties: records like those of watchers, linked to what they depend on, whose own key
-/// has a slot where what depends on them is linked.
+/// has a slot with the links of their dependents.
 ///
-/// Flags are pushed and values pulled. A write marks what depends on it as invalid, and what
-/// depends on that, and stops where it is marked already; nothing is computed. Settling brings up
-/// to date what somebody reads or watches.
+/// Flags are pushed and values pulled. A write marks its dependents as invalid, and their
+/// dependents, and stops where these are marked already; nothing is computed. Settling brings the
+/// properties up to date that are read or watched.
 extension Engine {
   /// Makes the key of `slot` a lazy property, which is invalid to begin with.
   ///
@@ -51,8 +51,8 @@ extension Engine {
     makeIdle(slot.pointee.node)
   }
 
-  /// A watcher that was not told the value that the property has yet is called for it: what it was
-  /// told goes with the declaration.
+  /// Schedules the watcher of a link to which the present value of the property was not delivered
+  /// yet: which value was delivered is forgotten with the declaration.
   private func scheduleIfUndelivered(of lazy: WatcherRef, at link: LinkRef) {
     let watcher = link.pointee.wire.pointee.watcher
     guard link.kind != .element, !link.isBelowOperator,
@@ -62,36 +62,36 @@ extension Engine {
     mark(watcher, .stale, by: nil)
   }
 
-  /// What a write of the key of a link means, which may be lazy.
+  /// Sets what a write of the key of a link does: the key may be a lazy property.
   func adapt(_ link: LinkRef, to slot: SlotRef) {
     if link.state != nil || link.kind == .element { return }
     let wire = link.pointee.wire
     let lazy = slot.pointee.lazy
     link.pointee.version = lazy?.version ?? Link.noVersion
-    // Below an operator it is one step of a computation.
+    // Below an operator a link is one step of a computation, and keeps its effect.
     if link.isBelowOperator { return }
     if lazy == nil {
       link.pointee.effect = link.pointee.isTerminal ? .notify : [.notify, .stale]
     } else {
       link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
-      // When that is computed, the version of this one is the one that it has used.
+      // When the reader is computed, it notes the version that it has used.
       if wire.pointee.watcher.pointee.flags.contains(.lazy) { markDirty(link) }
     }
   }
 
   // MARK: By the program
 
-  /// Something inside of its value changed, the program says: who watches it is called, whatever it
-  /// is.
+  /// Calls the watchers of a property, whatever its value: the program says that something inside
+  /// of the value changed.
   package func trigger(_ lazy: WatcherRef) {
     if lazy.slot == nil { return }
     records.hold { notifyDependents(of: lazy) }
     comparisons.call()
   }
 
-  /// Its value is to be computed anew, whatever it depends on.
+  /// Makes a property invalid, whatever it depends on.
   ///
-  /// Harmless where it is invalid already.
+  /// Does nothing where it is invalid already.
   package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
     if waitingNodes.hasDead { buryDead() }
     var change = change
@@ -109,7 +109,7 @@ extension Engine {
     comparisons.call()
   }
 
-  /// A program is about to assign its value; `overridden` comes next.
+  /// A program is about to assign the value of a property; `overridden` is called next.
   package func willAssign(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
     guard let slot = lazy.slot,
@@ -118,7 +118,8 @@ extension Engine {
     comparisons.beginAssigning(lazy)
   }
 
-  /// A program assigned its value, which is `computation` against the one before (Z5).
+  /// A program assigned the value of a property; `computation` says how it compares with the one
+  /// before (Z5).
   package func overridden(
     _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil
   ) {
@@ -135,15 +136,16 @@ extension Engine {
       let (flags, status) = (lazy.pointee.flags, lazy.pointee.status)
       keep(computation, of: lazy, isAssigned: true)
       adoptVersions(of: lazy)
-      // What its dependencies lead to now is what it has to hear from, though nothing is computed.
+      // The property has to be notified by what its declared paths lead to now, though nothing is
+      // computed.
       if !flags.contains(.tracking) { _ = makeWires(of: lazy) }
       guard rewire(lazy) else { return }
       awaitInvalidation(of: lazy)
       guard lazy.pointee.isActive, let slot = lazy.slot else { return }
       rearmQuietSlots()
       if case .same = computation { return }
-      // Where it had become invalid, what depends on it knows; nobody was told of what never had a
-      // value.
+      // Where the property had become invalid, its dependents were notified then; not so where it
+      // never had a value.
       if status == .check || status == .stale, flags.contains(.known),
         !flags.contains(.unnotified)
       {
@@ -158,14 +160,16 @@ extension Engine {
     }
   }
 
-  /// `lazy` is valid though something that it depends on is not: it has to hear when that changes.
+  /// Has `lazy` notified when something that it depends on changes: it is valid, though that is
+  /// not.
   private func awaitInvalidation(of lazy: WatcherRef) {
     var work = [lazy.identity]
     while let name = work.popLast() {
       guard let next = watcher(name) else { continue }
-      // One that was never computed hears of nothing yet.
+      // A property that was never computed has no links yet.
       if !next.pointee.flags.contains(.tracking) { _ = makeWires(of: next) }
-      // Nor do those whose dependencies lead to other objects than when they were computed.
+      // The links of one whose paths lead to other objects than when it was computed have to
+      // follow.
       guard let next = watcher(name), rewire(next) else { continue }
       forEachWire(of: next) { wire in
         forEachLink(of: wire) { link in
@@ -179,7 +183,8 @@ extension Engine {
     }
   }
 
-  /// The version that belongs to a value which was computed or assigned.
+  /// Makes a property valid, and gives it the version that belongs to a value which was computed or
+  /// assigned.
   func keep(_ computation: Computation, of lazy: WatcherRef, isAssigned: Bool = false) {
     let isFirst =
       !isAssigned && lazy.version == 0 && !lazy.pointee.flags.contains(.known)
@@ -199,13 +204,13 @@ extension Engine {
 }
 
 extension LinkRef {
-  /// What it leads to is a part of what an operator puts together.
+  /// True for a link behind an operator on its path: its value is a part of the operator's.
   var isBelowOperator: Bool {
     pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.aggregateStep }
   }
 
-  /// It hears of every property of its object: `*` at the end of a path, or what a tracked
-  /// computation went through.
+  /// True for a link that stands for every property of its object: `*` at the end of a path, or
+  /// what a tracked computation went through.
   var isWhole: Bool {
     guard pointee.isTerminal, state == nil else { return false }
     switch pointee.wire.pointee.use {

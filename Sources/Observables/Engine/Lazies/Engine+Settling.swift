@@ -1,14 +1,14 @@
-/// Brings lazy properties up to date: what depends on what is worked off from a list, the deepest
-/// first, so that no chain of them needs the stack (Z13).
+/// Brings lazy properties up to date: dependencies are worked off from a list, the deepest first,
+/// so that no chain of them needs the stack (Z13).
 extension Engine {
   /// Makes a lazy property valid: nothing is computed unless something that it depends on has
   /// really changed.
   ///
-  /// False where it failed; its receiver knows why.
+  /// False where it failed; its receiver has the error.
   @discardableResult
   package func settle(_ target: WatcherRef) -> Bool {
     if !target.isOutdated { return !target.pointee.isPending }
-    // A property that waits for what it declares cannot be one of those.
+    // A property that waits for its declared dependencies depends on `target` itself then.
     if target.isComputing || target.isWaiting { return false }
     if settling.isEmpty, computations.isEmpty { settling.beginOperation() }
     let name = target.identity
@@ -29,7 +29,7 @@ extension Engine {
   }
 
   /// Takes the result of a property whose receiver computes one after another in one go, and gives
-  /// it the next one, of the same receiver; nil where it is not its turn.
+  /// it the next one, of the same receiver; nil where no such property is next.
   package func next(after lazy: WatcherRef, _ computation: Computation) -> WatcherRef? {
     let receiver = lazy.pointee.receiver
     if finish(lazy, computation) { settling.pop() }
@@ -56,15 +56,15 @@ extension Engine {
   }
 
   private enum Step {
-    /// Nothing is left to do for it.
+    /// Nothing is left to do for the property.
     case done
-    /// Something else is above it on the list now.
+    /// Another property is above it on the list now.
     case waits
-    /// All that it needs is up to date.
+    /// All its dependencies are up to date: it is computed next.
     case computes
   }
 
-  /// One step with the property on top of the list.
+  /// Does one step with the property on top of the list.
   private func settle(_ lazy: WatcherRef, after done: WatcherRef?) -> Step {
     if lazy.phase == .awaiting { lazy.phase = .idle }
     let flags = lazy.pointee.flags
@@ -111,14 +111,15 @@ extension Engine {
     return .computes
   }
 
-  /// It is on the list no more, and what has waited for it goes on.
+  /// Takes the property off the list; the one that has waited for it goes on.
   @inline(__always)
   private func release(_ lazy: WatcherRef) {
     lazy.lazyState.pointee.listings -= 1
     if lazy.lazyState.pointee.listings == 0 { freeIfUnused(lazy) }
   }
 
-  /// It failed in the operation under way: it is not tried again before that is over.
+  /// Whether the property failed in the operation under way: it is not tried again before that is
+  /// over.
   func hasFailedNow(_ lazy: WatcherRef) -> Bool {
     settling.hasFailed(lazy) && !(settling.isEmpty && computations.isEmpty)
   }
@@ -127,7 +128,7 @@ extension Engine {
 
   private enum Examination {
     case same, changed
-    /// These have to be brought up to date first; they are on the list.
+    /// Dependencies have to be brought up to date first; they are on the list.
     case waits
   }
 
@@ -135,11 +136,11 @@ extension Engine {
   private func examine(_ lazy: WatcherRef) -> Examination {
     if lazy.pointee.flags.contains(.anchoring), takeDepartures(of: lazy) != nil { return .changed }
     guard rewire(lazy) else { return .changed }
-    // In the order in which they were declared, or read.
+    // Dependencies are examined in the order in which they were declared, or read.
     var wire = lazy.pointee.wires
     while let current = wire {
       if let found = current.pointee.use == .tracking ? examineReads(current) : examine(current) {
-        // What was compared need not be looked at again when it has been computed.
+        // Paths that were compared already need no comparison after the computation.
         if found == .changed { forgetIdleWires(of: lazy) }
         return found
       }
@@ -150,7 +151,7 @@ extension Engine {
     return refreshed.path == nil ? .same : .changed
   }
 
-  /// What a tracked computation has read; nil where nothing has changed.
+  /// Examines what a tracked computation has read; nil where nothing has changed.
   private func examineReads(_ wire: WireRef) -> Examination? {
     var link = wire.pointee.top
     while let current = link {
@@ -168,7 +169,8 @@ extension Engine {
 
   /// Makes the declared paths of a property lead through all that is up to date.
   ///
-  /// What is not is left to be computed first. False when the property ended meanwhile.
+  /// Where a property on a path is not up to date, the path ends there until that is computed.
+  /// False when the property ended meanwhile.
   @inline(__always)
   private func follow(_ lazy: WatcherRef) -> Bool {
     lazy.hasLongWork ? followAll(lazy) : true
@@ -196,7 +198,7 @@ extension Engine {
     return true
   }
 
-  /// What one declared path leads to.
+  /// Examines what one declared path leads to; nil where nothing has changed.
   private func examine(_ wire: WireRef) -> Examination? {
     guard let first = firstDirty(of: wire) else { return nil }
     var (link, hasFailed, waits) = (LinkRef?(first), false, false)
@@ -214,7 +216,7 @@ extension Engine {
     }
     if waits { return .waits }
     if hasFailed { return .changed }
-    // What an operator puts together is looked at when all its parts are known.
+    // An operator is compared when all its parts are known.
     var (others, hasChanged) = ([LinkRef](), false)
     while let link = takeDirty(wire) {
       if let lazy = link.pointee.slot?.pointee.lazy {
@@ -235,7 +237,8 @@ extension Engine {
         link = dirty.pointee.nextDirty
         guard !dirty.pointee.isDead, let other = dirty.pointee.slot?.pointee.lazy else { continue }
         if other.pointee.flags.contains(.uncached) {
-          // It announces what is up to date only.
+          // A property without a value only reports changes of its dependencies: those are brought
+          // up to date.
           _ = settleDependencies(of: other)
         } else if other.isOutdated, !hasFailedNow(other), !other.isComputing {
           return other
@@ -247,10 +250,10 @@ extension Engine {
 }
 
 extension WatcherRef {
-  /// Some of its links may have to look again, or compare.
+  /// True where links of the watcher may be stale or dirty.
   @inline(__always)
   var hasWork: Bool { pointee.wiresWithWork != nil }
-  /// The same of a path with more than one component.
+  /// True where links of a path with more than one component may be stale or dirty.
   @inline(__always)
   var hasLongWork: Bool {
     var wire = pointee.wiresWithWork
@@ -260,7 +263,7 @@ extension WatcherRef {
     }
     return false
   }
-  /// Some of its links have to compare.
+  /// True where links of the watcher are dirty.
   @inline(__always)
   var hasDirtyLinks: Bool {
     var wire = pointee.wiresWithWork
@@ -270,7 +273,8 @@ extension WatcherRef {
     }
     return false
   }
-  /// It has to hear of each change of what it is linked to, and does not look by itself.
+  /// True for a watcher, or a property without a value, which have to be notified of each change;
+  /// other lazy properties compare when they are read.
   var needsEachChange: Bool {
     !pointee.flags.contains(.lazy) || pointee.flags.contains(.uncached)
   }

@@ -1,12 +1,12 @@
-/// What the engine remembers of a lazy property, besides what it has in common with watchers: a
-/// `WatcherRecord`, behind which this lies.
+/// What the engine remembers of a lazy property besides its `WatcherRecord`, behind which it lies
+/// in memory.
 struct LazyState {
-  /// The slot of its own key; nil where it is lazy no more.
+  /// The slot of its own key; nil where it is not lazy any more.
   var slot: SlotRef?
-  /// Which of its values it has; grows with each that differs from the last.
+  /// The version of its value; another one for each value that differs from the last.
   var version = 0
-  /// The version that it had when it was computed for the first time; 0 where it was not, or was
-  /// assigned before.
+  /// The version of the value that was computed first; 0 where none was, or one was assigned
+  /// before.
   var firstVersion = 0
   /// The version of the value that was delivered last, while that is kept.
   var baseVersion = 0
@@ -29,20 +29,20 @@ struct LazyState {
     case suspended
   }
 
-  /// Why what its getter gives is no value.
+  /// Why the result of its getter is no value.
   enum Flaw: UInt8 {
     case none
-    /// It met an error that it could not throw on.
+    /// The getter met an error that it could not throw on.
     case error
-    /// Something that it depends on was written by it, or while it ran.
+    /// Something that the property depends on was written by the getter, or while it ran.
     case disturbance
   }
 
-  /// Whether its receiver keeps the value that was delivered last.
+  /// Whether the receiver keeps the value that was delivered last.
   enum Base: UInt8 {
     case none
     case kept
-    /// That is from before the last flush: some watcher has not heard of a newer one.
+    /// The kept value is from before the last flush: no newer one was delivered to some watcher.
     case lagging
   }
 }
@@ -54,7 +54,7 @@ struct LazyRecord {
 }
 
 extension WatcherRef {
-  /// Of a lazy property: what watchers don't have.
+  /// The state that only lazy properties have.
   @inline(__always)
   var lazyState: UnsafeMutablePointer<LazyState> {
     assert(pointee.flags.contains(.lazy), "a watcher has no value (this is a bug in Observables)")
@@ -62,14 +62,14 @@ extension WatcherRef {
       .assumingMemoryBound(to: LazyState.self)
   }
 
-  /// The slot of its key; nil where it is lazy no more.
+  /// The slot of its key; nil where it is not lazy any more.
   @inline(__always)
   package internal(set) var slot: SlotRef? {
     get { lazyState.pointee.slot }
     nonmutating set { lazyState.pointee.slot = newValue }
   }
 
-  /// Which of its values it has.
+  /// The version of the value of a lazy property.
   @inline(__always)
   var version: Int {
     get { lazyState.pointee.version }
@@ -82,31 +82,31 @@ extension WatcherRef {
     nonmutating set { lazyState.pointee.phase = newValue }
   }
 
-  /// Its getter is running, or waits for what it reads.
+  /// True while the getter is running, or waits for what it reads.
   @inline(__always)
   var isComputing: Bool { phase == .running || phase == .suspended }
 
-  /// It is being computed, or waits for what it depends on.
+  /// True while the property is being computed, or waits for what it depends on.
   @inline(__always)
   var isUnderWay: Bool { phase != .idle }
 
-  /// It is to be computed when all that it declares is up to date.
+  /// True while the property waits until all its declared dependencies are up to date.
   var isWaiting: Bool {
     phase == .awaiting && pointee.isStale && !pointee.flags.contains(.tracking)
   }
 
-  /// Its value has to be looked at before it is used.
+  /// Whether the property has to be brought up to date before its value is used.
   ///
-  /// Of an object that is gone nothing is computed.
+  /// False for an object that is gone: nothing of it is computed.
   @inline(__always)
   var isOutdated: Bool {
     guard pointee.isPending, let root = pointee.root else { return false }
     return !root.isDead
   }
 
-  /// What its getter has given so far is no value.
+  /// Whether the result of its running getter is no value.
   package var isFlawed: Bool { lazyState.pointee.flaw != .none }
 
-  /// Its receiver keeps the value that was delivered last.
+  /// Whether the receiver keeps the value that was delivered last.
   package var hasBase: Bool { lazyState.pointee.base != .none }
 }

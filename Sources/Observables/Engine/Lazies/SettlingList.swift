@@ -4,9 +4,9 @@
 /// Each works off what it has put on the list itself: a level.
 struct SettlingList {
   struct Level {
-    /// Where it begins in the list.
+    /// Where the level begins in the list.
     fileprivate var base = 0
-    /// What has just left it: who waits for that goes on next.
+    /// The property that has just left the level: the one that waits for it goes on next.
     fileprivate var done: WatcherRef?
   }
 
@@ -47,11 +47,12 @@ struct SettlingList {
     list.append(lazy)
   }
 
-  /// Nothing is left to do for the property on top: it leaves, and who waits for it goes on.
+  /// Nothing is left to do for the property on top: it leaves the list, and the one that waits for
+  /// it goes on.
   @inline(__always)
   mutating func pop() { level.done = list.popLast() }
 
-  /// What has just left.
+  /// Takes the property that has just left.
   @inline(__always)
   mutating func takeDone() -> WatcherRef? {
     let done = level.done
@@ -59,7 +60,7 @@ struct SettlingList {
     return done
   }
 
-  /// Who waits for one another, the first that was asked for at the front.
+  /// The properties that wait for one another, the first that was asked for at the front.
   var chain: [WatcherRef] {
     // Others on the list wait for their turn, not for one another.
     (0..<list.count).filter { list[$0].isUnderWay || $0 == list.count - 1 }.map { list[$0] }
@@ -67,10 +68,10 @@ struct SettlingList {
 
   // MARK: Failures
 
-  /// It failed in the operation under way.
+  /// Notes that a property failed in the operation under way.
   func noteFailure(of lazy: WatcherRef) { lazy.lazyState.pointee.operation = operation }
 
-  /// It failed in the operation under way, or the last one.
+  /// Whether a property failed in the operation under way, or in the last one.
   func hasFailed(_ lazy: WatcherRef) -> Bool {
     lazy.pointee.status == .failed && lazy.lazyState.pointee.operation == operation
   }

@@ -4,7 +4,7 @@ public import Synchronization
 /// noted.
 @usableFromInline let trackedComputations = Atomic<Int>(0)
 
-/// Some loop of the process runs a tracked computation.
+/// Whether some loop of the process runs a tracked computation.
 @inlinable @inline(__always)
 var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 }
 
@@ -13,14 +13,14 @@ var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 
 /// There is one link for each key, in the order in which they were read. A run that reads the same
 /// again makes none.
 final class Tracking {
-  /// Owns this.
+  /// The engine, which owns this object.
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// The run of a tracked computation that is at work: 0 while there is none; where a bridge
-  /// without Swift can read it.
+  /// The number of the tracked run that is at work, 0 while there is none; in memory that a bridge
+  /// without Swift can read.
   let stamp: UnsafeMutablePointer<UInt32>
-  /// What it reads.
+  /// The wire with what the running computation has read.
   @exclusivity(unchecked) private var wire: WireRef?
-  /// Whose tracked computations have run since the outermost one began.
+  /// The receivers of tracked computations that have run since the outermost one began.
   @exclusivity(unchecked) private var trackers: [Unmanaged<Receiver>] = []
   @exclusivity(unchecked) private var lastStamp: UInt32 = 0
 
@@ -31,7 +31,7 @@ final class Tracking {
 
   deinit { stamp.deallocate() }
 
-  /// A tracked computation is running.
+  /// True while a tracked computation is running.
   @inline(__always) var isOn: Bool { wire != nil }
 
   /// The computation that is running has read the key of `slot`.
@@ -101,7 +101,7 @@ final class Tracking {
     goOn(lazy)
   }
 
-  /// `lazy` is running, again.
+  /// `lazy` begins to run, or goes on.
   func goOn(_ lazy: WatcherRef) {
     guard lazy.pointee.flags.contains(.tracking), let wire = lazy.pointee.wires else {
       suspend()
@@ -112,13 +112,13 @@ final class Tracking {
     stamp.pointee = wire.pointee.stamp
   }
 
-  /// What runs from now on is no computation that is tracked.
+  /// No tracked computation runs from now on.
   @inline(__always)
   func suspend() {
     if wire != nil { endRun() }
   }
 
-  /// The same where it has read what ends now: the computation was taken back.
+  /// Ends the tracking of `wire`, which ends now, if that is the running computation's.
   func suspend(_ wire: WireRef) {
     if wire == self.wire { endRun() }
   }
@@ -129,7 +129,7 @@ final class Tracking {
     stamp.pointee = 0
   }
 
-  /// The computation goes on that called what has run since `suspend`; nil where it waits.
+  /// Goes on with the computation that was suspended; nil where none runs.
   func resume(_ lazy: WatcherRef?) {
     if let lazy { goOn(lazy) } else { suspend() }
   }
@@ -141,7 +141,8 @@ final class Tracking {
   }
 
   private func endRun(of lazy: WatcherRef, hasFailed: Bool) {
-    // A run that an error has cut short may recover with what the one before has read.
+    // A run that failed keeps the links of the run before: a change there may make the next run
+    // succeed.
     if let wire = lazy.pointee.wires, wire.pointee.use == .tracking, !hasFailed {
       var rest =
         wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
@@ -154,7 +155,7 @@ final class Tracking {
     suspend()
   }
 
-  /// No computation is running any more: those of which tracked ones have are notified.
+  /// No computation is running any more: notifies the receivers of tracked ones that have run.
   func notifyTrackers() {
     if trackers.isEmpty { return }
     for tracker in trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
@@ -163,11 +164,11 @@ final class Tracking {
 }
 
 extension Engine {
-  /// The run of a tracked computation that is at work: 0 while there is none; where a bridge
-  /// without Swift can read it.
+  /// The number of the tracked run that is at work, 0 while there is none; in memory that a bridge
+  /// without Swift can read.
   package var trackingStamp: UnsafeMutablePointer<UInt32> { tracking.stamp }
 
-  /// A tracked computation is running.
+  /// True while a tracked computation is running.
   package var isTracking: Bool { tracking.isOn }
 
   /// What of an object was read.
@@ -185,11 +186,11 @@ extension Engine {
     tracking.noteRead(slot, reading)
   }
 
-  /// What runs from now on is no computation that is tracked.
+  /// No tracked computation runs from now on.
   @inline(__always)
   package func suspendTracking() { tracking.suspend() }
 
-  /// The computation goes on that called what has run since `suspendTracking`.
+  /// Goes on with the computation that was running before `suspendTracking`.
   @inline(__always)
   package func resumeTracking() {
     if !computations.isEmpty { tracking.resume(computations.current) }
@@ -197,6 +198,6 @@ extension Engine {
 }
 
 extension LinkRef {
-  /// Of a tracked computation: it follows the number of members, not a key.
+  /// Whether a link of a tracked computation depends on the number of members, not on a key.
   var isOfCount: Bool { pointee.effect == .dirty && pointee.slot?.pointee.lazy == nil }
 }

@@ -1,4 +1,4 @@
-/// Watchers that are given what happened to a collection (C10).
+/// Watchers to which the edits of a collection are delivered (C10).
 extension Engine {
   /// Has a watcher read the edits of its root; it is called when there are any.
   ///
@@ -13,8 +13,8 @@ extension Engine {
   /// `*`: all of an object.
   static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
 
-  /// Gives `body` the position in the journal up to which the watcher knows its collection; what
-  /// comes after is delivered by the next call.
+  /// Gives `body` the position in the journal up to which edits were delivered to the watcher;
+  /// later ones are delivered by the next call.
   ///
   /// Nil where the watcher reads no edits.
   package func takeEdits<Result>(

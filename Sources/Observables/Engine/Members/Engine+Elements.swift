@@ -5,11 +5,12 @@ extension Engine {
   /// A path whose object has left.
   struct Departure {
     let path: Path
-    /// What an immediate watcher is given.
+    /// The change that is delivered to an immediate watcher.
     let change: AnyObject?
   }
 
-  /// Takes away the paths whose object left its list, and tells the first; nil where all are there.
+  /// Takes away the paths whose object left its list, and returns the first; nil where all are
+  /// there.
   func takeDepartures(of watcher: WatcherRef) -> Departure? {
     var first: Departure?
     var left: [LinkRef] = []
@@ -23,13 +24,14 @@ extension Engine {
         if !node.isDead, !node.kind.holds(anchor, in: node) { left.append(link) }
       }
     }
-    // A path may leave by two of its objects at once, and goes with the one nearest to the root.
+    // A path may leave by two of its objects at once, and is removed with the one nearest to the
+    // root.
     var gone: Set<WireRef> = []
     for link in left where !gone.contains(link.pointee.wire) {
       let wire = link.pointee.wire
       if first == nil { first = departure(of: link) }
       if isBelowWildcard(link) {
-        // The others go on; this one stays as it is until its list is replaced.
+        // The watcher's other paths go on; this one stays as it is until its list is replaced.
         release(link)
         link.pointee.endFollowing()
         detachAll(below: link)
@@ -117,7 +119,7 @@ extension Engine {
 }
 
 extension LinkRef {
-  /// It follows an object in its list.
+  /// True for a link that follows an object in its list.
   var isAnchored: Bool {
     pointee.hasAnchor && kind == .element
   }

@@ -24,7 +24,7 @@ extension Engine {
       let state = LinkState(.end, operation)
       state.delivered = node.kind.element(atEnd: operation == .last, of: node)?.value ?? .none
       link.adopt(state)
-      // Below an operator it is one step of a computation.
+      // Below an operator a link is one step of a computation, and keeps its effect.
       if step < path.aggregateStep {
         link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
       }
@@ -32,7 +32,7 @@ extension Engine {
       link.pointee.size = value
       if step < path.aggregateStep { link.pointee.effect = .dirty }
     } else if link.pointee.isTerminal, component.kind == .every {
-      // Lazy properties that have other values from now on are news.
+      // Lazy properties that get other values from now on count as changes.
       link.pointee.version = versions.last
     }
     if let state = link.state, state.role != .end { beginReading(state, of: node) }
@@ -79,7 +79,7 @@ extension Engine {
         addOther(count, to: state)
       }
     }
-    // Who left goes first: what came may need its place.
+    // Objects that left are taken out first: those that came may need their place.
     for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
     for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
     if state.role == .aggregate {
@@ -89,13 +89,13 @@ extension Engine {
     }
   }
 
-  /// A member that has nothing of what follows in the path came (above 0) or left.
+  /// A member came (`count` above 0) or left that the rest of the path cannot go through.
   private func addOther(_ count: Int, to state: LinkState) {
     state.otherCount += count
     add(.none, count, to: state)
   }
 
-  /// What came (above 0) and what left, as far as it is known.
+  /// The members that came (above 0) and those that left, as far as that is known.
   private func changes(
     for link: LinkRef, _ state: LinkState, on node: NodeRef
   ) -> [(member: Member, count: Int)] {
@@ -172,7 +172,7 @@ extension Engine {
 
   func noteJournal(of node: NodeRef) { waitingNodes.noteJournal(of: node) }
 
-  /// Lets go of what all readers know (end of turn).
+  /// Removes the entries of journals that all readers have passed (end of turn).
   func trimJournals() {
     for node in waitingNodes.takeNoted() {
       node.pointee.isNoted = false
@@ -197,7 +197,7 @@ extension Engine {
 }
 
 extension NodeRef {
-  /// Its kind keeps a journal of its members.
+  /// Whether the kind of the node keeps a journal of its members.
   var isJournaledNow: Bool { pointee.isJournaled && !isDead }
 }
 

@@ -1,12 +1,12 @@
 /// Collection operators (C9): what each member contributes is kept, so that one change costs one
 /// subtraction and one addition, however large the collection.
 extension Engine {
-  /// Puts together what hangs below a new operator, or a new collection that feeds one.
+  /// Computes from its members what is below a new operator, or a new collection that feeds one.
   func complete(_ link: LinkRef) {
     guard let state = link.state else { return }
     state.isComplete = true
     if state.role == .feed {
-      // Behind a new operator, that one takes it when its turn comes.
+      // An operator that is new itself takes the value when it is completed.
       forEachOwner(of: link) { owner in
         noteOrder(of: owner.link)
         for (value, count) in state.values { add(value, count, to: owner) }
@@ -25,7 +25,7 @@ extension Engine {
     }
   }
 
-  /// What a chain below an operator gives it: the value at its end.
+  /// The contribution of a chain below an operator: the value at its end.
   func contribution(of link: LinkRef?) -> Operand {
     var next = link
     while let link = next {
@@ -61,7 +61,7 @@ extension Engine {
         else { return }
         if state.operation!.isUnionOfCollections { return aggregateChanged(owner.link) }
         let contribution = contribution(of: owner.child)
-        // Asking for it may have run code of the program.
+        // Reading the contribution may have run code of the program.
         guard let member = state.members[node], contribution != member.contribution else { return }
         state.add(member.contribution, -member.count)
         state.add(contribution, member.count)
@@ -140,7 +140,7 @@ extension Engine {
     }
   }
 
-  /// The same, of a link that works for an operator already.
+  /// Changes how often a value is in the state of a link; a feed hands that on to its operators.
   func change(_ link: LinkRef, _ state: LinkState, by value: Operand, _ count: Int) {
     add(value, count, to: state)
     if state.role == .feed { forEachOwner(of: link) { add(value, count, to: $0) } }
@@ -178,8 +178,8 @@ extension Engine {
     if state.isComplete { apply(member, -member.count, to: state) }
   }
 
-  /// Takes back what `top` and all below it gave to operators through `parent`; before they are
-  /// parted.
+  /// Takes back what `top` and all below it gave to operators through `parent`; before the link is
+  /// cut.
   func withdraw(_ top: LinkRef, from parent: LinkRef) {
     if let state = parent.state, state.role != .end {
       if let node = top.pointee.slot?.pointee.node { withdraw(node, from: state) }
@@ -223,7 +223,7 @@ extension Engine {
 
   /// A value at a link is another one than the one that was delivered last.
   private struct DerivedChange {
-    /// The lazy property that has it; nil for an operator, or a size.
+    /// The lazy property that has the value; nil for an operator, or a size.
     var lazy: WatcherID?
   }
 
@@ -278,8 +278,8 @@ extension Engine {
   /// Whether another value at a link is a change to its watcher, which may compare by itself
   /// (`equals`).
   ///
-  /// Where it takes both for equal, `keep` makes the one that was delivered last the one to compare
-  /// with.
+  /// Where the watcher takes both for equal, `keep` makes the one that was delivered last the one
+  /// to compare with.
   private func isChange(
     from before: Operand, to value: Operand, at link: LinkRef, keep: () -> Void
   ) -> Bool {
@@ -297,10 +297,10 @@ extension Engine {
     return !isEqual
   }
 
-  /// An operator over something that it cannot take has no value: an error that names the element.
+  /// Reports an operator that has no value because it cannot take an element: the error names that.
   ///
-  /// Where a property depends on it, that goes to whoever reads the property (Z8), which is
-  /// computed.
+  /// Where a lazy property depends on the operator, the property is computed, and its readers get
+  /// the error (Z8).
   @discardableResult
   private func reportFailure(of link: LinkRef) -> Bool {
     let wire = link.pointee.wire
@@ -334,11 +334,11 @@ extension Engine {
   ///
   /// `components` are the operator and what follows it.
   ///
-  /// - Complexity: O(links of the whole object), and what changed since it was asked last.
+  /// - Complexity: O(links of the whole object), and what changed since it was read last.
   package func keptValue(
     of components: ArraySlice<Path.Component>, on node: NodeRef
   ) -> Aggregate.Value? {
-    // What is looked up now may take links out, any of these too.
+    // Bringing one operator up to date may take links out, also of the other candidates.
     var candidates: [(watcher: WatcherID, state: LinkState)] = []
     forEachState(of: node) { link, state in
       let wire = link.pointee.wire
@@ -378,7 +378,7 @@ extension LinkState {
 }
 
 extension Operand {
-  /// What an operator gives to another one.
+  /// Makes the operand that an operator's value is to another operator.
   package init(_ value: Aggregate.Value) {
     self =
       switch value {

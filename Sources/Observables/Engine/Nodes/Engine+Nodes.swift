@@ -1,4 +1,4 @@
-/// Making nodes, and letting go of their records.
+/// Making nodes, and freeing their records.
 extension Engine {
   package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
     let node = records.make(
@@ -12,7 +12,8 @@ extension Engine {
     for node in Chain(nodes.first) { body(node) }
   }
 
-  /// The object of a node is gone, or observed no longer, and all that hung on it was notified.
+  /// Takes out a node whose object is gone, or observed no longer; its watchers have ended and its
+  /// dependents were notified.
   func bury(_ node: NodeRef) {
     nodes.remove(node)
     statistics.nodes -= 1
@@ -20,7 +21,7 @@ extension Engine {
     freeIfUnlisted(node)
   }
 
-  /// Lists that still know a node free it when they are worked off.
+  /// Frees a node unless it is in a list, which frees it when it is worked off.
   func freeIfUnlisted(_ node: NodeRef) {
     if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
   }
@@ -28,6 +29,6 @@ extension Engine {
   /// A node may have become unobserved by something else than the end of a watcher.
   package func settleWhenIdle(_ node: NodeRef) { makeIdle(node) }
 
-  /// The node is looked at when the turn ends: something of it may be observed no longer.
+  /// Has the node examined when the turn ends: something of it may be observed no longer.
   func makeIdle(_ node: NodeRef) { waitingNodes.noteIdle(node) }
 }

@@ -1,6 +1,6 @@
-/// Making slots, and which of them want news.
+/// Making slots, and which of them want notifications of writes.
 extension Engine {
-  /// How often a slot began to want something; where a bridge without Swift can read it.
+  /// How often a slot began to want something; in memory that a bridge without Swift can read.
   package var armings: UnsafeMutablePointer<UInt64> { quietSlots.armings }
 
   /// A new slot of `node`, in its list; `key` is the kind's to use.
@@ -45,7 +45,7 @@ extension Engine {
 
   // MARK: Quiet slots
 
-  /// No watcher wants news of `slot` until one of its watchers was called.
+  /// Makes `slot` quiet: writes of its key are not reported until a watcher was called.
   func makeQuiet(_ slot: SlotRef) {
     if !isRecording { quietSlots.add(slot) }
   }
@@ -53,7 +53,8 @@ extension Engine {
   @inline(__always)
   func arm(_ slot: SlotRef) { quietSlots.arm(slot, isRecording: isRecording) }
 
-  /// Before a watcher is called: what it watches may have become quiet, and is to be heard again.
+  /// Arms all quiet slots, as what a watcher watches may be quiet, and has to be reported again
+  /// once the watcher is called.
   @inline(__always)
   func rearmQuietSlots() {
     if !quietSlots.isEmpty { rearm() }

@@ -4,9 +4,9 @@ extension ObservationCore {
   /// The object owns it and says when it dies (`Engine.end`).
   @_documentation(visibility: internal)
   public struct Node {
-    /// How this object answers; `GoneKind` once it is gone.
+    /// The kind of the object, which the engine asks about it; `GoneKind` once the object is gone.
     ///
-    /// Kinds are kept alive by whoever makes nodes of them.
+    /// Kinds are kept alive by the code that makes nodes of them.
     package private(set) var kind: Unmanaged<NodeKind>
     package let engine: Unmanaged<Engine>
     /// The object itself, in the kind's terms; not retained.
@@ -20,27 +20,28 @@ extension ObservationCore {
     var lastWatcher: WatcherRef?
     /// How many pending watchers keep the object alive (L2).
     var anchors: Int32 = 0
-    /// The kind's to use.
+    /// A value that only the kind uses.
     package var context = 0
-    /// Somebody wants to know which keys are observed (`on_observed`).
+    /// Whether a hook is called when a key begins or ceases to be observed (`on_observed`).
     package var isHooked = false
-    /// Queued to be looked at when the turn ends: something stopped being observed.
+    /// Whether the node is queued to be examined when the turn ends: something stopped being
+    /// observed.
     var isIdle = false
     /// How many links read the journal of its members.
     var journalReaders: Int32 = 0
-    /// Its kind keeps such a journal.
+    /// Whether its kind keeps a journal of its members.
     var isJournaled = false
-    /// It is among the nodes whose journal may be trimmed when the turn ends.
+    /// Whether it is among the nodes whose journal may be trimmed when the turn ends.
     var isNoted = false
-    /// The object is gone.
+    /// Whether the object is gone.
     private(set) var isDead = false
-    /// The object is gone, and its watchers have ended.
+    /// Whether the object is gone, and its watchers have ended.
     var isBuried = false
     /// The next one of the engine's nodes.
     var next: NodeRef?
     var previous: NodeRef?
 
-    /// The object is gone: it is not asked any more.
+    /// The object is gone: its kind is not asked any more.
     mutating func die() {
       isDead = true
       kind = .passUnretained(GoneKind.shared)
@@ -90,8 +91,8 @@ extension ObservationCore {
   public enum Element {
     /// An ordinary key.
     case key(SlotRef)
-    /// The object that is there now, wherever it moves. `anchor`, above 0, is how its kind knows
-    /// it; the slot hears of every change of the list.
+    /// The object that is there now, wherever it moves. `anchor`, above 0, is the number by which
+    /// its kind finds it; every change of the list is a write of the slot.
     case object(SlotRef, anchor: Int)
   }
 }
@@ -105,7 +106,7 @@ extension ObservationCore {
   /// Called on the loop's thread only.
   @_documentation(visibility: internal)
   open class NodeKind {
-    /// For subclasses.
+    /// Makes the base part of a kind; only subclasses call it.
     public init() {}
 
     /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
@@ -135,9 +136,10 @@ extension ObservationCore {
 
     /// Whether the object is still in the list of `node`.
     open func holds(_ anchor: Int, in node: NodeRef) -> Bool { true }
-    /// The object, for the next step of a path.
+    /// The object that `anchor` stands for, for the next step of a path.
     open func child(of anchor: Int, in node: NodeRef) -> Child { .none }
-    /// What an immediate watcher is given of an object that left: a change, as the kind saves it.
+    /// The change that is delivered to an immediate watcher for an object that left, as the kind
+    /// saves it.
     open func departure(
       _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
     ) -> AnyObject? { nil }
@@ -180,19 +182,20 @@ extension ObservationCore {
     /// Called once for the first of its readers; the positions of a journal only ever grow. False
     /// where the kind keeps none: readers look at all members again after each change.
     open func beginJournal(of node: NodeRef) -> Bool { false }
-    /// The last reader is gone.
+    /// Ends the journal: its last reader is gone.
     open func endJournal(of node: NodeRef) {}
     /// The position behind the last entry.
     open func journalEnd(of node: NodeRef) -> Int { 0 }
-    /// All readers know what is before `position`.
+    /// Removes the entries before `position`, which all readers have passed.
     open func trimJournal(of node: NodeRef, before position: Int) {}
-    /// Some readers lag behind, being paused; `readers` are all their positions.
+    /// Makes the journal shorter for readers that lag behind, being paused; `readers` are the
+    /// positions of all readers.
     ///
-    /// A kind may put long runs of entries between them together.
+    /// A kind may combine long runs of entries between those positions.
     open func compactJournal(of node: NodeRef, for readers: [Int]) {}
 
-    /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member may be
-    /// told to have left and to have come again.
+    /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member that
+    /// stayed may be visited as one that left and as one that came.
     ///
     /// False where that is not known any more: the reader looks at all members.
     open func forEachMemberChange(
@@ -205,7 +208,7 @@ extension ObservationCore {
 
     /// The object itself, for watchers of a Swift program; nil where Swift has none.
     package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
-    /// Whom `observedChanged` is to tell (W1); nil to tell nobody.
+    /// Sets the hook that `observedChanged` is to call (W1); nil for none.
     package func setHook(
       _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
     ) {}
@@ -218,7 +221,7 @@ extension ObservationCore {
     open func isThere(_ node: NodeRef) -> Bool { true }
     open func release(_ node: NodeRef) {}
 
-    /// The name of a slot's key, as `observedKeys` tells it.
+    /// The name of a slot's key, as `observedKeys` returns it.
     open func name(of slot: SlotRef) -> String { "" }
 
     // MARK: Tools
@@ -230,18 +233,18 @@ extension ObservationCore {
 
     /// The objects at the key of `slot` that are observed already, in no order.
     ///
-    /// In the slot of a whole object each with its own key; Swift lists count from `firstIndex`.
-    /// Nothing is computed for it.
+    /// For the slot of a whole object each object has its own key; Swift lists count from
+    /// `firstIndex`. Nothing is computed for it.
     open func observedObjects(
       at slot: SlotRef, firstIndex: Int
     ) -> [(key: String?, node: NodeRef)] { [] }
 
-    /// The lazy properties of the object that the engine knows nothing of.
+    /// The lazy properties of the object that have no record in the engine.
     open func unknownLazies(of node: NodeRef) -> [(name: String, isValid: Bool)] { [] }
 
-    /// A slot lost its last link and the turn is over: forget it.
+    /// Forgets a slot that has lost its last link; called when the turn is over.
     ///
-    /// The engine frees it.
+    /// The engine frees the record.
     open func forget(_ slot: SlotRef) {}
     /// The turn is over and nothing of the node is observed any longer; true when the node goes.
     open func settle(_ node: NodeRef) -> Bool { false }
@@ -251,9 +254,9 @@ extension ObservationCore {
   }
 }
 
-/// What stands for the kind of an object that is gone: there is nothing to be asked any more.
+/// The kind of nodes whose object is gone: it answers every question with nothing.
 private final class GoneKind: NodeKind {
-  // Without state.
+  // The kind has no state, so any thread may use it.
   nonisolated(unsafe) static let shared = GoneKind()
 
   override func slot(

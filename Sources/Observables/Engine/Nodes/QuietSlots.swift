@@ -1,7 +1,7 @@
-/// Slots that are quiet because everybody who watches them is pending.
+/// Slots that are quiet because all their watchers are pending.
 struct QuietSlots {
   private var slots = RawList<SlotRef>()
-  /// How often a slot began to want something; where a bridge without Swift can read it.
+  /// How often a slot began to want something; in memory that a bridge without Swift can read.
   let armings: UnsafeMutablePointer<UInt64>
 
   init() {
@@ -11,7 +11,7 @@ struct QuietSlots {
 
   @inline(__always) var isEmpty: Bool { slots.isEmpty }
 
-  /// No watcher wants news of `slot` until it is armed.
+  /// Makes `slot` quiet: writes of its key are not reported until it is armed.
   mutating func add(_ slot: SlotRef) {
     slot.pointee.wants = 0
     if !slot.pointee.isQuiet {
@@ -20,7 +20,7 @@ struct QuietSlots {
     }
   }
 
-  /// Those who watch `slot` want news of it; a recorder wants all of it.
+  /// Has writes reported that the watchers of `slot` need; all of them while there is a recorder.
   @inline(__always)
   func arm(_ slot: SlotRef, isRecording: Bool) {
     var wants: UInt8 = slot.pointee.first == nil ? 0 : Slot.Wants.changes
@@ -31,7 +31,7 @@ struct QuietSlots {
     armings.pointee &+= 1
   }
 
-  /// Takes one out, which is to be armed, or to be freed where it is dead.
+  /// Takes a slot out, which is to be armed, or to be freed where it is dead.
   mutating func take() -> SlotRef? {
     guard let slot = slots.popLast() else { return nil }
     slot.pointee.isQuiet = false

@@ -3,27 +3,28 @@ extension ObservationCore {
   ///
   /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The
   /// first eight bytes are read from C; the first of them, by models too, on every write of the
-  /// key: while it is 0 no watcher needs news.
+  /// key: while it is 0 no watcher has to be notified.
   @_documentation(visibility: internal)
   public struct Slot {
     /// Bits of `Wants`.
     package var wants: UInt8
-    /// Of a lazy property: what was computed last is its value.
+    /// Whether a lazy property is valid: what was computed last is its value.
     package var isValid = false
-    /// This slot stands for `*`.
+    /// Whether this slot stands for `*`.
     package var isEvery: Bool
-    /// It is in the engine's list of slots that are quiet until somebody was called.
+    /// Whether this slot is in the engine's list of slots that are quiet until a watcher was
+    /// called.
     var isQuiet = false
     /// The tracked computation that has read the key already.
     package internal(set) var stamp: UInt32 = 0
-    /// Its node is gone; its memory is freed when the list of quiet slots lets go of it.
+    /// Whether its node is gone; its memory is freed when it leaves the list of quiet slots.
     var isDead = false
-    /// Links whose watcher has to hear of each write: immediate ones, and those that compare
-    /// themselves (`equals`).
+    /// How many links have a watcher that is notified in each write: immediate ones, and those that
+    /// compare themselves (`equals`).
     var eager: Int32 = 0
-    /// How many of those want also the writes that T5 calls no change.
+    /// How many of those are notified also of writes that T5 calls no change.
     var choosy: Int32 = 0
-    /// How many links there are, which is what `observerCount` tells (W1).
+    /// How many links there are, as `observerCount` returns it (W1).
     package var count: Int32 = 0
     package let node: NodeRef
     /// What the node's kind needs to name the key; the index of a Swift property.
@@ -32,7 +33,7 @@ extension ObservationCore {
     var last: LinkRef?
     /// The next slot of the same node.
     package var next: SlotRef?
-    /// The lazy property that the key is.
+    /// The lazy property of the key; nil for an ordinary key.
     package internal(set) var lazy: WatcherRef?
 
     init(wants: UInt8, isEvery: Bool, node: NodeRef, key: Int) {
@@ -40,11 +41,11 @@ extension ObservationCore {
     }
 
     package struct Wants {
-      /// Tell me of writes that change the value.
+      /// Writes that change the value are reported.
       package static let changes: UInt8 = 1
-      /// Tell me of every write.
+      /// Every write is reported.
       package static let writes: UInt8 = 2
-      /// Somebody wants to know the old and the new value.
+      /// The old and the new value are reported, too.
       package static let values: UInt8 = 4
     }
   }
@@ -63,14 +64,14 @@ extension SlotRef {
       .assumingMemoryBound(to: SlotRef?.self)
   }
 
-  /// Where the slot of a lazy property says whether that is valid.
+  /// The address of `isValid`.
   var validity: UnsafePointer<Bool> {
     UnsafePointer(
       UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Slot>.offset(of: \.isValid)!)
         .assumingMemoryBound(to: Bool.self))
   }
 
-  /// Somebody watches the key, or depends on it.
+  /// Whether a watcher watches the key, or a lazy property depends on it.
   package var isLinked: Bool { pointee.first != nil }
 
   /// Adds a link at the end: slots are in order of registration.

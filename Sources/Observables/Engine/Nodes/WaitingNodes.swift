@@ -1,13 +1,13 @@
 /// Nodes with which something is to be done when the turn ends, or the operation under way.
 ///
-/// A node that is taken out of a list still says that it is in there (`isIdle`, `isNoted`): whoever
-/// takes it says otherwise when its turn comes, as its record may go by then.
+/// A node that is taken out of a list still says that it is in there (`isIdle`, `isNoted`), so that
+/// its record stays; the code that takes it out clears the flag when the node's turn comes.
 struct WaitingNodes {
-  /// Something of them is not observed any longer.
+  /// Nodes of which something is not observed any longer.
   private var idle: [NodeRef] = []
-  /// Their objects died while something else was going on.
+  /// Nodes whose objects died while another operation was under way.
   private var dead: [NodeRef] = []
-  /// Their journals may have become longer.
+  /// Nodes whose journals may have become longer.
   private var noted: [NodeRef] = []
 
   var hasIdle: Bool { !idle.isEmpty }

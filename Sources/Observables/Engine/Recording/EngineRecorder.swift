@@ -1,10 +1,10 @@
 extension ObservationCore {
-  /// Sees what the engine does.
+  /// The base class of objects that are notified of what the engine does.
   ///
-  /// All calls come in the middle of an operation: take notes only.
+  /// All calls come in the middle of an operation: a recorder only takes notes.
   @_documentation(visibility: internal)
   open class EngineRecorder {
-    /// For subclasses.
+    /// Makes the base part of a recorder; only subclasses call it.
     public init() {}
     open func wrote(_ change: Change) {}
     open func marked(_ watcher: WatcherRef, by change: Change) {}

@@ -11,7 +11,7 @@ extension WatcherRecord: Chained {}
 
 /// The records of such a list, from one on.
 ///
-/// The one that is looked at may be taken out; who takes out its successor must not go on.
+/// The record that is visited may be taken out; code that takes out its successor must not go on.
 struct Chain<Record: Chained>: Sequence, IteratorProtocol {
   private var upcoming: UnsafeMutablePointer<Record>?
 

@@ -7,7 +7,8 @@ struct Pool<Record> {
   private var spare: UnsafeMutableRawPointer?
   private var count = 0
   #if UNPOOLED
-    /// For the address sanitizer, which sees what is used after its end only in freed memory.
+    /// No record is kept for the address sanitizer, which finds uses of an ended record only in
+    /// freed memory.
     private let limit = 0
   #else
     private let limit = 4096
@@ -21,7 +22,7 @@ struct Pool<Record> {
       count -= 1
       pointer = first.assumingMemoryBound(to: Record.self)
     } else {
-      // As `allocate` does, without asking for an alignment that any memory has.
+      // This does what `allocate` does, without asking for an alignment that any memory has.
       pointer = malloc(MemoryLayout<Record>.stride)!.assumingMemoryBound(to: Record.self)
     }
     pointer.initialize(to: record)

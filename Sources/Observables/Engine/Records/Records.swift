@@ -4,8 +4,8 @@
 /// program may find any of them ended when that code returns. Therefore the operation *holds* the
 /// records while it is under way: what ends meanwhile leaves the graph at once and says so
 /// (`isDead`, `isActive`, `Wire.Phase`), but its memory stays readable until the last hold is over.
-/// What outlives operations is kept by whoever has it in a list: see `WatcherRecord.isInUse`,
-/// `Slot.isQuiet`, `Node.isListed`.
+/// What outlives operations is kept by the owner of the list that it is in: see
+/// `WatcherRecord.isInUse`, `Slot.isQuiet`, `Node.isListed`.
 final class Records {
   @exclusivity(unchecked) private var slots = Pool<Slot>()
   @exclusivity(unchecked) private var links = Pool<Link>()
@@ -16,13 +16,13 @@ final class Records {
 
   /// How many operations hold the records.
   @exclusivity(unchecked) private(set) var holds = 0
-  // What has ended since the first of them began.
+  // These records have ended since the first hold began.
   @exclusivity(unchecked) private var endedSlots = RawList<SlotRef>()
   @exclusivity(unchecked) private var endedLinks = RawList<LinkRef>()
   @exclusivity(unchecked) private var endedWires = RawList<WireRef>()
   @exclusivity(unchecked) private var endedNodes = RawList<NodeRef>()
   @exclusivity(unchecked) private var endedWatchers = RawList<WatcherRef>()
-  /// Nothing has.
+  /// True where no record has ended since the first hold began.
   @exclusivity(unchecked) private var isClean = true
 
   deinit {
@@ -41,7 +41,7 @@ final class Records {
 
   // MARK: Holding
 
-  /// Some operation may still look at records that have ended.
+  /// True while an operation may still look at records that have ended.
   var areHeld: Bool { holds > 0 }
 
   /// Runs an operation that may call code of the program.
@@ -83,35 +83,35 @@ final class Records {
 
   // MARK: Ending
 
-  /// A slot that is in no list any more.
+  /// Ends a slot that is in no list any more.
   func end(_ slot: SlotRef) {
     if !areHeld { return slots.free(slot) }
     endedSlots.append(slot)
     isClean = false
   }
 
-  /// A link that is in no list any more.
+  /// Ends a link that is in no list any more.
   func end(_ link: LinkRef) {
     if !areHeld { return links.free(link) }
     endedLinks.append(link)
     isClean = false
   }
 
-  /// A path whose links have ended, and that its watcher has let go of.
+  /// Ends a path whose links have ended, and that its watcher has removed.
   func end(_ wire: WireRef) {
     if !areHeld { return free(wire) }
     endedWires.append(wire)
     isClean = false
   }
 
-  /// A node that is in no list any more.
+  /// Ends a node that is in no list any more.
   func end(_ node: NodeRef) {
     if !areHeld { return nodes.free(node) }
     endedNodes.append(node)
     isClean = false
   }
 
-  /// A watcher without paths, which is not used any more.
+  /// Ends a watcher without paths, which is not used any more.
   func end(_ watcher: WatcherRef) {
     if !areHeld { return free(watcher) }
     endedWatchers.append(watcher)

@@ -1,9 +1,9 @@
 /// Making watchers and finding them again.
 extension Engine {
-  /// The index that the next watcher will have; where a bridge without Swift can read it.
+  /// The index that the next watcher will have; in memory that a bridge without Swift can read.
   package var nextIndex: UnsafeMutablePointer<Int> { watchers.nextIndex }
 
-  /// A watcher of the object of `root`, without paths.
+  /// Makes a watcher of the object of `root`, without paths.
   package func makeWatcher(
     root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
   ) -> WatcherRef {
@@ -23,7 +23,7 @@ extension Engine {
 
   /// Every watcher and lazy property that has not ended, in no order.
   package func forEachWatcher(_ body: (WatcherRef) -> Void) {
-    // What is called may end some of them.
+    // `body` may end some of them.
     for index in 0..<watchers.endIndex {
       if let watcher = watchers.watcher(at: index) { body(watcher) }
     }
@@ -31,7 +31,8 @@ extension Engine {
 }
 
 extension NodeRef {
-  /// Adds a watcher that is rooted here: they are in order of registration.
+  /// Adds a watcher that is rooted at this node, as the last: watchers are in order of
+  /// registration.
   fileprivate func append(_ watcher: WatcherRef) {
     watcher.pointee.previous = pointee.lastWatcher
     if let last = pointee.lastWatcher {

@@ -1,30 +1,31 @@
 extension ObservationCore.WatcherRecord {
-  /// How what was delivered to a watcher, or a lazy property has, stands to what that depends on.
+  /// Whether the value that was delivered to a watcher last, or that a lazy property has, still
+  /// holds.
   package enum Status: UInt8, Sendable {
     /// Nothing has changed: a lazy property is valid.
     case clean
-    /// A computed value that it depends on may be another one: it compares before it is called, or
-    /// computed.
+    /// A computed value among the dependencies may be another one: it is compared before the
+    /// watcher is called, or the property computed.
     case check
-    /// Something has changed: it is called, or computed.
+    /// Something has changed: the watcher is called, or the property computed.
     case stale
     /// A lazy property could not be computed, and nothing has changed since.
     case failed
   }
 
-  /// It is to be called, or computed.
+  /// Whether the watcher is to be called, or the property to be computed.
   package var isPending: Bool { status != .clean }
-  /// The same, and there is nothing to compare first.
+  /// Whether it is pending, and there is nothing to compare first.
   package var isStale: Bool { status.rawValue >= Status.stale.rawValue }
 
-  /// The flush has something to do with it.
+  /// Whether the flush has something to do with the watcher.
   var wantsFlush: Bool { isPending || flags.contains(.checkingDepartures) }
 
-  /// Something that it depends on has changed (`stale`), or may have (`check`).
+  /// Notes that a dependency has changed (`stale`), or may have (`check`).
   @inline(__always)
   mutating func raise(to other: Status) {
     if status == .failed {
-      // It has no value that could turn out to be right.
+      // A property that failed has no value that could still hold.
       status = .stale
     } else if status.rawValue < other.rawValue {
       status = other

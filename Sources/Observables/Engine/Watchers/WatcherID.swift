@@ -1,6 +1,6 @@
-/// Names a watcher or a lazy property across code of the program, which may end it.
+/// The name of a watcher or a lazy property across code of the program, which may end it.
 package struct WatcherID: Hashable {
-  /// Where the table of watchers has it.
+  /// Its index in the table of watchers.
   let index: Int
   /// Grows with each registration, and is never used again.
   let number: UInt64

@@ -2,13 +2,14 @@ extension ObservationCore {
   /// The engine's side of a watcher, or of a lazy property, which has links to what it depends on
   /// as a watcher has to what it watches.
   ///
-  /// Raw memory: it is reached from links on the way of a write.
+  /// The record is raw memory, as each write reaches it through links.
   @_documentation(visibility: internal)
   public struct WatcherRecord {
-    /// Registration order (T3), and what tells a watcher from a later one at the same address.
+    /// The number of the registration, which is the order (T3) and distinguishes a watcher from a
+    /// later one at the same address.
     package let id: UInt64
     package var flags: Flags
-    /// Whether it has to be called, or computed.
+    /// Whether the watcher has to be called, or the lazy property computed.
     package internal(set) var status = Status.clean
     var holdsReceiver = true
     /// The flush in which it last ran (T4).
@@ -18,14 +19,15 @@ extension ObservationCore {
     /// Its paths, in the order in which they were added.
     var wires: WireRef?
     var lastWire: WireRef?
-    /// Those that have stale or dirty links.
+    /// The first of its paths that have stale or dirty links.
     var wiresWithWork: WireRef?
     /// Neighbours among the watchers of the same root.
     package var next: WatcherRef?
     var previous: WatcherRef?
-    /// Who is called; retained until the watcher ended, and until its own call is over.
+    /// The receiver that is called; retained until the watcher ended, and until its own call is
+    /// over.
     package let receiver: Unmanaged<Receiver>
-    /// The receiver's to use.
+    /// A value that only the receiver uses.
     package var context: Int
     /// Its place in the engine's table of watchers.
     package let index: Int
@@ -34,7 +36,7 @@ extension ObservationCore {
       package let rawValue: UInt32
       @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-      // Those of the protocol are generic in other modules, which shows in computations.
+      // The methods of `OptionSet` are generic in other modules, which slows computations down.
       @inlinable package func contains(_ flags: Flags) -> Bool {
         rawValue & flags.rawValue == flags.rawValue
       }
@@ -50,43 +52,44 @@ extension ObservationCore {
       /// The receiver compares old and new itself (`equals`).
       @inlinable package static var comparing: Flags { Flags(rawValue: 64) }
       @inlinable package static var running: Flags { Flags(rawValue: 128) }
-      /// Its root is anchored (L2).
+      /// The watcher keeps its observed object alive (L2).
       static let anchored = Flags(rawValue: 256)
-      /// It belongs to the debugger: not counted among the observers.
+      /// The watcher belongs to the debugger, and is not counted among the observers.
       @inlinable package static var probing: Flags { Flags(rawValue: 512) }
-      /// The receiver wants to be asked whether its observer is still there (L3).
+      /// The watcher has an observer: its receiver is asked whether that is still there (L3).
       @inlinable package static var observing: Flags { Flags(rawValue: 1024) }
       /// Its links are being made, which may run code of the program.
       static let wiring = Flags(rawValue: 2048)
       /// Some path of it follows an object in a list (C4).
       static let anchoring = Flags(rawValue: 8192)
-      /// The flush looks whether such an object has left; immediate watchers are asked only then.
+      /// The flush finds out whether an object in a list has left; for immediate watchers only the
+      /// flush does.
       static let checkingDepartures = Flags(rawValue: 16384)
       /// Its own comparison is being called.
       static let comparingNow = Flags(rawValue: 32768)
 
-      /// It is a lazy property, no watcher.
+      /// The record is that of a lazy property, not of a watcher.
       @inlinable package static var lazy: Flags { Flags(rawValue: 1 << 16) }
-      /// It finds what it depends on by what it reads.
+      /// The property depends on what its getter reads.
       @inlinable package static var tracking: Flags { Flags(rawValue: 1 << 17) }
-      /// It has no value of its own, and only announces changes of what it depends on.
+      /// The property has no value of its own, and only reports changes of what it depends on.
       @inlinable package static var uncached: Flags { Flags(rawValue: 1 << 18) }
-      /// Its receiver has to hear when it becomes invalid.
+      /// The receiver is notified when the property becomes invalid.
       @inlinable package static var mirrored: Flags { Flags(rawValue: 1 << 19) }
-      /// Its links to what it depends on are made.
+      /// The links of the property to what it depends on are made.
       static let wired = Flags(rawValue: 1 << 23)
-      /// It had a value once, which a new one is compared with.
+      /// The property had a value once, with which a new one is compared.
       @inlinable package static var known: Flags { Flags(rawValue: 1 << 24) }
-      /// It is invalid, and something that depends on it does not know.
+      /// The property is invalid, and some of its dependents were not notified of that.
       static let unnotified = Flags(rawValue: 1 << 20)
       /// A program has just assigned its value, and what depends on it is being notified.
       static let notifying = Flags(rawValue: 1 << 21)
     }
 
-    /// Has to hear of each write.
+    /// Whether the watcher is notified in each write.
     var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
     package var isActive: Bool { root != nil }
-    /// Not counted among the observers (W1).
+    /// Whether the record is not counted among the observers (W1).
     var isUncounted: Bool { !flags.isDisjoint(with: [.probing, .lazy]) }
   }
 }
@@ -98,12 +101,12 @@ extension ObservationCore {
 }
 
 extension WatcherRef {
-  /// Its own call, or computation, is under way.
+  /// Whether its own call, or computation, is under way.
   var isInOwnCall: Bool {
     pointee.flags.contains(.running) || pointee.flags.contains(.lazy) && isComputing
   }
 
-  /// A queue or a call that is under way holds the record.
+  /// Whether a queue or a call that is under way holds the record.
   var isInUse: Bool {
     pointee.flags.contains(.queued) || isInOwnCall
       || pointee.flags.contains(.lazy) && lazyState.pointee.listings > 0
@@ -113,14 +116,14 @@ extension WatcherRef {
 extension ObservationCore {
   /// A write of one key, while it is under way.
   ///
-  /// Old and new value are the writer's; what they are is known to its kind.
+  /// Old and new value belong to the writer; only the kind of the node can read them.
   @_documentation(visibility: internal)
   public struct Change {
     package let node: NodeRef
     /// The slot of the key that was written; nil where only `*` is observed.
     package let slot: SlotRef?
     package let every: SlotRef?
-    /// T5: nothing changed.
+    /// Whether the write changed nothing (T5).
     package let isSame: Bool
     /// Where the values are; nil for a change without values.
     package let values: UnsafeRawPointer?
@@ -131,7 +134,7 @@ extension ObservationCore {
       (self.isSame, self.values) = (isSame, values)
     }
 
-    /// A change that has no values.
+    /// Makes a change that has no values.
     init(at slot: SlotRef, isSame: Bool) {
       let node = slot.pointee.node
       self.init(
@@ -141,23 +144,23 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// Who a watcher calls: a Swift closure, or a function of a Lua state.
+  /// The receiver of a watcher's calls: a Swift closure, or a function of a Lua state.
   ///
   /// Public only as the base class of `Watcher`. Called on the loop's thread, never re-entered for
   /// one watcher.
   @_documentation(visibility: internal)
   open class Receiver {
-    /// For subclasses.
+    /// Makes the base part of a receiver; only subclasses call it.
     public init() {}
 
     /// Calls the callback of a coalesced watcher.
     ///
-    /// Errors are the receiver's to report (T10).
+    /// The receiver reports the errors of the callback (T10).
     open func deliver(_ watcher: WatcherRef) {}
     /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
     open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
-    /// The receiver's own comparison: the change that the watcher is given, nil when it is none to
-    /// it.
+    /// The receiver's own comparison: the change that is delivered to the watcher; nil where it is
+    /// none for the watcher.
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
       change.isSame ? nil : change
     }
@@ -167,22 +170,22 @@ extension ObservationCore {
     open func save(_ change: Change) -> AnyObject? { nil }
     /// The place in the program that is writing now becomes the cause of the watcher's next call.
     open func noteCause(of watcher: WatcherRef) {}
-    /// False when the observer of the watcher is gone (L3).
+    /// Whether the observer of the watcher is still there (L3).
     open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
     /// The watcher ended.
     ///
     /// `path` is given when the observed object died.
     open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
-    /// How reports name it, with the place of its registration.
+    /// How reports name the watcher, with the place of its registration.
     open func title(_ watcher: WatcherRef) -> String { "a watcher" }
-    /// How tools name it: by its name alone, and "file:line" of its registration, or of the getter
-    /// of a lazy property, where that is known.
+    /// How tools name the watcher: by its name alone, and "file:line" of its registration, or of
+    /// the getter of a lazy property, where that is known.
     open func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
       (title(watcher), nil)
     }
 
-    /// An object came to lie on a path of the watcher that declares its names, and the one that the
-    /// path asks for is none of them, but like one (P9).
+    /// Reports that an object came to lie on a path of the watcher that declares its names, and
+    /// that the name in the path is not one of them, but similar to one (P9).
     open func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
       engine.report(.unknownName(watcher: title(watcher), message: error.description))
     }
@@ -198,8 +201,8 @@ extension ObservationCore {
     ///
     /// Where none is, it may go on with what `Engine.next(after:_:)` gives.
     open func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation { .failed }
-    /// The property that `lazy` waits for was brought up to date, or failed; `error` is why it
-    /// cannot be computed at all.
+    /// Goes on with the computation of `lazy`: the property that it waits for was brought up to
+    /// date, or failed; `error` is given where that cannot be computed at all.
     open func resume(
       _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
     ) -> Computation { .failed }
@@ -207,22 +210,24 @@ extension ObservationCore {
     open func wire(_ lazy: WatcherRef, in engine: Engine) throws {}
     /// What a lazy property declares that it depends on.
     open func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] { [] }
-    /// A computation of `lazy` cannot begin, or what it gave is not kept: for this reason.
+    /// Gives the receiver the error for which a computation of `lazy` cannot begin, or its result
+    /// is not kept.
     open func fail(_ lazy: WatcherRef, _ error: any Error) {}
-    /// Its computation failed, and no code has read it: reports why (Z8).
+    /// Reports why the computation of a property failed that no code has read (Z8).
     open func reportFailure(of lazy: WatcherRef) {}
-    /// A property that is mirrored is invalid from now on; its value may turn out to be right.
+    /// A property that is mirrored is invalid from now on; its value may still turn out to hold.
     open func invalidated(_ lazy: WatcherRef) {}
     /// The value that was delivered before the last one is of no use any more.
     open func forgetBase(of lazy: WatcherRef) {}
-    /// No computation is running any more; some of those that were are tracked and this one's.
+    /// No computation is running any more; some of those that ran were tracked ones of this
+    /// receiver.
     open func settled() {}
     /// The value that a lazy property has, or had last; `isBase`: the one that was delivered last,
-    /// which it keeps.
+    /// which the receiver keeps.
     open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
     /// Whether such a value is the one that the lazy property has now (T5).
     open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }
-    /// The change of a lazy property from such a value, as an immediate watcher is given it.
+    /// The change of a lazy property from such a value, as it is delivered to an immediate watcher.
     open func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? { nil }
   }
 }
@@ -232,9 +237,9 @@ extension ObservationCore {
   @_documentation(visibility: internal)
   public struct DeclaredDependency {
     package let path: Path
-    /// Where it is rooted, if that is another object, and one that is observed.
+    /// The node where the path begins, if that is another object, and one that is observed.
     package let root: NodeRef?
-    /// It is rooted at another object.
+    /// Whether the path begins at another object.
     package let isForeign: Bool
 
     package init(path: Path, root: NodeRef? = nil, isForeign: Bool = false) {
@@ -244,16 +249,16 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// What came of computing a lazy property.
+  /// The result of computing a lazy property.
   @_documentation(visibility: internal)
   public enum Computation {
-    /// The value that it had.
+    /// The value is the one that the property had.
     case same
-    /// Another value.
+    /// The value is another one.
     case changed
-    /// The value that was delivered last, after others in between.
+    /// The value is the one that was delivered last, after others in between.
     case restored
-    /// An error, which the receiver keeps for who reads it.
+    /// The getter failed; the receiver keeps the error for code that reads the property.
     case failed
     /// The computation is interrupted until the lazy property of this slot is up to date.
     case waiting(SlotRef)

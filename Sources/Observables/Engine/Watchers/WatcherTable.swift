@@ -3,12 +3,12 @@
 /// An index is given out again when its watcher has ended, the number that goes with it never is:
 /// a name finds its own watcher, or none.
 struct WatcherTable {
-  /// By index; `nil` where one ended.
+  /// The records by index; `nil` where one ended.
   private var records: [WatcherRef?] = []
   private var freeIndices: [Int] = []
   private var lastNumber: UInt64 = 0
   private var count = 0
-  /// The index that the next watcher will have; where a bridge without Swift can read it.
+  /// The index that the next watcher will have; in memory that a bridge without Swift can read.
   let nextIndex: UnsafeMutablePointer<Int>
 
   init() {
@@ -51,7 +51,7 @@ struct WatcherTable {
     records[watcher.pointee.index] = nil
     count -= 1
     if count == 0, records.count > 4096 {
-      // Memory back to where it was: numbers are never used again, so indices may be.
+      // The memory is freed: numbers are never used again, so indices may be.
       records = []
       freeIndices = []
     } else {

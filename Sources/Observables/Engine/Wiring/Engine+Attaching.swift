@@ -23,7 +23,8 @@ extension Engine {
     guard let root = root ?? watcher.pointee.root else { return }
     let hookCount = hookCalls.count
     try records.hold {
-      // A path of the watcher from now on: what stops it while its links are made finds it.
+      // The wire is the watcher's from now on: code that stops the watcher while the links are made
+      // finds it.
       let wire = records.make(
         Wire(
           watcher: watcher, path: .passRetained(path), use: use, isShort: path.kinds.count == 1,
@@ -35,7 +36,7 @@ extension Engine {
         }
       } catch {
         if !wire.hasEnded { end(wire, of: watcher) }
-        // Nothing was observed: the hooks need not know.
+        // Nothing was observed in the end: the hooks are not called.
         hookCalls.cancel(from: hookCount)
         throw error
       }
@@ -67,7 +68,7 @@ extension Engine {
   ) throws {
     var (step, node, parent) = (step, node, parent)
     var waiting: [(step: Int, node: NodeRef, parent: LinkRef)] = []
-    // What puts values together does so when all below is there.
+    // Operators compute their values when all links below are there.
     var incomplete: [LinkRef] = []
     // Below a wildcard some objects may lack the component, but not all of them.
     var isFanned = false
@@ -76,7 +77,7 @@ extension Engine {
     while true {
       if wire.hasEnded { return }
       if let parent, parent.pointee.isDead {
-        // Code of the program took it out.
+        // Code of the program took the parent out.
       } else if let parent, let link = wire.routes?.link(at: step, of: node) {
         isKnown = isFanned
         join(parent, to: link)
@@ -90,9 +91,10 @@ extension Engine {
           place = try self.place(step, of: path, on: node)
         } catch {
           if isStrict, !isFanned { throw error }
-          // Positions are those of each list: one may be too short (P2).
+          // A position may be missing: each list has its own, and one may be too short (P2).
           if path.kinds[step] != .element, path.kinds[step] != .slot { unknown = unknown ?? error }
-          // An object that cannot have this component turned up later: silent beyond it (P7).
+          // An object that cannot have this component turned up later: the path is silent beyond it
+          // (P7).
           if !isFanned { complain(error, about: wire, below: parent) }
         }
         if let link = makeLink(at: place, step, of: wire, path, below: parent) {
@@ -100,11 +102,13 @@ extension Engine {
           if let state = link.state, state.role != .end, state.role != .edits {
             isFanned = true
             let next = state.role == .spread ? step : step + 1
-            // The first one is taken next: getters run in the order of the elements.
+            // The first child is taken out of `waiting` next: getters run in the order of the
+            // elements.
             for child in open(link, on: node).reversed() { waiting.append((next, child, link)) }
             if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
           } else if !isUpToDate(link, wire) {
-            // It was brought up to date by code of the program, which ended the watcher.
+            // Code of the program ran to bring the property up to date, and may have ended the
+            // watcher.
           } else if !link.pointee.isTerminal,
             case .node(let child) = child(of: link, on: node, step, path), !child.isDead
           {
@@ -120,7 +124,7 @@ extension Engine {
       guard let next = waiting.popLast() else { break }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
-    // The deepest first: the others are put together of them.
+    // The deepest are completed first: the values of the others are made of theirs.
     incomplete.sort { $0.pointee.step > $1.pointee.step }
     for link in incomplete { complete(link) }
     if isFanned, !isKnown, let unknown {
@@ -139,10 +143,10 @@ extension Engine {
     }
   }
 
-  /// A name that was written while its object could not be known turns out to be misspelt (P9).
+  /// Reports a name that turns out to be misspelt: its object was not known at registration (P9).
   ///
-  /// Told once. One that is like no other is a name of other objects, which may lie there by turns;
-  /// and of many objects some may lack it.
+  /// It is reported once. A name that is similar to no other is taken for one of other objects,
+  /// which may lie there by turns; and some of many objects may lack a name.
   func complain(_ error: any Error, about wire: WireRef, below parent: LinkRef?) {
     guard let error = error as? PathError, error.suggestion != nil || error.code == .otherLoop,
       !wire.pointee.hasComplained
@@ -158,12 +162,12 @@ extension Engine {
 
   // MARK: One link
 
-  /// Where the link of a component goes on one object.
+  /// The place of the link of a component on one object.
   private struct Place {
     var slot: SlotRef?
-    /// By what the kind of the object knows an object that digits follow.
+    /// The number by which the kind of the node finds the object that digits follow.
     var anchor: Int?
-    /// The component is asked of each element (C8).
+    /// Whether the component is looked up on each element (C8).
     var isSpread = false
   }
 
@@ -232,7 +236,7 @@ extension Engine {
     if slot.pointee.lazy != nil {
       adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {
-      // From here on it hears of lazy properties.
+      // From here on changes of lazy properties count for the link.
       link.pointee.version = versions.last
     }
     return link
@@ -275,7 +279,7 @@ extension Engine {
 
   // MARK: Routes
 
-  /// Further routes to the object of a link join it.
+  /// Makes further routes to the object of a link join it.
   private func addRoute(to link: LinkRef, of wire: WireRef) {
     if wire.pointee.routes == nil { wire.pointee.routes = .passRetained(Routes()) }
     wire.routes!.add(link)
@@ -284,7 +288,7 @@ extension Engine {
   /// `parent` leads to an object that has a link at this step already.
   private func join(_ parent: LinkRef, to link: LinkRef) {
     link.routes!.join(parent, to: link)
-    // What puts values together has those of this object once more.
+    // An operator has the values of this object once more.
     if parent.state?.role != .aggregate { gainFeed(of: link, through: parent) }
   }
 }

@@ -2,8 +2,8 @@
 extension Engine {
   /// Takes a path away again; the watcher ends with its last one (L5).
   ///
-  /// What it is to be called for on account of that path it is called for nevertheless, if it has
-  /// other paths. True if it had that path.
+  /// If it has other paths, it is still called for changes on that path that are pending. True if
+  /// it had that path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
     for wire in Chain(watcher.pointee.wires) {
       if wire.pointee.path._withUnsafeGuaranteedRef({ $0 == path }) {
@@ -20,7 +20,7 @@ extension Engine {
   }
 
   /// Looks whether derived values on a path that is about to go are others than those delivered
-  /// last: it could not be said later.
+  /// last, and keeps the call if so: that cannot be found out later.
   ///
   /// May run code of the program.
   private func keepCall(of watcher: WatcherRef, for wire: WireRef) {
@@ -46,14 +46,14 @@ extension Engine {
     }
   }
 
-  /// The watcher lets go of a path, whose links are taken out.
+  /// Takes a path from the watcher, and takes its links out.
   func end(_ wire: WireRef, of watcher: WatcherRef) {
     tracking.suspend(wire)
     watcher.remove(wire)
     wire.pointee.phase = .ended
-    // What a tracked computation has read are siblings without a parent.
+    // The links of a tracked computation are siblings without a parent.
     while let top = wire.pointee.top { takeOutTree(top) }
-    // All of them are dead: this frees them.
+    // All stale links are dead: this frees them.
     _ = takeStale(wire)
     _ = takeDirty(wire)
     records.end(wire)
@@ -91,7 +91,7 @@ extension Engine {
     if let joined = link.onward { detach(joined, from: link) }
   }
 
-  /// Takes out what hangs below a cut and has no other route.
+  /// Takes out the links below a cut that have no other route.
   private func takeOut(below top: LinkRef, _ routes: Routes) {
     var links = [top]
     var position = 0
@@ -116,7 +116,7 @@ extension Engine {
     while true {
       var next = link.pointee.child
       if var child = next, child.pointee.sibling != nil {
-        // More than one below: the rest waits.
+        // Where there are several links below, the others wait.
         while let sibling = child.pointee.sibling {
           work.append(sibling)
           child = sibling

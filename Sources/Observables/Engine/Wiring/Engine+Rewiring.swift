@@ -4,7 +4,7 @@
 /// A write marks the links behind which something was replaced as *stale*, and those whose derived
 /// value may be another one as *dirty*. Both stay in lists of their path until the watcher runs.
 ///
-/// A slot may be quiet only while its links are marked: no watcher hears of further writes. Whoever
+/// A slot may be quiet only while its links are marked: further writes are not reported. Code that
 /// takes a mark off therefore arms the slot again.
 extension Engine {
   // MARK: Marks
@@ -64,7 +64,7 @@ extension Engine {
     return nil
   }
 
-  /// The same, which stays in the list.
+  /// The next dirty link that is still there; it stays in the list.
   func firstDirty(of wire: WireRef) -> LinkRef? {
     while let link = wire.pointee.dirty, link.pointee.isDead {
       wire.pointee.dirty = link.pointee.nextDirty
@@ -75,14 +75,14 @@ extension Engine {
     return wire.pointee.dirty
   }
 
-  /// A link that was marked hears of writes again.
+  /// Arms the slot of a link that was marked, so that writes are reported again.
   @inline(__always)
   private func wake(_ link: LinkRef) {
     if let slot = link.pointee.slot, slot.pointee.isQuiet { arm(slot) }
   }
 
   /// Calls `body` with the paths of a watcher that have stale or dirty links, in the order in which
-  /// they were added; those that have none any more are known to have none.
+  /// they were added; then takes those that have none any more off the list.
   @inline(__always)
   func forEachWireWithWork(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
     guard let first = watcher.pointee.wiresWithWork else { return }
@@ -98,7 +98,7 @@ extension Engine {
     for wire in wires where !wire.hasEnded { body(wire) }
   }
 
-  /// Those of the paths with stale or dirty links that have none any more are taken off the list.
+  /// Takes paths that have no stale or dirty links any more off the list of those that have.
   @inline(__always)
   func forgetIdleWires(of watcher: WatcherRef) {
     var next = watcher.pointee.wiresWithWork
@@ -157,11 +157,12 @@ extension Engine {
     }
   }
 
-  /// The nearest to the root first: what is below a replaced object goes, and need not look again.
+  /// Makes stale links follow, the nearest to the root first: what is below a replaced object is
+  /// taken out, and need not be looked up.
   private func rewire(_ first: LinkRef, andOthersOf wire: WireRef, _ follow: (LinkRef) -> Void) {
     var links = [first]
     while let link = takeStale(wire) { links.append(link) }
-    // Those of one step in the order of their marks.
+    // Links of one step are taken in the order of their marks.
     links.reverse()
     links.sort { $0.pointee.step < $1.pointee.step }
     for link in links where !link.pointee.isDead { follow(link) }
@@ -174,7 +175,7 @@ extension Engine {
         update(link, state, on: node)
         return
       }
-      // The object that it follows is another matter than what lies there now.
+      // An anchored link follows its object, not what lies at the position now.
       if link.isAnchored { return }
       if !link.pointee.isTerminal { follow(link, on: node, path) }
     } else {
@@ -190,7 +191,7 @@ extension Engine {
     if let error = takeForeign(step, of: path) {
       complain(error, about: link.pointee.wire, below: nil)
     }
-    // Code of the program may have taken it out.
+    // Code of the program may have taken the link out.
     if link.pointee.isDead { return }
     if let existing = link.onward {
       if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }
@@ -201,7 +202,7 @@ extension Engine {
     }
   }
 
-  /// Brings all links up to date: somebody asks which keys are observed (W1).
+  /// Brings all links up to date, for a caller that asks which keys are observed (W1).
   package func settleWiring() {
     buryDead()
     forEachWatcher { watcher in

@@ -4,24 +4,25 @@ struct Link {
   let wire: WireRef
   /// Which component of the path this is, from 0.
   let step: Int32
-  /// The last step of the path: what is stored there is not followed.
+  /// Whether this is the last step of the path: what is stored there is not followed.
   let isTerminal: Bool
-  /// A step to many objects lies between it and the root.
+  /// Whether a step to many objects lies between the link and the root.
   let isFanned: Bool
   /// What a write of the slot does.
   var effect: Effect
-  /// What is below has to be looked up again before the watcher runs.
+  /// Whether what is below has to be looked up again before the watcher runs.
   var isStale = false
-  /// Its derived value has to be compared with the one that was delivered.
+  /// Whether its derived value has to be compared with the one that was delivered.
   var isDirty = false
-  /// A list has come to lie behind it, and digits in it are followed from the flush on (C4).
+  /// Whether a list has come to lie behind the link whose digits are followed from the flush on
+  /// (C4).
   var awaitsFlush = false
-  /// It was taken out of its slot while it was stale or dirty; freed by whoever works that list
-  /// off.
+  /// Whether the link was taken out of its slot while it was stale or dirty; it is freed when that
+  /// list is worked off.
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?
-  /// What was delivered to the watcher last of a value that is compared, or what digits follow.
+  /// The version or size that was delivered to the watcher last, or the anchor that digits follow.
   ///
   /// A link has one of these at most: `version`, `size` or `anchor`.
   private var memory = Link.noVersion
@@ -55,7 +56,7 @@ struct Link {
     /// The watcher is to be called, whatever else changed.
     static let notify = Effect(rawValue: 4)
 
-    /// What a write is to the watcher.
+    /// The status that a write gives to the watcher.
     var status: ObservationCore.WatcherRecord.Status { contains(.notify) ? .stale : .check }
   }
 }
@@ -66,9 +67,10 @@ extension Link {
   /// The version of a lazy property that had no value.
   static let failedVersion = -1
 
-  /// At a lazy property: the version of it that was delivered to the watcher last, or has used.
+  /// At a lazy property: the version of it that was delivered to the watcher last, or that a
+  /// dependent property has used.
   ///
-  /// Where a link hears of all properties of an object, the last version there was of any.
+  /// At a link that stands for all properties of an object: the last version of any property.
   @inline(__always)
   var version: Int {
     get { memory }
@@ -78,22 +80,22 @@ extension Link {
   @inline(__always)
   var hasVersion: Bool { memory != Link.noVersion }
 
-  /// At a size (`@count`): the one that was delivered to the watcher last.
+  /// At a size (`@count`): the size that was delivered to the watcher last.
   @inline(__always)
   var size: Int {
     get { memory }
     set { memory = newValue }
   }
 
-  /// Of digits that follow an object: by what its kind knows it; nil when it has left.
+  /// At digits that follow an object: the number by which its kind finds it; nil when it has left.
   @inline(__always)
   var anchor: Int? { memory > 0 ? memory : nil }
 
-  /// Digits follow an object, or have followed one.
+  /// Whether digits follow an object, or have followed one.
   @inline(__always)
   var hasAnchor: Bool { memory != Link.noVersion }
 
-  /// The digits of this link follow an object, by which its kind knows it (above 0).
+  /// Makes the digits of this link follow an object; `anchor` is above 0.
   mutating func follow(_ anchor: Int) { memory = anchor }
 
   /// The object has left.

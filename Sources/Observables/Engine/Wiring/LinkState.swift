@@ -1,40 +1,40 @@
-/// What a link remembers that stands for many objects, or for a value derived from them.
+/// The state of a link that stands for many objects, or for a value derived from them.
 final class LinkState {
   enum Role {
     /// `*` before the end of a path.
     case wildcard
-    /// A name that is asked of each element (C8).
+    /// A name that is looked up on each element (C8).
     case spread
     /// An operator that puts the values of all members together.
     case aggregate
-    /// Behind a union of collections: hands its members on to the operator.
+    /// A collection below a union of collections, which hands its members on to the operator.
     case feed
     /// `@first` and `@last`.
     case end
-    /// Edits of a list.
+    /// The edits of a list.
     case edits
   }
 
   let role: Role
-  /// How far it has read the journal of its node.
+  /// How far the link has read the journal of its node.
   var cursor = 0
   /// The objects below, each once, however often it is there.
   var members: [NodeRef: FanMember] = [:]
-  /// A name is asked of the elements of one of its members.
+  /// Whether the next name is looked up on the elements of a member.
   var leadsToSpread = false
   /// How many members there are that cannot be gone through.
   var otherCount = 0
-  /// The members as values; of a feed.
+  /// The members of a feed as values, and how often each is there.
   var values: [Operand: Int] = [:]
-  /// Of an operator.
+  /// The aggregate of an operator.
   var aggregate: Aggregate?
-  /// Which operator that is.
+  /// Which operator the link is; nil for other roles.
   let operation: Operation?
-  /// All below has been put together once.
+  /// Whether the value was computed from all members once.
   var isComplete = false
-  /// Of `@first` and `@last`: what was delivered last.
+  /// The element that was delivered last, for `@first` and `@last`.
   var delivered = Operand.none
-  /// Of a union in order, where it is short: the values that were delivered last.
+  /// The values that were delivered last, for a short union in order.
   var deliveredUnion: [Operand]?
 
   init(_ role: Role, _ operation: Operation? = nil) {
@@ -49,11 +49,11 @@ final class LinkState {
 
 /// An object below a link that stands for many.
 struct FanMember {
-  /// Its first link; nil where it cannot have what the path asks for.
+  /// The first link of the object; nil where it cannot have the next component of the path.
   var link: LinkRef?
-  /// How often it is there.
+  /// How often the object is there.
   var count: Int
-  /// What an operator got from it.
+  /// The contribution of the object to an operator.
   var contribution = Operand.none
 }
 

@@ -19,7 +19,7 @@ final class Routes {
   private var links: [Place: LinkRef] = [:]
   /// The links that have joined a link, besides the one that has found its object.
   private var joined: [LinkRef: Set<LinkRef>] = [:]
-  /// The link that one has joined which leads to one object only.
+  /// The link that a link which leads to one object only has joined.
   private var onward: [LinkRef: LinkRef] = [:]
   /// Links that lose their place in the tree, while it is being cut.
   private var leaving: Set<LinkRef> = []
@@ -37,7 +37,7 @@ final class Routes {
   /// The link that `link`, which leads to one object, has joined.
   func onward(of link: LinkRef) -> LinkRef? { onward[link] }
 
-  /// `parent` leads to the object of `link`, too.
+  /// Notes that `parent` leads to the object of `link`, too.
   func join(_ parent: LinkRef, to link: LinkRef) {
     joined[link, default: []].insert(parent)
     if let state = parent.state, state.role != .end, let node = link.pointee.slot?.pointee.node {
@@ -47,7 +47,8 @@ final class Routes {
     }
   }
 
-  /// `parent` leads to the object of `link` no more; false where it has found it.
+  /// Notes that `parent` does not lead to the object of `link` any more; false where `parent` has
+  /// found that.
   func leave(_ parent: LinkRef, from link: LinkRef) -> Bool {
     if link.pointee.parent == parent { return false }
     joined[link]?.remove(parent)
@@ -60,7 +61,7 @@ final class Routes {
     joined[link]?.forEach(body)
   }
 
-  /// A link is gone.
+  /// Forgets a link that is gone.
   func forget(_ link: LinkRef, of node: NodeRef) {
     let place = Place(step: link.pointee.step, node: node)
     if links[place] == link { links[place] = nil }
@@ -79,15 +80,15 @@ final class Routes {
 
   // MARK: Cutting
 
-  /// Of links that lose their place in the tree, moves those that another route leads to, with all
-  /// below them.
+  /// Moves those of `links`, which lose their place in the tree, to which another route leads, with
+  /// all below them.
   ///
-  /// - Returns: the others.
+  /// - Returns: the other links.
   func rescue(_ links: [LinkRef]) -> [LinkRef] {
     if joined.isEmpty { return links }
     leaving = Set(links)
     for link in links where leaving.contains(link) {
-      // By address: whichever it is, a second run of a program takes the same one.
+      // The order has to be the same in a second run of a program.
       let parents = joined[link]?.filter { !leaving.contains($0) }
       if let parent = parents?.min() { move(link, below: parent) }
     }
@@ -104,7 +105,7 @@ final class Routes {
       _ = leave(parent, from: link)
       link.unhang()
       link.hang(below: parent)
-      // Who found its object may yet be moved, and still leads there then.
+      // The link that found the object may be moved as well, and then still leads there.
       if let finder, leaving.contains(finder) { join(finder, to: link) }
       // All that hangs below it stays, and so does what joins lead to from there.
       var staying = [link]
@@ -128,7 +129,7 @@ extension LinkRef {
     return pointee.wire.pointee.routes?._withUnsafeGuaranteedRef { $0.onward(of: self) }
   }
 
-  /// It leads to no link.
+  /// True for a link that leads to no other link.
   var isLast: Bool {
     onward == nil && state?.members.values.contains { $0.link != nil } != true
   }
@@ -139,7 +140,7 @@ extension LinkRef {
     routes?.forEachJoined(to: self, body)
   }
 
-  /// Takes its place in the tree, as the first below `parent`.
+  /// Puts the link in the tree, as the first below `parent`.
   func hang(below parent: LinkRef) {
     pointee.parent = parent
     pointee.sibling = parent.pointee.child
@@ -148,7 +149,7 @@ extension LinkRef {
     parent.pointee.child = self
   }
 
-  /// Leaves its place in the tree; what hangs below it stays there.
+  /// Takes the link out of the tree; the links below it stay there.
   func unhang() {
     if let previous = pointee.previousSibling {
       previous.pointee.sibling = pointee.sibling

@@ -3,50 +3,50 @@ struct Wire {
   let watcher: WatcherRef
   let path: Unmanaged<Path>
   let use: Use
-  /// The path has one step: nothing lies behind it.
+  /// Whether the path has one step only.
   let isShort: Bool
   var phase = Phase.attaching
   /// Its place among the paths of its watcher: grows with each that is added.
   let index: Int
   /// The link at the root; nil where the root cannot take it (nothing is watched then).
   ///
-  /// Of what was read: the first of the links, which are siblings.
+  /// For a tracked computation this is the first of the links, which are siblings.
   var top: LinkRef?
-  /// The links that have to look again.
+  /// The first of the stale links.
   var stale: LinkRef?
-  /// The links whose derived value may have changed.
+  /// The first of the dirty links, whose derived value may have changed.
   var dirty: LinkRef?
   /// Neighbours among the paths of the watcher.
   var next: WireRef?
   var previous: WireRef?
-  /// The next of those that have stale or dirty links.
+  /// The next of the watcher's paths that have stale or dirty links.
   var nextWithWork: WireRef?
   var hasWork = false
-  /// Where the path goes over many objects: which links they have; retained.
+  /// The links of objects where the path goes over many; retained.
   var routes: Unmanaged<Routes>?
   /// The last link that the computation under way has kept.
   var cursor: LinkRef?
-  /// The number of its run.
+  /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
-  /// It was reported that a name of it is misspelt, or found that it is not.
+  /// Whether it was reported that a name of the path is misspelt, or found that none is.
   var hasComplained = false
 
   enum Use: UInt8 {
-    /// It follows its path.
+    /// The wire follows its path.
     case following
-    /// The same, where lazy properties are no part of a whole object (C13).
+    /// The wire follows its path, where lazy properties are no part of a whole object (C13).
     case followingStored
-    /// It reads the edits of a list instead.
+    /// The wire reads the edits of a list.
     case editing
-    /// It holds what a tracked computation has read, in that order.
+    /// The wire holds what a tracked computation has read, in that order.
     case tracking
   }
 
   enum Phase: UInt8 {
-    /// Its links are being made for the first time.
+    /// The links are being made for the first time.
     case attaching
     case attached
-    /// Its watcher has let go of it: it has no links, and gets none any more.
+    /// The watcher has removed the path: it has no links, and gets none any more.
     case ended
   }
 }
@@ -71,7 +71,7 @@ extension WatcherRef {
     pointee.lastWire = wire
   }
 
-  /// Takes a path out, which keeps its neighbours for walks that are under way.
+  /// Takes a path out; its own fields stay for walks that are under way.
   func remove(_ wire: WireRef) {
     let (previous, next) = (wire.pointee.previous, wire.pointee.next)
     if let previous { previous.pointee.next = next } else { pointee.wires = next }
