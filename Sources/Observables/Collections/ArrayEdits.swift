@@ -16,7 +16,7 @@ public struct ArrayEdits<Element>: RandomAccessCollection {
   /// The edit at a position; the first is to be applied first.
   public subscript(position: Int) -> CollectionEdit<Element> { edits[position] }
 
-  /// The edits as the standard library tells them: all removals, then all insertions.
+  /// The edits as the standard library represents them: all removals, then all insertions.
   ///
   /// - Complexity: O(n · edits).
   public var difference: CollectionDifference<Element> {
@@ -38,8 +38,8 @@ extension ObservableArray {
   ///
   /// On the loop's thread, at most once per turn. Elements that were put in and taken out again
   /// within a turn are not delivered, nor is a turn that leaves the array as it was.
-  /// ``WatcherOptions/initial`` tells all elements as insertions. Ends with ``Watcher/stop()``, or
-  /// when the array is gone.
+  /// ``WatcherOptions/initial`` delivers all elements as insertions. Ends with ``Watcher/stop()``,
+  /// or when the array is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only,

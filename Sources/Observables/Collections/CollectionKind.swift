@@ -1,6 +1,6 @@
-/// How Swift collections are observed: each answers for itself.
+/// How Swift collections are observed: each collection answers the questions of the engine itself.
 final class CollectionKind: NodeKind {
-  // Without state of its own; the collections that it asks are confined to their loops.
+  // The kind has no state of its own; the collections that it asks are confined to their loops.
   nonisolated(unsafe) static let shared = CollectionKind()
 
   @inline(__always)
@@ -175,7 +175,7 @@ final class CollectionKind: NodeKind {
 }
 
 extension NodeRef {
-  /// The slot of `*` of a collection, made when it isn't there.
+  /// The slot of `*` of a collection, which is made if there is none.
   var everySlot: SlotRef {
     pointee.every ?? engine.makeSlot(on: self, key: -1, isEvery: true)
   }

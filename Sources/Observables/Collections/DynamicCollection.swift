@@ -1,18 +1,19 @@
 /// A collection as a bridge to another language works on it, without knowing its types.
 ///
-/// Values of the right type are had by `fit`: it takes what a foreign value may stand for, the most
-/// natural first, and gives the first that is of the type, or nil. What it gave may be handed on.
+/// Values of the right type come from `fit`: it takes the values that a foreign value may stand
+/// for, the most natural first, and returns the first that is of the type, or nil. Its result may
+/// be passed to the other methods.
 package protocol DynamicCollection: ObservableCollection {
   /// How many elements, entries or members there are.
   var valueCount: Int { get }
   /// The type of elements, of a dictionary's values.
   var elementType: Any.Type { get }
   func fit(_ candidates: [Any?]) -> Any?
-  /// Everything in it: an array's elements by their indices, a set's members by themselves.
+  /// All contents: an array's elements by their indices, a set's members by themselves.
   var dynamicEntries: [(key: Any, value: Any?)] { get }
-  /// What happened since a position of its journal, the oldest first.
+  /// The edits since a position of the journal, the oldest first.
   func dynamicEdits(since position: Int) -> [DynamicEdit]
-  /// Takes everything out: one event.
+  /// Removes all contents: one event.
   func dynamicRemoveAll()
 }
 
@@ -21,7 +22,7 @@ package struct DynamicEdit {
   package enum Kind: String { case insert, remove, replace, move }
 
   package let kind: Kind
-  /// An index, a key, or a member.
+  /// The index, the key, or the member.
   package let at: Any
   /// Where a move takes its element out.
   package var from: Int?
@@ -41,7 +42,7 @@ package struct DynamicEdit {
 
 /// An array whose element type is not known.
 ///
-/// Indices are the caller's to check.
+/// The caller checks indices.
 package protocol DynamicArray: DynamicCollection {
   func dynamicElement(at index: Int) -> Any?
   func dynamicInsert(_ elements: [Any], at index: Int)
@@ -72,13 +73,13 @@ package protocol DynamicSet: DynamicCollection {
   func dynamicInsert(_ member: Any) -> Bool
   func dynamicRemove(_ member: Any) -> Bool
   func dynamicAssign(_ members: [Any])
-  /// The text by which a key path knows a member, present or not.
+  /// The text that stands for a member in a key path; the member need not be in the set.
   func dynamicName(of member: Any) -> String
   func dynamicObject(named text: String) -> Any?
 }
 
 extension DynamicCollection {
-  /// An insertion for everything in it.
+  /// An insertion for each element, entry or member.
   package var dynamicInserts: [DynamicEdit] {
     dynamicEntries.map { DynamicEdit(.insert, at: $0.key, new: $0.value) }
   }

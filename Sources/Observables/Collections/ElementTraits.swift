@@ -1,10 +1,10 @@
-/// How the elements of a collection are compared and observed; worked out once, when a collection
-/// is observed for the first time.
+/// How the elements of a collection are compared and observed; found out once, when a collection is
+/// observed for the first time.
 struct ElementTraits<Element> {
-  /// T5: identity for objects, `==` for other values, NaN equals NaN; what cannot be compared is
-  /// never the same.
+  /// Whether two elements are the same (T5): identity for objects, `==` for other values, NaN
+  /// equals NaN; values that cannot be compared never are.
   let same: (Element, Element) -> Bool
-  /// An element may be an object that paths go on through.
+  /// Whether an element may be an object that paths go on through.
   let mayBeObservable: Bool
 
   init() {
@@ -33,7 +33,7 @@ struct ElementTraits<Element> {
     }
   }
 
-  /// Where an element is observed, if it can be.
+  /// The node of an element, if that can be observed.
   func node(of element: Element, in engine: Engine) -> NodeRef? {
     guard mayBeObservable else { return nil }
     return (element as? any ObservableReference)?.observationToken(in: engine)?.node

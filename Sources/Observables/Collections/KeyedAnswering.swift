@@ -1,5 +1,5 @@
-/// What key paths ask of collections whose elements have keys: dictionaries, and sets, whose
-/// members are their own keys.
+/// The questions of key paths to collections whose elements have keys: dictionaries, and sets,
+/// whose members are their own keys.
 protocol KeyedAnswering: PathAnswering {
   associatedtype Key: Hashable
   associatedtype Value
@@ -10,7 +10,7 @@ protocol KeyedAnswering: PathAnswering {
   var slots: KeyedSlots<Key> { get set }
   var journal: KeyedJournal<Key, Value>? { get set }
 
-  /// What lies under a key that a component names; nil where it names none.
+  /// The value of the key that a component names; nil where it names none.
   func stored(_ component: Path.Component) -> Value?
 }
 
@@ -43,7 +43,7 @@ extension KeyedAnswering {
   func beginJournal() { journal = KeyedJournal() }
   func endJournal() { journal = nil }
   var journalEnd: Int { journal?.end ?? 0 }
-  // What is let go of here may be the last of a member, whose `deinit` may look at the collection.
+  // The journal may hold the last reference to a member, whose `deinit` may look at the collection.
   func trimJournal(before position: Int) {
     let old = journal
     withExtendedLifetime(old) { journal?.trim(before: position) }

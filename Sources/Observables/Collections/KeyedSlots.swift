@@ -34,7 +34,7 @@ struct KeyChange<Key: Hashable> {
 }
 
 extension NodeRef {
-  /// One event for keys of a dictionary or members of a set, and for `*`.
+  /// Reports one event for keys of a dictionary or members of a set, and for `*`.
   func report<Key>(_ changes: [KeyChange<Key>], _ slots: KeyedSlots<Key>) {
     let every = pointee.every
     let wantsEvery = every?.pointee.wants ?? 0

@@ -1,9 +1,9 @@
-/// How key paths spell the members of a set (C6): what has an exact text by it, everything else by
-/// a number.
+/// How key paths spell the members of a set (C6): members that have an exact text by it, all others
+/// by a number.
 struct MemberNames<Element: Hashable> {
   private var numbers: [Element: Int] = [:]
   private var members: [Int: Element] = [:]
-  /// Objects are not kept alive by having been named.
+  /// The numbers of objects; this keeps none of them alive.
   private var objectNumbers: [ObjectIdentifier: Int] = [:]
   private var objects: [Int: WeakObject] = [:]
   private var last = 0
@@ -58,7 +58,7 @@ struct MemberNames<Element: Hashable> {
     if let type = Element.self as? any BinaryInteger.Type {
       return MemberNames.integer(text, type) as? Element
     }
-    // A set of members of any type.
+    // The set may have members of any type.
     return Int(text) as? Element ?? UInt(text) as? Element
   }
 

@@ -1,5 +1,5 @@
-// Elements may look at the array when they die, and arguments while they are read: what is put in
-// is copied before, and what is taken out is held until the memory is whole again.
+// Elements may read the array in their `deinit`, and arguments while they are read: new elements
+// are copied before, and removed ones are held until the memory is whole again.
 extension ObservableArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
   /// The first position, which is 0.
   public var startIndex: Int { 0 }
@@ -167,7 +167,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     try assign { elements in try elements.removeAll(where: shouldBeRemoved) }
   }
 
-  /// Takes out the first element that is the same (T5): whether there was one.
+  /// Takes out the first element that is the same (T5); returns whether there was one.
   @discardableResult
   public func removeValue(_ element: Element) -> Bool {
     let traits = traits
@@ -238,7 +238,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Sorts the elements: one event.
   ///
-  /// The predicate sees the array as it was, and what it changes there itself is overwritten; if it
+  /// The predicate sees the array as it was, and changes that it makes there are overwritten; if it
   /// throws nothing is sorted.
   @inlinable public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
     try assign(isPermutation: true) { try $0.sort(by: areInIncreasingOrder) }
@@ -257,7 +257,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   /// Brings the elements for which the predicate is true behind the others: one event.
   ///
-  /// - Returns: where those begin.
+  /// - Returns: the position where those begin.
   @discardableResult
   @inlinable public func partition(
     by belongsInSecondPartition: (Element) throws -> Bool
@@ -270,8 +270,8 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     assign(isPermutation: true) { elements in elements = order.map { elements[$0] } }
   }
 
-  /// Changes a copy and takes it over: `change` may call code that looks at the array, changes it
-  /// itself, or throws.
+  /// Changes a copy, which becomes the contents: `change` may call code that reads the array,
+  /// changes it itself, or throws.
   @discardableResult
   @inlinable func assign<Result>(
     isPermutation: Bool = false, _ change: (inout [Element]) throws -> Result

@@ -1,4 +1,4 @@
-/// What a mutation tells: its edit to the journal, and one event for `*` and the slots whose
+/// What a mutation reports: its edit to the journal, and one event for `*` and the slots whose
 /// element is another one now (C3).
 extension ObservableArray {
   @usableFromInline func inserted(_ count: Int, at index: Int) {
@@ -54,7 +54,7 @@ extension ObservableArray {
   @usableFromInline func moved(from: Int, to: Int) {
     let (traits, element) = (traits, storage[to])
     let range = Swift.min(from, to)...Swift.max(from, to)
-    // Among its likes nothing is another than before (T5).
+    // Where all elements of the range are the same, nothing has changed (T5).
     if storage[range].allSatisfy({ traits.same($0, element) }) { return }
     journal?.record(.move(storage[to], from: from, at: to))
     report(range.lowerBound..<range.upperBound + 1) { place in
@@ -81,11 +81,11 @@ extension ObservableArray {
     index >= 0 && index < storage.count ? storage[index] : nil
   }
 
-  /// One event for those of the slots at `places` that changed, as the first of them has, and for
-  /// `*`.
+  /// Reports one event for those of the slots at `places` whose element changed, and for `*`, which
+  /// has the values of the first place.
   ///
-  /// - Complexity: O(places), at most O(observed slots), and O(1) while all who watch them are to
-  ///   be called anyway.
+  /// - Complexity: O(places), at most O(observed slots), and O(1) while all their watchers are
+  ///   pending.
   private func report(
     _ places: some RandomAccessCollection<Int>, from old: (Int) -> Element?
   ) {
@@ -113,7 +113,7 @@ extension ObservableArray {
       }
       return
     }
-    // Slots are notified in their order; `*` of the first place.
+    // Slots are reported in their order; `*` is reported for the first place.
     changed.sort { $0.index < $1.index }
     let reported = [places.first!] + changed.map(\.index)
     let values = reported.map { place in
@@ -142,7 +142,8 @@ extension ObservableArray {
   ) -> [(slot: SlotRef, index: Int)] {
     let same = traits.same
     func hasChanged(_ index: Int) -> Bool {
-      // One after the other: a pair of them is a type that is looked up each time.
+      // The two are read one after the other: the type of a pair of them would be looked up each
+      // time.
       guard let new = element(index) else { return old(index) != nil }
       guard let old = old(index) else { return true }
       return !same(old, new)

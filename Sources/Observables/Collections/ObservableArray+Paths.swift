@@ -1,4 +1,4 @@
-/// What key paths ask of an array.
+/// The questions of key paths to an array.
 extension ObservableArray: PathAnswering {
   /// The index that a component means, in a Swift path or in one of a script.
   private func index(_ component: Path.Component, of path: Path) -> Int? {
@@ -84,7 +84,7 @@ extension ObservableArray: PathAnswering {
   func holds(anchor: Int) -> Bool {
     guard let known = anchors[anchor] else { return false }
     let same = traits.same
-    // It is most likely near the place where it was last.
+    // The element is most likely near the place where it was last.
     var (low, high) = (Swift.min(known.position, storage.count - 1), known.position + 1)
     while low >= 0 || high < storage.count {
       if low >= 0, same(storage[low], known.element) {
@@ -114,7 +114,7 @@ extension ObservableArray: PathAnswering {
     }
   }
 
-  // What is let go of here may be the last of an element, whose `deinit` may look at the array.
+  // The anchor may hold the last reference to an element, whose `deinit` may read the array.
   func release(anchor: Int) {
     let anchor = anchors.removeValue(forKey: anchor)
     withExtendedLifetime(anchor) {}

@@ -1,14 +1,14 @@
 /// An array that can be observed by key path: its slots, its elements, their properties, its size
-/// and what operators make of it (C1–C10).
+/// and the values of operators over it (C1–C10).
 ///
 /// A class that is used like the standard library's `Array`: every mutator is there, and is one
-/// event to those who watch: `observe`, `observeImmediately` and `observeEdits` say when and where
+/// event for its watchers: `observe`, `observeImmediately` and `observeEdits` say when and where
 /// they are called. Copies (`copy()`) and encoded arrays carry no observations (L7). Confined to
 /// the thread of the loop that observes it.
 ///
-/// Operations have the complexity that they have there, and trap as they do there where an index is
-/// out of range. Telling of one adds O(elements put in or taken out) where edits, operators or
-/// elements are watched, and O(slots whose element may have changed) where slots are.
+/// Operations have the complexity of those of `Array`, and trap as those do where an index is out
+/// of range. Reporting one adds O(elements put in or taken out) where edits, operators or elements
+/// are watched, and O(slots whose element may have changed) where slots are.
 ///
 /// ```swift
 /// let items = ObservableArray([tea, biscuits])
@@ -16,15 +16,15 @@
 /// items.append(honey)
 /// ```
 public final class ObservableArray<Element>: ObservableCollection {
-  // Inlined: three times the cost of `Array.append` is what an append may take, and a call into
-  // another module takes more.
+  // The storage can be inlined: an append may cost three times what `Array.append` costs, and a
+  // call into another module costs more.
   @usableFromInline @exclusivity(unchecked) var storage: [Element]
-  /// What happened to it, while somebody reads that.
+  /// The journal of edits, while a watcher reads it.
   @exclusivity(unchecked) var journal: Journal<Element>?
   @exclusivity(unchecked) var anchors: [Int: Anchor] = [:]
   /// The observed slots by their index.
   @exclusivity(unchecked) var slots: [Int: SlotRef] = [:]
-  /// How many mutations were reported since it is observed.
+  /// How many mutations were reported since the array is observed.
   @usableFromInline @exclusivity(unchecked) var changeCount = 0
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Element>?
 
@@ -48,7 +48,7 @@ public final class ObservableArray<Element>: ObservableCollection {
     answering = self
   }
 
-  /// An array of one element, some times.
+  /// An array that has one element `count` times.
   public init(repeating element: Element, count: Int) {
     storage = Array(repeating: element, count: count)
     super.init()
@@ -92,12 +92,12 @@ extension ObservableArray: ExpressibleByArrayLiteral {
 }
 
 extension ObservableArray: CustomStringConvertible {
-  /// The elements as an array shows them.
+  /// The elements as `Array` describes them.
   public var description: String { storage.description }
 }
 
 extension ObservableArray: Equatable where Element: Equatable {
-  /// Whether two arrays have equal elements; what observes them plays no part.
+  /// Whether two arrays have equal elements; their watchers are not compared.
   public static func == (a: ObservableArray, b: ObservableArray) -> Bool {
     a === b || a.storage == b.storage
   }
@@ -114,7 +114,7 @@ extension ObservableArray: Encodable where Element: Encodable {
 }
 
 extension ObservableArray: Decodable where Element: Decodable {
-  /// Decodes what `Array` encodes.
+  /// Decodes an array from what `Array` encodes.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try [Element](from: decoder))
   }

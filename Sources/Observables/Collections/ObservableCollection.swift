@@ -3,21 +3,21 @@
 /// Unobserved, a mutation costs a load and a branch more than that of the standard library's
 /// collection. Confined to the thread of the loop that observes it.
 public class ObservableCollection: KeyPathObservable {
-  /// Where it is observed; nil while it is not.
+  /// The node of the collection; nil while it is not observed.
   @usableFromInline @exclusivity(unchecked) final var node: NodeRef?
   @exclusivity(unchecked) private final var engine: Engine?
-  /// Told which keys are observed (W1).
+  /// Called with each key that is observed from now on, or no longer (W1).
   final var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
-  /// The objects that digits follow, by number (C4).
+  /// The number that was given last to an object that digits follow (C4).
   final var lastAnchor = 0
-  /// How often slots had begun to want news when all observed ones were found quiet.
+  /// The engine's count of armed slots at the time when all observed slots were found quiet.
   final var quietArmings: UInt64 = 0
 
-  /// Somebody reads its journal.
+  /// Whether a watcher reads the journal.
   @exclusivity(unchecked) final var isJournaling = false
-  /// Some of its slots are observed, not only the whole.
+  /// Whether some slots are observed, not only the whole.
   @exclusivity(unchecked) final var hasSlots = false
-  /// Itself, as paths see it; not retained.
+  /// The collection itself, as paths see it; not retained.
   @exclusivity(unchecked) unowned(unsafe) final var answering: (any PathAnswering)!
 
   init() {}
@@ -28,7 +28,7 @@ public class ObservableCollection: KeyPathObservable {
 
   // MARK: Where it is observed
 
-  /// Where it is observed by the loop of `engine`, which is the only one that may.
+  /// Where the collection is observed by the loop of `engine`; only one loop may observe it.
   @_documentation(visibility: internal)
   public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     if let node {
@@ -44,11 +44,11 @@ public class ObservableCollection: KeyPathObservable {
     return ObservationToken(node: node)
   }
 
-  /// Where it is observed now.
+  /// Where the collection is observed now.
   @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? { node.map(ObservationToken.init(node:)) }
 
-  /// What a tracked computation reads of the collection it depends on (Z10): all of it.
+  /// Notes that a tracked computation reads the collection, and so depends on all of it (Z10).
   @inlinable @inline(__always)
   final func access() {
     if isAnythingTracked { noteRead() }
@@ -64,14 +64,14 @@ public class ObservableCollection: KeyPathObservable {
     engine.noteRead(every)
   }
 
-  /// A mutation has to be told: not while everybody who watches is to be called anyway.
+  /// Whether a mutation has to be reported: not so while all watchers are pending already.
   @usableFromInline final var isHeard: Bool {
     guard let node else { return false }
     if isJournaling || node.pointee.every.map({ $0.pointee.wants != 0 }) == true { return true }
     return hasSlots && quietArmings != node.engine.armings.pointee
   }
 
-  /// Nothing is observed any longer.
+  /// Forgets the node: nothing of the collection is observed any longer.
   func detach() {
     (node, engine) = (nil, nil)
     (isJournaling, hasSlots) = (false, false)
@@ -79,6 +79,6 @@ public class ObservableCollection: KeyPathObservable {
   }
 }
 
-// Never shared between threads but by a program that says so.
+// Collections are confined to one thread, except where a program says otherwise.
 @available(*, unavailable)
 extension ObservableCollection: Sendable {}

@@ -1,4 +1,4 @@
-/// What key paths ask of a dictionary.
+/// The questions of key paths to a dictionary.
 extension ObservableDictionary: KeyedAnswering {
   var typeName: String { "a dictionary" }
   var spreadsNames: Bool { false }
@@ -33,9 +33,9 @@ extension ObservableDictionary {
   /// Calls `callback` at the end of each turn in which a key changed, with what became of each
   /// (C10).
   ///
-  /// On the loop's thread, at most once per turn. Each key that has another value than when it was
-  /// told last is told once. ``WatcherOptions/initial`` tells all entries as new. Ends with
-  /// ``Watcher/stop()``, or when the dictionary is gone.
+  /// On the loop's thread, at most once per turn. Each key that has another value than the one that
+  /// was delivered last is delivered once. ``WatcherOptions/initial`` delivers all entries as new.
+  /// Ends with ``Watcher/stop()``, or when the dictionary is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.
   /// - Complexity: O(1), and in each turn O(operations since the last call).
@@ -63,14 +63,14 @@ extension ObservableDictionary {
     ) { engine, record in try engine.addEdits(to: record) }
   }
 
-  /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than when
-  /// it was told last, with the value before and the one now.
+  /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than the
+  /// one that was delivered last, with the value before and the one now.
   ///
   /// In the order of `keys`, on the loop's thread, once per turn for each.
-  /// ``WatcherOptions/initial`` tells those that are there, as new. Ends with ``Watcher/stop()``,
-  /// or when the dictionary is gone.
+  /// ``WatcherOptions/initial`` delivers those that are there, as new. Ends with
+  /// ``Watcher/stop()``, or when the dictionary is gone.
   ///
-  /// - Throws: ``PathError``, as each registration may; nothing that is wrong with a key.
+  /// - Throws: ``PathError``, as each registration may; never for a key.
   /// - Complexity: O(keys), also for each turn in which one of them changed.
   @discardableResult
   public func observeKeys(
@@ -94,7 +94,7 @@ extension ObservableDictionary {
           case (let old?, let new?) where same(old, new): continue
           case (let old, let new): callback(key, old, new, dictionary)
           }
-          // Stopped means stopped (T7).
+          // No call is made after the watcher was stopped (T7).
           if !watcher.isActive { return }
         }
       }

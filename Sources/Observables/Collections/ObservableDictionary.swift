@@ -1,15 +1,16 @@
-/// A dictionary that can be observed by key path: its keys, before they exist too, its size and
-/// what operators make of its values (C5).
+/// A dictionary that can be observed by key path: its keys, also before they exist, its size and
+/// the values of operators over it (C5).
 ///
 /// A class that is used like the standard library's `Dictionary`. In a path a name is a key (the
 /// text of a `String` key; ``Path/Component/key(_:)`` spells others), and `count` is the size.
 /// Copies and encoded dictionaries carry no observations (L7). Confined to the thread of the loop
 /// that observes it.
 ///
-/// Operations have the complexity that they have there. Telling of one adds O(keys that changed);
-/// those that take many entries at once look at all of them.
+/// Operations have the complexity of those of `Dictionary`. Reporting one adds O(keys that
+/// changed); those that take many entries at once look at all of them.
 public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollection {
-  // Inlined where one key is read or written: a call of unspecialized code takes ten times as long.
+  // Methods that read or write one key are inlined: a call of unspecialized code takes ten times as
+  // long.
   @usableFromInline @exclusivity(unchecked) var storage: [Key: Value]
   @exclusivity(unchecked) var journal: KeyedJournal<Key, Value>?
   @exclusivity(unchecked) var slots = KeyedSlots<Key>()
@@ -69,7 +70,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     set { updateValue(newValue, forKey: key) }
   }
 
-  /// Stores a value under a key; the one that was there, if any.
+  /// Stores a value under a key; returns the one that was there, if any.
   @discardableResult
   @inlinable public func updateValue(_ value: Value, forKey key: Key) -> Value? {
     let old = storage.updateValue(value, forKey: key)
@@ -77,7 +78,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     return old
   }
 
-  /// Removes a key, which is no event where it is not there; its value, if any.
+  /// Removes a key, which is no event where it is not there; returns its value, if any.
   @discardableResult
   @inlinable public func removeValue(forKey key: Key) -> Value? {
     guard let old = storage.removeValue(forKey: key) else { return nil }
@@ -203,7 +204,7 @@ extension ObservableDictionary: ExpressibleByDictionaryLiteral {
 }
 
 extension ObservableDictionary: CustomStringConvertible {
-  /// The entries as a dictionary shows them.
+  /// The entries as `Dictionary` describes them.
   public var description: String { storage.description }
 }
 
@@ -220,7 +221,7 @@ extension ObservableDictionary: Encodable where Key: Encodable, Value: Encodable
 }
 
 extension ObservableDictionary: Decodable where Key: Decodable, Value: Decodable {
-  /// Decodes what `Dictionary` encodes.
+  /// Decodes a dictionary from what `Dictionary` encodes.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try [Key: Value](from: decoder))
   }

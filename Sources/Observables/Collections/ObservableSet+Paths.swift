@@ -1,4 +1,4 @@
-/// What key paths ask of a set.
+/// The questions of key paths to a set.
 extension ObservableSet: KeyedAnswering {
   var typeName: String { "a set" }
   var spreadsNames: Bool { true }
@@ -32,10 +32,11 @@ extension ObservableSet: KeyedAnswering {
 }
 
 extension ObservableSet {
-  /// Calls `callback` at the end of each turn in which members came or left, with which (C10).
+  /// Calls `callback` at the end of each turn in which members came or left, with those members
+  /// (C10).
   ///
   /// On the loop's thread, at most once per turn. An edit's `new` is a member that came, its `old`
-  /// one that left. ``WatcherOptions/initial`` tells all members as new. Ends with
+  /// one that left. ``WatcherOptions/initial`` delivers all members as new. Ends with
   /// ``Watcher/stop()``, or when the set is gone.
   ///
   /// - Throws: ``PathError``, as each registration may.

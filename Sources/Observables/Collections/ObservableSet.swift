@@ -1,14 +1,14 @@
 /// A set that can be observed by key path: whether a member is there, its size, the properties of
-/// its members and what operators make of them (C6).
+/// its members and the values of operators over them (C6).
 ///
 /// A class that is used like the standard library's `Set`. ``key(of:)`` spells a member, present or
 /// not, for use in a path. Copies and encoded sets carry no observations (L7). Confined to the
 /// thread of the loop that observes it.
 ///
-/// Operations have the complexity that they have there. Telling of one adds O(members that came or
+/// Operations have the complexity of those of `Set`. Reporting one adds O(members that came or
 /// left).
 public final class ObservableSet<Element: Hashable>: ObservableCollection {
-  // Inlined where one member is asked for, added or removed: a call of unspecialized code takes
+  // Methods that look up, add or remove one member are inlined: a call of unspecialized code takes
   // eight times as long.
   @usableFromInline @exclusivity(unchecked) var storage: Set<Element>
   @exclusivity(unchecked) var journal: KeyedJournal<Element, Element>?
@@ -61,7 +61,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     return result
   }
 
-  /// Adds a member, or puts it in the place of an equal one; that one, if any.
+  /// Adds a member, or puts it in the place of an equal one; returns that one, if any.
   @discardableResult
   public func update(with member: Element) -> Element? {
     let old = storage.update(with: member)
@@ -78,7 +78,8 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     return old
   }
 
-  /// Removes a member, which is no event where it is not there; the member, if it was there.
+  /// Removes a member, which is no event where it is not there; returns the member, if it was
+  /// there.
   @discardableResult
   @inlinable public func remove(_ member: Element) -> Element? {
     guard let old = storage.remove(member) else { return nil }
@@ -114,7 +115,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     changed(Array(others).compactMap { storage.remove($0) }, [])
   }
 
-  /// Adds those that are not there and removes those that are: one event.
+  /// Adds those of `others` that are not there and removes those that are: one event.
   ///
   /// - Complexity: O(others).
   public func formSymmetricDifference(_ others: some Sequence<Element>) {
@@ -155,12 +156,12 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   /// The component of a key path that stands for a member, present or not: `Path(set.key(of: x))`.
   ///
   /// Strings, numbers and truth values are spelled in it; other members get a number that no other
-  /// one of this set gets as long as they live.
+  /// member of this set gets while they live.
   public func key(of member: Element) -> Path.Component {
     Path.Component(kind: .member, bytes: names.name(of: member))
   }
 
-  /// The member, present or not, that ``key(of:)`` gave this component for; nil where there is
+  /// The member, present or not, for which ``key(of:)`` returned this component; nil where there is
   /// none.
   public func object(for key: Path.Component) -> Element? {
     key.kind == .member ? names.member(named: key.bytes) : nil
@@ -230,7 +231,7 @@ extension ObservableSet: ExpressibleByArrayLiteral {
 }
 
 extension ObservableSet: CustomStringConvertible {
-  /// The members as a set shows them.
+  /// The members as `Set` describes them.
   public var description: String { storage.description }
 }
 
@@ -247,7 +248,7 @@ extension ObservableSet: Encodable where Element: Encodable {
 }
 
 extension ObservableSet: Decodable where Element: Decodable {
-  /// Decodes what `Set` encodes.
+  /// Decodes a set from what `Set` encodes.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try Set<Element>(from: decoder))
   }

@@ -1,8 +1,8 @@
-/// What key paths ask of a collection; `CollectionKind` hands on what the engine asks.
+/// The questions of key paths to a collection; `CollectionKind` hands the engine's on.
 protocol PathAnswering: ObservableCollection, PathReadable {
-  /// What a message calls it.
+  /// The name of the type in messages.
   var typeName: String { get }
-  /// A name is asked of each element (C8).
+  /// Whether a name is looked up on each element (C8).
   var spreadsNames: Bool { get }
   /// Whether a component stands for the size.
   func isSize(_ component: Path.Component) -> Bool
@@ -11,9 +11,9 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   func slot(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> SlotRef
-  /// The value of such a component now.
+  /// The value of a component that stands for one key.
   func value(_ component: Path.Component, of path: Path) -> Any?
-  /// The object that is there, as a node.
+  /// The object at a component, as a node; nil where there is none.
   func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef?
   func name(of slot: SlotRef) -> String
   func forget(_ slot: SlotRef)
@@ -21,7 +21,7 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   func forEachMember(in engine: Engine, _ visit: (Member) -> Void)
   func end(isLast: Bool, in engine: Engine) -> Member?
 
-  // The object that digits follow (C4).
+  // These methods are for objects that digits follow (C4).
   func anchorElement(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> Observables.Element
@@ -30,7 +30,7 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   func departure(anchor: Int) -> AnyObject?
   func release(anchor: Int)
 
-  // The journal of its members.
+  // These methods are for the journal of members.
   func beginJournal()
   func endJournal()
   var journalEnd: Int { get }
@@ -62,7 +62,7 @@ extension PathAnswering {
       detail: "\(typeName) has no '\(component)'\(hint)")
   }
 
-  /// The size: `count` and `@count`.
+  /// Whether a component stands for the size: `count` and `@count`.
   func isSize(_ component: Path.Component) -> Bool {
     component.isCount && (component.kind == .name || component.kind == .operation)
   }

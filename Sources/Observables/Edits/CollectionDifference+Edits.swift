@@ -1,11 +1,11 @@
 extension CollectionDifference {
-  /// What `edits` do to a list of `count` elements, as the standard library tells it: what was put
-  /// in and taken out again is left out, and a move is a removal and an insertion that belong
-  /// together.
+  /// The effect of `edits` on a list of `count` elements, as the standard library represents it:
+  /// elements that were put in and taken out again are left out, and a move is a removal and an
+  /// insertion that belong together.
   ///
   /// - Complexity: O(n · edits).
   public init(_ edits: some Sequence<CollectionEdit<ChangeElement>>, ofListWith count: Int) {
-    // Where each element came from, or which of the new ones it is.
+    // A place says where an element came from, or which of the new ones it is.
     var places = (0..<count).map { Place.old($0) }
     var removed: [Int: ChangeElement] = [:]
     var added: [ChangeElement] = []

@@ -16,7 +16,7 @@ extension CollectionEdit: Equatable where Element: Equatable {}
 extension CollectionEdit: Sendable where Element: Sendable {}
 
 extension CollectionEdit {
-  /// Does this to a list.
+  /// Applies this edit to a list.
   ///
   /// - Complexity: O(n).
   public func apply<List: RangeReplaceableCollection & MutableCollection>(to list: inout List)
@@ -29,7 +29,7 @@ extension CollectionEdit {
     }
   }
 
-  /// Takes it back.
+  /// Takes this edit of a list back.
   func undo(in list: inout [Element]) {
     switch self {
     case .insert(_, let position): list.remove(at: position)
@@ -40,7 +40,7 @@ extension CollectionEdit {
   }
 }
 
-/// What the edits of a dictionary or a set did to one key.
+/// The change of one key of a dictionary, or one member of a set.
 public struct KeyedEdit<Key, Value> {
   /// The key, or the member of a set.
   public let key: Key

@@ -1,11 +1,12 @@
 /// A shortest script of single insertions, removals and replacements from one list to another.
 ///
-/// The furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the end of the lists on,
-/// so that each edit is as early as a shortest script has it; at one place replacements go before
-/// insertions, and those before removals. O(n + n·d) time and O(d²) memory for d edits; beyond
-/// `limit` edits what is before the common end is replaced position by position.
+/// The algorithm finds the furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the
+/// end of the lists on, so that each edit is as early as a shortest script has it; at one place
+/// replacements go before insertions, and those before removals. O(n + n·d) time and O(d²) memory
+/// for d edits; beyond `limit` edits what is before the common end is replaced position by
+/// position.
 package struct EditScript {
-  /// How many edits are looked for.
+  /// The most edits that a script is searched for with.
   package static let limit = 256
 
   package enum Step: Equatable {
@@ -14,7 +15,7 @@ package struct EditScript {
     case replace(at: Int, old: Int, new: Int)
   }
 
-  /// In order of application; each position is that at the time.
+  /// The steps in order of application; each position is that at the time of its application.
   package private(set) var steps: [Step] = []
 
   /// The script from `old` elements to `new` ones; `same` is given an index in each.
@@ -22,7 +23,7 @@ package struct EditScript {
     from old: Int, to new: Int, limit: Int = EditScript.limit,
     same: (_ old: Int, _ new: Int) -> Bool
   ) {
-    // From the end: point (i, j) has i old and j new elements behind it.
+    // Points count from the end: point (i, j) has i old and j new elements behind it.
     func slide(_ point: Int, _ diagonal: Int) -> Int {
       var i = point
       while i < old, i + diagonal < new, same(old - 1 - i, new - 1 - i - diagonal) { i += 1 }
@@ -99,7 +100,7 @@ package struct EditScript {
     return best
   }
 
-  /// What is before the common end, position by position.
+  /// Replaces what is before the common end, position by position.
   private mutating func replaceAll(_ old: Int, _ new: Int, _ same: (Int, Int) -> Bool) {
     for index in 0..<min(old, new) where !same(index, index) {
       steps.append(.replace(at: index, old: index, new: index))

@@ -1,10 +1,10 @@
-/// What happened to one list, for several readers that each remember a position (C10).
+/// The changes of one list, for several readers that each remember a position (C10).
 ///
-/// Positions only grow; what all readers know is trimmed.
+/// Positions only grow; entries that all readers have passed are removed.
 package struct Journal<Element> {
   private enum Entry {
     case edit(CollectionEdit<Element>)
-    /// Sorted, reversed, assigned: the contents before.
+    /// The list was sorted, reversed or assigned; `old` are the contents before.
     case whole(old: [Element], isPermutation: Bool)
 
     var size: Int {
@@ -16,18 +16,18 @@ package struct Journal<Element> {
   }
 
   private var entries: [Entry] = []
-  /// The position of each entry; there are gaps where entries were put together.
+  /// The position of each entry; there are gaps where entries were combined.
   private var positions: [Int] = []
   private var next = 0
   /// The highest position that a reader may have.
   private var read = 0
   /// How many elements the entries hold.
   private var size = 0
-  /// Beyond which size entries are put together.
+  /// The size beyond which entries are combined.
   private var limit: Int
   private let minimalLimit: Int
 
-  /// Without entries; fewer than `minimalLimit` elements are always kept.
+  /// A journal without entries; fewer than `minimalLimit` elements are always kept.
   package init(minimalLimit: Int = 1024) {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
@@ -35,7 +35,7 @@ package struct Journal<Element> {
   package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
 
-  /// The position behind the last entry, for a reader that knows all.
+  /// The position behind the last entry, for a reader that has read all.
   package var end: Int {
     mutating get {
       read = next
@@ -48,7 +48,7 @@ package struct Journal<Element> {
     append(.edit(edit))
   }
 
-  /// The list was changed as a whole; `old` are its contents before.
+  /// Adds the change of the list as a whole; `old` are its contents before.
   package mutating func rearranged(
     from old: @autoclosure () -> [Element], isPermutation: Bool
   ) {
@@ -63,7 +63,7 @@ package struct Journal<Element> {
     next += 1
   }
 
-  /// An unread change of the whole covers what comes after it.
+  /// Whether an unread change of the whole covers the next one.
   private mutating func covers(isPermutation: Bool) -> Bool {
     guard let last = entries.last, positions[positions.count - 1] >= read,
       case .whole(let old, let wasPermutation) = last
@@ -76,7 +76,7 @@ package struct Journal<Element> {
 
   // MARK: Trimming
 
-  /// All readers know what is before `position`.
+  /// Removes the entries before `position`, which all readers have passed.
   package mutating func trim(before position: Int) {
     let count = index(of: position)
     if count == 0 { return }
@@ -91,8 +91,8 @@ package struct Journal<Element> {
     if entries.isEmpty { limit = minimalLimit }
   }
 
-  /// Puts the entries between readers together where they hold much more than the list does and
-  /// readers lag behind; `readers` are all their positions.
+  /// Combines the entries between readers where they hold much more than the list does and readers
+  /// lag behind; `readers` are the positions of all readers.
   ///
   /// - Complexity: O(1) as long as the entries hold little; else O(n · entries).
   package mutating func compact(for readers: [Int], current: () -> [Element]) {
@@ -111,7 +111,7 @@ package struct Journal<Element> {
     entries = compacted.reversed().map { .whole(old: $0.old, isPermutation: false) }
     positions = compacted.reversed().map(\.position)
     size = entries.reduce(0) { $0 + $1.size }
-    // Readers that each need contents of their own are not gone over again until that pays.
+    // Where readers need different contents, the next pass waits until it pays.
     limit = max(limit, 2 * size)
     read = next
   }
@@ -188,7 +188,7 @@ package struct Journal<Element> {
     }
   }
 
-  /// Whether there are any.
+  /// Whether there are edits since `position`.
   package func hasEdits(
     since position: Int, current: () -> [Element], same: (Element, Element) -> Bool
   ) -> Bool {
@@ -203,7 +203,7 @@ package struct Journal<Element> {
       if edit.isInsertion { growth += 1 }
       if edit.isRemoval { growth -= 1 }
     }
-    // Another length is another list.
+    // A list of another length is another list.
     if isComplete, growth != 0 { return true }
     if unread.isEmpty { return false }
     if isComplete, unread.count == 1, case .edit(.replace(let old, let new, _)) = unread.first! {
@@ -215,7 +215,7 @@ package struct Journal<Element> {
 
   /// Calls `visit` with each element that came (+1) or left (-1) since `position`.
   ///
-  /// False where that is not known: the list was assigned as a whole.
+  /// Returns false where that is not known: the list was assigned as a whole.
   package func forEachMemberChange(
     since position: Int, _ visit: (Element, _ count: Int) -> Void
   ) -> Bool {

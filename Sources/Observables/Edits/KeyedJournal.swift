@@ -1,4 +1,4 @@
-/// What happened to one dictionary or set, for several readers that each remember a position (C10).
+/// The changes of one dictionary or set, for several readers that each remember a position (C10).
 package struct KeyedJournal<Key: Hashable, Value> {
   private struct Entry {
     let position: Int
@@ -9,11 +9,11 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   private var entries: [Entry] = []
   private var next = 0
-  /// Beyond how many entries they are put together.
+  /// The number of entries beyond which they are combined.
   private var limit: Int
   private let minimalLimit: Int
 
-  /// Without entries; fewer than `minimalLimit` elements are always kept.
+  /// A journal without entries; fewer than `minimalLimit` elements are always kept.
   package init(minimalLimit: Int = 1024) {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
@@ -21,7 +21,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
   package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
 
-  /// The position behind the last entry, for a reader that knows all.
+  /// The position behind the last entry, for a reader that has read all.
   package var end: Int { next }
 
   package mutating func record(_ key: Key, from old: Value?, to new: Value?) {
@@ -31,7 +31,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   // MARK: Trimming
 
-  /// All readers know what is before `position`.
+  /// Removes the entries before `position`, which all readers have passed.
   package mutating func trim(before position: Int) {
     let count = index(of: position)
     if count == entries.count, count > minimalLimit {
@@ -43,15 +43,15 @@ package struct KeyedJournal<Key: Hashable, Value> {
     if entries.isEmpty { limit = minimalLimit }
   }
 
-  /// Puts the entries of each key together where readers lag behind; `readers` are all their
-  /// positions.
+  /// Combines the entries of each key where readers lag behind; `readers` are the positions of all
+  /// readers.
   package mutating func compact(for readers: [Int], keyCount: Int) {
     if entries.count <= max(limit, 4 * keyCount + minimalLimit) { return }
     var kept: [Entry] = []
     var starts = readers.sorted()[...]
     var segment = entries[...]
     while let first = segment.first {
-      // A reader may stand at the next position: nothing is put together across it.
+      // A reader may stand at the next position: no entries are combined across it.
       starts = starts.drop { $0 <= first.position }
       let end = starts.first ?? next
       let part = segment.prefix { $0.position < end }
@@ -62,7 +62,8 @@ package struct KeyedJournal<Key: Hashable, Value> {
     limit = max(limit, 2 * entries.count)
   }
 
-  /// One entry for each key, in the order of their first; none for a key that came and went.
+  /// One entry for each key, in the order of their first changes; none for a key that came and
+  /// left.
   private static func puttingTogether(_ part: ArraySlice<Entry>) -> [Entry] {
     var net: [Entry] = []
     var places: [Key: Int] = [:]
@@ -89,7 +90,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
     entries.partitioningIndex { $0.position >= position }
   }
 
-  /// What became of each key since `position`, in the order of their first changes; a key that has
+  /// The change of each key since `position`, in the order of their first changes; a key that has
   /// its former value is left out.
   package func edits(
     since position: Int, same: (Value, Value) -> Bool
@@ -105,7 +106,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
     }
   }
 
-  /// Whether there are any.
+  /// Whether there are edits since `position`.
   package func hasEdits(since position: Int, same: (Value, Value) -> Bool) -> Bool {
     !edits(since: position, same: same).isEmpty
   }

@@ -42,7 +42,7 @@ extension Engine {
     return dependents.values.sorted { $0.pointee.id < $1.pointee.id }
   }
 
-  /// The keys of `node` that lazy properties depend on; `name` as of `ObservedKey`.
+  /// The keys of `node` that lazy properties depend on; `name` is as in `ObservedKey`.
   package func usedKeys(of node: NodeRef) -> [(slot: SlotRef, name: String?)] {
     var keys: [(slot: SlotRef, name: String?)] = []
     node.forEachSlot { slot in

@@ -1,15 +1,15 @@
 /// Finds what is connected with some objects: through the keys where observed objects are stored,
 /// the watchers of those, and lazy properties in both directions.
 ///
-/// What was replaced in this turn is where it is wired: nothing is re-wired, and no getter runs.
-/// Everything is iterative. The order is that of the search, and of names and registrations in it,
-/// so that the same program gives the same text.
+/// An object that was replaced in this turn is shown where it is wired: nothing is re-wired, and no
+/// getter runs. Everything is iterative. The order is that of the search, and of names and
+/// registrations in it, so that the same program gives the same text.
 struct GraphBuilder {
   let name: (SlotRef) -> String
   let firstIndex: Int
   var graph = ObservationGraph()
 
-  /// The objects found so far, and what is known of their keys.
+  /// The objects found so far, and their keys as far as they are known.
   private(set) var nodes: [NodeRef] = []
   private var indices: [NodeRef: Int] = [:]
   private var places: [String?] = []
@@ -90,11 +90,11 @@ struct GraphBuilder {
     for (_, watcher) in users.sorted(by: { $0.key < $1.key }) { follow(watcher) }
   }
 
-  /// The objects that are stored at a key, and those that paths pass to from it.
+  /// Adds the objects that are stored at a key, and those that paths pass to from it.
   private mutating func hold(_ slot: SlotRef, _ key: String, of object: Int) {
     let home = places[object]
     func place(_ key: String) -> String? {
-      // Of a long way only the end: a chain of objects would have names without limit.
+      // A long name is cut to its end: names in a chain of objects would grow without limit.
       home.map { $0.isEmpty ? key : $0.utf8.count > 60 ? "….\(key)" : "\($0).\(key)" }
     }
     let stored = slot.pointee.node.kind.observedObjects(at: slot, firstIndex: firstIndex)
@@ -114,7 +114,7 @@ struct GraphBuilder {
     }
   }
 
-  /// What a watcher or a lazy property leads to.
+  /// Adds what a watcher or a lazy property leads to.
   private mutating func follow(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root, !root.isDead, let home = include(root, place: nil) else {
       return
@@ -224,7 +224,7 @@ struct GraphBuilder {
     return edges
   }
 
-  /// The links at which the chains of a path end; an operator is an end, whatever it puts together.
+  /// The links at which the chains of a path end; an operator is an end, whatever its members are.
   private func leaves(below top: LinkRef, _ path: Path) -> [(link: LinkRef, isWhole: Bool)] {
     var leaves: [(link: LinkRef, isWhole: Bool)] = []
     var waiting = [top]
@@ -241,7 +241,7 @@ struct GraphBuilder {
 }
 
 extension WatcherRef {
-  /// Of a lazy property: what it declares, where its links to that are not made yet.
+  /// The declared dependencies of a lazy property whose links are not made yet.
   fileprivate var unwiredDependencies: [DeclaredDependency] {
     guard pointee.flags.contains(.lazy), pointee.flags.isDisjoint(with: [.wired, .tracking]) else {
       return []

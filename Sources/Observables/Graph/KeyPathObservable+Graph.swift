@@ -1,11 +1,11 @@
 extension Engine {
   /// The graph of all that is connected with `roots`, as it is now.
   ///
-  /// `name` is how keys are spelled. Nothing is computed, wired or kept alive for it.
+  /// `name` is how keys are spelled. No property is computed, and nothing is wired or kept alive.
   package func graph(
     of roots: [NodeRef], firstIndex: Int = 0, naming name: ((SlotRef) -> String)? = nil
   ) -> ObservationGraph {
-    // It reads what a computation may be depending on that asks for it.
+    // A tracked computation that asks for the graph must not depend on all that is read for it.
     suspendTracking()
     defer { resumeTracking() }
     return GraphBuilder.graph(
@@ -14,11 +14,11 @@ extension Engine {
 }
 
 extension KeyPathObservable {
-  /// Who observes this object, and what depends on what: objects, watchers and lazy properties that
-  /// are connected with it, as text.
+  /// The objects, watchers and lazy properties that are connected with this object, and what
+  /// observes and depends on what, as text.
   ///
-  /// The same program gives the same text. No getter runs, and nothing is kept alive; what was
-  /// replaced in this turn is where it was until the turn ends.
+  /// The same program gives the same text. No getter runs, and nothing is kept alive; an object
+  /// that was replaced in this turn is shown where it was until the turn ends.
   ///
   /// - Complexity: O(n log n) for n objects, watchers and paths.
   public func graph(_ format: GraphFormat = .dot) -> String {

@@ -18,7 +18,7 @@ extension ObservationGraph {
     }
     for edge in edges {
       var attributes: [String] = []
-      // A dependency that ends where it says needs no label.
+      // A dependency on a key of the same name needs no label.
       if let path = edge.path, edge.kind == .watches || path != name(edge.to) {
         attributes.append("label=\"\(text(path))\"")
       }
@@ -52,7 +52,7 @@ extension ObservationGraph {
     escaped(text, "\\\"")
   }
 
-  /// Text in a field of a record, where more has a meaning.
+  /// Text in a field of a record, where more characters have a meaning.
   private func field(_ text: String) -> String { escaped(text, "\\\"{}|<>") }
 
   private func escaped(_ text: String, _ marks: String) -> String {

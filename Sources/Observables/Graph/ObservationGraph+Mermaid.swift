@@ -28,7 +28,8 @@ extension ObservationGraph {
     return (lines + [""]).joined(separator: "\n")
   }
 
-  /// An object that holds itself: Mermaid draws no edge from within a box to that box.
+  /// The target of an edge, changed for an object that holds itself: Mermaid draws no edge from
+  /// within a box to that box.
   private func target(of edge: Edge) -> End {
     if case .key(let object, _) = edge.from, edge.to == .object(object) { return edge.from }
     return edge.to

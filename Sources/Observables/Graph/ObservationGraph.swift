@@ -1,4 +1,4 @@
-/// Who observes what, and what depends on what, at one moment: values only, nothing is kept alive.
+/// What observes what, and what depends on what, at one moment: values only, nothing is kept alive.
 package struct ObservationGraph {
   /// One observed key of an object, or a lazy property.
   package struct Key {
@@ -11,7 +11,7 @@ package struct ObservationGraph {
     let state: LazyState
     /// "file:line" of its getter.
     var site: String?
-    /// It depends on what it read when it ran last.
+    /// Whether the property depends on what its getter read when it ran last.
     var isTracked = false
 
     init(state: LazyState) { self.state = state }
@@ -27,11 +27,11 @@ package struct ObservationGraph {
   /// Whether the value of a lazy property is up to date.
   package enum LazyState: String {
     case valid, invalid
-    /// It keeps no value.
+    /// The property keeps no value.
     case uncached
   }
 
-  /// One object: what it is, and where it was found.
+  /// One object: its type, and where it was found.
   package struct Object {
     let type: String
     /// The keys that lead to it from the root, empty for a root; nil where none do.
@@ -114,7 +114,7 @@ package struct ObservationGraph {
   }
 }
 
-/// A control character as a picture of itself, so that no format has to know it.
+/// A control character as a picture of itself, so that no format has to treat it.
 func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
   if scalar.value < 0x20 { return Unicode.Scalar(0x2400 + scalar.value)! }
   return scalar.value == 0x7F ? "\u{2421}" : scalar

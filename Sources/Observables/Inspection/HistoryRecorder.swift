@@ -1,10 +1,10 @@
-/// Keeps what `why` and `whyNot` need, and what happened, for a log (W4).
+/// Keeps the writes that `why` and `whyNot` need, and the events for a log (W4).
 ///
-/// Notes are taken in the middle of the engine's operations; whoever logs is notified after them. A
-/// bridge overrides how keys are spelled, where writes are, and which watchers are its own.
+/// Notes are taken in the middle of the engine's operations; the sink of a log is called after
+/// them. A bridge overrides how keys are spelled, where writes are, and which watchers are its own.
 @_documentation(visibility: internal)
 open class HistoryRecorder: ObservationCore.EngineRecorder {
-  /// What is known of one watcher.
+  /// The recorded history of one watcher.
   package struct History {
     package fileprivate(set) var waiting: [RecordedWrite] = []
     /// The last write that was noted.
@@ -16,7 +16,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     package fileprivate(set) var stoppedAt: String?
   }
 
-  /// Told of events by `drain`.
+  /// Whether events are kept for a sink (`takeEvents`).
   package var isLogging = false
   /// Whether `why` is to answer.
   package var keepsHistory = false {
@@ -30,11 +30,11 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   private var histories: [UInt64: History] = [:]
   private var events: [LoopEvent] = []
   private var writeNumber = 0
-  /// What was kept of watchers that ended; the oldest go first.
+  /// Watchers that ended and whose histories are kept; the oldest are dropped first.
   private var ended: [UInt64] = []
   private let endedLimit = 10_000
 
-  /// A recorder for an engine that outlives it, or closes before.
+  /// Makes a recorder for an engine that lives longer, or is closed before.
   package init(of engine: Engine) {
     self.engine = engine
     super.init()
@@ -42,11 +42,11 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   package var isNeeded: Bool { keepsHistory || isLogging }
 
-  /// What is known of a watcher, while histories are kept.
+  /// The history of a watcher, while histories are kept.
   package func history(of watcher: WatcherRef) -> History? { history(ofID: watcher.pointee.id) }
   package func history(ofID id: UInt64) -> History? { histories[id] }
 
-  /// What has happened since this was asked last.
+  /// Returns the events since the last call, and removes them.
   package func takeEvents() -> [LoopEvent] {
     defer { events = [] }
     return events
@@ -62,7 +62,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Where the program writes now.
   open func site(of change: ObservationCore.Change) -> String? { nil }
 
-  /// How a watcher is called and where it was registered; nil for one that is not to be shown.
+  /// How a watcher is named and where it was registered; nil for one that is not to be shown.
   open func label(of watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)? {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
   }
@@ -89,7 +89,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     note(write, of: change)
   }
 
-  /// All that a write concerns, also what is pending or invalid already: `why` tells every write.
+  /// Notes a write for all watchers that it concerns, also those that are pending already: `why`
+  /// returns every write.
   private func note(_ write: RecordedWrite, of change: Change) {
     let slots = [change.slot, change.every].compactMap { $0 }
     writeNumber += 1
@@ -102,7 +103,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   private func keep(
     _ write: RecordedWrite, _ lazies: [WatcherRef], isSame: Bool, _ history: inout History
   ) {
-    // Several of its paths may pass through what was written.
+    // Several paths of a watcher may pass through the key that was written.
     if history.writeNumber == writeNumber { return }
     history.writeNumber = writeNumber
     if !isSame, history.waiting.count >= 1000 { return }
@@ -168,7 +169,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     add(.end, watcher)
   }
 
-  /// A program stopped the watcher.
+  /// Notes that a program stopped the watcher.
   package func noteStop(of watcher: WatcherRef, at site: String) {
     if keepsHistory { histories[watcher.pointee.id, default: History()].stoppedAt = site }
   }

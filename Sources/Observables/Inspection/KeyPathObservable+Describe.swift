@@ -1,10 +1,10 @@
 extension KeyPathObservable {
-  /// Who observes this object, with the place of each registration and the full path, and which of
-  /// its properties are lazy: whether they are valid, what they depend on, and what depends on them
-  /// (W2).
+  /// The watchers of this object, with the place of each registration and the full path, and which
+  /// of its properties are lazy: whether they are valid, what they depend on, and what depends on
+  /// them (W2).
   ///
-  /// Nothing is computed for it. Of several loops those of this thread are told, one after the
-  /// other.
+  /// No property is computed for this. Of several loops those of this thread are described, one
+  /// after the other.
   ///
   /// - Complexity: O(keys + paths).
   public func describe() -> String {

@@ -1,12 +1,12 @@
 extension Loop {
-  /// Switches the record on that ``Watcher/why()`` and `whyNot` answer from (W4); off costs one
-  /// branch.
+  /// Switches the record on or off that ``Watcher/why()`` and `whyNot` need (W4); while it is off
+  /// it costs one branch.
   public func record(_ isOn: Bool) { use { $0.keepsHistory = isOn } }
 
-  /// Tells `sink` what happens to the watchers and lazy properties of this loop: at the end of each
-  /// turn, one event after the other; nil switches it off.
+  /// Reports to `sink` what happens to the watchers and lazy properties of this loop: at the end of
+  /// each turn, one event after the other; nil switches it off.
   ///
-  /// What the sink does itself is reported with the next turn.
+  /// Events that the sink causes itself are reported with the next turn.
   public func log(_ sink: ((LoopEvent) -> Void)?) {
     self.sink = sink
     use { $0.isLogging = sink != nil }
@@ -18,7 +18,7 @@ extension Loop {
     engine.use(recorder)
   }
 
-  /// The turn is over: tells the sink.
+  /// The turn is over: calls the sink.
   func drainLog() {
     guard let sink, let recorder = engine.history else { return }
     for event in recorder.takeEvents() { sink(event) }
@@ -26,13 +26,13 @@ extension Loop {
 }
 
 extension Watcher {
-  /// The writes behind its last call (W4): all of them since ``Loop/record(_:)`` switched the
+  /// The writes that caused the last call (W4): all of them since ``Loop/record(_:)`` switched the
   /// record on, none before, and none after its end.
   ///
   /// - Complexity: O(writes).
   public func why() -> [RecordedWrite] { activeRecord.flatMap(history)?.last ?? [] }
 
-  /// Why it was not called; in full where ``Loop/record(_:)`` has switched the record on.
+  /// Why the watcher was not called; in full where ``Loop/record(_:)`` has switched the record on.
   public func whyNot() -> Silence {
     guard let record = activeRecord else {
       return Silence(reason: .stopped, detail: "it has ended")

@@ -1,4 +1,4 @@
-/// Something that happened in a loop, as ``Loop/log(_:)`` tells it.
+/// Something that happened in a loop, as ``Loop/log(_:)`` reports it.
 public struct LoopEvent: Sendable {
   /// What happened.
   public enum Kind: String, Sendable {
@@ -29,9 +29,9 @@ public struct LoopEvent: Sendable {
   public package(set) var path: String?
   /// The turn of the loop in which it happened.
   public let turn: Int
-  /// The value is the one before.
+  /// Whether the value is the one from before.
   public package(set) var isEqual = false
-  /// The getter has thrown an error.
+  /// Whether the getter has thrown an error.
   public package(set) var hasFailed = false
 
   package init(_ kind: Kind, turn: Int) { (self.kind, self.turn) = (kind, turn) }

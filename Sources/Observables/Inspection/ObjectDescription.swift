@@ -1,4 +1,5 @@
-/// One key as `describe` tells it: what it is, then who observes it and what depends on it.
+/// One key in the text of `describe`: what it is, then its watchers and the properties that depend
+/// on it.
 private struct DescribedKey {
   let name: String
   var title: String
@@ -6,9 +7,9 @@ private struct DescribedKey {
   var isObserved = false
 }
 
-/// An object in words (W2): its keys that are observed, lazy, or needed by something that is.
+/// An object in words (W2): its keys that are observed, lazy, or needed by one that is.
 ///
-/// Nothing is computed for it.
+/// No property is computed for this.
 package struct ObjectDescription {
   private let engine: Engine
   /// How keys are spelled.
@@ -23,8 +24,8 @@ package struct ObjectDescription {
     (self.engine, self.name, self.line) = (engine, name, line)
   }
 
-  /// The text for the object of `root`, nil where there is nothing to tell of it, which is called
-  /// `title`.
+  /// The text for the object of `root`, which has the title `title`; nil where there is nothing to
+  /// describe.
   package func text(of root: NodeRef?, title: String) -> String {
     let keys = root.map(keys) ?? []
     let state =
@@ -59,7 +60,7 @@ package struct ObjectDescription {
       let name = observed.name ?? name(observed.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.isObserved = true
-      // One that ended while links are being made keeps its own until that is done.
+      // A watcher that ended while links are being made keeps its own links until that is done.
       key.lines += observed.watchers.filter { $0.watcher.pointee.isActive }.map {
         "    \(line($0.watcher, $0.path))"
       }
@@ -103,7 +104,7 @@ extension WatcherRef {
     ].filter(\.0).map(\.1)
   }
 
-  /// The same behind its title: " [immediate, paused]".
+  /// The notes as a suffix of its title: " [immediate, paused]".
   package func notes(_ more: String...) -> String {
     let notes = more + notes
     return notes.isEmpty ? "" : " [\(notes.joined(separator: ", "))]"

@@ -2,15 +2,15 @@
 public struct RecordedWrite: Sendable {
   /// The key that was written.
   public let key: String
-  /// Where the program did it, "file:line"; nil where that is not known, as in Swift.
+  /// Where the program wrote it, "file:line"; nil where that is not known, as in Swift.
   public let site: String?
-  /// The turn of the loop in which it was.
+  /// The turn of the loop in which the write was.
   public let turn: Int
-  /// A program invalidated the key, which is lazy.
+  /// Whether a program invalidated the key, which is lazy.
   public let isInvalidation: Bool
-  /// The lazy properties through which a watcher hears of it, the nearest to the write first.
+  /// The lazy properties through which it concerns a watcher, the nearest to the write first.
   public internal(set) var through: [String] = []
-  /// What the watcher watches was computed again, with an equal value.
+  /// Whether the watched property was computed again, with an equal value.
   package internal(set) var isRecomputed = false
 
   package init(key: String, site: String?, turn: Int, isInvalidation: Bool = false) {
@@ -26,7 +26,7 @@ extension RecordedWrite: CustomStringConvertible {
     return through.isEmpty ? event : "\(event), which changed \(throughText)"
   }
 
-  /// Why a watcher was not called for it.
+  /// Why a watcher was not called for this write.
   package var reasonForSilence: String {
     guard isRecomputed else {
       return "'\(key)' was written\(place), with the value that it had"
@@ -39,7 +39,7 @@ extension RecordedWrite: CustomStringConvertible {
 
   private var place: String { site.map { " at \($0)" } ?? "" }
 
-  /// Of a long chain only the ends.
+  /// The lazy properties as text; only both ends of a long chain.
   private var throughText: String {
     let names = through.map { "'\($0)'" }
     if names.count <= 8 { return names.joined(separator: ", ") }

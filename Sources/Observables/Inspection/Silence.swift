@@ -2,21 +2,22 @@
 public struct Silence: Sendable {
   /// The kind of reason.
   public enum Reason: String, Sendable {
-    /// What was written, or computed again, has the value of before.
+    /// The key that was written, or the property that was computed again, has the same value as
+    /// before.
     case equal
-    /// Its path ends before its end: there is no object.
+    /// The path ends before its end: there is no object.
     case unreachable
-    /// It is paused.
+    /// The watcher is paused.
     case paused
-    /// It has ended.
+    /// The watcher has ended.
     case stopped
-    /// It will be called in the next flush.
+    /// The watcher will be called in the next flush.
     case pending
-    /// What it watches could not be computed.
+    /// The watched property could not be computed.
     case failed
-    /// It was called.
+    /// The watcher was called.
     case called
-    /// Nothing on its paths was written.
+    /// No key on the watcher's paths was written.
     case unwritten
   }
 
@@ -29,7 +30,7 @@ public struct Silence: Sendable {
 extension Engine {
   /// Why a watcher was not called; `watcher` is nil where it has ended.
   ///
-  /// `cause` is where the write behind its last call was, if that is known.
+  /// `cause` is the place of the write that caused its last call, if that is known.
   package func silence(
     of watcher: WatcherRef?, _ history: HistoryRecorder.History?, isRecording: Bool,
     cause: String? = nil

@@ -1,4 +1,4 @@
-/// The object as a bridge works on it: a dictionary that shows what is loaded.
+/// The object as a bridge works on it: a dictionary of the properties that are loaded.
 extension DictionaryModel: DynamicDictionary {
   package var keyType: Any.Type { String.self }
   package var elementType: Any.Type { Value.self }

@@ -1,4 +1,4 @@
-/// What key paths ask of it: its properties by name.
+/// The questions of key paths to the object: its properties by name.
 extension DictionaryModel: PathAnswering {
   var typeName: String { "a DictionaryModel" }
   var spreadsNames: Bool { false }
@@ -47,7 +47,7 @@ extension DictionaryModel: PathAnswering {
     for (_, value) in loaded { try visit(flattened(value)) }
   }
 
-  // Its members are looked at again after each change.
+  // There is no journal: readers compare all members after each change.
   func beginJournal() {}
   func endJournal() {}
   var journalEnd: Int { 0 }

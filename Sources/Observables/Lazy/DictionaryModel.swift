@@ -1,8 +1,8 @@
 /// An object whose properties are the entries of a store: each is loaded when it is read for the
 /// first time, kept, and written through.
 ///
-/// For classes that offer as properties what is kept in a dictionary, a file of settings, a row of
-/// a database. The names are not declared; each is a lazy property (Z1):
+/// This is for classes whose properties are kept in a dictionary, a file of settings, a row of a
+/// database. The names are not declared; each is a lazy property (Z1):
 ///
 /// ```swift
 /// let settings = DictionaryModel<Int>(
@@ -14,13 +14,13 @@
 /// ```
 ///
 /// A path names properties as it does in a model, but any name is fine. Over an
-/// ``ObservableDictionary`` nothing has to be invalidated: its changes are heard. A script uses
-/// such an object as a dictionary. Confined to the thread of the loop that observes it.
+/// ``ObservableDictionary`` nothing has to be invalidated: the properties follow its changes. A
+/// script uses such an object as a dictionary. Confined to the thread of the loop that observes it.
 @dynamicMemberLookup
 public final class DictionaryModel<Value>: ObservableCollection {
   private let load: (String) throws -> Value?
   private let store: (String, Value?) -> Void
-  /// What is heard of, where the store is such a dictionary.
+  /// The dictionary whose changes the properties follow, where the store is an observable one.
   private let dictionary: ObservableDictionary<String, Value>?
   private var properties: [String: Lazy<Value?>] = [:]
   var slots = KeyedSlots<String>()
@@ -29,7 +29,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
   /// Properties over a store that is read by `load`, where nil is a value too, and written by
   /// `store`.
   ///
-  /// Neither may capture this object: it would never go.
+  /// Neither may capture this object: it would never be freed.
   public init(
     load: @escaping (_ name: String) throws -> Value?,
     store: @escaping (_ name: String, _ value: Value?) -> Void
@@ -57,8 +57,8 @@ public final class DictionaryModel<Value>: ObservableCollection {
 
   /// The value of a property, loaded if it is not valid; assigning stores it, and makes it valid.
   ///
-  /// Where it cannot be loaded this is the value of before, or nil, and the error is reported;
-  /// `get` throws it.
+  /// Where it cannot be loaded, reading gives the previous value, or nil, and the error is
+  /// reported; `get` throws it.
   public subscript(name: String) -> Value? {
     get {
       let property = attachedProperty(name)
@@ -72,7 +72,8 @@ public final class DictionaryModel<Value>: ObservableCollection {
     set {
       let property = attachedProperty(name)
       store(name, newValue)
-      // Where the store tells of it, it was heard; what it made of the value is what counts.
+      // An observable dictionary has notified the property of the write already, and may have
+      // stored another value.
       if dictionary == nil { property.assign(newValue) }
     }
   }
@@ -147,8 +148,8 @@ public final class DictionaryModel<Value>: ObservableCollection {
     return property
   }
 
-  /// A property that the engine knows where it has to: where it depends on another object, where
-  /// this one is observed, and where a computation that is tracked reads it.
+  /// A property, with a record in the engine where it needs one: where it depends on another
+  /// object, where this object is observed, and where a tracked computation reads the property.
   private func attachedProperty(_ name: String) -> Lazy<Value?> {
     let property = property(name)
     let isTracked = isAnythingTracked

@@ -21,7 +21,7 @@ extension Lazy where Value: AnyObject & Equatable {
 }
 
 extension Lazy where Value: ExpressibleByNilLiteral {
-  /// A property whose values are compared as what they are; nil stands in for errors.
+  /// A property whose values are compared by their dynamic type; nil stands in for errors.
   public convenience init() { self.init(standIn: .some(nil)) { isSameValue($0 as Any, $1 as Any) } }
 }
 
@@ -41,7 +41,7 @@ extension Lazy where Value: OptionalReference & ExpressibleByNilLiteral & Equata
   public convenience init() { self.init(standIn: .some(nil)) { $0.reference === $1.reference } }
 }
 
-/// An object or nil, which are told apart by identity.
+/// An object or nil, which are compared by identity.
 @_documentation(visibility: internal)
 public protocol OptionalReference {
   /// The object.

@@ -8,16 +8,16 @@
 /// ```
 ///
 /// Reading gives the value; assigning overrides it until the next invalidation (Z5). A value that
-/// is written next to the declaration (`@Lazy var size = 0`) stands in where a plain read finds an
+/// is written next to the declaration (`@Lazy var size = 0`) is used where a plain read meets an
 /// error and there was no value before; without one such a read is a programming error and traps.
 /// `$full` has the rest: `try $full.get()`, `isValid`, `invalidate()`, `peek`.
 ///
 /// Confined to the thread of the loop that observes the model.
 @propertyWrapper
 public final class Lazy<Value>: LazyStorage {
-  /// What was computed or assigned last.
+  /// The value that was computed or assigned last.
   @usableFromInline @exclusivity(unchecked) var stored: Value?
-  /// What was delivered last, while the engine asks for it.
+  /// The value that was delivered last, while the engine needs it.
   @usableFromInline @exclusivity(unchecked) var base: Value?
   private let standIn: Value?
   @usableFromInline let isEqual: (Value, Value) -> Bool
@@ -27,12 +27,12 @@ public final class Lazy<Value>: LazyStorage {
     super.init(unbound: ())
   }
 
-  /// A property whose values are compared as what they are: objects by identity, others by their
-  /// `==`.
+  /// A property whose values are compared by their dynamic type: objects by identity, others by
+  /// their `==`.
   ///
-  /// Of what cannot be compared each computation is a change.
+  /// For values that cannot be compared, each computation is a change.
   public convenience init() { self.init(standIn: nil) { isSameValue($0 as Any, $1 as Any) } }
-  /// A property whose values are compared as what they are; the value stands in for errors.
+  /// A property whose values are compared by their dynamic type; the value stands in for errors.
   public convenience init(wrappedValue: Value) {
     self.init(standIn: wrappedValue) { isSameValue($0 as Any, $1 as Any) }
   }
@@ -55,7 +55,7 @@ public final class Lazy<Value>: LazyStorage {
     set { model[keyPath: storage].assign(newValue, in: model) }
   }
 
-  /// What else there is to a lazy property of a model.
+  /// The lazy property itself, with what else it offers.
   @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,
@@ -88,7 +88,7 @@ public final class Lazy<Value>: LazyStorage {
   /// The value if it is valid; nothing is computed or tracked, nor created (Z7).
   public var peek: Value? { isValid ? stored : nil }
 
-  /// The value of before, where there was one.
+  /// The value that was kept last, where there was one.
   var last: Value? { stored }
 
   /// The value in a model, which is bound to it if it is not yet.
@@ -131,7 +131,7 @@ public final class Lazy<Value>: LazyStorage {
     assign(value)
   }
 
-  /// The same where it is bound already.
+  /// Assigns the value of a property that is bound already.
   func assign(_ value: Value) {
     declaration.checkWritable(title)
     if isLoading {
@@ -147,7 +147,7 @@ public final class Lazy<Value>: LazyStorage {
 
   private func isNone(_ value: Value) -> Bool { flattened(value) == nil }
 
-  /// Takes a value for the present one; what it is against that.
+  /// Makes a value the present one; returns how it compares with the one before.
   @inlinable
   func keep(_ value: Value) -> Computation {
     guard let old = stored else {
@@ -157,7 +157,8 @@ public final class Lazy<Value>: LazyStorage {
     }
     if isEqual(old, value) { return .same }
     let replacing = beginReplacing()
-    // What was computed from a value that stood in, or changed meanwhile, is none.
+    // A result is no value where it was computed from one that stood in, or where a dependency
+    // changed meanwhile.
     if replacing.isFlawed { return .failed }
     if replacing.isBased, let base, isEqual(base, value) {
       stored = value

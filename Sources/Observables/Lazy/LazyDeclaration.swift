@@ -1,14 +1,14 @@
-/// How a class computes one of its lazy properties; the same for every instance.
+/// How a class computes one of its lazy properties; the declaration is the same for every instance.
 @usableFromInline
 final class LazyDeclaration: @unchecked Sendable {
-  // Immutable once its class has its list of properties.
+  // The declaration does not change once its class has its list of properties.
   let name: String
   let flags: WatcherRecord.Flags
   let dependencies: [Dependency]
   let isReadOnly: Bool
-  /// Assigning nil makes it be computed again (Z7).
+  /// Whether assigning nil makes the next read compute again (Z7).
   let isArmedByNil: Bool
-  /// A loader stores the value itself (Z6).
+  /// Whether a loader stores the value itself (Z6).
   let isLoaded: Bool
   /// The property of an instance.
   let storage: (AnyObject) -> LazyStorage
@@ -30,10 +30,10 @@ final class LazyDeclaration: @unchecked Sendable {
     (self.storage, self.run) = (storage, run)
   }
 
-  /// It becomes invalid by itself.
+  /// Whether changes of other properties make it invalid.
   var isDependent: Bool { !dependencies.isEmpty || flags.contains(.tracking) }
 
-  /// What an immediate watcher is given was written.
+  /// The key that is delivered to an immediate watcher as the one that was written.
   var key: ObservedValues.Key { slot < 0 ? .value(AnyHashable(name)) : .property(slot) }
 
   func place(at slot: Int) { self.slot = slot }

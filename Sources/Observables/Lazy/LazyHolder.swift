@@ -12,7 +12,7 @@ extension DictionaryModel: LazyHolder {
   package func peekAny(_ name: String) -> Any? { peek(name).flatMap { flattened($0) } }
 }
 
-/// Those of a model.
+/// The lazy properties of a model.
 private struct ModelLazies: LazyHolder {
   let model: any ObservableModel
 

@@ -1,24 +1,25 @@
 import Synchronization
 
-/// What a lazy property of a model is, whatever its type: where it is declared, and its record in
-/// the engine, which it has once it is observed or depends on something.
+/// The part of a lazy property of a model that does not depend on its type: where it is declared,
+/// and its record in the engine, which it has once it is observed or depends on something.
 public class LazyStorage: ObservationCore.Receiver {
   @exclusivity(unchecked) private final var record: WatcherRef?
   @exclusivity(unchecked) private final var owner: Unmanaged<AnyObject>?
   @exclusivity(unchecked) private final var known: LazyDeclaration?
-  /// The same, for where counting references would be felt.
+  /// The declaration again, for code where counting references would cost too much.
   @exclusivity(unchecked) private final var knownReference: Unmanaged<LazyDeclaration>?
   @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
-  /// Where the engine is that computes it, or 0: loops of several threads may observe its model.
+  /// The address of the engine that computes the property, or 0: loops of several threads may
+  /// observe its model.
   private final let claim = Atomic<UInt>(0)
-  /// `owner` and the declaration are set, for good.
+  /// Whether `owner` and the declaration are set; they never change after that.
   private final let isBound = Atomic(false)
-  /// Held while any of them are, which leads to this one again.
+  /// The lock that is held while any property is bound, which may bind it once more.
   private static let bindingLock = RecursiveLock()
   /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
   @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
-  /// Not 0 where somebody may have to know that it is read: the number of the tracked computation
-  /// that is running, or, without a record, a constant.
+  /// Points at a number that is not 0 where a read may have to be noted: the number of the tracked
+  /// computation that is running, or, without a record, a constant.
   @usableFromInline @exclusivity(unchecked) final var trackingStamp = LazyStorage.unknownStamp
   @exclusivity(unchecked) private final var isRunning = false
   @exclusivity(unchecked) private final var hasResult = false
@@ -26,7 +27,7 @@ public class LazyStorage: ObservationCore.Receiver {
   /// Why the last computation failed.
   @exclusivity(unchecked) private final var failure: (any Error)?
 
-  /// An unbound one; nothing but what a `Lazy` needs.
+  /// Makes an unbound property, which has only what a `Lazy` needs.
   init(unbound: Void) { super.init() }
 
   private static let constants = {
@@ -46,12 +47,12 @@ public class LazyStorage: ObservationCore.Receiver {
     UnsafePointer(bitPattern: unknownStampAddress)!
   }
 
-  /// The value is up to date: reading it computes nothing.
+  /// Whether the value is up to date: reading it computes nothing then.
   public final var isValid: Bool { validity.pointee }
 
-  /// The next read computes anew.
+  /// Makes the next read compute anew.
   ///
-  /// Watchers are called if that gives another value. Harmless where it is invalid.
+  /// Watchers are called if that gives another value. Does nothing where the property is invalid.
   public final func invalidate() {
     attachIfHeard()
     guard let record else {
@@ -73,7 +74,7 @@ public class LazyStorage: ObservationCore.Receiver {
   /// The slot of the property in its model.
   final var slotIndex: Int { declaration.slot }
 
-  /// Finds out where it is declared.
+  /// Finds the declaration of the property.
   @usableFromInline
   final func bind(to object: some ObservableModel) {
     if isBound.load(ordering: .acquiring) { return }
@@ -89,7 +90,7 @@ public class LazyStorage: ObservationCore.Receiver {
     know(entry.lazy!)
   }
 
-  /// Binds it where the declaration is known already.
+  /// Binds the property where its declaration is known already.
   final func bind(to object: AnyObject, _ declaration: LazyDeclaration) {
     if isBound.load(ordering: .acquiring) { return }
     LazyStorage.bindingLock.lock()
@@ -112,7 +113,8 @@ public class LazyStorage: ObservationCore.Receiver {
     engineReference.map { $0._withUnsafeGuaranteedRef { $0 } }
   }
 
-  /// Its key is observed, or read by a tracked computation; nothing where another loop computes it.
+  /// Makes the record of the property, as its key is observed or read by a tracked computation;
+  /// does nothing where another loop computes it.
   final func attach(
     to slot: SlotRef, of object: AnyObject, _ declaration: LazyDeclaration, in engine: Engine
   ) {
@@ -128,12 +130,12 @@ public class LazyStorage: ObservationCore.Receiver {
     return claimed.exchanged || claimed.original == address
   }
 
-  /// The same for one that is bound to the only object that has it.
+  /// Makes the record of a property that is bound already.
   final func attach(to slot: SlotRef, in engine: Engine) {
     guard record == nil, isClaimed(by: engine) else { return }
     let hasValue = validity.pointee
     var flags = declaration.flags
-    // Valid or not, it has a value to compare the next one with.
+    // A valid property has a value with which the next one is compared.
     if hasValue { flags.insert(.known) }
     engineReference = .passUnretained(engine)
     let record = engine.makeLazy(slot, receiver: self, flags: flags)
@@ -143,7 +145,7 @@ public class LazyStorage: ObservationCore.Receiver {
     if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same) }
   }
 
-  /// Another loop computes it.
+  /// Whether another loop computes the property.
   final func isAttached(elsewhereThan engine: Engine) -> Bool {
     let claim = claim.load(ordering: .relaxed)
     return claim != 0 && claim != address(of: engine)
@@ -153,8 +155,8 @@ public class LazyStorage: ObservationCore.Receiver {
     UInt(bitPattern: Unmanaged.passUnretained(engine).toOpaque())
   }
 
-  /// What depends on something needs a record to hear of it, and so does what somebody watches with
-  /// all properties of its object.
+  /// Makes the record where the property needs one: to be notified of its dependencies, or because
+  /// all properties of its object are watched.
   final func attachIfHeard() {
     guard record == nil, let model = model as? any ObservableModel else { return }
     let node = model.observation.existingNode
@@ -164,7 +166,7 @@ public class LazyStorage: ObservationCore.Receiver {
     model.attachLazy(slotIndex, in: engine)
   }
 
-  /// What is read here belongs to the tracked computation that is running.
+  /// Notes that the tracked computation that is running has read the property.
   @usableFromInline @inline(never)
   final func noteRead() {
     if !isAnythingTracked { return }
@@ -175,7 +177,7 @@ public class LazyStorage: ObservationCore.Receiver {
     }
   }
 
-  /// Another value takes the place of the one that there is.
+  /// Prepares for another value to take the place of the present one.
   @usableFromInline
   final func beginReplacing() -> (isFlawed: Bool, isBased: Bool, keepsBase: Bool) {
     guard let record, let engine else { return (false, false, false) }
@@ -196,7 +198,7 @@ public class LazyStorage: ObservationCore.Receiver {
   final func update() throws {
     attachIfHeard()
     if isRunning {
-      // Its loader may have stored it.
+      // The loader of the property may have stored the value already.
       if loadedResult != nil { return }
       throw LazyError.cycle(names: cycle)
     }
@@ -206,13 +208,13 @@ public class LazyStorage: ObservationCore.Receiver {
       return
     }
     hasResult = false
-    // An object that did not survive its getter has the value all the same.
+    // The value was computed even where the object did not survive its getter.
     if engine.settle(record) || (hasResult && self.record == nil) { return }
     guard let failure else { throw LazyError.cycle(names: engine.cycle(to: record)) }
     throw failure
   }
 
-  /// Whether its value is to be found again.
+  /// Whether the value is kept for the next read.
   private final var isKept: Bool {
     !declaration.flags.contains(.uncached) && (record != nil || !declaration.isDependent)
   }
@@ -233,10 +235,10 @@ public class LazyStorage: ObservationCore.Receiver {
     }
   }
 
-  /// A loader is at work that may store the value.
+  /// Whether a loader is running that may store the value.
   final var isLoading: Bool { isRunning && declaration.isLoaded }
   final func loaded(with result: Computation) {
-    // Twice is once: what counts is the value before the loader.
+    // A second store does not matter: the value before the loader is the one that is compared.
     if case .changed? = loadedResult { return }
     loadedResult = result
   }
@@ -254,13 +256,14 @@ public class LazyStorage: ObservationCore.Receiver {
     }
   }
 
-  /// A plain read met an error: it is that of the getter that reads, if one does.
+  /// Handles an error of a plain read: the getter that reads fails with it; where none is running
+  /// it is reported.
   final func noteUnheard(_ error: any Error) {
     if let engine = engine ?? Loop.current?.engine, engine.failRunning(error) { return }
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
-  /// How errors name it.
+  /// How errors name the property.
   final var title: String {
     model.map { "\(type(of: $0)).\(declaration.name)" } ?? declaration.name
   }
@@ -340,6 +343,6 @@ public class LazyStorage: ObservationCore.Receiver {
   }
 }
 
-// Never shared between threads but by a program that says so.
+// Lazy properties are confined to one thread, except where a program says otherwise.
 @available(*, unavailable)
 extension LazyStorage: Sendable {}

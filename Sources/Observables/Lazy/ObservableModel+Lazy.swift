@@ -14,12 +14,12 @@ extension ObservableModel {
     try storage(of: name)?.isValid ?? false
   }
 
-  /// The next read of a lazy property computes anew; harmless for one that is not lazy.
+  /// Makes the next read of a lazy property compute anew; does nothing for one that is not lazy.
   ///
   /// - Throws: ``ModelError`` for an unknown name.
   public func invalidate(_ name: String) throws(ModelError) { try storage(of: name)?.invalidate() }
 
-  /// The next read of each lazy property computes anew.
+  /// Makes the next read of each lazy property compute anew.
   public func invalidate() { for (_, storage) in lazies { storage.invalidate() } }
 
   /// The value of a property, if it is valid; nothing is computed or tracked.
@@ -61,7 +61,7 @@ extension ObservableModel {
     return storage
   }
 
-  /// The property in `slot` is read on behalf of a tracked computation.
+  /// Notes that a tracked computation reads the property in `slot`.
   package func access(_ slot: Int) { observation.access(slot, of: self) }
 
   /// Gives the lazy property in `slot` its record.

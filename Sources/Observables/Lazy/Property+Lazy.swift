@@ -4,7 +4,7 @@ extension Property {
   ///
   /// The paths are of any kind: through nil, collections and operators, other lazy properties,
   /// tables of scripts. `isCached: false` makes a property that is computed at each read and
-  /// announces changes of those paths (Z3).
+  /// reports changes of those paths (Z3).
   @inlinable
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
@@ -115,7 +115,7 @@ extension Property {
   }
 }
 
-/// A value of unknown type as a `Value`, which may be optional; nil where it is none.
+/// A value of unknown type as a `Value`, which may be optional; nil where it is of another type.
 private func cast<Value>(_ value: Any?, to type: Value.Type) -> Value? {
   if let value { return value as? Value }
   return (type as? any ExpressibleByNilLiteral.Type).map { $0.init(nilLiteral: ()) as! Value }

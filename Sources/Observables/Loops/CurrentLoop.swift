@@ -1,6 +1,6 @@
 import Glibc
 
-/// The loops of each thread, held weakly, the one made last at the end.
+/// The loops of each thread, held weakly, in the order in which they were made.
 enum CurrentLoop {
   private struct Entry {
     weak var loop: Loop?
@@ -18,7 +18,7 @@ enum CurrentLoop {
     return key
   }()
 
-  /// The one made last that is still there.
+  /// The loop of this thread that was made last and is still there.
   static var value: Loop? {
     guard let raw = pthread_getspecific(key) else { return nil }
     return Unmanaged<Box>.fromOpaque(raw)._withUnsafeGuaranteedRef { box in

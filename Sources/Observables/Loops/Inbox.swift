@@ -11,15 +11,16 @@ public final class Inbox: Sendable {
     var messages: [@Sendable () -> Void] = []
     var isClosed = false
   }
-  // Only touched by `withState`.
+  // The state is only used in `withState`.
   private nonisolated(unsafe) var state = State()
   private let lock = RecursiveLock()
-  /// Readable when there is something to do; -1 where a driver is notified instead.
+  /// A descriptor that is readable when there is something to do; -1 where a driver is notified
+  /// instead.
   package let wakeDescriptor: Int32
   private let writeDescriptor: Int32
   private let wakeDriver: (@Sendable () -> Void)?
   /// The loop that handles the messages.
-  // Only used on its thread.
+  // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
 
   /// An inbox whose loop is woken by `wake`.
@@ -33,7 +34,8 @@ public final class Inbox: Sendable {
     let status = pipe(&ends)
     precondition(status == 0, "The process has no file descriptors left for another loop")
     for (index, end) in ends.enumerated() {
-      // Never one of the standard streams', which the process may have been started without.
+      // The descriptor must not be that of a standard stream, which the process may have been
+      // started without.
       let moved = fcntl(end, F_DUPFD_CLOEXEC, 3)
       precondition(moved >= 3, "The process has no file descriptors left for another loop")
       close(end)
@@ -49,7 +51,7 @@ public final class Inbox: Sendable {
     close(writeDescriptor)
   }
 
-  /// By a lock that sanitizers see: what a message has was written before.
+  /// Runs `body` under a lock that sanitizers see: what a message holds was written before.
   private func withState<Result>(_ body: (inout State) -> Result) -> Result {
     lock.withLock { body(&state) }
   }
@@ -64,12 +66,12 @@ public final class Inbox: Sendable {
     if isFirst { wake() }
   }
 
-  /// Makes a waiting loop look around.
+  /// Wakes the loop if it waits.
   ///
   /// Async-signal-safe where there is no driver.
   package func wake() {
     if let wakeDriver { return wakeDriver() }
-    // A full pipe wakes as well.
+    // A pipe that is full wakes the loop as well.
     var byte: UInt8 = 1
     _ = write(writeDescriptor, &byte, 1)
   }

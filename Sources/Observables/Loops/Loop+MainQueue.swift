@@ -2,14 +2,14 @@ import Glibc
 import Synchronization
 
 extension Loop {
-  /// The loop of an app on the main Dispatch queue (T13): made when it is first asked for, it lives
-  /// as long as the process.
+  /// The loop of an app on the main Dispatch queue (T13): it is made when it is first used, and
+  /// lives as long as the process.
   ///
   /// The turn of a write that the app's code makes ends with an item of the queue that the first
   /// write enqueued; timers and messages from other threads are items, too. `run()` is not for this
   /// loop: the app serves the main queue, by `dispatchMain()`, a run loop, or `async` code of its
-  /// main function. Callbacks run on the main actor; `MainActor.assumeIsolated` tells the compiler
-  /// so.
+  /// main function. Callbacks run on the main actor; `MainActor.assumeIsolated` makes that known to
+  /// the compiler.
   @MainActor public static let main: Loop = {
     let loop = Loop(driver: .mainQueue)
     MainQueueLoop.loop = loop
@@ -18,10 +18,11 @@ extension Loop {
   }()
 }
 
-/// Lets code that the compiler does not know to be on the main actor find the loop there.
+/// Makes the main loop available to code of which the compiler cannot see that it runs on the main
+/// actor.
 enum MainQueueLoop {
   static let isThere = Atomic(false)
-  // Set once, before `isThere`, and only used on the main queue.
+  // The loop is set once, before `isThere`, and only used on the main queue.
   nonisolated(unsafe) static var loop: Loop?
 
   static var current: Loop? {
@@ -47,7 +48,7 @@ extension LoopDriver {
 /// The few functions of Dispatch that are needed, looked up at run time: a program that doesn't use
 /// Dispatch need not load it.
 private struct DispatchQueueFunctions: @unchecked Sendable {
-  // Immutable, and what it points to may be used on any thread.
+  // The functions never change, and may be called on any thread.
   typealias Work = @convention(c) (UnsafeMutableRawPointer?) -> Void
   let mainQueue: UnsafeMutableRawPointer
   let async: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void
@@ -56,7 +57,7 @@ private struct DispatchQueueFunctions: @unchecked Sendable {
   let time: @convention(c) (UInt64, Int64) -> UInt64
   let specific: @convention(c) (UnsafeRawPointer) -> UnsafeMutableRawPointer?
 
-  /// The calling code runs on the main queue, whatever its thread.
+  /// Whether the calling code runs on the main queue, whatever its thread.
   var isMain: Bool { specific(mainQueue) != nil }
 
   static let shared: DispatchQueueFunctions? = {
@@ -65,7 +66,8 @@ private struct DispatchQueueFunctions: @unchecked Sendable {
       let specific = dlsym(nil, "dispatch_get_specific"),
       let setSpecific = dlsym(nil, "dispatch_queue_set_specific")
     else { return nil }
-    // Marked, so that code can find out whether it runs there; the queue's address is the key.
+    // The queue is marked, so that code can find out whether it runs there; the queue's address is
+    // the key.
     unsafeBitCast(
       setSpecific,
       to: (@convention(c) (
@@ -94,7 +96,7 @@ private struct DispatchQueueFunctions: @unchecked Sendable {
     if seconds <= 0 {
       async(mainQueue, context, run)
     } else {
-      // A century is as good as never, and fits.
+      // A century stands for never, and fits.
       after(time(0, Int64(min(seconds, 3e9) * 1e9)), mainQueue, context, run)
     }
   }

@@ -8,7 +8,7 @@ import Glibc
 /// waiting (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
 ///
 /// The loop that was made last on a thread is ``current`` there, which is where `observe` puts
-/// its watchers unless it is told otherwise.
+/// its watchers unless it is given another one.
 public final class Loop {
   /// Where other threads leave messages.
   public let inbox: Inbox
@@ -20,9 +20,9 @@ public final class Loop {
   private var ready: [() -> Void] = []
   /// Messages that arrived before the loop was stopped.
   private var unread: [@Sendable () -> Void] = []
-  /// What the next turn begins with, whoever makes it.
+  /// Calls with which the next turn begins.
   private var deferred: [() -> Void] = []
-  /// A turn for `deferred` is among what is ready.
+  /// Whether a turn for `deferred` is among the messages that are ready.
   private var hasTurnForDeferred = false
   private var turnDepth = 0
   private var references = 0
@@ -30,15 +30,15 @@ public final class Loop {
   private var secondsInFlush = 0.0
   private lazy var isOnMainThread = MainQueue.isMainThread()
   private let driven: DrivenLoop?
-  /// Who is notified of what happens (`log`).
+  /// Called with each event of the log (`log`).
   var sink: ((LoopEvent) -> Void)?
 
-  /// Told of errors that have no caller, on the loop's thread.
+  /// Called with errors that have no caller, on the loop's thread.
   ///
-  /// They are of watchers that trigger themselves without end (T4, T9), lazy properties that fail
-  /// where no code reads them (Z8), names that an object which came into a path doesn't have, and
-  /// what `bind`, `values` and `observe(_:on:)` meet after they returned. Without it they go to the
-  /// standard error stream.
+  /// Such errors come from watchers that trigger themselves without end (T4, T9), lazy properties
+  /// that fail where no code reads them (Z8), names that an object which came into a path doesn't
+  /// have, and from `bind`, `values` and `observe(_:on:)` after they returned. Without a handler
+  /// they are written to the standard error stream.
   public var onError: ((any Error) -> Void)?
 
   /// A loop for the current thread, to be run or stepped.
@@ -47,10 +47,10 @@ public final class Loop {
     CurrentLoop.add(self)
   }
 
-  /// A loop for the current thread that gets its turns from `driver`: after the first write that a
-  /// watcher hears of, for messages, and for timers.
+  /// A loop for the current thread that gets its turns from `driver`: after the first write that
+  /// makes a watcher pending, for messages, and for timers.
   ///
-  /// Whoever drives it keeps it alive, too.
+  /// The code that drives the loop has to keep it alive, too.
   public convenience init(driver: LoopDriver) {
     let driven = DrivenLoop(driver)
     let home = driver.isHere.map(LoopHome.driver) ?? .currentThread
@@ -130,7 +130,7 @@ public final class Loop {
   /// Calls now what is pending; watchers that ran in this flush and were triggered again stay
   /// pending.
   ///
-  /// Not from within a watcher.
+  /// It must not be called from within a watcher.
   ///
   /// - Returns: the number of calls.
   @discardableResult
@@ -190,7 +190,7 @@ public final class Loop {
     hasTurnForDeferred = true
     nextTurn { [unowned self] in
       hasTurnForDeferred = false
-      // Within another turn it has not begun with them.
+      // A turn within another one has not begun with the deferred calls.
       makeDeferredCalls()
     }
   }
@@ -227,7 +227,7 @@ public final class Loop {
 
   /// Handles what is due, each in its turn, without waiting.
   ///
-  /// For a host with a loop of its own.
+  /// This is for a host with a loop of its own.
   ///
   /// - Returns: whether anything could still happen: a timer or message is to come.
   @discardableResult
@@ -281,7 +281,7 @@ public final class Loop {
     inbox.wake()
   }
 
-  /// Something is left that the loop waits for.
+  /// Whether the loop waits for something.
   public var isAlive: Bool {
     !ready.isEmpty || !unread.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
   }
@@ -338,11 +338,11 @@ public final class Loop {
     turn(body)
   }
 
-  /// Sleeps until there is something to do; jumps there in virtual time.
+  /// Sleeps until there is something to do; in virtual time it jumps there.
   package func wait(until due: Double?) {
     let mainQueue = isOnMainThread ? MainQueue.shared : nil
     let isBusy = !inbox.isEmpty || !ready.isEmpty
-    // What is ready must not keep the main queue and the inputs waiting for ever.
+    // Messages that are ready must not keep the main queue and the inputs waiting for ever.
     if isBusy, mainQueue == nil, inputs.isEmpty { return }
     let jumps = !isBusy && clock == .virtual && due != nil
     if jumps, let due {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What gives turns to a loop that lives in somebody else's: a queue, an event loop, a run loop.
+/// What gives turns to a loop that lives in something else: a queue, an event loop, a run loop.
 ///
 /// ```swift
 /// let driver = LoopDriver { seconds, work in eventLoop.scheduleTask(in: seconds, work) }
@@ -25,23 +25,23 @@ public struct LoopDriver: Sendable {
   }
 }
 
-/// A loop and its driver: asks for steps, each only once.
+/// Joins a loop and its driver: asks for steps, each only once.
 final class DrivenLoop: Sendable {
   private let driver: LoopDriver
   private let isAsked = Atomic(false)
-  // Only used on the loop's thread.
+  // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
   private nonisolated(unsafe) var nextDue = Double.infinity
 
   init(_ driver: LoopDriver) { self.driver = driver }
 
-  /// Something is to be done soon; on any thread.
+  /// Asks for a step soon; may be called on any thread.
   func ask() {
     if isAsked.exchange(true, ordering: .sequentiallyConsistent) { return }
     driver.perform(0) { [weak self] in self?.performed() }
   }
 
-  /// A timer is the next one; on the loop's thread.
+  /// Asks for a step when the next timer is due; called on the loop's thread.
   func ask(at due: Double?, now: Double) {
     guard let due, due < nextDue else { return }
     nextDue = due
@@ -54,7 +54,7 @@ final class DrivenLoop: Sendable {
   }
 
   private func performed(_ due: Double) {
-    // A later one has been asked for only if this one was there already.
+    // Where `nextDue` is later, a step was asked for that is still to come.
     if due >= nextDue { nextDue = .infinity }
     step()
   }
@@ -62,7 +62,8 @@ final class DrivenLoop: Sendable {
   private func step() {
     guard let loop else { return }
     if loop.engine.isOccupied {
-      // The driver gives a turn in the middle of a callback; the loop's own comes after that.
+      // The driver gives this turn in the middle of a callback; another step is asked for after
+      // that.
       ask()
     } else {
       loop.step()

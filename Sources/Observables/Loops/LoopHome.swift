@@ -9,7 +9,7 @@ enum LoopHome: Sendable {
 
   static var currentThread: LoopHome { .thread(pthread_self()) }
 
-  /// The code that asks runs there.
+  /// Whether the calling code runs where the loop lives.
   var isHere: Bool {
     switch self {
     case .thread(let thread): pthread_equal(thread, pthread_self()) != 0

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// A thread of its own with a loop that runs until it is stopped: for servers and tools.
+/// A thread with a loop that runs until it is stopped, for servers and tools.
 ///
-/// May be used on any thread; what belongs to the loop is made in `prepare` and in messages.
+/// May be used on any thread; objects of the loop are made in `prepare` and in messages.
 public final class LoopThread: Sendable {
   /// Where to leave messages for the loop.
   public let inbox: Inbox
@@ -12,8 +12,8 @@ public final class LoopThread: Sendable {
 
   /// Starts a thread, makes a loop there, and hands it to `prepare`, in a turn of its own.
   ///
-  /// Returns when that turn is over: what `prepare` registers hears every write from then on. So
-  /// `prepare` must not wait for the thread that is here.
+  /// Returns when that turn is over: watchers that `prepare` registers are notified of every write
+  /// from then on. So `prepare` must not wait for the calling thread.
   public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
     let start = Start(clock: clock, prepare: prepare)
     self.start = start
@@ -24,7 +24,7 @@ public final class LoopThread: Sendable {
 
   /// Ends the loop after the turn under way, and waits for its thread.
   ///
-  /// Not from that thread.
+  /// It must not be called on that thread.
   public func stop() {
     guard let thread = askToStop() else { return }
     pthread_join(thread, nil)
@@ -42,7 +42,7 @@ public final class LoopThread: Sendable {
   }
 }
 
-/// What a new thread is given, and gives back.
+/// The values that a new thread gets, and those that it returns.
 private final class Start: Sendable {
   private let clock: LoopClock
   private let prepare: @Sendable (Loop) -> Void
@@ -58,7 +58,7 @@ private final class Start: Sendable {
     let loop = Loop(clock: clock)
     self.loop.value = loop
     inbox.withLock { $0 = loop.inbox }
-    // Runs until it is told to stop, also while it has nothing to do.
+    // The loop runs until it is asked to stop, also while it has nothing to do.
     loop.retain()
     loop.turn { prepare(loop) }
     ready.open()
@@ -78,6 +78,6 @@ private final class Start: Sendable {
 
 /// Holds a loop for messages that run on its thread.
 private final class LoopBox: Sendable {
-  // Only touched on the loop's thread.
+  // The value is only used on the loop's thread.
   nonisolated(unsafe) var value: Loop?
 }

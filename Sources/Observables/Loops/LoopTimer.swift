@@ -26,7 +26,7 @@ public final class LoopTimer {
 
   /// No call is made after this returns.
   ///
-  /// Harmless when it has ended.
+  /// Does nothing when the timer has ended.
   public func stop() {
     guard isActive else { return }
     if keepsLoopRunning { loop?.dropReference() }
@@ -42,7 +42,7 @@ public final class LoopTimer {
 /// Timers by the time they are due; those due together in the order in which they were made.
 struct TimerQueue {
   private var heap: [LoopTimer] = []
-  /// With more than these, the stopped ones are thrown out.
+  /// With more timers than this, the stopped ones are removed.
   private var limit = 64
 
   var first: LoopTimer? {
@@ -61,8 +61,8 @@ struct TimerQueue {
       heap.swapAt(parent, child)
       child = parent
     }
-    // Stopped timers lie around until they are due, or until there are twice as many timers as were
-    // active when this was looked at last: not at each push, which would make many timers slow.
+    // Stopped timers stay until they are due, or until there are twice as many timers as were
+    // active at the last check: a check at each push would make many timers slow.
     if heap.count > limit {
       let active = heap.filter(\.isActive)
       limit = max(64, 2 * active.count)

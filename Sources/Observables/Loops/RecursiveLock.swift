@@ -2,7 +2,7 @@ import Glibc
 
 /// A lock that its owner may take again.
 final class RecursiveLock: Sendable {
-  // Made for being used by several threads.
+  // The mutex is made for use by several threads.
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   init() {

@@ -2,7 +2,7 @@ package import Glibc
 
 /// Starts a thread that runs `body`, and keeps that until it is done.
 ///
-/// Whoever starts it joins or detaches it.
+/// The caller has to join or detach the thread.
 package func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   var thread = pthread_t()
   let status = pthread_create(

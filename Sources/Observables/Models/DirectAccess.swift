@@ -1,16 +1,17 @@
 /// How a bridge reads and writes a property whose values another language has, too: without `Any`,
-/// and without asking for the type.
+/// and without a test of the type.
 ///
-/// The object is one of the class that declares the property, or inherits from it.
+/// The object is of the class that declares the property, or of a subclass.
 @usableFromInline
 package enum DirectAccess {
-  /// There is no other way than by `Any`.
+  /// The property is only accessible by `Any`.
   case none
   case integer(get: (AnyObject) -> Int, set: ((AnyObject, Int) -> Void)?)
   case number(get: (AnyObject) -> Double, set: ((AnyObject, Double) -> Void)?)
   case boolean(get: (AnyObject) -> Bool, set: ((AnyObject, Bool) -> Void)?)
   case text(get: (AnyObject) -> String, set: ((AnyObject, String) -> Void)?)
-  /// A class; `set` gives false where the value is of another one, or must not be nil.
+  /// The property holds an object; `set` returns false where the value is of another one, or must
+  /// not be nil.
   case object(get: (AnyObject) -> AnyObject?, set: ((AnyObject, AnyObject?) -> Bool)?)
 
   /// The case for the type, if there is one.
@@ -18,8 +19,8 @@ package enum DirectAccess {
   init<Model: AnyObject, Value>(
     _ get: @escaping (Model) -> Value, _ set: ((Model, Value) -> Void)?
   ) {
-    // Each branch is gone where the type is known, and with it the casts. No `map` over closures:
-    // what that gives is called through one more.
+    // Where the type is known, the compiler removes the branches, and the casts in them. `map` is
+    // not used over closures: its result would be called through one more.
     if Value.self == Int.self {
       self = .integer(
         get: { get(unsafeDowncast($0, to: Model.self)) as! Int },
@@ -41,7 +42,7 @@ package enum DirectAccess {
     }
   }
 
-  /// That of a property that may hold an object; `set` takes nil if `isOptional`.
+  /// The access to a property that may hold an object; `set` takes nil if `isOptional`.
   init<Model: AnyObject, Value: ObservableReference>(
     reference get: @escaping (Model) -> Value?, _ set: ((Model, Value?) -> Void)?, isOptional: Bool
   ) {
@@ -51,7 +52,7 @@ package enum DirectAccess {
     }
     let getObject: (AnyObject) -> AnyObject? = { object in
       guard let value = get(unsafeDowncast(object, to: Model.self)) else { return nil }
-      // A class, which the compiler doesn't know; a cast takes a hundred times as long.
+      // The type is a class, which the compiler can't see; a cast takes a hundred times as long.
       return unsafeBitCast(value, to: AnyObject.self)
     }
     guard let set else {

@@ -1,7 +1,8 @@
-/// Tells objects whose `deinit` runs from those that live: they must not be kept beyond it.
+/// Distinguishes objects whose `deinit` runs from those that live: they must not be retained beyond
+/// it.
 ///
 /// The runtime has no call for that on all systems, but a bit in the header of each object, which
-/// has been in the same place since Swift 5. Where that is not so, which is tried out once, no
+/// has been in the same place since Swift 5. Where a test, made once, finds that it is not, no
 /// object is taken for a dying one.
 enum DyingObjects {
   static func contain(_ object: Unmanaged<AnyObject>) -> Bool {
@@ -9,11 +10,11 @@ enum DyingObjects {
   }
 
   /// The header is the type and the reference counts, which move to a table of their own for an
-  /// object that somebody refers to weakly.
+  /// object that has weak references.
   private static func isMarked(_ object: UnsafeMutableRawPointer) -> Bool {
     var counts = object.load(fromByteOffset: 8, as: UInt64.self)
     if counts >> 63 != 0 {
-      // What never dies has no table.
+      // Immortal objects have no table.
       guard counts & 0xFFFF_FFFF != 0xFFFF_FFFF,
         let table = UnsafeRawPointer(bitPattern: UInt(counts & ~(3 << 62)) << 3)
       else { return false }

@@ -1,8 +1,8 @@
 /// `value` as a `Value`: itself, or the case of an enumeration that has it as its raw value.
 ///
-/// nil is a value of optional types alone.
+/// nil fits optional types only.
 package func fitting<Value>(_ value: Any?, _ type: Value.Type = Value.self) -> Value? {
-  // `Any` would take the optional.
+  // A cast to `Any` would succeed with the optional itself.
   guard let value else { return type is any OptionalValue.Type ? value as? Value : nil }
   if let value = value as? Value { return value }
   guard let type = unwrapped(type) as? any RawRepresentable.Type,
@@ -11,7 +11,7 @@ package func fitting<Value>(_ value: Any?, _ type: Value.Type = Value.self) -> V
   return made as? Value
 }
 
-/// What an error says that a property of a type takes.
+/// The values that a property of a type takes, as an error names them.
 package func expectation(of type: Any.Type) -> String {
   let type = unwrapped(type)
   guard let cases = type as? any CaseIterable.Type else { return "\(type)" }

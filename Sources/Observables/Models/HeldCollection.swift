@@ -1,22 +1,24 @@
 /// A collection that a property holds as a value: `[Item]`, `[String: Int]`, `Set<String>`.
 ///
-/// Paths may lead into it. For them there is an observable collection with the same elements, as
-/// long as the value is the same; another value is another collection (C12).
+/// Paths may lead into it. The paths use an observable collection with the same elements, as long
+/// as the value is the same; another value is another collection (C12).
 protocol CollectionValue {
-  /// The same elements in an observable collection; nil where there is no collection.
+  /// The same elements in an observable collection; nil where the value is nil.
   var observable: (any KeyPathObservable)? { get }
-  /// Where the elements are stored: two that live at the same time and have the same storage are
-  /// equal.
+  /// The address of the storage: two values that live at the same time and have the same storage
+  /// are equal.
   var storageAddress: UInt { get }
-  /// Elements may be objects, which are told apart by identity, or be unable to be compared.
+  /// Whether elements may be objects, which are compared by identity, or values that cannot be
+  /// compared.
   static var mayHoldObjects: Bool { get }
-  /// The other one is of the same type, and its elements are the same (T5).
+  /// Whether the other value is of the same type, and its elements are the same (T5).
   func holdsSame(as other: Any) -> Bool
 }
 
 extension Array: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableArray(self) }
-  // One pointer, to a buffer that is copied before it changes while somebody else holds it.
+  // The value is one pointer, to a buffer that is copied before it changes while there is another
+  // reference.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
   static var mayHoldObjects: Bool { Observables.mayHoldObjects(Element.self) }
 
@@ -24,7 +26,7 @@ extension Array: CollectionValue {
     guard let other = other as? Self, count == other.count else { return false }
     if storageAddress == other.storageAddress { return true }
     if Element.self is AnyClass {
-      // References are compared as what they are: addresses.
+      // References are compared as addresses.
       return withUnsafeBytes { own in other.withUnsafeBytes { own.elementsEqual($0) } }
     }
     let same = ElementTraits<Element>().same
@@ -34,7 +36,7 @@ extension Array: CollectionValue {
 
 extension Dictionary: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableDictionary(self) }
-  // One pointer, as of an array.
+  // The value is one pointer, as an array is.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
   static var mayHoldObjects: Bool { Observables.mayHoldObjects(Value.self) }
 
@@ -48,7 +50,7 @@ extension Dictionary: CollectionValue {
 
 extension Set: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableSet(self) }
-  // One pointer, as of an array.
+  // The value is one pointer, as an array is.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
   static var mayHoldObjects: Bool { Observables.mayHoldObjects(Element.self) }
 
@@ -71,7 +73,7 @@ extension Optional: CollectionValue where Wrapped: CollectionValue {
 
 /// The observable collection for a value that a property holds.
 struct HeldCollection {
-  /// Kept, so that its storage stays what it is.
+  /// The value, which is kept so that its storage is not used again.
   private let value: any CollectionValue
   private let object: any KeyPathObservable
 
@@ -88,13 +90,14 @@ struct HeldCollection {
 }
 
 extension ModelObservation {
-  /// Where the collection is observed that a property holds as a value.
+  /// The node of the collection that a property holds as a value.
   func node(
     of value: any CollectionValue, heldAs property: ObjectIdentifier, in engine: Engine
   ) -> NodeRef? {
     guard let part = part(in: engine) else { return nil }
     if part.heldCollections[property]?.isFor(value) != true {
-      // The one of before goes after this one is there: its memory must not be taken for new.
+      // The collection from before is released after the new one is there, which must not get the
+      // same address.
       let old = part.heldCollections[property]
       part.heldCollections[property] = HeldCollection(value)
       withExtendedLifetime(old) {}
@@ -102,7 +105,7 @@ extension ModelObservation {
     return part.heldCollections[property]?.node(in: engine)
   }
 
-  /// Where the value of a property is observed that may be anything: an object, a collection,
+  /// The node of the value of a property, which may be anything: an object, a collection, or
   /// nothing that can be observed.
   func node(
     ofAny value: Any, heldAs property: ObjectIdentifier, in engine: Engine

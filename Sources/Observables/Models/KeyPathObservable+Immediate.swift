@@ -3,8 +3,8 @@ extension KeyPathObservable {
   /// Calls `callback` inside each write to an element of `path`, after the value is stored (T9),
   /// with this object and the change.
   ///
-  /// On the loop's thread. It is not re-entered: what it changes itself calls it again after it
-  /// returned. Ends as a coalesced watcher does.
+  /// On the loop's thread. The callback is not re-entered: changes that it makes itself call it
+  /// again after it returned. Ends as a coalesced watcher does.
   ///
   /// - Precondition: there is a loop on this thread.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
@@ -18,7 +18,8 @@ extension KeyPathObservable {
     try observeImmediately([path], in: loop, options: options, file: file, line: line, callback)
   }
 
-  /// One immediate watcher for several paths; ``ModelChange/path`` tells on which a change lies.
+  /// One immediate watcher for several paths; ``ModelChange/path`` is the one on which a change
+  /// lies.
   ///
   /// All else is as for one path.
   ///
@@ -32,7 +33,7 @@ extension KeyPathObservable {
     try register(
       paths, in: loop, nil, options, .immediate, file, line, { _, _ in },
       { watcher, change in
-        // Another thread may just have let go of it.
+        // Another thread may just have released the object.
         guard let observed = watcher.observed else { return }
         callback(unsafeDowncast(observed, to: Self.self), change)
       })
@@ -40,7 +41,7 @@ extension KeyPathObservable {
 
   /// An immediate watcher of one path that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
@@ -55,7 +56,7 @@ extension KeyPathObservable {
 
   /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult

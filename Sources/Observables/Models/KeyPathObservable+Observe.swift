@@ -18,7 +18,7 @@ extension KeyPathObservable {
 
   /// One watcher for several paths, called once per turn for all of them.
   ///
-  /// Where, until when and with what is as for one path.
+  /// All else is as for one path.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   @discardableResult
@@ -91,7 +91,7 @@ extension KeyPathObservable {
     ) { engine, record in try engine.add(paths, to: record) }
   }
 
-  /// A watcher of this object whose paths `wire` adds; if that throws there is none.
+  /// A watcher of this object whose paths `wire` adds; if that throws, no watcher is made.
   func register(
     in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
@@ -127,7 +127,7 @@ extension KeyPathObservable {
   /// Ends the watchers of this object: all of them, or those of an observer, or only one path of
   /// those that have it (L5).
   ///
-  /// Harmless when nothing matches.
+  /// Does nothing when no watcher matches.
   ///
   /// - Returns: how many (watcher, path) pairs were ended.
   /// - Complexity: O(watchers of this object).
@@ -138,7 +138,7 @@ extension KeyPathObservable {
 
   /// Ends each of several paths of the watchers of this object, or of those of an observer (L5).
   ///
-  /// Harmless when nothing matches, or there are no paths.
+  /// Does nothing when no watcher matches, or there are no paths.
   ///
   /// - Returns: how many (watcher, path) pairs were ended.
   /// - Complexity: O(paths · watchers of this object).
@@ -172,7 +172,7 @@ extension KeyPathObservable {
     return count
   }
 
-  /// Where it is observed, by all loops of this thread.
+  /// Where the object is observed, by all loops of this thread.
   private var observationsHere: [ObservationToken] {
     if let model = self as? any ObservableModel {
       return model.observation.parts.compactMap { $0.currentNode.map(ObservationToken.init) }
@@ -180,9 +180,9 @@ extension KeyPathObservable {
     return currentObservation.map { [$0] } ?? []
   }
 
-  /// The same, with all links up to date.
+  /// The nodes of the object in all loops of this thread, with all links up to date.
   var settledNodes: [NodeRef] {
-    // A path of the loop may have arrived here without knowing yet.
+    // A path of the loop may lead here now, though its links are not made yet.
     for engine in observationsHere.map(\.node.engine) + [Loop.current?.engine].compactMap({ $0 }) {
       engine.settleWiring()
       engine.stopOrphans()
@@ -212,10 +212,10 @@ extension KeyPathObservable {
     return count
   }
 
-  /// Calls `hook` when the first watcher of a key comes, and when the last one goes (W1),
-  /// after the registration is complete.
+  /// Calls `hook` when a key gets its first watcher, and when it loses its last one (W1), after the
+  /// registration is complete.
   ///
-  /// Replaces an earlier hook; nil takes it away.
+  /// Replaces an earlier hook; nil removes it.
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {

@@ -6,11 +6,11 @@ extension KeyPathObservable {
   /// for await zip in try user.values("address.zip", as: String.self) { print(zip) }
   /// ```
   ///
-  /// Who reads slower than turns end gets the latest value. Where the path leads to nothing there
-  /// is nil, if `Value` is optional, and no value otherwise. To be called on the loop's thread; the
-  /// stream may be read anywhere. It ends when its task is cancelled, no code reads it any more, or
-  /// the object or the loop is gone; it keeps neither of them alive. A value of another type later
-  /// on is reported to ``Loop/onError`` and left out.
+  /// A reader that is slower than the turns gets the latest value. Where the path leads to nothing
+  /// there is nil, if `Value` is optional, and no value otherwise. To be called on the loop's
+  /// thread; the stream may be read anywhere. It ends when its task is cancelled, no code reads it
+  /// any more, or the object or the loop is gone; it keeps neither of them alive. A value of
+  /// another type later on is reported to ``Loop/onError`` and left out.
   ///
   /// - Throws: ``PathError`` for a component that its object doesn't have (P9) and for a value that
   ///   is not of the type, and what a getter throws.
@@ -22,7 +22,7 @@ extension KeyPathObservable {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Value.self, bufferingPolicy: .bufferingNewest(1))
     let engine = engine(of: loop)
-    // Goes with the watcher's callback, and ends the stream.
+    // The sink is released with the watcher's callback, and ends the stream then.
     let sink = ValueSink(continuation, path: path)
     let watcher = try observe(path, in: loop, file: file, line: line) {
       [unowned engine] object in
@@ -31,7 +31,7 @@ extension KeyPathObservable {
       } catch let error as PathError where error.code == .unsupported {
         engine.report(.value(watcher: "\(file):\(line)", message: "\(error)"))
       } catch {
-        // Whoever has failed to compute it has reported that.
+        // The failed computation was reported already.
       }
     }
     do {
@@ -40,7 +40,7 @@ extension KeyPathObservable {
       watcher.stop()
       throw error
     }
-    // Used on the loop's thread alone.
+    // The watcher is used on the loop's thread only.
     nonisolated(unsafe) let ending = watcher
     let inbox = engine.inbox
     continuation.onTermination = { _ in inbox.post { ending.stop() } }

@@ -2,7 +2,7 @@
 ///
 /// Confined to the thread of the loop that observes it.
 public protocol KeyPathObservable: AnyObject, ObservableReference {
-  /// Where it is observed now; nil while it is not.
+  /// Where the object is observed now; nil while it is not.
   @_documentation(visibility: internal)
   var currentObservation: ObservationToken? { get }
 }
@@ -10,12 +10,13 @@ public protocol KeyPathObservable: AnyObject, ObservableReference {
 /// A reference to an object that key paths can go through: a model, a collection, a table of a
 /// script.
 public protocol ObservableReference {
-  /// Where it is observed by the loop of `engine`; nil where it cannot be. On the loop's thread.
+  /// Where the object is observed by the loop of `engine`; nil where it cannot be. Called on the
+  /// loop's thread.
   @_documentation(visibility: internal)
   func observationToken(in engine: ObservationCore.Engine) -> ObservationToken?
 }
 
-/// Where an object is observed; made by those who implement a kind of observable object.
+/// Where an object is observed; made by code that implements a kind of observable object.
 @_documentation(visibility: internal)
 public struct ObservationToken {
   package let node: NodeRef
@@ -23,7 +24,7 @@ public struct ObservationToken {
 }
 
 extension KeyPathObservable {
-  /// Where it is observed by the loop of `engine`; nil while it is not.
+  /// The node in the loop of `engine`; nil while the object is not observed there.
   package func currentNode(in engine: Engine) -> NodeRef? {
     if let model = self as? any ObservableModel { return model.observation.node(in: engine) }
     return currentObservation.flatMap { $0.node.engine === engine ? $0.node : nil }

@@ -2,11 +2,11 @@ import Synchronization
 
 /// How Swift models are observed.
 ///
-/// One for each model class.
+/// There is one for each model class.
 final class ModelKind: NodeKind {
   @exclusivity(unchecked) unowned(unsafe) var properties: ModelProperties!
   private let entries: [ModelProperties.Entry]
-  /// What paths remember answers by.
+  /// The number by which paths remember the answers of this kind.
   private let number = ModelKind.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
@@ -16,7 +16,7 @@ final class ModelKind: NodeKind {
   }
 
   override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
-    // Whether a lazy property is another loop's is asked each time.
+    // A lazy property may belong to another loop, which has to be checked each time.
     guard let key = path.answer(at: step, of: number), entries[key].lazy == nil else { return nil }
     return slot(key, of: node)
   }
@@ -29,7 +29,7 @@ final class ModelKind: NodeKind {
       if let every = node.pointee.every { return every }
       let every = node.engine.makeSlot(on: node, key: -1, isEvery: true)
       ModelObservation.of(node).noteEvery(every)
-      // Only one that the engine knows is heard of.
+      // Only lazy properties with a record in the engine notify watchers.
       for key in entries.indices where entries[key].lazy != nil { _ = slot(key, of: node) }
       return every
     case .name, .key:
@@ -43,7 +43,7 @@ final class ModelKind: NodeKind {
       }
       path.remember(key, at: step, of: number)
       let slot = slot(key, of: node)
-      // What one loop computes cannot tell another one.
+      // A property that one loop computes cannot notify another loop.
       if slot.pointee.lazy == nil, let lazy = entries[key].lazy,
         isAttached(lazy, elsewhereThan: node)
       {
@@ -155,7 +155,7 @@ final class ModelKind: NodeKind {
   }
 
   override func settle(_ node: NodeRef) -> Bool {
-    // One of several parts goes with it.
+    // The node may hold the last reference to one of several parts.
     withExtendedLifetime(ModelObservation.of(node)) { $0.detach() }
     return true
   }
@@ -172,7 +172,7 @@ extension ObservableModel {
     let observation = observation
     if let node = observation.node(in: engine) { return node }
     let properties = Self.dynamicProperties(of: self)
-    // The node refers to it without holding it.
+    // The node refers to the observation without retaining it.
     precondition(
       properties === Self.dynamicProperties(of: self),
       """

@@ -22,13 +22,13 @@
 ///
 /// Any thread may read and write. The watchers are called on the thread of their loop (T8): at the
 /// end of the turn for a write on that thread, and for one that was made elsewhere in a turn for
-/// which the loop wakes. Writes that arrive together are one change; immediate watchers are given
-/// those without values. Watchers are registered and stopped on the thread of their loop, or by
+/// which the loop wakes. Writes that arrive together are one change; immediate watchers get them
+/// without values. Watchers are registered and stopped on the thread of their loop, or by
 /// `observe(_:on:)`. The model lives at least as long as the turn in which a loop has looked at it.
 extension ModelObservation {
   /// Runs `body` while no other thread is inside of this call for the same model.
   ///
-  /// For what reads and writes the stored values, and nothing else. Calls may be nested.
+  /// `body` reads and writes the stored values, and does nothing else. Calls may be nested.
   public func locked<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -39,7 +39,7 @@ extension ModelObservation {
 
   /// Keeps other threads out until `unlock()`, for accessors that cannot use `locked`.
   public func lock() { shared.lock.lock() }
-  /// Ends what `lock()` began.
+  /// Lets other threads in again after `lock()`.
   public func unlock() { shared.lock.unlock() }
 
   /// The property in `slot` was written, on any thread; equal values are no change (T5).
@@ -66,10 +66,11 @@ extension ModelObservation {
     report(slot, of: model, old, new, isSame: old === new)
   }
 
-  /// The property in `slot` was written, whose type does not tell how its values are compared.
+  /// The property in `slot` was written, whose type does not say how its values are compared.
   ///
-  /// That of a generic class, or a protocol. They are compared as what they are: objects by
-  /// identity, others by their `==`; of what cannot be compared each write is a change.
+  /// Such a type is a parameter of a generic class, or a protocol. The values are compared by their
+  /// dynamic type: objects by identity, others by their `==`; for values that cannot be compared
+  /// each write is a change.
   @_disfavoredOverload
   public func didSet<Value>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value, to new: Value

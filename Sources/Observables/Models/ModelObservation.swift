@@ -1,12 +1,13 @@
-/// What watches one model; the model holds it in a `let` and reports its writes to it.
+/// The record of the watchers of one model, which holds it in a `let` and reports its writes to it.
 ///
 /// Unobserved, a report costs one load and one comparison. A model is confined to one thread, whose
 /// loops may all observe it; one that is made for several threads has
 /// `ModelObservation(.threadSafe)`.
 public final class ModelObservation {
-  /// By property; nil where it is not observed.
+  /// The wants of the slots, `*` first and then by property; nil for a property that is not
+  /// observed.
   ///
-  /// Null while nothing is.
+  /// Null while no property is observed.
   @usableFromInline @exclusivity(unchecked)
   internal var slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?
 
@@ -15,16 +16,17 @@ public final class ModelObservation {
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   @usableFromInline var propertyCount = 0
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
-  /// What watches the model in further loops of its thread.
+  /// The observations of the model in further loops of its thread.
   @exclusivity(unchecked) private var others: [ModelObservation] = []
   @exclusivity(unchecked) private var isDying = false
   /// Collections that properties hold as values, while paths lead into them.
   @exclusivity(unchecked) var heldCollections: [ObjectIdentifier: HeldCollection] = [:]
-  /// Of a model for several threads: what watches it in each loop.
+  /// The observations in each loop, for a model that several threads use.
   @usableFromInline let sharing: ModelSharing?
-  /// This is what one loop knows of such a model.
+  /// The model of a part: the observation of one loop, where several threads use the model.
   @exclusivity(unchecked) private var guarded: GuardedModel?
-  /// Keeps what one loop knows of such a model for its node, as the model may go on another thread.
+  /// A reference to itself, which keeps a part for its node, as the model may be freed on another
+  /// thread.
   @exclusivity(unchecked) private var heldByNode: ModelObservation?
 
   /// An observation for a new model, which is confined to the thread of the loops that observe it.
@@ -33,7 +35,7 @@ public final class ModelObservation {
   /// An observation for a new model.
   public init(_ use: ThreadUse) { sharing = use == .threadSafe ? ModelSharing() : nil }
 
-  /// What one of several loops knows of a model.
+  /// Makes the observation of one of several loops.
   private init(partOf sharing: ModelSharing?) { self.sharing = sharing }
 
   deinit {
@@ -77,10 +79,11 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
-  /// The property in `slot` was written, whose type does not tell how its values are compared.
+  /// The property in `slot` was written, whose type does not say how its values are compared.
   ///
-  /// That of a generic class, or a protocol. They are compared as what they are: objects by
-  /// identity, others by their `==`; of what cannot be compared each write is a change.
+  /// Such a type is a parameter of a generic class, or a protocol. The values are compared by their
+  /// dynamic type: objects by identity, others by their `==`; for values that cannot be compared
+  /// each write is a change.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public func didSet<Value>(_ slot: Int, from old: Value, to new: Value) {
@@ -93,21 +96,21 @@ public final class ModelObservation {
   @usableFromInline @inline(never)
   func isSameUnknown<Value>(_ old: Value, _ new: Value) -> Bool { isSameValue(old, new) }
 
-  /// The property in `slot` has changed: its watchers are notified, without values.
+  /// The property in `slot` has changed: notifies its watchers, without values.
   public func didChange(_ slot: Int) {
     guard let slotWants, wants(slotWants, slot) != 0 else { return }
     if let node = currentNode, node.pointee.every != nil, self.slot(slot) == nil {
-      // Without values it is the slot that says which property of all it is.
+      // A change without values needs the slot to say which property was written.
       setSlot(slot, node.engine.makeSlot(on: node, key: slot))
       node.engine.settleWhenIdle(node)
     }
     reportChange(slot)
   }
 
-  /// Whether somebody would hear of a write of the property in `slot`.
+  /// Whether a write of the property in `slot` would be reported.
   ///
-  /// For accessors that can save the old value, or changing it in a copy. The slot is only asked
-  /// for where something of the model is observed.
+  /// This is for accessors that need the old value, or have to change a copy, only then. `slot` is
+  /// only evaluated where something of the model is observed.
   @inlinable @inline(__always)
   public func isObserved(_ slot: @autoclosure () -> Int) -> Bool {
     guard let slotWants else {
@@ -117,7 +120,8 @@ public final class ModelObservation {
     return wants(slotWants, slot()) != 0
   }
 
-  /// The loops of a model for several threads would hear nothing of it.
+  /// Checks that the model is confined: the loops of one for several threads would not be notified
+  /// by this report.
   @inlinable @inline(__always)
   func assertConfined() {
     assert(
@@ -126,7 +130,8 @@ public final class ModelObservation {
         + "@ObservableModel(.threadSafe) too")
   }
 
-  /// What the watchers of the property and of `*`, which comes first, want to hear.
+  /// The writes that watchers of the property and of `*`, which comes first, have to be notified
+  /// of.
   @inlinable @inline(__always)
   func wants(
     _ slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ slot: Int
@@ -179,8 +184,8 @@ public final class ModelObservation {
     for other in others { other.reportHere(slot, old, new, isSame: isSame) }
   }
 
-  /// What one loop is notified of, on its thread; nothing where a watcher of another loop has ended
-  /// its last one in this write.
+  /// Reports a write to one loop, on its thread; does nothing where a watcher of another loop has
+  /// ended its last watcher in this write.
   func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
     guard let slotWants else { return }
     let wants = wants(slotWants, slot)
@@ -211,11 +216,11 @@ public final class ModelObservation {
 
   /// The model itself; only asked while a node exists, which ends before the model does.
   ///
-  /// nil where another thread has let go of it.
+  /// nil where another thread has released it.
   @inline(__always)
   var reference: Unmanaged<AnyObject>? { isGone ? nil : model.unsafelyUnwrapped }
 
-  /// Whether another thread has let go of the model; else it lives until the turn is over.
+  /// Whether another thread has released the model; else it lives until the turn is over.
   @inline(__always)
   private var isGone: Bool { guarded.map { !$0.hold(in: engine) } ?? false }
 
@@ -230,7 +235,7 @@ public final class ModelObservation {
     Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef(body)
   }
 
-  /// What `body` gives for the model, or `none` where that is gone.
+  /// The result of `body` for the model, or `none` where that is gone.
   @inline(__always)
   func withModel<Result>(
     or none: @autoclosure () -> Result, _ body: (AnyObject) -> Result
@@ -239,10 +244,10 @@ public final class ModelObservation {
     return model.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
   }
 
-  /// False where another thread has let go of the model.
+  /// Retains the model; returns false where another thread has released it.
   func retainModel() -> Bool {
     if let guarded { return guarded.anchor(in: engine) }
-    // What a model writes in its `deinit` must not keep it.
+    // A write in the `deinit` of a model must not retain it.
     isDying = DyingObjects.contain(model.unsafelyUnwrapped)
     if !isDying { _ = model.unsafelyUnwrapped.retain() }
     return true
@@ -253,7 +258,8 @@ public final class ModelObservation {
     if !isDying { model.unsafelyUnwrapped.release() }
   }
 
-  /// What each loop of this thread knows of the model, that of the thread's current loop first.
+  /// The observation of the model in each loop of this thread, that of the thread's current loop
+  /// first.
   var parts: [ModelObservation] {
     let parts = sharing?.partsHere ?? (currentNode == nil ? others : [self] + others)
     let current = Loop.current?.engine
@@ -274,7 +280,7 @@ public final class ModelObservation {
     return part(in: engine)?.currentNode
   }
 
-  /// What the loop of `engine` knows of the model, if it observes it.
+  /// The observation of the model in the loop of `engine`; nil where that does not observe it.
   func part(in engine: Engine) -> ModelObservation? {
     if let currentNode, belongs(currentNode, to: engine) { return self }
     return parts.first { $0.engine === engine }
@@ -285,7 +291,7 @@ public final class ModelObservation {
     node.pointee.engine.toOpaque() == Unmanaged.passUnretained(engine).toOpaque()
   }
 
-  /// It belongs to another thread than that of `engine`, which is the current one.
+  /// Whether the model belongs to another thread than that of `engine`, which is the current one.
   func isObserved(elsewhereThan engine: Engine) -> Bool {
     guard sharing == nil, let known = self.engine ?? others.first?.engine else { return false }
     return known !== engine && !known.isHere
@@ -324,20 +330,20 @@ public final class ModelObservation {
     return node
   }
 
-  /// Of what one of several loops knows: the model is gone.
+  /// Ends the observation of one of several loops: the model is gone.
   func end() {
     guard let currentNode, let engine else { return }
     detach()
     engine.end(currentNode)
   }
 
-  /// Nothing is observed any longer in the loop of this node.
+  /// Forgets the node: nothing is observed any longer in its loop.
   func detach() {
     currentNode = nil
     engine = nil
     model = nil
     heldCollections = [:]
-    // The last reference may be this one: whoever calls has another.
+    // This may be the last reference that the object holds to itself: the caller has another one.
     heldByNode = nil
     if let whole {
       whole.others.removeAll { $0 === self }
@@ -348,7 +354,7 @@ public final class ModelObservation {
     forgetWants()
   }
 
-  /// No watcher wants news any more, or only this one loop does.
+  /// Updates what is wanted: nothing any more, or only what this one loop wants.
   private func forgetWants() {
     guard others.isEmpty else { return }
     if let currentNode {
@@ -359,11 +365,11 @@ public final class ModelObservation {
     }
   }
 
-  /// Of what one of several loops knows: what the model holds.
+  /// The observation that the model holds, for that of a further loop.
   private unowned(unsafe) var whole: ModelObservation?
 
-  /// What is wanted where several loops may want anything.
-  // Never changed.
+  /// The wants of `*` where there are several loops: all of them.
+  // The memory is never changed.
   private nonisolated(unsafe) static let always = {
     let wants = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
     wants.initialize(to: Slot.Wants.changes | Slot.Wants.values | Slot.Wants.writes)
@@ -383,13 +389,13 @@ public final class ModelObservation {
     }
   }
 
-  /// The slot of `*` came or went.
+  /// Notes the slot of `*`, or that there is none any more.
   func noteEvery(_ slot: SlotRef?) {
     if !others.isEmpty { return }
     slotWants?[0] = slot.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: UInt8.self) }
   }
 }
 
-// Confined to one thread; what is made for several keeps only immutable values and `ModelSharing`
-// here, and each of its parts is confined to the thread of its loop.
+// An observation is confined to one thread; that of a model for several threads holds only
+// immutable values and `ModelSharing`, and each of its parts is confined to the thread of its loop.
 extension ModelObservation: @unchecked Sendable {}

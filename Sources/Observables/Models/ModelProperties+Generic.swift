@@ -18,7 +18,7 @@ extension ModelProperties {
   ) -> ModelProperties {
     let key = ObjectIdentifier(model)
     if let known = lists.withLock({ $0[key] }) { return known }
-    // Outside of the lock: the parent may be generic as well.
+    // The list is made outside of the lock: the parent may be generic as well.
     let made = ModelProperties(for: model, inheriting: parent(), properties)
     return lists.withLock { lists in
       if let known = lists[key] { return known }

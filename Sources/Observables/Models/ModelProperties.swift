@@ -1,7 +1,7 @@
 /// The observable properties of a model class, in the order of their slots.
 ///
-/// Made once per class. Reading and writing by name is for bridges and tools; a program uses the
-/// properties themselves.
+/// The list is made once per class. Reading and writing by name is for bridges and tools; a program
+/// uses the properties themselves.
 public final class ModelProperties: @unchecked Sendable {
   // Immutable after init; the closures only touch the model that they are given, on its thread.
   /// The names, in slot order.
@@ -74,8 +74,8 @@ public final class ModelProperties: @unchecked Sendable {
     }
   }
 
-  /// The value of the property in a slot, which is not a lazy one; nil where there is none like
-  /// that.
+  /// The value of the property in a slot, which is not a lazy one; nil where there is no such
+  /// property.
   package func plainRead(_ slot: Int) -> ((AnyObject) throws -> Any?)? {
     entries[slot].lazy == nil ? entries[slot].read : nil
   }
@@ -83,7 +83,7 @@ public final class ModelProperties: @unchecked Sendable {
   /// Whether the property in a slot may be set by its name.
   package func isWritable(_ slot: Int) -> Bool { entries[slot].write != nil }
 
-  /// How a bridge gets at the property in a slot without `Any`.
+  /// How a bridge accesses the property in a slot without `Any`.
   package func directAccess(_ slot: Int) -> DirectAccess { entries[slot].direct }
 
   /// The type of a property, as an error names it.
@@ -129,7 +129,7 @@ public enum PropertyListBuilder<Model: ObservableModel> {
   }
 }
 
-/// A property was asked for by name, and could not be had.
+/// A property could not be read or written by its name.
 public struct ModelError: Error, Sendable {
   /// What is wrong.
   public enum Code: Sendable {
@@ -166,7 +166,7 @@ public struct ModelError: Error, Sendable {
 }
 
 extension ModelError: Equatable {
-  /// Whether both say the same; what a getter has thrown is told by its description.
+  /// Whether both errors say the same; the errors of getters are compared by their descriptions.
   public static func == (a: ModelError, b: ModelError) -> Bool {
     (a.code, a.type, a.property, a.suggestion, a.given)
       == (b.code, b.type, b.property, b.suggestion, b.given)

@@ -8,30 +8,30 @@ public enum ThreadUse: Sendable {
   case threadSafe
 }
 
-/// What a model that several threads use has besides: a lock for its values, and who observes it,
-/// in which loop.
+/// The further state of a model that several threads use: a lock for its values, and its
+/// observations in each loop.
 @usableFromInline
 final class ModelSharing: Sendable {
   let lock = RecursiveLock()
-  /// Only touched by `withParts`.
+  /// The parts, which are only used in `withParts`.
   private nonisolated(unsafe) var parts: [Part] = []
-  /// Read without the lock by each write.
+  /// Whether there are parts; each write reads this without the lock.
   ///
-  /// Whoever registers sets it before they read a value, so that a write they have not seen sees
-  /// it.
+  /// A registration sets it before it reads a value: each write whose value it did not read finds
+  /// it set.
   private let hasParts = Atomic(false)
 
-  /// What one loop knows of the model, and how it is notified.
+  /// The observation of the model in one loop, and how that loop is notified.
   final class Part: Sendable {
-    // Confined to the loop's thread, but for being held here.
+    // The observation is only used on the loop's thread; here it is only retained.
     let observation: ModelObservation
     let inbox: Inbox
     private let home: LoopHome
     private let pending = Mutex(PendingWrites())
-    /// The first 64 slots with pending writes, so that most writes need not ask for the lock.
+    /// The first 64 slots with pending writes, so that most writes need no lock.
     ///
-    /// Taken back before anybody reads the values: a write that finds its bit is one that will be
-    /// seen.
+    /// The bits are cleared before the values are read: the value of a write that finds its bit set
+    /// will be read.
     private let posted = Atomic<UInt64>(0)
 
     init(_ observation: ModelObservation, _ engine: Engine) {
@@ -40,7 +40,7 @@ final class ModelSharing: Sendable {
 
     var isHere: Bool { home.isHere }
 
-    /// Has the loop notified of a write; it wakes for it, and keeps the model until then (L2).
+    /// Notifies the loop of a write: it wakes for that, and the model is retained until then (L2).
     func post(_ slot: Int, of model: any ObservableModel & Sendable) {
       let bit: UInt64 = slot < 64 ? 1 << UInt64(slot) : 0
       if posted.load(ordering: .sequentiallyConsistent) & bit != 0 { return }
@@ -62,7 +62,7 @@ final class ModelSharing: Sendable {
       for slot in slots { observation.didChange(slot) }
     }
 
-    /// The model is gone.
+    /// Ends the observation: the model is gone.
     func end() { observation.end() }
   }
 
@@ -72,7 +72,7 @@ final class ModelSharing: Sendable {
     var isPosted = false
   }
 
-  /// By the lock of the values: sanitizers see what it guards.
+  /// Runs `body` under the lock of the values: sanitizers see what it guards.
   private func withParts<Result>(_ body: (inout [Part]) -> Result) -> Result {
     lock.withLock { body(&parts) }
   }
@@ -83,7 +83,7 @@ final class ModelSharing: Sendable {
   }
 
   func remove(_ observation: ModelObservation) {
-    // Let go of outside of the lock.
+    // The parts are released outside of the lock.
     let removed = withParts { parts in
       let removed = parts.filter { $0.observation === observation }
       parts.removeAll { $0.observation === observation }
@@ -93,7 +93,7 @@ final class ModelSharing: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// What the loops of this thread know.
+  /// The observations of the loops of this thread.
   var partsHere: [ModelObservation] {
     withParts { $0 }.filter(\.isHere).map(\.observation)
   }
@@ -102,7 +102,7 @@ final class ModelSharing: Sendable {
     hasParts.load(ordering: .sequentiallyConsistent) ? withParts { $0 } : []
   }
 
-  /// The model is gone: each loop is notified on its thread.
+  /// Notifies each loop, on its thread, that the model is gone.
   func end() {
     let parts = withParts { parts in
       defer { parts = [] }
@@ -114,22 +114,22 @@ final class ModelSharing: Sendable {
   }
 }
 
-/// A model that other threads may let go of at any moment, as one loop sees it.
+/// The reference of one loop to a model that other threads may release at any moment.
 final class GuardedModel {
   private weak var model: AnyObject?
-  /// The model, until the turn is over.
+  /// The model, retained until the turn is over.
   private var held: AnyObject?
-  /// The same, while a watcher is pending (L2).
+  /// The model, retained while a watcher is pending (L2).
   private var anchored: AnyObject?
 
   init(_ model: AnyObject) { self.model = model }
 
-  /// False where the model is gone; else it lives until the turn is over.
+  /// Retains the model until the turn is over; returns false where it is gone.
   func hold(in engine: Engine?) -> Bool {
     if held != nil { return true }
     guard let engine, let model else { return false }
     held = model
-    // Let go of in a turn, if there is none now.
+    // The model is released when a turn ends, which is asked for if there is none now.
     engine.hold(self)
     return true
   }

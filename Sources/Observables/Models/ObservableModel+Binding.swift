@@ -37,30 +37,30 @@ extension ObservableModel {
       for (name, property) in zip(names, bound) {
         do {
           let value = try from.value(of: name, in: source)
-          // Only what changed in the source: what was set here to another property lasts.
+          // Only properties that changed in the source are set: others keep what was set here.
           if property.remember(value, from.entries[property.slot].operand(source)) {
             try to.set(name, of: target, to: value)
           }
         } catch let error as ModelError where error.code != .failed {
           engine.report(.value(watcher: options.name ?? "\(file):\(line)", message: "\(error)"))
         } catch {
-          // The computation has reported that itself.
+          // The failed computation was reported already.
         }
       }
     }
   }
 }
 
-/// What was delivered last of one property.
+/// The value of one property that was set last.
 private final class BoundProperty {
   let slot: Int
   private var last = Operand.none
-  /// An object is told by identity, which another one may have when it is gone.
+  /// The last value, if it was an object: another object may have its address when it is gone.
   private weak var lastObject: AnyObject?
 
   init(slot: Int) { self.slot = slot }
 
-  /// Whether it is another value than the last one, or may be.
+  /// Keeps a value; returns whether it is another one than the last, or may be.
   @discardableResult
   func remember(_ value: Any?, _ operand: Operand) -> Bool {
     defer {

@@ -1,7 +1,7 @@
 /// A Swift class whose properties can be observed by key path.
 ///
-/// A model declares its properties once per class, holds a ``ModelObservation``, and tells it of
-/// each write:
+/// A model declares its properties once per class, holds a ``ModelObservation``, and reports each
+/// write to it:
 ///
 /// ```swift
 /// final class Address: ObservableModel {
@@ -14,13 +14,13 @@
 /// ```
 ///
 /// The number given to `didSet` is the property's place in the declaration. A model may be an
-/// `Observable` of the toolchain as well: its accessors tell both, and neither minds the other.
-/// Confined to one thread, whose loops may all observe it, except with
+/// `Observable` of the toolchain as well: its accessors notify both, which do not disturb each
+/// other. Confined to one thread, whose loops may all observe it, except with
 /// `ModelObservation(.threadSafe)`: <doc:Threads>.
 public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
   static var properties: ModelProperties { get }
-  /// What watches this instance.
+  /// The record of the watchers of this instance.
   var observation: ModelObservation { get }
 }
 

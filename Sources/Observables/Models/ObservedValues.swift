@@ -1,6 +1,6 @@
 /// The old and new value of a write to a Swift object, while it lasts or kept for later.
 struct ObservedValues {
-  /// What was written.
+  /// The key that was written.
   enum Key {
     /// A property of a model, by its slot.
     case property(Int)
@@ -16,7 +16,7 @@ struct ObservedValues {
   let old: Any?
   let new: Any?
 
-  /// The key as an immediate watcher is given it.
+  /// The key as it is delivered to an immediate watcher.
   func name(in kind: NodeKind) -> String {
     switch key {
     case .property(let slot): (kind as? ModelKind)?.properties.names[slot] ?? "*"
@@ -28,13 +28,13 @@ struct ObservedValues {
 }
 
 extension Change {
-  /// What was written, where a Swift object reported it with values.
+  /// The key and the values of the write, where a Swift object reported it with values.
   var observedValues: ObservedValues? {
     values?.assumingMemoryBound(to: ObservedValues.self).pointee
   }
 }
 
-/// The write of a Swift object, in a form that needs nothing of it.
+/// The write of a Swift object, in a form that does not need the object.
 package struct ModelWrite {
   /// The key as text.
   package let key: String
@@ -64,15 +64,15 @@ package struct ModelWrite {
   }
 }
 
-/// The same, kept for later.
+/// A write of a Swift object that is kept for later.
 package final class SavedWrite {
   package let write: ModelWrite
   package init(_ write: ModelWrite) { self.write = write }
 }
 
 extension NodeRef {
-  /// The Swift object that is observed here; only of nodes of Swift objects that are not dead.
+  /// The Swift object that is observed here; the node must be that of a Swift object, and not dead.
   ///
-  /// nil where another thread has let go of it.
+  /// nil where another thread has released it.
   package var model: AnyObject? { kind.object(of: self)?.takeUnretainedValue() }
 }

@@ -1,17 +1,18 @@
 /// One observable property of a model class: its name, and how it is read and written by name.
 public struct Property<Model: ObservableModel> {
-  /// What a key path calls it.
+  /// The name of the property in key paths.
   public let name: String
   let read: (Model) throws -> Any?
   let operand: (Model) -> Operand
   var write: ((Model, Any?) -> Bool)?
-  /// Takes any object so that no wrapper is needed where kinds of models meet.
+  /// The node of the object that the property holds; the closure takes any object, so that no
+  /// wrapper is needed for models of different types.
   let child: ((AnyObject, Engine) -> NodeRef?)?
-  /// The type as an error names it.
+  /// The type of the property.
   let type: Any.Type
-  /// How it is computed, if it is lazy.
+  /// How the property is computed, if it is lazy.
   let lazy: LazyDeclaration?
-  /// How a bridge gets at it without `Any`.
+  /// How a bridge accesses the property without `Any`.
   let direct: DirectAccess
 
   /// The same property, which its class may write, and which is read-only by name.
@@ -35,14 +36,14 @@ public struct Property<Model: ObservableModel> {
   /// A property that holds a value.
   ///
   /// Paths lead into an array, a dictionary or a set as into an observable collection, which is
-  /// another one after each write (C12). They follow observable objects that the type does not tell
-  /// of: where it is a parameter of a generic class, a protocol, `Any`, or a superclass. They end
+  /// another one after each write (C12). They follow observable objects that the type does not
+  /// show: where it is a parameter of a generic class, a protocol, `Any`, or a superclass. They end
   /// at all other values (P7). An enumeration with raw values takes those by name, too.
   @inlinable
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
-    // Inlined for this: where the type is known, access by a script calls nothing but `get` and
+    // This is inlined: where the type is known, access by a script calls nothing but `get` and
     // `set`.
     self.init(name, value: get, set: set, direct: DirectAccess(get, set))
   }
@@ -87,8 +88,8 @@ public struct Property<Model: ObservableModel> {
     }
   }
 
-  /// A property whose type is a class, or another reference, as one learns where its class has got
-  /// its types; nil for all others.
+  /// A property whose type is a class, or another reference, which is only known once the types of
+  /// its generic class are; nil for all others.
   private init?<Value>(
     reference name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)?
   ) {
@@ -102,7 +103,7 @@ public struct Property<Model: ObservableModel> {
     _ type: Reference.Type, _ name: String, _ get: @escaping (Model) -> Value,
     _ set: ((Model, Value) -> Void)?
   ) -> Property? {
-    // The types are the same, which the compiler can't know; a cast takes many times as long.
+    // The types are the same, which the compiler can't see; a cast takes many times as long.
     if Value.self == Reference.self {
       let get: (Model) -> Reference = { unsafeBitCast(get($0), to: Reference.self) }
       return Property(
@@ -145,7 +146,7 @@ public struct Property<Model: ObservableModel> {
     child = { get(unsafeDowncast($0, to: Model.self))?.observationToken(in: $1)?.node }
   }
 
-  /// A property that always holds one.
+  /// A property that always holds an observable object.
   public init<Value: ObservableReference>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
@@ -168,5 +169,5 @@ public struct Property<Model: ObservableModel> {
   }
 }
 
-/// Tells a property of a class from others.
+/// The identity of a property, which distinguishes it from others of its class.
 final class PropertyIdentity {}

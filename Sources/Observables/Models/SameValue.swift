@@ -1,7 +1,8 @@
-/// T5 for values whose type is not known: identity for objects, `==` for the rest, NaN equals NaN.
+/// Whether two values of unknown type are the same (T5): identity for objects, `==` for the rest,
+/// NaN equals NaN.
 ///
 /// Collections of objects are the same where they hold the same objects, whatever the `==` of those
-/// says (P6). What cannot be compared is never the same, but nil is nil.
+/// says (P6). Values that cannot be compared are never the same, but nil is nil.
 func isSameValue(_ a: Any, _ b: Any) -> Bool {
   switch (flattened(a), flattened(b)) {
   case (nil, nil): return true
@@ -23,36 +24,37 @@ private func isEqual<Value: Equatable>(_ a: Value, _ b: Any) -> Bool {
   return a == b || (a != a && b != b)
 }
 
-/// Whether values of the type may be objects, or collections of objects; optionals are looked into.
+/// Whether values of the type may be objects, or collections of objects; for an optional the
+/// wrapped type counts.
 ///
-/// Only for what is certainly another value the answer is no.
+/// The result is false only where they cannot be.
 func mayHoldObjects(_ type: Any.Type) -> Bool {
   let type = unwrapped(type)
   if type is AnyClass { return true }
   if let collection = type as? any CollectionValue.Type { return collection.mayHoldObjects }
-  // No `any P` conforms to it.
+  // No existential type `any P` conforms to `Equatable`.
   return !(type is any Equatable.Type)
 }
 
-/// Whether values of the type are told apart by `==` alone.
+/// Whether values of the type are compared by `==` alone.
 ///
-/// Where the type is known nothing of it is left.
+/// Where the type is known, the compiler replaces the call by its result.
 @inlinable @inline(__always)
 func isPlain<Value>(_ type: Value.Type) -> Bool {
   type == Int.self || type == Double.self || type == Bool.self || type == String.self
 }
 
-/// Whether a value is the one of before (T5).
+/// Whether a value is the same as before (T5).
 ///
-/// For values that have `==` where a property is declared: in a generic class they may be objects
-/// all the same, and collections may hold some.
+/// This is for values whose type has `==` where a property is declared: in a generic class they may
+/// still be objects, and collections may hold objects.
 @inlinable @inline(__always)
 func isSame<Value: Equatable>(_ a: Value, _ b: Value) -> Bool {
   // Two values that don't equal themselves are the same: NaN equals NaN.
   (a == b || (a != a && b != b)) && (isPlain(Value.self) || holdsSameObjects(a, b))
 }
 
-/// Equal values hold the same objects, if they hold any (P6).
+/// Whether two equal values hold the same objects, if they hold any (P6).
 @usableFromInline @inline(never)
 func holdsSameObjects<Value: Equatable>(_ a: Value, _ b: Value) -> Bool {
   !mayHoldObjects(Value.self) || isSameValue(a, b)

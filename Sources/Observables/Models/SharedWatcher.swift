@@ -7,14 +7,15 @@ import Synchronization
 public final class SharedWatcher: Sendable {
   private let inbox: Inbox
   private let isStopped = Atomic(false)
-  // Only used on the loop's thread. Weak, as its callback keeps this.
+  // The watcher is only used on the loop's thread. It is weak, as its callback retains this object.
   private nonisolated(unsafe) weak var watcher: Watcher?
 
   fileprivate init(_ inbox: Inbox) { self.inbox = inbox }
 
-  /// Ends it: no call begins after this returns (T7).
+  /// Ends the watcher: no call begins after this returns (T7).
   ///
-  /// One that is under way on the loop's thread may not be over yet. Harmless when it has ended.
+  /// A call that is under way on the loop's thread may not be over yet. Does nothing when the
+  /// watcher has ended.
   public func stop() {
     if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
     inbox.post { [self] in watcher?.stop() }
@@ -22,7 +23,7 @@ public final class SharedWatcher: Sendable {
 
   fileprivate var isActive: Bool { !isStopped.load(ordering: .sequentiallyConsistent) }
 
-  /// On the loop's thread, in a turn.
+  /// Registers the watcher, on the loop's thread, in a turn.
   fileprivate func begin(_ register: (Loop) throws -> Watcher?) {
     guard isActive, let loop = inbox.loop else { return }
     do {
@@ -39,8 +40,8 @@ extension KeyPathObservable where Self: Sendable {
   ///
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
-  /// callback runs on the loop's thread, at most once per turn (T1, T8). What is wrong with the
-  /// path is reported to ``Loop/onError``.
+  /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in the path is
+  /// reported to ``Loop/onError``.
   ///
   /// - Complexity: O(length of the path).
   @discardableResult
@@ -72,7 +73,7 @@ extension KeyPathObservable where Self: Sendable {
 
   /// A watcher of one path that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   @discardableResult
   public func observe<Observer: AnyObject & Sendable>(
     _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
@@ -86,7 +87,7 @@ extension KeyPathObservable where Self: Sendable {
 
   /// One watcher for several paths that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   @discardableResult
   public func observe<Observer: AnyObject & Sendable>(
     _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
@@ -107,9 +108,9 @@ extension KeyPathObservable where Self: Sendable {
   /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of `path`,
   /// with what the change was.
   ///
-  /// Inside of a write that is made there, and when the news arrives for one of another thread
-  /// (T9). The loop registers it in a turn for which it wakes, and changes from then on count. All
-  /// else is as for a watcher that is called once per turn.
+  /// The call is inside of a write that is made on that thread; for a write of another thread it is
+  /// in the turn for which the loop wakes (T9). The loop registers it in a turn for which it wakes,
+  /// and changes from then on count. All else is as for a watcher that is called once per turn.
   @discardableResult
   public func observeImmediately(
     _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,
@@ -120,7 +121,8 @@ extension KeyPathObservable where Self: Sendable {
       [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
   }
 
-  /// One immediate watcher for several paths; ``ModelChange/path`` tells on which a change lies.
+  /// One immediate watcher for several paths; ``ModelChange/path`` is the one on which a change
+  /// lies.
   ///
   /// All else is as for one path.
   @discardableResult
@@ -139,7 +141,7 @@ extension KeyPathObservable where Self: Sendable {
 
   /// An immediate watcher of one path that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   @discardableResult
   public func observeImmediately<Observer: AnyObject & Sendable>(
     _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
@@ -153,7 +155,7 @@ extension KeyPathObservable where Self: Sendable {
 
   /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   @discardableResult
   public func observeImmediately<Observer: AnyObject & Sendable>(
     _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
@@ -171,7 +173,7 @@ extension KeyPathObservable where Self: Sendable {
     }
   }
 
-  /// Has the loop register a watcher; nil where there is nothing to register any more.
+  /// Has the loop register a watcher; nil where the model or the observer is gone.
   private func register(
     on inbox: Inbox,
     _ body: @escaping @Sendable (Loop, SharedWatcher) throws -> Watcher?
@@ -182,7 +184,7 @@ extension KeyPathObservable where Self: Sendable {
   }
 }
 
-/// What a watcher that any thread registers can be told.
+/// The options of a watcher that any thread registers.
 private struct Timing: Sendable {
   let initial: Bool
   let once: Bool
@@ -191,7 +193,7 @@ private struct Timing: Sendable {
 
 /// An observer on its way to the loop's thread.
 private final class WeakObserver<Object: AnyObject & Sendable>: Sendable {
-  // Set once, before any other thread has it.
+  // The reference is set once, before any other thread has this object.
   private nonisolated(unsafe) weak var reference: Object?
 
   init(_ object: Object) { reference = object }

@@ -1,4 +1,4 @@
-/// A registration: which paths of which object are watched, and who is called.
+/// A registration: which paths of which object are watched, and the callback that is called.
 ///
 /// The object may be a model, a collection, or a table of a script. It owns the watcher (L1):
 /// dropping the handle ends nothing, and keeping it keeps nothing alive. It ends with ``stop()``,
@@ -37,9 +37,9 @@ open class Watcher: ObservationCore.Receiver {
   /// The observing object, while it lives.
   package final var observing: AnyObject? { observer }
 
-  /// Ends it: no call is made after this returns (T7).
+  /// Ends the watcher: no call is made after this returns (T7).
   ///
-  /// Harmless when it has ended.
+  /// Does nothing when the watcher has ended.
   ///
   /// - Returns: how many paths it had.
   @discardableResult
@@ -114,7 +114,7 @@ open class Watcher: ObservationCore.Receiver {
     activeRecord = nil
     dropCallback()
     equals = nil
-    // This may be in the middle of anything.
+    // The watcher may end in the middle of any operation, so `onEnd` is called later.
     if let path, let endBody { engine.inbox.loop?.deferToNextTurn { endBody(path) } }
     endBody = nil
   }
@@ -154,7 +154,7 @@ public struct WatcherOptions {
   public var name: String?
   /// Whether there is a call in the turn of registration, too, without a change.
   public var initial = false
-  /// Whether it ends after the first call.
+  /// Whether the watcher ends after the first call.
   public var once = false
   /// Replaces the comparison of T5 for this watcher: true when this write is no change.
   public var equals: ((_ old: Any?, _ new: Any?) -> Bool)?

@@ -1,7 +1,7 @@
-/// The state of one operator (C9): what its members contributed, so that one of them that comes,
-/// goes or changes costs O(log n) at most.
+/// The state of one operator (C9): the contributions of its members, so that a member that comes,
+/// leaves or changes costs O(log n) at most.
 package struct Aggregate {
-  /// What an operator gives.
+  /// The value of an operator.
   package enum Value: Equatable {
     case none
     case integer(Int)
@@ -11,15 +11,15 @@ package struct Aggregate {
     case value(AnyHashable)
     /// A union: its contents are read from the members.
     case list
-    /// One of the values is none that the operator takes.
+    /// The operator cannot take one of the values.
     case failure(Operand)
   }
 
   private let operation: Operation
   private var state: State
-  /// The last value that `takeChange` saw, of an operator that gives one.
+  /// The last value that `takeChange` saw, for an operator with a single value.
   package var delivered: Value
-  /// The failure that it saw since.
+  /// The failure that `takeChange` saw since.
   private var failure: Value?
 
   private enum State {
@@ -50,10 +50,10 @@ package struct Aggregate {
     }
   }
 
-  /// A member came, with this value.
+  /// Adds a member with this value, which came.
   package mutating func add(_ operand: Operand, times: Int = 1) { change(operand, by: times) }
 
-  /// A member with this value left.
+  /// Removes a member with this value, which left.
   package mutating func remove(_ operand: Operand, times: Int = 1) { change(operand, by: -times) }
 
   private mutating func change(_ operand: Operand, by count: Int) {
@@ -76,7 +76,7 @@ package struct Aggregate {
     }
   }
 
-  /// All members left.
+  /// Removes all members.
   package mutating func removeAll() {
     guard case .union(var union) = state else {
       state = Aggregate.initialState(of: operation)
@@ -87,7 +87,7 @@ package struct Aggregate {
     state = .union(union)
   }
 
-  /// The members are in another order, which matters to a union that keeps it.
+  /// Notes that the members are in another order, which matters to a union that keeps it.
   package mutating func noteOrder() {
     guard case .union(var union) = state else { return }
     union.isReordered = true
@@ -116,8 +116,8 @@ package struct Aggregate {
     }
   }
 
-  /// What there is now is what is known to begin with; a failure is no value, and any value differs
-  /// from it.
+  /// Makes the present value the one to compare with first; a failure is no value, and any value
+  /// differs from it.
   package mutating func begin() {
     if case .union = state {
       _ = takeChange()
@@ -127,7 +127,7 @@ package struct Aggregate {
     if case .failure = delivered { failure = delivered }
   }
 
-  /// Whether the value is another one than when this was asked last, or to begin with.
+  /// Whether the value is another one than at the last call, or at `begin()`.
   package mutating func takeChange() -> Bool {
     if case .union(var union) = state {
       state = .truth(Truth())
@@ -136,7 +136,7 @@ package struct Aggregate {
     }
     let value = value
     if case .failure = value {
-      // Each is reported once; whoever watches still knows the value before it.
+      // Each failure is reported once; the value before it stays the one to compare with.
       defer { failure = value }
       return failure != value
     }
@@ -145,7 +145,7 @@ package struct Aggregate {
     return !Aggregate.isSame(value, delivered)
   }
 
-  /// NaN equals NaN, and 1 and 1.0 are equal (T5).
+  /// Whether two values are the same: NaN equals NaN, and 1 equals 1.0 (T5).
   private static func isSame(_ a: Value, _ b: Value) -> Bool {
     switch (a, b) {
     case (.float(let a), .float(let b)): a == b || a.isNaN && b.isNaN
@@ -157,13 +157,13 @@ package struct Aggregate {
 }
 
 extension Aggregate {
-  /// `@sum` and `@avg`.
+  /// The state of `@sum` and `@avg`.
   private struct Total {
-    /// As wide as 2^63 of them need.
+    /// The sum of the integers, wide enough for 2^63 of them.
     private var integers: Int128 = 0
     private var integerCount = 0
     private var floatCount = 0
-    /// Made with the first float, and gone with the last.
+    /// The sum of the floats; nil while there are none.
     private var floats: ExactSum?
     private var failures = Failures()
 
@@ -188,7 +188,7 @@ extension Aggregate {
         let count = integerCount + floatCount
         return count <= 0 ? .none : .float(exactValue(dividedBy: count))
       }
-      // Integers alone wrap around.
+      // A sum of integers only wraps around.
       if floatCount == 0 { return .integer(Int(truncatingIfNeeded: integers)) }
       return .float(exactValue(dividedBy: 1))
     }
@@ -204,7 +204,7 @@ extension Aggregate {
     }
   }
 
-  /// `@any` and `@all`.
+  /// The state of `@any` and `@all`.
   private struct Truth {
     var trues = 0
     var falses = 0
@@ -217,12 +217,12 @@ extension Aggregate {
     }
   }
 
-  /// The unions: how often each value is there.
+  /// The state of unions: how often each value is there.
   private struct Union {
     let isDistinct: Bool
-    /// Floats with an integer's value are that integer.
+    /// How often each value is there; a float with an integer's value counts as that integer.
     private var counts: [Operand: Int] = [:]
-    /// By how much a count differs from the one at the last delivery.
+    /// The differences between the counts and those at the last delivery.
     private var changes: [Operand: Int] = [:]
     var isReordered = false
 
@@ -233,7 +233,7 @@ extension Aggregate {
       let operand = operand.normalized
       counts.change(operand, by: count)
       changes.change(operand, by: count)
-      // A dictionary keeps the room that it once needed.
+      // An empty dictionary would keep its memory.
       if counts.isEmpty { counts = [:] }
     }
 
@@ -257,7 +257,7 @@ extension Aggregate {
 }
 
 extension Operand {
-  /// What the same value has in common however it is written: 1.0 is 1.
+  /// The operand that stands for all equal ones: 1 for 1.0.
   var normalized: Operand {
     guard case .float(let number) = self, let integer = Int(exactly: number) else { return self }
     return .integer(integer)

@@ -1,16 +1,18 @@
-/// The exact sum of floating-point numbers and integers: what was added and taken away again leaves
-/// no trace, in any order.
+/// The exact sum of floating-point numbers and integers: a number that was added and taken away
+/// again leaves no rounding error, in any order.
 ///
-/// A fixed-point number wide enough for every double, in limbs of 32 bits that are kept in 64, so
-/// that carries wait until the sum is read. Infinities and NaN are counted. An addition is O(1).
+/// The sum is a fixed-point number wide enough for every double, in limbs of 32 bits that are kept
+/// in 64, so that carries wait until the sum is read. Infinities and NaN are counted. An addition
+/// is O(1).
 struct ExactSum {
   /// The weight of the first limb's lowest bit: 2 to this power, that of the smallest double.
   private static let lowest = -1074
-  /// For the largest double and 2^63 of them; the last limb has the sign.
+  /// How many limbs there are: enough for 2^63 times the largest double; the last limb has the
+  /// sign.
   private static let limbCount = (1024 + 64 - lowest) / 32 + 2
 
   private var limbs = [Int64](repeating: 0, count: ExactSum.limbCount)
-  /// Additions since the carries were worked in: a limb takes 2^30 of them.
+  /// Additions since the last carry: a limb can take 2^30 of them.
   private var additions = 0
   private var infinities = 0
   private var negativeInfinities = 0
@@ -52,7 +54,7 @@ struct ExactSum {
       (limb, rest) = (limb + 1, rest >> 32)
     }
     additions += 1
-    // Each of them may reach a limb twice.
+    // Each addition may reach a limb twice.
     if additions >= 1 << 29 { carry() }
   }
 
@@ -120,7 +122,7 @@ struct ExactSum {
     return Double(bitPattern: min(pattern, Double.infinity.bitPattern))
   }
 
-  /// 64 bits from a position on.
+  /// The 64 bits from a position on.
   private func word(at position: Int) -> UInt64 {
     let first = position / 32
     var bits: UInt128 = 0

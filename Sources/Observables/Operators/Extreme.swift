@@ -1,5 +1,5 @@
 extension Aggregate {
-  /// `@min` and `@max`: of numbers, or of strings.
+  /// The state of `@min` and `@max`, of numbers or of strings.
   struct Extreme {
     private let isLargest: Bool
     private var integers: Ranking<Int>
@@ -18,7 +18,7 @@ extension Aggregate {
       switch operand {
       case .none: break
       case .integer(let number): integers.change(number, by: count)
-      // NaN is in no order.
+      // NaN has no place in the order.
       case .float(let number): if !number.isNaN { floats.change(number, by: count) }
       case .text(let bytes): texts.change(Text(bytes: bytes), by: count)
       default: failures.change(operand, by: count)
@@ -37,13 +37,13 @@ extension Aggregate {
         }
         let number = number
         if number == .none { return .text(text.bytes) }
-        // Numbers and strings are in no common order; those that are fewer are the odd ones.
+        // Numbers and strings have no common order; those that are fewer are reported as wrong.
         let isText = texts.count <= integers.count + floats.count
         return .failure(isText ? .text(text.bytes) : number)
       }
     }
 
-    /// Of the numbers; of two that are equal the integer.
+    /// The extreme of the numbers; of an integer and an equal float the integer.
     private var number: Operand {
       mutating get {
         guard let integer = integers.first else { return floats.first.map(Operand.float) ?? .none }
@@ -62,7 +62,7 @@ extension Aggregate {
   }
 }
 
-// As Lua compares them: neither number is rounded.
+// The comparison is that of Lua: neither number is rounded.
 extension Int {
   fileprivate func isLess(than number: Double) -> Bool {
     if number >= 0x1p63 { return true }

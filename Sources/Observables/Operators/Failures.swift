@@ -2,12 +2,12 @@
 struct Failures {
   private struct Entry {
     var count: Int
-    /// When it came.
+    /// The number that says when the value came.
     let stamp: Int
   }
 
   private var entries: [Operand: Entry] = [:]
-  /// In order; some have left.
+  /// The values in the order in which they came; some have left.
   private var queue: [(operand: Operand, stamp: Int)] = []
   private var start = 0
   private var next = 0
@@ -27,7 +27,7 @@ struct Failures {
     }
   }
 
-  /// The first of those that are there.
+  /// The first of the values that have not left.
   ///
   /// - Complexity: O(1), amortized.
   var first: Operand? {

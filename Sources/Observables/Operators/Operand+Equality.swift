@@ -20,7 +20,7 @@ extension Operand: Hashable {
     case .none: hasher.combine(0)
     case .boolean(let value): hasher.combine(value)
     case .integer(let number): hasher.combine(number)
-    // There are many NaN.
+    // All NaN are equal, though their bits differ.
     case .float(let number): hasher.combine(number.isNaN ? .nan : number)
     case .text(let bytes): hasher.combine(bytes)
     case .object(let object): hasher.combine(object)

@@ -1,7 +1,7 @@
 extension Operand {
-  /// The operand that a Swift value is; optionals are looked into.
+  /// The operand for a Swift value; for an optional that of the wrapped value.
   package init<Value>(_ value: Value) {
-    // The types that collections hold most are told apart without a dynamic cast.
+    // The types that collections hold most are found without a dynamic cast.
     if Value.self == Int.self {
       self = .integer(unsafeBitCast(value, to: Int.self))
     } else if Value.self == Double.self {
@@ -15,7 +15,7 @@ extension Operand {
     }
   }
 
-  /// The operand that a value of unknown type is.
+  /// The operand for a value of unknown type.
   package init(of value: Any?) {
     switch value {
     case nil: self = .none
@@ -35,14 +35,14 @@ extension Operand {
     }
   }
 
-  /// Beyond 64 bits a number is a float, as in Lua.
+  /// The operand for an integer; one of more than 64 bits is a float, as in Lua.
   private static func integer(of value: some BinaryInteger) -> Operand {
     Int(exactly: value).map(Operand.integer) ?? .float(Double(value))
   }
 }
 
 extension Operand {
-  /// It is nil, a truth value, a number or text.
+  /// Whether it is nil, a truth value, a number or text.
   var isPlain: Bool {
     switch self {
     case .none, .boolean, .integer, .float, .text: true

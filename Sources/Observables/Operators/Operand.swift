@@ -8,13 +8,13 @@ extension ObservationCore {
     case boolean(Bool)
     /// An integer, as wide as Lua's.
     case integer(Int)
-    /// A number that is not an integer by type: 1.0 is one.
+    /// A number that is not an integer by type, such as 1.0.
     case float(Double)
     /// Text, as bytes.
     case text([UInt8])
     /// An object, by identity; it lives as long as its collection holds it.
     case object(UnsafeRawPointer)
-    /// Any other value that can tell whether it equals another.
+    /// Any other value that can be compared with others.
     case value(AnyHashable)
     /// A value that cannot be compared; `type` is what an error calls it.
     case opaque(type: String)
@@ -27,7 +27,7 @@ extension ObservationCore {
   public struct Member {
     /// The value itself.
     package let value: Operand
-    /// Where it is observed, if it can be.
+    /// The node of the value, if it can be observed.
     package let node: NodeRef?
 
     package init(value: Operand, node: NodeRef?) {
@@ -42,7 +42,8 @@ extension ObservationCore {
   public enum MemberScope {
     /// `*`: every property or element.
     case everything
-    /// What an operator goes over: the elements of a list or set, the values of a dictionary.
+    /// The members that an operator goes over: the elements of a list or set, the values of a
+    /// dictionary.
     case elements
   }
 }

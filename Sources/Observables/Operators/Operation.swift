@@ -5,11 +5,11 @@ package enum Operation: String, CaseIterable, Sendable {
   case unionOfArrays, distinctUnionOfArrays
   case unionOfSets, distinctUnionOfSets
 
-  /// Puts the values of all members together: all but those that stand for one element, or the
-  /// size.
+  /// Whether the operator combines the values of all members: all but those that stand for one
+  /// element, or the size.
   package var isAggregate: Bool { self != .first && self != .last && self != .count }
 
-  /// Its values are the members of the collections that the path leads to.
+  /// Whether its values are the members of the collections that the path leads to.
   package var isUnionOfCollections: Bool {
     switch self {
     case .unionOfArrays, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
@@ -17,13 +17,13 @@ package enum Operation: String, CaseIterable, Sendable {
     }
   }
 
-  /// Gives a list.
+  /// Whether the value is a list.
   package var isUnion: Bool { isDistinct || self == .unionOfObjects || self == .unionOfArrays }
 
-  /// Gives the values in the order in which they are there.
+  /// Whether the value is a list in the order of the members.
   var keepsOrder: Bool { self == .unionOfObjects || self == .unionOfArrays }
 
-  /// Gives each value once.
+  /// Whether the list has each value once.
   package var isDistinct: Bool {
     switch self {
     case .distinctUnionOfObjects, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
@@ -31,7 +31,7 @@ package enum Operation: String, CaseIterable, Sendable {
     }
   }
 
-  /// What an error says that its values have to be.
+  /// The values that the operator takes, as an error names them.
   package var expectation: String {
     switch self {
     case .sum, .avg: "which takes numbers"

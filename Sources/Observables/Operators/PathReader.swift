@@ -1,14 +1,14 @@
-/// An object that a path can be read through, without being observed for it.
+/// An object that a path can be read through, without being observed.
 package protocol PathReadable {
   /// The value that a component names; nil where there is none.
   ///
   /// - Throws: ``PathError`` for a component that this kind of object cannot have.
   func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any?
-  /// Whether the component is asked of each member instead of the object itself (C8).
+  /// Whether the component is looked up on each member instead of the object itself (C8).
   func spreads(_ component: Path.Component) -> Bool
-  /// Calls `visit` with each member that operators go over; of a list in order.
+  /// Calls `visit` with each member that operators go over; for a list in order.
   func forEachValue(_ visit: (Any?) throws -> Void) rethrows
-  /// How many there are.
+  /// How many such members there are.
   var valueCount: Int { get }
 }
 
@@ -61,7 +61,7 @@ package struct PathReader {
     return found
   }
 
-  /// Puts the values of all members together; what follows the operator is read from each.
+  /// Combines the values of all members; the components behind the operator are read from each.
   private func fold(_ operation: Operation, _ object: any PathReadable, step: Int) throws -> Any? {
     if let kept = kept(object, step: step - 1) { return kept.value }
     if operation.isUnion { return try union(operation, object, step: step) }
@@ -104,7 +104,7 @@ package struct PathReader {
     return values
   }
 
-  /// What an operator gives that is observed already.
+  /// The value of an operator that is observed already.
   private func kept(_ object: any PathReadable, step: Int) -> (value: Any?, Void)? {
     let rooted = (object as? ModelReader)?.model ?? object as? any KeyPathObservable
     guard let node = rooted?.currentObservation?.node,
@@ -121,8 +121,8 @@ package struct PathReader {
   }
 }
 
-/// What can be read through: a model by its properties, other objects by themselves, a collection
-/// that is a value by its elements, and a structure by its fields.
+/// The value as paths read through it: a model by its properties, other objects by themselves, a
+/// collection that is a value by its elements, and a structure by its fields.
 private func readable(_ value: Any?) -> (any PathReadable)? {
   guard let value else { return nil }
   if let object = value as? any PathReadable { return object }
@@ -175,7 +175,7 @@ private struct ModelReader: PathReadable {
 }
 
 extension KeyPathObservable {
-  /// The value at the end of `path`: a property, an element, or what an operator gives (C9).
+  /// The value at the end of `path`: a property, an element, or the value of an operator (C9).
   ///
   /// Integers are `Int` or the property's own type, a union is an array; nil where the path is not
   /// reachable.

@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// The values of one type that are there, the least or the greatest of them at hand.
+/// The values of one type that are there, with quick access to the least or the greatest.
 ///
 /// A heap has each value once, also some that have left: those are dropped when they come to the
 /// top, or all together when they are more than the others.
@@ -20,7 +20,7 @@ struct Ranking<Value: Hashable & Comparable> {
 
   init(isLargest: Bool) { self.isLargest = isLargest }
 
-  /// `count` more of a value are there, or fewer.
+  /// Changes how often a value is there by `count`.
   ///
   /// - Complexity: O(log n), amortized.
   mutating func change(_ value: Value, by count: Int) {
@@ -47,7 +47,7 @@ struct Ranking<Value: Hashable & Comparable> {
     stale = 0
   }
 
-  /// The least or the greatest.
+  /// The least or the greatest value.
   ///
   /// - Complexity: O(log n), amortized.
   var first: Value? {

@@ -1,7 +1,7 @@
 /// The candidate that a misspelt name most likely meant (P9), or nil when none is near.
 ///
-/// Near means at most a third of its letters have to be changed, added, left out or swapped, of a
-/// short name one, and not all.
+/// A name is near where at most a third of its letters have to be changed, added, left out or
+/// swapped: one letter for a short name, and never all.
 /// - Complexity: O(candidates · length²).
 package func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
   let wanted = Array(name.lowercased().utf8)
@@ -16,7 +16,8 @@ package func nearestName(to name: String, among candidates: some Sequence<String
   return best?.name
 }
 
-/// Insertions, removals, replacements and swaps of neighbours that turn `a` into `b`.
+/// The least number of insertions, removals, replacements and swaps of neighbours that turn `a`
+/// into `b`.
 private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
   if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
   var beforeLast = [Int](repeating: 0, count: b.count + 1)

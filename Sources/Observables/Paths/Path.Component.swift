@@ -1,13 +1,13 @@
 extension Path {
   /// One component of a path (P2).
   public struct Component: Hashable, Sendable {
-    /// What a component asks of the object it is applied to.
+    /// What a component stands for in the object it is applied to.
     public enum Kind: UInt8, Sendable {
       /// A property or key by its name; `count` of a collection.
       case name
       /// `*`: every property or element.
       case every
-      /// `#n`: the slot n of an array, whoever is in it.
+      /// `#n`: the slot n of an array, whatever is in it.
       case slot
       /// `n`: the object that is at n now.
       case element
@@ -19,7 +19,7 @@ extension Path {
       case key
     }
 
-    /// What it asks for.
+    /// What the component stands for.
     public let kind: Kind
     /// The name as bytes, without its mark (`#`, `&`, `@`); what was written for a number.
     package let bytes: [UInt8]
@@ -61,10 +61,10 @@ extension Path {
       Component(kind: .name, bytes: bytes, number: bytes.elementsEqual("count".utf8) ? 1 : 0)
     }
 
-    /// It is spelled as an exact key where the name means something else.
+    /// Whether it is spelled as an exact key, where the name would mean something else.
     package var isExactName: Bool { kind == .name && number != 0 }
 
-    /// The operator that it names; nil also for one that there isn't.
+    /// The operator that it names; nil also for one that does not exist.
     package var operation: Operation? {
       kind == .operation ? Operation(rawValue: name) : nil
     }
@@ -72,7 +72,7 @@ extension Path {
 }
 
 /// A key that a path holds as it is.
-// Made of a `Sendable` value only, whose type `AnyHashable` forgets.
+// The key is made of a `Sendable` value only, whose type `AnyHashable` hides.
 struct ExactKey: Hashable, @unchecked Sendable {
   let base: AnyHashable
 }
@@ -91,7 +91,7 @@ extension Path.Component: CustomStringConvertible {
   /// How a path spells this component.
   public var description: String { String(decoding: text, as: UTF8.self) }
 
-  /// The same, byte for byte.
+  /// The spelling of this component, byte for byte.
   var text: [UInt8] {
     switch kind {
     case .every: [UInt8(ascii: "*")]
@@ -104,7 +104,7 @@ extension Path.Component: CustomStringConvertible {
     }
   }
 
-  /// Unescaped, the name would be read as another kind of component.
+  /// Whether the name, unescaped, would be read as another kind of component.
   private var isMistakable: Bool {
     switch bytes.first {
     case UInt8(ascii: "*"): bytes.count == 1

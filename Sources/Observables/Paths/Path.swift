@@ -11,14 +11,14 @@ public final class Path: Sendable {
   /// The components, the one nearest to the root first; never empty.
   public let components: [Component]
 
-  /// What the engine follows: the components, and `*` behind a union of collections, whose members
-  /// are those of the collections that the path leads to.
+  /// The steps that the engine follows: the components, and `*` behind a union of collections,
+  /// whose members are those of the collections that the path leads to.
   package let steps: [Component]
   /// The kind of each step.
   let kinds: [Component.Kind]
-  /// Some component is an operator.
+  /// Whether some component is an operator.
   let hasOperators: Bool
-  /// The first step that puts many values together (`@sum`); what follows belongs to its
+  /// The first step that combines many values (`@sum`); the steps behind it belong to its
   /// computation.
   let aggregateStep: Int
 
@@ -28,10 +28,10 @@ public final class Path: Sendable {
   private nonisolated(unsafe) let answers: UnsafeMutablePointer<Atomic<UInt64>>
   /// Which components are `*`, for the first 64.
   private let wildcards: UInt64
-  /// Some component is digits.
+  /// Whether some component is digits.
   let hasElements: Bool
 
-  /// What a bridge needs to remember about this path, and releases with it.
+  /// An object that a bridge keeps with this path; released with it.
   package let attachment: (any AnyObject & Sendable)?
 
   /// Parses `text`.
@@ -88,7 +88,8 @@ public final class Path: Sendable {
     step < 64 ? wildcards & (1 << UInt64(step)) != 0 : steps[step].kind == .every
   }
 
-  /// What `remember` was told last for this component, if it was by the kind of this number.
+  /// The answer that `remember` was given last for this component, if it was that of the kind with
+  /// this number.
   @inline(__always)
   func answer(at step: Int, of kind: UInt32) -> Int? {
     let entry = answers[step].load(ordering: .relaxed)
@@ -138,7 +139,7 @@ extension Path: ExpressibleByStringLiteral {
 }
 
 extension Path {
-  /// The same as `description`, byte for byte.
+  /// The text of `description`, byte for byte.
   package var text: [UInt8] {
     Array(components.map(\.text).joined(separator: [UInt8(ascii: ".")]))
   }

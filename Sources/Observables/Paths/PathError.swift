@@ -16,7 +16,7 @@ public struct PathError: Error, Equatable, Sendable {
     case unknownName
     /// The component cannot be observed here; `detail` says why.
     case unsupported
-    /// The object there is observed by another loop, which only one may.
+    /// The object there is observed by another loop, and only one loop may observe it.
     case otherLoop
   }
 
@@ -24,13 +24,13 @@ public struct PathError: Error, Equatable, Sendable {
   public let code: Code
   /// The path as it was written; bytes that are not UTF-8 are replaced.
   public let path: String
-  /// Which component it is about, counted from 1.
+  /// The position of the component with the error, counted from 1.
   public let component: Int
   /// Where in the text that component starts, in bytes.
   public let offset: Int
-  /// More about it: the nearest existing name, what was expected.
+  /// More about the error: the nearest existing name, what was expected.
   public let detail: String
-  /// Of an unknown name: the one that was meant, as it seems.
+  /// The name that was probably meant by an unknown one.
   package let suggestion: String?
 
   package init(

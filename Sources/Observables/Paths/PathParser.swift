@@ -5,7 +5,7 @@ struct PathParser {
   private var position = 0
   private var components: [Path.Component] = []
 
-  /// Whose errors are to tell how a path of exact keys is made.
+  /// The language in which errors say how a path of exact keys is made.
   enum Language { case swift, lua }
 
   init(bytes: [UInt8], language: Language = .swift) {
@@ -60,9 +60,9 @@ struct PathParser {
     }
   }
 
-  /// What is usual in other notations would be a name here that no object has.
+  /// Rejects spellings of other notations, which would be names here that no object has.
   private func checkSpelling(of text: [UInt8], at start: Int) throws(PathError) {
-    // Most names have nothing that could be wrong, and those of members have anything.
+    // Most names have no character that could be wrong, and names of members may have any.
     guard text.first != UInt8(ascii: "&"), text.count > 1 || text[0] != UInt8(ascii: "*"),
       text.contains(where: { $0 <= UInt8(ascii: " ") || $0 == UInt8(ascii: "*") || $0 == 0x5D })
     else { return }

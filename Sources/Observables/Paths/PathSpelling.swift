@@ -1,11 +1,11 @@
-/// What is wrong with the text of one component that other notations would have a meaning for, and
-/// what it would be here (P2).
+/// The text of one component that has a meaning in other notations only: what is wrong with it, and
+/// how it is spelled here (P2).
 struct PathSpelling {
   private let text: String
 
   init(_ text: String) { self.text = text }
 
-  /// nil where nothing is wrong.
+  /// What is wrong with the text; nil where nothing is.
   var complaint: String? {
     if text == "**" { return "'**' is reserved" }
     if trimmed.utf8.count < text.utf8.count { return "a name does not begin or end with a space" }
@@ -14,7 +14,7 @@ struct PathSpelling {
     return nil
   }
 
-  /// The components that were probably meant; nil where that cannot be told.
+  /// The components that were probably meant; nil where that is not clear.
   var correction: String? {
     if text == "**" { return nil }
     if let brackets {
@@ -48,7 +48,7 @@ struct PathSpelling {
 }
 
 extension String {
-  /// Without the quotation marks at both ends.
+  /// The text without quotation marks at both ends.
   fileprivate var trimmingQuotes: String {
     guard count >= 2, let first, first == last, first == "\"" || first == "'" else { return self }
     return String(dropFirst().dropLast())
