@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Lazy properties of tables: declaring them, and asking about them (Z14).
+/// Lazy properties of tables: the functions that declare and inspect them (Z14).
 final class LazyFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
@@ -56,7 +56,7 @@ final class LazyFunctions: ModuleSlice {
       if engine.isComputing(lazy) {
         throw LuaError("the getter of '\(engine.name(of: lazy))' declared it anew")
       }
-      // Its value is the one that the new declaration's is compared with.
+      // The value of the old declaration is the one with which that of the new one is compared.
       engine.stop(lazy)
     }
     // What it has now takes the place of the flags.
@@ -76,7 +76,7 @@ final class LazyFunctions: ModuleSlice {
     var flags: WatcherRecord.Flags = .mirrored
     if options & CInt(CLUA_LAZY_TRACKED) != 0 { flags.insert(.tracking) }
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
-    // Who watches the key already is called if the value is another one.
+    // Watchers that the key has already are called if the value is another one.
     if slot.isLinked { flags.insert(.known) }
     let hadValue = !L.isNil(at: 5)
     // In a hole of a list it ends the list there.
@@ -100,7 +100,7 @@ final class LazyFunctions: ModuleSlice {
     return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
   }
 
-  /// What the Swift object at an index has, if it is one that may have lazy properties.
+  /// The lazy properties of the Swift object at an index, if it may have some.
   private func model(at index: CInt, of L: LuaStack) -> (any LazyHolder)? {
     host.objects.object(at: index, of: L).flatMap { lazyHolder($0) }
   }
@@ -120,7 +120,7 @@ final class LazyFunctions: ModuleSlice {
     engine.stop(lazy)
     let table = TableKind.table(root)
     clua_node_unlazy(L.pointer, table, 2)
-    // Its value goes with it, and whoever watches it or depends on it hears of that.
+    // The value goes with the declaration, and watchers and dependents are notified of that.
     L.pushNil()
     var write = clua_write()
     write.node = table
@@ -211,7 +211,8 @@ final class LazyFunctions: ModuleSlice {
     return 1
   }
 
-  /// force(object): computes all that is invalid, then raises the first error (Z8).
+  /// force(object): computes all lazy properties that are invalid, then raises the first error
+  /// (Z8).
   private func forceLazies(_ L: LuaStack) throws -> CInt {
     L.height = 1
     if let model = model(at: 1, of: L) {

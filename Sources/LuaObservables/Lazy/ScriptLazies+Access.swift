@@ -2,13 +2,13 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What C asks of lazy keys: that one is brought up to date, assigned, or was read.
+/// The callbacks of C for lazy keys: one has to be brought up to date, is assigned, or was read.
 extension ScriptLazies {
-  /// A script reads a lazy key that is invalid; false with the error pushed.
+  /// Computes an invalid lazy key that a script reads; returns false with the error pushed.
   func compute(_ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     return calls.entered(L) {
-      // What was declared anew while it waited is another one.
+      // A property that was declared anew while the read waited is another one.
       var last: UInt64?
       while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
         last = lazy.pointee.id
@@ -29,7 +29,7 @@ extension ScriptLazies {
     }
   }
 
-  /// A script assigns a lazy key: the value is on top of the stack. [-1, +0, -]
+  /// Assigns a lazy key for a script: the value is on top of the stack. [-1, +0, -]
   func assign(
     _ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
   ) {
@@ -53,8 +53,8 @@ extension ScriptLazies {
     }
   }
 
-  /// A tracked getter read something of a table: the key is on top of the stack, nil for the whole.
-  /// [-1, +0, -]
+  /// Notes that a tracked getter read something of a table: the key is on top of the stack, nil for
+  /// the whole. [-1, +0, -]
   func noteRead(
     _ L: LuaStack, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
     _ reading: clua_reading
@@ -67,14 +67,15 @@ extension ScriptLazies {
     if !host.isClosed { calls.entered(L) { noteRead(L, table, reading, keyAt: height) } }
   }
 
-  /// The same where the key has no slot yet, or there is none.
+  /// Notes a read of a key that has no slot yet, or of the whole table.
   private func noteRead(
     _ L: LuaStack, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
   ) {
     let root = host.tables.node(of: table)
-    // What the model of an instance declares is there before it is read: declaring it changes it.
+    // A property that the model of an instance declares has to be there before it is read:
+    // declaring it changes the key.
     if reading == CLUA_READ_KEY { host.tables.declare(forKeyAt: height, of: table, L) }
-    // Without memory the read is not noticed; the allocation that failed is reported where it
+    // Without memory the read is not noted; the allocation that failed is reported where it
     // matters.
     let made =
       reading == CLUA_READ_KEY
@@ -85,7 +86,7 @@ extension ScriptLazies {
     if !made.isLinked { engine.settleWhenIdle(root) }
   }
 
-  /// A change that has no values.
+  /// Makes a change that has no values.
   func change(at slot: SlotRef) -> Change {
     let node = slot.pointee.node
     return Change(

@@ -2,21 +2,20 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The lazy properties of tables: what the engine asks to be computed is computed by getters of
-/// scripts.
+/// The lazy properties of tables: getters of scripts compute them for the engine.
 ///
-/// One for each host. The context of a record is the number of its cell.
+/// There is one receiver for each host. The context of a record is the number of its cell.
 final class ScriptLazies: Receiver {
-  // Not retained: the host owns this.
+  // The host is not retained: it owns this object.
   private let reference: Unmanaged<LuaHost>
   var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
   var arguments: Arguments { Arguments(host) }
   let state: LuaState
   let engine: Engine
   let calls: ScriptCalls
-  /// What C keeps of the lazy properties of the state.
+  /// The record of the lazy properties of the state in C.
   @exclusivity(unchecked) private var shared: OpaquePointer?
-  /// The property whose getter runs, where none is running below it.
+  /// The property whose getter runs, where no other one is running inside of it.
   @exclusivity(unchecked) private var evaluating: WatcherRef?
   private var spareNumbers: [Int] = []
   private var lastNumber = 0
@@ -60,7 +59,7 @@ final class ScriptLazies: Receiver {
       var evaluation = clua_evaluation()
       evaluation.context = Unmanaged.passUnretained(self).toOpaque()
       evaluation.prepare(lazy)
-      // Those after it are computed in the same call.
+      // The properties after the first one are computed in the same call.
       if !clua_lazy_evaluate(L.pointer, shared, &evaluation) {
         finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
       }
@@ -68,7 +67,8 @@ final class ScriptLazies: Receiver {
     return .finished
   }
 
-  /// The property whose getter has run is finished; true with the next one whose getter is to run.
+  /// Finishes the property whose getter has run; returns true with the next one whose getter is to
+  /// run.
   func evaluated(_ evaluation: UnsafeMutablePointer<clua_evaluation>) -> Bool {
     finish(evaluating.unsafelyUnwrapped, evaluation.pointee.result)
     guard let next = evaluating else { return false }
@@ -76,7 +76,7 @@ final class ScriptLazies: Receiver {
     return true
   }
 
-  /// The engine takes the result of `lazy`, and says which one is next.
+  /// Gives the engine the result of `lazy`, and takes the next property from it.
   @inline(__always)
   private func finish(_ lazy: WatcherRef, _ computation: clua_computation) {
     let result = result(of: computation, nil, lazy)
@@ -98,7 +98,7 @@ final class ScriptLazies: Receiver {
     return result(of: computation, slot, lazy)
   }
 
-  /// Pushes what a getter gets that has waited for `other`: its value, or its error. [-0, +1, -]
+  /// Pushes the value or the error of `other`, for a getter that has waited for it. [-0, +1, -]
   private func pushValue(of other: WatcherRef, isUpToDate: Bool, to L: LuaStack) {
     guard other.pointee.isActive else { return L.pushNil() }
     if isUpToDate {
@@ -123,8 +123,7 @@ final class ScriptLazies: Receiver {
     }
   }
 
-  /// The value before the one that `lazy` has is its base now, unless no watcher compares with
-  /// that.
+  /// Keeps the value before the one that `lazy` has as its base, if a watcher compares with that.
   func keepBase(of lazy: WatcherRef) {
     if lazy.hasBase { return }
     if !engine.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
@@ -132,7 +131,7 @@ final class ScriptLazies: Receiver {
 
   override func invalidated(_ lazy: WatcherRef) {
     if isClosed { return }
-    // Where no watcher compares with it, a value that is of no use any more is not kept alive.
+    // Where no watcher compares with it, a value that is certainly out of date is not kept alive.
     let isCompared = lazy.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.isStale
     if !isKept { lazy.pointee.flags.remove(.known) }
@@ -164,7 +163,7 @@ final class ScriptLazies: Receiver {
         try engine.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
         continue
       }
-      // Rooted elsewhere: {object, path}.
+      // A path from another object is {object, path}.
       L.rawGet(index: 1, at: height + 3)
       L.rawGet(index: 2, at: height + 3)
       let root = try arguments.observed(at: height + 4, of: L, "computed")
@@ -212,7 +211,7 @@ final class ScriptLazies: Receiver {
     return watcher.flatMap { receiver.cause(of: $0) }
   }
 
-  /// "file:line" of the getter.
+  /// The "file:line" of the getter.
   func site(of lazy: WatcherRef) -> String {
     let L = state.stack
     let height = L.height
@@ -226,7 +225,7 @@ final class ScriptLazies: Receiver {
 
   override func title(_ watcher: WatcherRef) -> String { engine.name(of: watcher) }
 
-  /// Tables without a name are told apart by where their getters are defined.
+  /// The place of the getter distinguishes properties of tables without a name.
   override func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
     let node = lazy.slot?.pointee.node
     if let node, clua_node_kind(TableKind.table(node)) == CLUA_KIND_PLAIN,
@@ -296,12 +295,12 @@ extension UnsafeMutablePointer<WatcherRecord> {
   /// The number of the cell of a lazy property of a table.
   var number: lua_Integer { lua_Integer(pointee.context >> 8) }
 
-  /// A loader stores its value.
+  /// Whether a loader stores the value.
   fileprivate var isLoaded: Bool { pointee.context & Int(CLUA_LAZY_LOADED) != 0 }
-  /// It copies a collection.
+  /// Whether the property copies a collection.
   fileprivate var isCopy: Bool { pointee.context & Int(CLUA_LAZY_COPY) != 0 }
 
-  /// What a new value is compared with.
+  /// How a new value is compared with the one before.
   var comparison: CInt {
     guard pointee.flags.contains(.known) else { return 0 }
     if hasBase { return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_BASED) }

@@ -29,7 +29,7 @@ final class AnchorTable {
     return Int(slot)
   }
 
-  /// Pushes what a slot keeps. [-0, +1, -]
+  /// Pushes the object that a slot keeps. [-0, +1, -]
   func push(_ slot: Int, to L: LuaStack) { clua_pushpin(L.pointer, reference, CInt(slot)) }
 
   func release(_ slot: Int, _ L: LuaStack) {

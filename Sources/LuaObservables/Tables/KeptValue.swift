@@ -1,22 +1,22 @@
 internal import Observables
 
-/// A value of a script in a journal: as it is where it is small, else by its place among the values
-/// that the journal of its table keeps.
+/// A value of a script in a journal: the value itself where it is small, else its number among the
+/// values that the journal of its table keeps.
 enum KeptValue {
   /// Nil.
   case nothing
   case boolean(Bool)
   case integer(Int64)
   case float(Double)
-  /// What is kept under a number.
+  /// The value that is kept under a number.
   case kept(Int)
   /// An element of a list that is kept.
   case element(Int, of: Int)
-  /// What is at a position of the list now.
+  /// The value at a position of the list now.
   case current(Int)
 }
 
-/// A key of a table, told by what it is.
+/// A key of a table, compared by type and value.
 struct KeptKey: Hashable {
   let identity: Operand
   let value: KeptValue

@@ -5,13 +5,13 @@ internal import Lua
 ///
 /// None of this calls metamethods or Swift.
 extension LuaStack {
-  /// Pops a key, and pushes what the table at `index` has under it itself. [-1, +1, -]
+  /// Pops a key, and pushes the value that the table at `index` itself has under it. [-1, +1, -]
   @discardableResult
   @inline(__always)
   func getOwn(at index: CInt) -> LuaType { LuaType(rawValue: clua_rawget(pointer, index)) }
 
-  /// Pops a key, and pushes what the table at `index` has under it, or finds through an `__index`
-  /// that is a table. [-1, +1, -]
+  /// Pops a key, and pushes the value that the table at `index` has under it, or finds through an
+  /// `__index` that is a table. [-1, +1, -]
   @discardableResult
   @inline(__always)
   func getInherited(at index: CInt) -> LuaType {

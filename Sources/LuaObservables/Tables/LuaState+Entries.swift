@@ -1,13 +1,13 @@
 internal import CLua
 internal import Lua
 
-/// Going through tables: what runs meanwhile, finalizers included, may change them.
+/// Walks over tables: code that runs meanwhile, finalizers included, may change them.
 extension LuaState {
   /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a
   /// script.
   ///
-  /// They are those of the beginning, the list part first, in order. `body` leaves the stack as it
-  /// was.
+  /// The entries are those at the beginning, the list part first, in order. `body` leaves the stack
+  /// as it was.
   ///
   /// - Throws: `LuaError` where there is no memory for that, and what `body` throws.
   /// - Complexity: O(entries)

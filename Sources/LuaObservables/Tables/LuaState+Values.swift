@@ -3,13 +3,13 @@ internal import Observables
 
 /// Values on the stack, as errors, reports and operators see them.
 extension LuaState {
-  /// What the value at an index is called in errors. [-0, +0, -]
+  /// The name of the value at an index in errors. [-0, +0, -]
   func typeName(at index: CInt, of L: LuaStack) -> String {
     if index > L.height { return "no value" }
     return L.typeName(at: index)
   }
 
-  /// The key at an index as `observed_keys` and reports tell it. [-0, +0, -]
+  /// The key at an index as `observed_keys` and reports show it. [-0, +0, -]
   func keyName(at index: CInt, of L: LuaStack) -> String {
     switch L.type(at: index) {
     case .string: text(at: index, of: L)

@@ -51,7 +51,7 @@ final class PathCache {
       case .every: L.push(false)
       default: try state.push(bytes: component.bytes, to: L)
       }
-      // The array part is there already: nothing is allocated.
+      // The array part exists already: nothing is allocated.
       L.rawSet(index: step + 1, at: -2)
     }
     return try Path(components: components, attachment: keys(L))
@@ -67,7 +67,8 @@ final class PathCache {
   private func remember(_ path: Path, at index: CInt, _ L: LuaStack) throws(LuaError) {
     guard let state else { throw .closed }
     if cached.count >= limit {
-      // Texts that are made up as the script goes: forget them all, in both languages.
+      // A script that makes many texts as it runs would fill the cache: all texts are forgotten, in
+      // both languages.
       let fresh = try state.makeReference(L)
       clua_dropreference(L.pointer, texts)
       texts = fresh
@@ -138,7 +139,7 @@ final class PathCache {
       L.remove(-2)
       return
     }
-    // A path of a Swift program, which counts from 0.
+    // The path is one of a Swift program, which counts from 0.
     let component = path.components[step]
     switch component.kind {
     case .slot, .element: L.push(component.number + 1)
@@ -173,7 +174,7 @@ final class PathCache {
 
   func forgetObserver(_ index: Int, _ L: LuaStack) {
     L.pushReference(observers)
-    // Assigning nil to a key that is there allocates nothing.
+    // Assigning nil to a key that exists allocates nothing.
     if L.rawGet(index: index, at: -1) != .nil {
       L.pushNil()
       L.rawSet(index: index, at: -3)

@@ -3,7 +3,7 @@ internal import Observables
 
 /// The beginning of the engine's slots, which C reads as `clua_slot`: one layout in two languages.
 enum SlotLayout {
-  /// Whether both declare the same.
+  /// Whether both languages declare the same layout.
   static var isShared: Bool {
     MemoryLayout<Slot>.offset(of: \.wants) == MemoryLayout<clua_slot>.offset(of: \.wants)
       && MemoryLayout<Slot>.offset(of: \.isValid) == MemoryLayout<clua_slot>.offset(of: \.valid)

@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What a write of a script means to a journal.
+/// Recording the writes of scripts in a journal.
 extension TableJournal {
   /// Records a write that is done; the stack is that of the write. [-0, +0, -]
   func record(_ write: clua_write, _ L: LuaStack) {
@@ -25,7 +25,7 @@ extension TableJournal {
     case _ where write.unsettled || write.same:
       break
     case CLUA_EDIT_INSERT where at >= 1 && at <= length + 1:
-      // Nil behind the end is nothing.
+      // Nil behind the end is no element.
       if at <= length || !L.isNil(at: write.element) {
         record(.insert(keep(write.element, L), at: at - 1))
       }
@@ -54,7 +54,7 @@ extension TableJournal {
         keepElements(of: write.list, count, L), isPermutation: write.permutation,
         length: Int(write.length))
     default:
-      // What C code or a finalizer did in between: readers look at all.
+      // C code or a finalizer has changed the list in between: readers compare all elements.
       recordGap(length: Int(write.length))
     }
   }
@@ -72,12 +72,13 @@ extension TableJournal {
     record(keepKey(write.key, L), from: old, to: write.is ? keep(write.new_, L) : nil)
   }
 
-  /// Where a script told of a change, the value left and came again, whatever it says was there.
+  /// The index of the value before: where a script only reported a change, the value counts as one
+  /// that left and came again, whatever the script says was there.
   private func oldIndex(_ write: clua_write) -> CInt { write.triggered ? write.new_ : write.old }
 
   private func recordSingle(_ write: clua_write, _ L: LuaStack) {
     guard let number = L.wholeNumber(at: write.key), number >= 1 else { return recordKey(write, L) }
-    // The end of the sort tells all.
+    // The end of the sort reports all changes of the list.
     if write.unsettled { return }
     let (position, now) = (Int(number), Int(write.length))
     if position <= length, position <= now {
@@ -117,9 +118,9 @@ extension TableJournal {
     settle(write, L, old: old)
   }
 
-  /// The border of the list moved: keys become elements, or elements become keys.
+  /// Records that the border of the list moved: keys become elements, or elements become keys.
   ///
-  /// `old` gives what was at a key that the write itself changed.
+  /// `old` returns the value before at a key that the write itself changed.
   private func settle(
     _ write: clua_write, _ L: LuaStack, old: (Int) -> KeptValue? = { _ in nil }
   ) {

@@ -2,10 +2,10 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What happened to the members of one table, for several readers (C10).
+/// The changes of the members of one table, for several readers (C10).
 ///
-/// The elements of a list are told by positions, other keys by what they are. The values themselves
-/// hang on the table's node, so that they live no longer than it: they may hold the table.
+/// The elements of a list are recorded by position, other members by key. The values themselves are
+/// kept with the table's node, so that they live no longer than it: they may hold the table.
 final class TableJournal {
   let table: OpaquePointer
   let kind: clua_kind
@@ -14,15 +14,15 @@ final class TableJournal {
   private(set) var keyed = KeyedJournal<KeptKey, KeptValue>()
   /// The length of the list part, as the entries have it.
   private(set) var length: Int
-  /// Where what was there could not be told, as a position of the list.
+  /// The last position in `list` for which it is not known what was there.
   private var lastGap = -1
   private var lastKept = 0
-  /// The numbers under which something is kept, in order.
+  /// The numbers under which values are kept, in order.
   private var kept: [Int] = []
-  /// How many entries there may be before they are put together.
+  /// How many entries there may be before they are combined.
   private var listLimit = 1024
   private var keyedLimit = 1024
-  /// The positions that readers were given, and what they mean.
+  /// The positions that readers have, with those in both journals.
   private var marks: [Mark] = []
 
   private struct Mark {
@@ -49,7 +49,7 @@ final class TableJournal {
     return mark.position
   }
 
-  /// What a position means that a reader was given.
+  /// The positions in both journals for that of a reader.
   func parts(of position: Int) -> (list: Int, keyed: Int) {
     let mark = mark(at: position)
     return (mark.list, mark.keyed)
@@ -64,7 +64,7 @@ final class TableJournal {
     return low > 0 ? marks[low - 1] : Mark(position: 0, list: 0, keyed: 0, kept: 0)
   }
 
-  /// All readers know what is before `position`.
+  /// Removes the entries before `position`, which all readers have passed.
   func trim(before position: Int, _ L: LuaStack) {
     let mark = mark(at: position)
     list.trim(before: mark.list)
@@ -79,32 +79,32 @@ final class TableJournal {
     clua_journal_forget(L.pointer, table, lua_Integer(key), lua_Integer(key))
   }
 
-  /// After a write: keeps what was not read yet from growing with each.
+  /// Limits the entries that were not read yet; called after each write.
   func limit(_ L: LuaStack) {
     if list.count > listLimit || keyed.count > keyedLimit {
       compact(for: marks.map(\.position), L)
     }
   }
 
-  /// Puts long runs of entries together for readers that lag behind.
+  /// Combines long runs of entries for readers that lag behind.
   func compact(for readers: [Int], _ L: LuaStack) {
     let count = list.count
     if count > max(listLimit, 4 * length + 1024) {
       list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
     }
-    // Where nothing can be put together, not each write shall try.
+    // Where nothing can be combined, not each write has to try.
     if count > listLimit { listLimit = max(1024, 4 * length + 1024, 2 * list.count) }
     if keyed.count > keyedLimit {
       keyed.compact(for: readers.map { parts(of: $0).keyed }, keyCount: 0)
       keyedLimit = max(1024, 2 * keyed.count)
     }
-    // What is left of the list are its contents at the positions of readers.
+    // The entries that are left are the contents of the list at the positions of readers.
     if list.count < count || list.isEmpty { forgetUnused(by: readers, L) }
     let positions = Set(readers)
     marks.removeAll { !positions.contains($0.position) }
   }
 
-  /// Lets go of what only entries needed that are gone.
+  /// Removes the values that only removed entries needed.
   private func forgetUnused(by readers: [Int], _ L: LuaStack) {
     var used: Set<Int> = []
     func use(_ value: KeptValue) {
@@ -223,7 +223,7 @@ final class TableJournal {
     }
   }
 
-  /// The elements that are there now, as long as they are.
+  /// The elements that are there now, valid until the next write.
   func current() -> [KeptValue] { length == 0 ? [] : (1...length).map { .current($0) } }
 
   // MARK: Recording
@@ -242,13 +242,13 @@ final class TableJournal {
     length = now
   }
 
-  /// The list was changed behind the journal's back.
+  /// Notes a change of the list that was not reported.
   func recordGap(length now: Int) {
     lastGap = list.end
     recordWhole(Array(repeating: .nothing, count: length), isPermutation: false, length: now)
   }
 
-  /// Whether what was there at a position of the list can be told.
+  /// Whether it is known what was there at a position in `list`.
   func isKnown(since position: Int) -> Bool { position > lastGap }
 
   func record(_ key: KeptKey, from old: KeptValue?, to new: KeptValue?) {

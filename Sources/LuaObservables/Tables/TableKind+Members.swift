@@ -2,9 +2,9 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The members of tables, and what became of them; lazy keys are none.
+/// The members of tables, and their changes; lazy keys are no members.
 extension TableKind {
-  /// As `forEachMember`.
+  /// Implements `forEachMember`.
   func goThroughMembers(
     of node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
   ) {
@@ -44,7 +44,7 @@ extension TableKind {
     return Member(value: state.operand(at: -1, of: L), node: node)
   }
 
-  /// As `element(atEnd:of:)`.
+  /// Implements `element(atEnd:of:)`.
   func end(isLast: Bool, of node: NodeRef) -> Member? {
     let L = L
     let height = L.height
@@ -67,7 +67,7 @@ extension TableKind {
     return member(L)
   }
 
-  /// As `forEachMemberChange`.
+  /// Implements `forEachMemberChange`.
   func goThroughChanges(
     of node: NodeRef, in scope: MemberScope, since position: Int,
     _ visit: (_ member: Member, _ count: Int) -> Void
@@ -81,7 +81,7 @@ extension TableKind {
     }
     let (list, keyed) = journal.parts(of: position)
     if journal.isList, !journal.list.forEachMemberChange(since: list, note) {
-      // It was assigned as a whole, but what it was is known.
+      // The list was assigned as a whole, but the former contents are known.
       guard journal.isKnown(since: list) else { return false }
       for value in journal.list.former(at: list, current: journal.current) { note(value, -1) }
       for value in journal.current() { note(value, 1) }
@@ -92,7 +92,7 @@ extension TableKind {
     return true
   }
 
-  /// As `hasEdits`.
+  /// Implements `hasEdits`.
   func isEdited(_ node: NodeRef, since position: Int) -> Bool {
     guard let journal = journals[node] else { return false }
     let L = L

@@ -33,7 +33,7 @@ extension TableKind {
 
   /// Declares the lazy property that the key at an index names on an instance, unless it is there.
   ///
-  /// Where that fails, reading it fails again. [-0, +0, -]
+  /// Where that fails, reading the key fails again. [-0, +0, -]
   func declare(forKeyAt index: CInt, of table: OpaquePointer, _ L: LuaStack) {
     guard clua_node_name(L.pointer, table, index) == CLUA_NAME_LAZY else { return }
     L.pushCopy(at: index)
@@ -57,7 +57,7 @@ extension TableKind {
     try? state.forEachEntry(at: -1, of: L) {
       if L.isString(at: -2) { names.append(state.text(at: -2, of: L)) }
     }
-    // Of two that are as near, always the same is suggested.
+    // The order makes the suggestion the same each time, where two names are equally near.
     return names.sorted()
   }
 

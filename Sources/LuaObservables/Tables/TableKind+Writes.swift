@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What the engine is notified of by tables.
+/// The reports of tables to the engine.
 extension TableKind {
   /// Keeps an observed table alive until its watchers were called (L2); false where the collector
   /// has given it up already (L8).
@@ -26,7 +26,7 @@ extension TableKind {
     node.pointee.context = 0
   }
 
-  /// A write that C heard and somebody wants to know of.
+  /// Reports a write for which C found a slot or a journal that wants it.
   func written(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     let node = owner.assumingMemoryBound(to: Node.self)

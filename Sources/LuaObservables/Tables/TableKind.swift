@@ -4,7 +4,7 @@ internal import Observables
 
 /// How Lua tables are observed, in place.
 final class TableKind: NodeKind {
-  // Not retained: the host owns its kinds. On the way of a write without a reference count.
+  // The host is not retained: it owns its kinds, and a write must not count references.
   let reference: Unmanaged<LuaHost>
   var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
@@ -24,12 +24,12 @@ final class TableKind: NodeKind {
   /// Where the objects that digits follow were seen last.
   private var positions: [Int: lua_Integer] = [:]
   private var lastElement = 0
-  /// A name was applied to a plain list, which may be a mistake.
+  /// Whether a name was applied to a plain list, which may be a mistake.
   var hasMetLists = false
 
-  /// The node of the table on top of the stack, made when it isn't there. [-1, +0, -]
+  /// The node of the table on top of the stack, made if there is none. [-1, +0, -]
   func node(_ L: LuaStack) throws(LuaError) -> NodeRef {
-    // A finalizer may come here while the state closes: its nodes would outlive their tables.
+    // A finalizer may call this while the state closes: its nodes would outlive their tables.
     guard !host.isClosed else {
       L.pop()
       throw .closed
@@ -40,7 +40,7 @@ final class TableKind: NodeKind {
     }
     var made: OpaquePointer?
     let status = clua_try_node_make(L.pointer, -1, &made)
-    // Also where it failed: a loop that goes on would take the table for its key.
+    // The table is popped also after a failure: a loop that goes on would take it for its key.
     defer { L.pop() }
     try state.check(status, L)
     return node(of: made!)
@@ -83,7 +83,7 @@ final class TableKind: NodeKind {
     let kind = clua_node_kind(TableKind.table(node))
     switch component.kind {
     case .every:
-      // What changes in a lazy property is heard once it is there.
+      // Lazy properties have to be declared for their changes to be reported.
       if clua_node_hasmodel(L.pointer, TableKind.table(node)) {
         try state.check(clua_try_node_declareall(L.pointer, TableKind.table(node)), L)
       }
@@ -189,8 +189,8 @@ final class TableKind: NodeKind {
 
   // MARK: Digits
 
-  /// P2: digits mean the object at n of a list, or else the key n; where nothing is, `#n` was
-  /// meant.
+  /// Digits stand for the object at n of a list, or else for the key n; where nothing is there,
+  /// `#n` was meant (P2).
   override func element(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> Element {
@@ -218,7 +218,7 @@ final class TableKind: NodeKind {
     let list = try everySlot(of: node, L)
     lastElement += 1
     let anchor = lastElement
-    // The list holds it, not the registry: it may hold the list itself.
+    // The list keeps the object, not the registry, as the object may hold the list.
     try ObservedObjects(host).keep(TableKind.elementKey(anchor), of: node, L)
     positions[anchor] = position
     return .object(list, anchor: anchor)
@@ -233,7 +233,7 @@ final class TableKind: NodeKind {
     return L.getOwn(at: -3) != .nil
   }
 
-  /// Under which key a list keeps an object that is followed.
+  /// The key under which a list keeps an object that is followed.
   private static func elementKey(_ anchor: Int) -> lua_Integer { -1 - lua_Integer(anchor) }
 
   override func holds(_ anchor: Int, in node: NodeRef) -> Bool {
@@ -283,7 +283,7 @@ final class TableKind: NodeKind {
     return observable(L)
   }
 
-  /// Pushes what is at a component of the table on top of the stack; false where that is nothing.
+  /// Pushes the value at a component of the table on top of the stack; false where there is none.
   ///
   /// [-0, +any, -]
   private func pushValue(
@@ -302,8 +302,8 @@ final class TableKind: NodeKind {
     return true
   }
 
-  /// The same for a lazy key, which is on top: what a path goes through is computed as soon as the
-  /// wiring needs it, for nobody who reads.
+  /// Pushes the value of the lazy key on top: a property on a path is computed as soon as the
+  /// wiring needs it, though no code reads it.
   private func pushLazyValue(of node: NodeRef, _ L: LuaStack) -> Bool {
     guard let slot = clua_node_slot(L.pointer, TableKind.table(node), -1),
       let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
@@ -330,7 +330,7 @@ final class TableKind: NodeKind {
     return clua_node_slot(L.pointer, TableKind.table(node), -1)?.pointee.valid == 0
   }
 
-  /// Where the value on top of the stack is observed, if it can be.
+  /// The node of the value on top of the stack, if it can be observed.
   func observable(_ L: LuaStack) -> Child {
     switch L.type(at: -1) {
     case .table:
@@ -399,12 +399,12 @@ final class TableKind: NodeKind {
 
   // MARK: Journals
 
-  /// What happens to tables whose members somebody follows.
+  /// The journals of tables whose members are followed.
   private(set) var journals: [NodeRef: TableJournal] = [:]
 
   override func beginJournal(of node: NodeRef) -> Bool {
     let table = TableKind.table(node)
-    // As it will be told: the border may be any before.
+    // The length is kept as writes will report it from now on: before, the border may be any.
     clua_node_journal(L.pointer, table, true)
     journals[node] = TableJournal(host, of: table, length: Int(clua_node_length(table)))
     return true
@@ -419,7 +419,7 @@ final class TableKind: NodeKind {
     clua_node_setjournal(L.pointer, table)
   }
 
-  /// The table is gone, and with it what its journal kept.
+  /// Drops the journal of a table that is gone, and with it the values that the journal kept.
   func abandonJournal(of node: NodeRef) { journals[node] = nil }
 
   override func journalEnd(of node: NodeRef) -> Int { journals[node]?.end ?? 0 }
@@ -443,7 +443,7 @@ final class TableKind: NodeKind {
     isEdited(node, since: position)
   }
 
-  /// The journal of a node whose edits somebody reads.
+  /// The journal of a node whose edits are read.
   func journal(of node: NodeRef) -> TableJournal? { journals[node] }
 
   func record(_ write: clua_write, of node: NodeRef, _ L: LuaStack) {
@@ -471,13 +471,14 @@ final class TableKind: NodeKind {
     let table = TableKind.table(node)
     let height = L.height
     clua_node_setowner(table, nil)
-    // The slots went one by one; a failure leaves the table as it is: a script can't tell.
+    // The slots were forgotten one by one; a failure leaves the table as it is, which a script
+    // cannot notice.
     _ = clua_try_node_settle(L.pointer, table)
     L.height = height
     return true
   }
 
-  /// The state closes: nothing that its finalizers do may reach the engine.
+  /// Ends all nodes, as the state closes: its finalizers must not reach the engine.
   func abandonAll() {
     clua_observation_close(L.pointer)
     engine.forEachNode { node in
@@ -526,7 +527,7 @@ extension clua_kind {
 
 extension Path.Component {
 
-  /// P11: metamethods are never intercepted.
+  /// Whether it names a metamethod, which is never intercepted (P11).
   fileprivate var isMetamethodName: Bool {
     bytes.count >= 2 && bytes[0] == UInt8(ascii: "_") && bytes[1] == UInt8(ascii: "_")
   }
