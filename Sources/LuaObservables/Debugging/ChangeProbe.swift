@@ -4,7 +4,7 @@ internal import Observables
 
 /// Shows a write where it happens (W3).
 final class ChangeProbe: Receiver {
-  // Not retained: the host owns this, with its module.
+  // The host is not retained: it owns this object, with its module.
   unowned(unsafe) private let host: LuaHost
 
   init(_ host: LuaHost) {

@@ -5,7 +5,7 @@ internal import Observables
 
 /// `why`, `whynot`, `record`, `log` and `break_on_change` (W3, W4).
 final class DebuggingFunctions: ModuleSlice {
-  /// What writes down what happens; nil while that was not asked for.
+  /// The recorder of events; nil while none was needed.
   @exclusivity(unchecked) private(set) var recorder: ScriptRecorder?
   let probe: ChangeProbe
 
@@ -48,7 +48,7 @@ final class DebuggingFunctions: ModuleSlice {
     if let recorder { engine.use(recorder, isNeeded: false) }
   }
 
-  /// Adds the recorder to the engine, or takes it away when it is not needed.
+  /// Adds the recorder to the engine, or removes it when it is not needed.
   private func use(_ recorder: ScriptRecorder) {
     engine.use(recorder, isNeeded: recorder.isNeeded)
     self.recorder = recorder.isNeeded ? recorder : nil
@@ -180,12 +180,13 @@ final class DebuggingFunctions: ModuleSlice {
     openPrompt(L)
   }
 
-  /// In a terminal: a debugging prompt like Lua's own, until "cont" or the end of the input.
+  /// Opens a debugging prompt like Lua's own, in a terminal only, until "cont" or the end of the
+  /// input.
   func openPrompt(_ L: LuaStack) {
     guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
     let height = L.height
     defer { L.height = height }
-    // A script without the library `debug` is not to be looked into.
+    // The prompt needs the library `debug`, without which a script must stay closed.
     guard L.pushGlobals() == .table,
       clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, L.isTable(at: -1)
     else { return }

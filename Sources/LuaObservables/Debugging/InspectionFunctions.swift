@@ -18,7 +18,8 @@ final class InspectionFunctions: ModuleSlice {
     ]
   }
 
-  /// Up to date: replaced objects are wired, dead observers gone.
+  /// The node of the object at 1, brought up to date: replaced objects are wired, watchers of dead
+  /// observers have ended.
   private func settledNode(_ L: LuaStack, _ function: String) throws -> NodeRef? {
     engine.settleWiring()
     engine.stopOrphans()
@@ -76,7 +77,7 @@ final class InspectionFunctions: ModuleSlice {
         ? state.bytes(at: 2, of: L) : Array(state.keyName(at: 2, of: L).utf8)
       for key in engine.observedKeys(of: root) {
         let name = name(of: key, L)
-        // A number is asked for in all its spellings: 3 is "#3" and "3".
+        // A number stands for all its spellings: 3 is "#3" and "3".
         if name == wanted || isNumber && name[...] == wanted.dropFirst() { count += key.count }
       }
     }
@@ -134,7 +135,7 @@ final class InspectionFunctions: ModuleSlice {
       + (hint.map { " (\($0))" } ?? "")
   }
 
-  /// What `tostring` gives, without calling metamethods.
+  /// The text that `tostring` would return, without calling metamethods.
   private func describeValue(at index: CInt, of L: LuaStack) -> String {
     let address = UInt(bitPattern: L.address(at: index))
     return "\(state.typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
@@ -158,7 +159,7 @@ final class InspectionFunctions: ModuleSlice {
     return 1
   }
 
-  /// limits(settings?) → the ones in force.
+  /// limits(settings?) → the limits in force.
   private func limits(_ L: LuaStack) throws -> CInt {
     L.height = 1
     if !L.isNil(at: 1) {

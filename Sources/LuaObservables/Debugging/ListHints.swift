@@ -2,16 +2,16 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Names over plain lists: `items.lit` is a key of the list, which has none, and not that of its
-/// elements (C8), which is probably meant.
+/// Hints about names over plain lists: `items.lit` is a key of the list, which has none, and not
+/// that of its elements (C8), which is probably meant.
 struct ListHints {
-  // Not retained: made of the host for one question.
+  // The host is not retained: this value is only used within one call of it.
   private let reference: Unmanaged<LuaHost>
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
-  /// What is said of the path of a watcher that hears nothing; nil where there is nothing to say.
+  /// The hint about a path on which a watcher is never notified; nil where there is none.
   ///
   /// - Complexity: O(components of the path).
   func hint(for path: Path, from root: NodeRef) -> String? {
@@ -60,7 +60,7 @@ struct ListHints {
       """
   }
 
-  /// Tells of paths that were just registered.
+  /// Reports the hints about paths that were just registered.
   func warn(of watcher: WatcherRef, _ L: LuaStack) {
     guard let root = watcher.pointee.root else { return }
     for path in host.engine.paths(of: watcher) {

@@ -29,14 +29,14 @@ final class ScriptRecorder: HistoryRecorder {
     return site.isEmpty ? nil : site
   }
 
-  /// Watchers of scripts only.
+  /// Labels watchers of scripts only.
   override func label(of watcher: WatcherRef) -> (name: String, site: String?)? {
     host.receiver.isScript(watcher) ? host.receiver.title(of: watcher) : nil
   }
 
-  /// Tells the sink what happened.
+  /// Reports the events to the sink.
   ///
-  /// Between operations only.
+  /// This may only be called between operations.
   func drain() {
     guard !isDraining else { return }
     let events = takeEvents()
@@ -44,7 +44,7 @@ final class ScriptRecorder: HistoryRecorder {
     isDraining = true
     defer { isDraining = false }
     for event in events { pass(event, to: sink) }
-    // What the sink itself did is not reported: it would never end.
+    // Events that the sink caused itself are not reported: that would never end.
     _ = takeEvents()
   }
 

@@ -1,12 +1,13 @@
 public import Lua
 public import Observables
 
-/// Edits of tables of a script, told to Swift (C10).
+/// Watchers in Swift of the edits of a script's tables (C10).
 extension LuaHost {
   /// Calls `callback` at the end of each turn in which the list in `table` changed, with the edits
   /// that turn its state at the last call into this one, the oldest first.
   ///
-  /// The table is a plain list or an `obs.array`; positions count from 0. As `observe` otherwise.
+  /// The table is a plain list or an `obs.array`; positions count from 0. All else is as for
+  /// `observe`.
   ///
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
   /// - Complexity: O(elements), once.
@@ -24,7 +25,7 @@ extension LuaHost {
   /// before and the one now of each.
   ///
   /// The table is used as a map, an `obs.dictionary`, or an `obs.set_of`, whose members are keys
-  /// and values. As `observe` otherwise.
+  /// and values. All else is as for `observe`.
   ///
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
   @discardableResult
@@ -47,7 +48,7 @@ extension LuaHost {
       [unowned self] table, watcher, _ in
       let taken = watcher.activeRecord.flatMap { record in
         engine.takeEdits(of: record) { node, since in
-          // All that is there includes what has just come.
+          // The insertions of all elements include the latest edits.
           edits.edits { L throws(LuaError) in
             if isFirst {
               try edits.pushInserts(of: node, to: L)

@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// An edit as scripts are told it.
+/// An edit as it is delivered to scripts.
 struct ScriptEdit {
   let kind: String
   let at: LuaValue
@@ -9,7 +9,7 @@ struct ScriptEdit {
   let old: LuaValue
   let new: LuaValue
 
-  /// What a watcher of a list in Swift is told: positions count from 0.
+  /// The edit as it is delivered to a watcher of a list in Swift: positions count from 0.
   var listEdit: CollectionEdit<LuaValue>? {
     guard case .integer(let at) = at else { return nil }
     let position = Int(at) - 1
@@ -23,7 +23,7 @@ struct ScriptEdit {
     }
   }
 
-  /// What a watcher of a map in Swift is told.
+  /// The edit as it is delivered to a watcher of a map in Swift.
   var keyedEdit: KeyedEdit<LuaValue, LuaValue>? {
     func value(_ value: LuaValue) -> LuaValue? { value == .nil ? Optional.none : value }
     return KeyedEdit(key: at, old: value(old), new: value(new))

@@ -2,9 +2,9 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What watchers are told that read edits (C10): lists of {kind, at, from, old, new}.
+/// The edits that are delivered to watchers (C10): lists of {kind, at, from, old, new}.
 struct ScriptEdits {
-  // Not retained: made of the host for one question.
+  // The host is not retained: this value is only used within one call of it.
   private let reference: Unmanaged<LuaHost>
   var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
   var state: LuaState { host.state }
@@ -16,7 +16,7 @@ struct ScriptEdits {
   func push(for watcher: WatcherRef, to L: LuaStack) throws(LuaError) {
     let result = host.engine.takeEdits(of: watcher) { node, since in
       Result { () throws(LuaError) in
-        // All that is there includes what has just come.
+        // The insertions of all elements include the latest edits.
         if watcher.script.pointee.givesAll {
           watcher.script.pointee.givesAll = false
           try pushInserts(of: node, to: L)
@@ -29,7 +29,7 @@ struct ScriptEdits {
     try state.pushTable(to: L)
   }
 
-  /// Pushes what happened to an observed object since a position of its journal. [-0, +1, -]
+  /// Pushes the edits of an observed object since a position of its journal. [-0, +1, -]
   func pushEdits(of node: NodeRef, since position: Int, to L: LuaStack) throws(LuaError) {
     if observed.isTable(node) {
       try pushTableEdits(of: node, since: position, to: L)
@@ -83,7 +83,7 @@ struct ScriptEdits {
     try state.rawSet(at: list, of: L)
   }
 
-  /// What a script would be told by what `push` pushes; nothing where there is no memory for it.
+  /// The edits in the list that `push` pushes; none where there is no memory for them.
   func edits(_ push: (LuaStack) throws(LuaError) -> Void) -> [ScriptEdit] {
     let result = try? state.withStack { L throws(LuaError) in
       try push(L)

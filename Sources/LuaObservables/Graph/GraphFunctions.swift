@@ -29,7 +29,7 @@ final class GraphFunctions: ModuleSlice {
     var roots: [NodeRef] = []
     for position in stride(from: 1, through: L.rawLength(at: 3), by: 1) {
       L.rawGet(index: position, at: 3)
-      // Where an error says that the object was.
+      // An error names the object as the argument at 1.
       L.copy(from: -1, to: 1)
       L.pop()
       let root = try arguments.observed(at: 1, of: L, "graph")

@@ -2,10 +2,10 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What lazy properties tell of themselves for `obs.graph`.
+/// The answers of lazy properties to `obs.graph`.
 extension ScriptLazies {
-  /// What the declaration of a lazy property says it depends on; objects that are not observed stay
-  /// so.
+  /// The dependencies that the declaration of a lazy property names; objects that are not observed
+  /// stay so.
   func declaredDependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     let L = state.stack
     guard L.hasRoom(for: 16) else { return [] }

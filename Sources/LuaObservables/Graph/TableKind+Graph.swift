@@ -2,9 +2,9 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What tables tell of themselves for `obs.graph`.
+/// The answers of tables to `obs.graph`.
 extension TableKind {
-  /// What a table is called: the name of its model or metatable, or what kind of collection it is.
+  /// The title of a table: the name of its model or metatable, or its kind of collection.
   func tableTitle(of node: NodeRef) -> String {
     switch clua_node_kind(TableKind.table(node)) {
     case CLUA_KIND_ARRAY: "array"
@@ -52,7 +52,7 @@ extension TableKind {
     return found
   }
 
-  /// Where the value at an index is observed, if it is.
+  /// The node of the value at an index, if that is observed.
   func knownNode(at index: CInt, of L: LuaStack) -> NodeRef? {
     switch L.type(at: index) {
     case .table:

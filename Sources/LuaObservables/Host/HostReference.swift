@@ -1,12 +1,12 @@
-/// Leads to a host as long as that is there, as a weak reference would.
+/// A reference to a host, as a weak one would be: nil when the host is gone.
 ///
-/// A weak reference to the host itself would make each of its reference counts several times as
-/// expensive, for ever: they are taken in every call of a script. Confined to the loop's thread, as
-/// the host is.
+/// A weak reference to the host itself would make counting its references several times as
+/// expensive from then on: each call of a script counts them. Confined to the loop's thread, as the
+/// host is.
 final class HostReference {
-  /// The host takes itself out of here when it goes.
+  /// The host; it sets this to nil when it goes.
   unowned(unsafe) var host: LuaHost?
 }
 
-// Only used on the loop's thread; others carry it back there.
+// The host is only used on the loop's thread; other threads only pass the reference on.
 extension HostReference: @unchecked Sendable {}

@@ -1,7 +1,7 @@
 public import Lua
 public import Observables
 
-/// Tables and models whose values go over to each other.
+/// Bindings between tables and models, which copy values from one to the other.
 extension LuaHost {
   /// Keeps keys of a table of a script equal to the properties of the same names of a model (K4).
   ///
@@ -27,7 +27,7 @@ extension LuaHost {
 
   /// Keeps properties of a model equal to the keys of the same names of a table of a script (K4).
   ///
-  /// As the other way round; the model is held weakly.
+  /// All else is as for the other direction; the model is held weakly.
   ///
   /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a property that
   ///   is read-only, a value that it doesn't take, and a closed state. Nothing is bound then.

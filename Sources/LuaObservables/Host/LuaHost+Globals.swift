@@ -1,7 +1,7 @@
 public import Lua
 public import Observables
 
-/// What the host program gives to its scripts.
+/// Values and functions that the host program gives to its scripts.
 extension LuaHost {
   /// A global variable of the scripts: a plain value, a table, or a Swift model.
   ///
@@ -20,10 +20,9 @@ extension LuaHost {
   /// A global variable of the scripts that is a Swift model or collection; nil where it is another
   /// value, or an object of another class.
   ///
-  /// Assigning gives scripts the object, or takes it away: properties are read, written and
-  /// observed by their names, elements by their positions, entries by their keys. An assignment
-  /// that fails, as the host is closed or there is no memory, is reported to ``onError``; `set`
-  /// throws.
+  /// Assigning gives scripts the object, or removes it: properties are read, written and observed
+  /// by their names, elements by their positions, entries by their keys. An assignment that fails,
+  /// as the host is closed or there is no memory, is reported to ``onError``; `set` throws.
   public subscript<Object: KeyPathObservable>(name: String) -> Object? {
     get { object(self[name], as: Object.self) }
     set {
@@ -93,7 +92,8 @@ extension LuaHost {
     L.pop()
   }
 
-  /// The Swift model or collection that a value of a script is; nil where it is none of this class.
+  /// The Swift model or collection that a value of a script is; nil where it is no object of this
+  /// class.
   public func object<Object: AnyObject>(
     _ value: LuaValue, as type: Object.Type = Object.self
   ) -> Object? {

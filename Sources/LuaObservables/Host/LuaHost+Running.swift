@@ -1,9 +1,10 @@
 internal import Lua
 internal import Observables
 
-/// What a program of its own needs: the ends of turns, and a loop that runs until nothing is left.
+/// The functions that a stand-alone program needs: the ends of turns, and a loop that runs until
+/// nothing is left.
 extension LuaHost {
-  /// Told when the module was asked for first: the script uses the loop.
+  /// Called when a script first requires the module: it uses the loop.
   package var moduleDidLoad: (() -> Void)? {
     get { module.didLoad }
     set { module.didLoad = newValue }
@@ -15,10 +16,12 @@ extension LuaHost {
     set { module.tasks.executor = newValue }
   }
 
-  /// Switches the record on that `why` and `whynot` answer from; off costs one branch.
+  /// Switches the record on or off that `why` and `whynot` need; while it is off it costs one
+  /// branch.
   public func record(_ isOn: Bool) { module.debugging.record(isOn) }
 
-  /// Calls what the script wants called at its end, once each, in the order of registration.
+  /// Calls the functions that scripts registered for their end, once each, in the order of
+  /// registration.
   public func runExitHooks() { module.exitHooks.run() }
 
   var reports: ErrorReports { module.reports }
@@ -39,15 +42,15 @@ extension LuaHost {
     loop.stop()
   }
 
-  /// Handles what is due while something else is awaited outside of any turn.
+  /// Handles messages and timers that are due, while the program waits outside of any turn.
   package func stepWhileIdle() {
     guard !engine.isOccupied else { return }
     _ = try? state.withStack { _ throws(LuaError) in loop.step() }
     recorder?.drain()
   }
 
-  /// Runs the loop until nothing could wake it, or until `isOver` says so, which is asked whenever
-  /// `descriptor` is readable; -1 for none.
+  /// Runs the loop until nothing could wake it, or until `isOver` returns true, which is called
+  /// whenever `descriptor` is readable; -1 for none.
   package func runLoop(wakingFor descriptor: CInt, isOver: @escaping () -> Bool) {
     if descriptor >= 0 {
       loop.inputs[descriptor] = { [unowned loop] in
@@ -60,7 +63,7 @@ extension LuaHost {
   }
 
   /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),
-  /// and operators over what they cannot take (C9).
+  /// and operators over values that they cannot take (C9).
   package func report(_ error: any Error) {
     let name =
       switch error as? EngineError {

@@ -9,19 +9,19 @@ public import Observables
 public final class LuaHost {
   /// The state of the scripts.
   public let state: LuaState
-  /// The loop that calls their watchers and timers.
+  /// The loop that calls the watchers and timers of the scripts.
   public private(set) var loop: Loop
   /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
-  /// For who may outlive the host.
+  /// The reference for objects that may live longer than the host.
   let reference = HostReference()
   let calls: ScriptCalls
   let paths = PathCache()
   let sources = SourceNames()
   let anchors = AnchorTable()
-  // What refers to the host is made when all else of it is there.
+  // These objects refer to the host, and are made when its other properties are set.
   @exclusivity(unchecked) private(set) var objects: HostObjects!
   @exclusivity(unchecked) private(set) var tables: TableKind!
   @exclusivity(unchecked) private(set) var receiver: ScriptReceiver!
@@ -31,14 +31,14 @@ public final class LuaHost {
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
-  /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` is there
-  /// whatever `libraries` are; without `package` it is all that `require` finds, besides those.
+  /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` works
+  /// with any `libraries`; without `package`, `require` finds only `obs` and those.
   ///
   /// - Throws: `LuaError` where there is no memory for it.
   public convenience init(
     loop: Loop? = nil, libraries: LuaLibraries = .all
   ) throws(LuaError) {
-    // What the module is made of; scripts are given what was asked for.
+    // The module needs these libraries itself; scripts only get those in `libraries`.
     let needed: LuaLibraries = [.base, .coroutine, .table, .string]
     try self.init(
       state: LuaState(libraries: libraries.union(needed)), loop: loop ?? Loop.current ?? Loop())
@@ -50,7 +50,7 @@ public final class LuaHost {
     }
   }
 
-  /// A host around a state whose libraries may not be open yet; `install` comes next.
+  /// A host around a state whose libraries may not be open yet; `install` is called next.
   package init(state: LuaState, loop: Loop) {
     self.state = state
     self.loop = loop
@@ -72,21 +72,21 @@ public final class LuaHost {
     precondition(
       state.isFreed || !state.stack.isRunning,
       "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
-    // Nobody else can use a loop that goes with its host.
+    // Where the host has the only reference to its loop, no other code can use the loop.
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
     reference.host = nil
     state.attachment = nil
     state.turns = nil
     end()
-    // Finalizers need what goes with the host.
+    // Finalizers need the objects of the host.
     state.finishClosing()
   }
 
-  /// Ends every watcher and timer of the scripts, without notice, and closes the state.
+  /// Ends every watcher and timer of the scripts, without calling `on_end`, and closes the state.
   ///
   /// To be called on the loop's thread. Called by a callback, or by a function that a script runs,
-  /// it stops all others at once, and frees the state when that has returned. Harmless when it is
-  /// closed.
+  /// it stops all others at once, and the state is freed when that one has returned. Does nothing
+  /// when the host is closed.
   public func close() {
     guard !isClosed else { return }
     requireThread("closed")
@@ -103,7 +103,7 @@ public final class LuaHost {
         || $0 === lazies
     }
     tables.abandonAll()
-    // Callbacks are called without counting them: in one of them the state has to wait.
+    // Callbacks are called without counting them: within one the state must not be freed.
     guard engine.isOccupied || receiver.isInHook || state.stack.isRunning else {
       return state.close()
     }
@@ -113,7 +113,7 @@ public final class LuaHost {
 
   // MARK: Errors
 
-  /// Told of errors in callbacks, which have no caller (T10): watchers, timers, tasks.
+  /// Called with errors in callbacks, which have no caller (T10): watchers, timers, tasks.
   ///
   /// A script's own `obs.on_error` comes first. Without either they go to the standard error
   /// stream.
@@ -131,7 +131,7 @@ public final class LuaHost {
   /// How many errors were reported so far.
   public var reportCount: Int { reports.count }
 
-  /// True where somebody takes errors: the script goes on (T14).
+  /// Whether a script has set `obs.on_error`, so that it goes on after errors (T14).
   public var handlesErrors: Bool { reports.hasHook }
 
   // MARK: Scripts
@@ -154,7 +154,7 @@ public final class LuaHost {
     try turn { () throws(LuaError) in try state.run(text, name: name) }
   }
 
-  /// Within a callback `body` belongs to the turn under way.
+  /// Runs `body` as a turn; within a callback it belongs to the turn under way.
   private func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     try state.checkThread()
     if engine.isOccupied { return try body() }
@@ -170,14 +170,15 @@ public final class LuaHost {
     return loop.step()
   }
 
-  /// What throws nothing can only stop here.
+  /// Traps on another thread; for functions that cannot throw.
   func requireThread(_ what: String) {
     precondition(
       state.isOnThread,
       "A LuaHost is \(what) on the thread of its loop; other threads post to the loop's inbox")
   }
 
-  /// The value by which scripts know a Swift model or collection; the same for the same object.
+  /// The value that stands for a Swift model or collection in scripts; the same for the same
+  /// object.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func value(for object: some KeyPathObservable) throws(LuaError) -> LuaValue {

@@ -1,6 +1,6 @@
 public import Lua
 
-/// An error in a callback that no code of the program called: what happened, and where (T10).
+/// An error in a callback, which has no caller that could catch it: what happened, and where (T10).
 public struct LuaReport: Sendable {
   /// What kind of callback it was.
   public enum Kind: String, Sendable {
@@ -12,13 +12,13 @@ public struct LuaReport: Sendable {
     case timer
     /// A task: `obs.task`.
     case task
-    /// What is told of something else: `on_end`, `on_error`, `obs.on_observed`, `obs.log`.
+    /// A callback of another kind: `on_end`, `on_error`, `obs.on_observed`, `obs.log`.
     case hook
-    /// The getter of a lazy property, which nobody has read.
+    /// The getter of a lazy property, which no code was reading.
     case getter
-    /// What was registered by `obs.on_exit`.
+    /// A function that was registered by `obs.on_exit`.
     case exit
-    /// Not a callback's error: the engine gave up on watchers that trigger themselves.
+    /// The error is not that of a callback: the engine gave up on watchers that trigger themselves.
     case loop
   }
 

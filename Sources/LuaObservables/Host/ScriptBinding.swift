@@ -9,7 +9,7 @@ public final class ScriptBinding {
 
   init(_ watcher: LuaUserdata) { self.watcher = watcher }
 
-  /// Values still go over.
+  /// Whether values are still copied.
   public var isActive: Bool {
     let value = try? withWatcher { state, L throws(LuaError) in
       try state.pushField("active", of: L)
@@ -18,9 +18,9 @@ public final class ScriptBinding {
     return value ?? false
   }
 
-  /// Ends it; the values stay as they are.
+  /// Ends the binding; the values stay as they are.
   ///
-  /// Harmless when it has ended.
+  /// Does nothing when the binding has ended.
   public func stop() {
     _ = try? withWatcher { state, L throws(LuaError) in
       try state.pushField("stop", of: L)

@@ -7,21 +7,20 @@ internal import Observables
 typealias ModuleFunction = (LuaStack) throws -> CInt
 
 /// The calls by which scripts enter Swift: the coroutine that one comes from, and the write that it
-/// tells of.
+/// reports.
 ///
-/// A call that comes inside another one puts both back when it is over.
+/// A call that comes inside another one restores both when it is over.
 final class ScriptCalls {
   private let state: LuaState
-  /// The write that Lua is at, if it is one that somebody hears.
+  /// The write that a script is making, if it is reported.
   @exclusivity(unchecked) private var writing: UnsafePointer<clua_write>?
-  /// The call that the stack places of this write belong to: scripts that run meanwhile have
-  /// others.
+  /// The call to which the stack indices of this write belong: scripts that run meanwhile have
+  /// other calls.
   @exclusivity(unchecked) private var frame: UnsafeRawPointer?
 
   init(_ state: LuaState) { self.state = state }
 
-  /// Runs what a C function asks for, as something that happens in the coroutine `L`, at a write or
-  /// at none.
+  /// Runs `body` for a C function that was called in the coroutine `L`, for a write or for none.
   @inline(__always)
   func entered<Result, Failure: Error>(
     _ L: LuaStack, at write: UnsafePointer<clua_write>? = nil,
@@ -34,7 +33,7 @@ final class ScriptCalls {
     return try body()
   }
 
-  /// Where on the stack the table is whose write is under way; nil where none of this table is.
+  /// The stack index of the table whose write is under way; nil where no write of this table is.
   func place(of table: OpaquePointer, _ L: LuaStack) -> CInt? {
     guard let writing, writing.pointee.node == table, frame == clua_frame(L.pointer) else {
       return nil
@@ -58,9 +57,9 @@ final class ScriptCalls {
     }
   }
 
-  /// What a function holds; Lua owns it.
+  /// The object that a function holds; Lua owns it.
   private final class Entry {
-    // Not retained: the host owns it, and the state ends with the host.
+    // The object is not retained: the host owns it, and the state ends with the host.
     unowned(unsafe) let calls: ScriptCalls
     let function: ModuleFunction
 

@@ -1,10 +1,11 @@
 internal import Lua
 internal import Observables
 
-/// A result that takes its time, which a task of a script waits for.
+/// A result that is available later, for which a task of a script waits.
 ///
 /// A method or function that returns one runs on the loop's thread first, where it may read its
-/// model; what it hands to the operation is `Sendable`, so that this can run anywhere.
+/// model; the values that it passes to the operation are `Sendable`, so that the operation can run
+/// anywhere.
 ///
 /// ```swift
 /// Method("load") { (library, id: Int) in
@@ -18,28 +19,28 @@ internal import Observables
 ///
 /// A script calls it inside a task, as `obs.sleep`: `local text = library:load(3)`. Elsewhere that
 /// is an error. The result, or what was thrown, arrives in a turn of the loop. The operation is
-/// cancelled when the task of the script is, or when the host closes; nobody waits for it then.
+/// cancelled when the task of the script is, or when the host closes; no script waits for it then.
 public struct AsyncResult<Value> {
   let operation: @Sendable () async throws -> any Sendable
   let finish: (any Sendable) throws -> Any?
 
-  /// The value that `operation` gives.
+  /// A result that is the value of `operation`.
   ///
-  /// It runs where its closure says, in no actor if that says nothing, and never on the loop's
+  /// The operation runs in the actor that its closure names, or in none, and never on the loop's
   /// thread.
   public init(_ operation: @escaping @Sendable () async throws -> Value) where Value: Sendable {
     self.operation = { try await operation() }
     finish = { $0 }
   }
 
-  /// What `then` makes of the output of `operation`, on the loop's thread again: it may use the
-  /// model.
+  /// A result that `then` makes of the output of `operation`, on the loop's thread again: it may
+  /// use the model.
   public init<Output: Sendable>(
     _ operation: @escaping @Sendable () async throws -> Output,
     then: @escaping (Output) throws -> Value
   ) {
     self.operation = { try await operation() }
-    // The operation gives nothing else.
+    // The output of the operation has no other type.
     finish = { try then($0 as! Output) }
   }
 }

@@ -2,14 +2,14 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What C knows of the properties of a class: it finds them by the address of their names, and asks
-/// for their values by these functions.
+/// The record of the properties of a class in C, which finds them by the address of their names,
+/// and reads their values by these functions.
 final class HostClass {
   let record: UnsafeMutablePointer<clua_class>
-  /// What the record refers to.
+  /// The objects that the record refers to.
   private var accesses: [AnyObject] = []
 
-  /// nil where there is no memory for it.
+  /// Makes the record of a class; nil where there is no memory for it.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
   init?(_ type: any ObservableModel.Type, _ host: LuaHost, _ L: LuaStack) {
@@ -34,7 +34,7 @@ final class HostClass {
     }
   }
 
-  /// Has C find a method that is asked for by name; `function` is kept for as long as the host.
+  /// Lets C find a method by its name; `function` is kept for as long as the host.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
   func add(_ function: LuaFunction, _ name: String, _ host: LuaHost, _ L: LuaStack) {
@@ -85,7 +85,7 @@ final class HostClass {
     }
   }
 
-  // Immutable, and made once: C is given its address.
+  // The record is made once and never changes: C keeps its address.
   private nonisolated(unsafe) static let accessors: UnsafePointer<clua_accessors> = {
     let accessors = UnsafeMutablePointer<clua_accessors>.allocate(capacity: 1)
     accessors.initialize(
@@ -140,7 +140,7 @@ final class HostClass {
 }
 
 /// Runs `body` with the object of a handle and the access to one of its properties, both of which
-/// somebody else keeps.
+/// are kept elsewhere.
 @inline(__always)
 private func with<Access: AnyObject, Result>(
   _ object: UnsafeMutableRawPointer?, _ access: UnsafeMutableRawPointer?, _ type: Access.Type,
@@ -151,8 +151,8 @@ private func with<Access: AnyObject, Result>(
   }
 }
 
-// Not one generic class: its closures would be called through others. Nor are they optional, for
-// the same reason; C doesn't call `set` where there is none.
+// There is no generic class for these: its closures would be called through others. The closures
+// are not optional for the same reason; C doesn't call `set` where there is none.
 
 private final class IntegerAccess {
   let get: (AnyObject) -> Int
@@ -190,7 +190,7 @@ private final class TextAccess {
   }
 }
 
-/// A property with an object, or with values of a type that C doesn't know.
+/// A property with an object, or with values of a type that C has no representation for.
 private final class ObjectAccess {
   typealias Push = (LuaStack, AnyObject) throws -> Void
 

@@ -9,7 +9,7 @@ extension HostObjects {
     return "\(type(of: object))"
   }
 
-  /// What was given in place of something else. [-0, +0, -]
+  /// The description of a value of the wrong type, for errors. [-0, +0, -]
   func given(_ index: CInt, _ L: LuaStack) -> String {
     object(at: index, of: L).map(typeName) ?? host.state.typeName(at: index, of: L)
   }
@@ -18,7 +18,7 @@ extension HostObjects {
 
   /// The value at `index` as an element of an array or a set.
   ///
-  /// - Throws: what says whose elements are of which type.
+  /// - Throws: an error that names the collection and the type of its elements.
   func element(
     at index: CInt, of L: LuaStack, for collection: any DynamicCollection
   ) throws -> Any {
@@ -63,7 +63,7 @@ extension HostObjects {
     } catch is Misfit { return nil }
   }
 
-  /// What `fit` makes of the value at `index`: as it is or, where it takes none of that, converted.
+  /// The result of `fit` for the value at `index`, as it is or, where that does not fit, converted.
   private func fit(
     at index: CInt, of L: LuaStack, as type: Any.Type, _ fit: ([Any?]) -> Any?
   ) throws -> Any? {
@@ -154,7 +154,7 @@ extension HostObjects {
     }
   }
 
-  /// `#object`.
+  /// Implements `#object`.
   func length(_ L: LuaStack) throws -> CInt {
     guard let collection = collection(at: 1, of: L) else {
       throw LuaError("attempt to get length of \(given(1, L)), which is no collection")
@@ -163,9 +163,9 @@ extension HostObjects {
     return 1
   }
 
-  /// `pairs(object)`: what was there when the loop began.
+  /// Implements `pairs(object)`: the loop visits the entries that were there when it began.
   ///
-  /// It goes on over what a script cannot have: the value is the error there.
+  /// A value that a script cannot have does not end the loop: the error is given in its place.
   func pairs(_ L: LuaStack) throws -> CInt {
     guard let object = object(at: 1, of: L) else {
       throw badArgument(1, of: "pairs", "a host object expected")
@@ -180,7 +180,7 @@ extension HostObjects {
     } else if let model = object as? any ObservableModel {
       properties = type(of: model).properties
       for name in type(of: model).properties.names {
-        // What is lazy and not valid is not computed for it (L7).
+        // Lazy properties that are not valid are not computed for the loop (L7).
         entries.append((key: name, value: try model.peek(name)))
       }
     }

@@ -3,7 +3,7 @@ internal import Observables
 
 /// Functions of the host program, and classes of them.
 extension HostObjects {
-  /// Pushes a function for scripts; errors know it by `title`. [-0, +1, -]
+  /// Pushes a function for scripts; errors call it `title`. [-0, +1, -]
   func push(_ function: Function, named title: String, to L: LuaStack) throws(LuaError) {
     if function.isAsync {
       try host.module.tasks.push(title, to: L) { [self] L in
@@ -22,7 +22,7 @@ extension HostObjects {
 
   /// Pushes the table of a class. [-0, +1, -]
   ///
-  /// It is an empty one in front of that of its members, as each assignment to it has to be
+  /// The table is empty, in front of the one with the members, as each assignment to it has to be
   /// refused.
   func push(
     _ members: ScriptFunctions, named name: String, to L: LuaStack
@@ -55,7 +55,7 @@ extension HostObjects {
     L.setMetatable(at: -2)
   }
 
-  /// `pairs(class)`: its members, without the table that holds them.
+  /// Implements `pairs(class)`: visits the members, without the table that holds them.
   private func pairs(_ names: [String], of table: LuaTable, _ L: LuaStack) throws -> CInt {
     var next = names.startIndex
     try host.calls.push(

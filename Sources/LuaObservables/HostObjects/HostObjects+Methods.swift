@@ -28,7 +28,7 @@ extension HostObjects {
     return true
   }
 
-  /// What a model lets scripts call.
+  /// The methods of a model that scripts may call.
   func methods(of model: any ObservableModel) -> ModelMethods? {
     (model as? any ScriptModel).map { type(of: $0).methods }
   }
@@ -61,7 +61,7 @@ extension HostObjects {
   }
 }
 
-/// Which method of which class.
+/// Names a method of a class.
 struct MethodKey: Hashable {
   let methods: ObjectIdentifier
   let name: String

@@ -5,7 +5,7 @@ internal import Observables
 extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
   func push(value: Any?, to L: LuaStack) throws(LuaError) {
-    // What an optional call gives, as in `callback?()`, says nothing.
+    // The result of an optional call that returns nothing, as in `callback?()`, is nil.
     guard let value = value.flatMap(flattened), !(value is Void) else { return L.pushNil() }
     if type(of: value) is AnyClass, let object = value as? any KeyPathObservable {
       try push(object, to: L)
@@ -40,18 +40,18 @@ extension HostObjects {
     }
   }
 
-  /// Pushes what a loop over an object is given in place of a value that scripts cannot have.
+  /// Pushes what a loop over an object gets in place of a value that scripts cannot have.
   ///
-  /// It is the error, as a value that reads as its sentence. Errors of other kinds are thrown.
+  /// That is the error, as a value whose text is its sentence. Errors of other kinds are thrown.
   /// [-0, +1, -]
   func push(placeholderFor error: LuaError, to L: LuaStack) throws(LuaError) {
     guard error.isOfConversion else { throw error }
     host.state.pushError(Unconvertible(error: error), to: L)
   }
 
-  /// Pushes what a method or a function gave; returns how many values that are. [-0, +n, -]
+  /// Pushes the result of a method or a function; returns how many values that are. [-0, +n, -]
   ///
-  /// A tuple is several, nothing is none.
+  /// A tuple is several values, `Void` is none.
   func push(result: Any?, to L: LuaStack) throws(LuaError) -> CInt {
     guard let result, !(result is any LuaEncodable) else {
       try push(value: result, to: L)
@@ -69,13 +69,13 @@ extension HostObjects {
     return CInt(mirror.children.count)
   }
 
-  /// Pushes a new table of values, some of which Lua alone would not know. [-0, +1, -]
+  /// Pushes a new table of values, some of which have no representation in Lua itself. [-0, +1, -]
   private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
     guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
     try host.state.pushTable(elements: list.count, to: L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
-      // There is room for it, so this allocates nothing.
+      // The table has room for the value, so this allocates nothing.
       L.rawSet(index: index + 1, at: -2)
     }
   }
@@ -90,7 +90,7 @@ extension HostObjects {
     }
   }
 
-  /// Pushes the key of a write as an immediate watcher is given it. [-0, +1, -]
+  /// Pushes the key of a write as it is delivered to an immediate watcher. [-0, +1, -]
   func push(key write: ModelWrite, to L: LuaStack) throws(LuaError) {
     if let index = write.index {
       L.push(index + 1)

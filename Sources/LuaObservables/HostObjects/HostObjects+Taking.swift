@@ -1,11 +1,11 @@
 internal import Lua
 internal import Observables
 
-/// A value of a script that is none of the Swift type that was asked for.
+/// The error for a value of a script that does not fit the Swift type.
 struct Misfit: Error {
   /// What was expected, and what was given.
   let reason: String
-  /// The reason tells more than the two types: what is wrong inside of a table, a range.
+  /// Whether the reason says more than the two types: what is wrong inside of a table, a range.
   let saysMore: Bool
   /// What a conversion of the host program has thrown.
   var underlying: (any Error)?
@@ -26,8 +26,8 @@ extension HostObjects {
 
   /// The value at an index as a Swift value. [-0, +0, -]
   ///
-  /// - Throws: `Misfit` where it is none; `LuaError` from a metamethod, or where a conversion fails
-  ///   otherwise.
+  /// - Throws: `Misfit` where it does not fit the type; `LuaError` from a metamethod, or where a
+  ///   conversion fails otherwise.
   func take<Value>(
     _ type: Value.Type = Value.self, at index: CInt, of L: LuaStack
   ) throws -> Value {
@@ -41,7 +41,7 @@ extension HostObjects {
         if let value = try type.init(luaValue: value) as? Value { return value }
       } catch {
         guard error.isOfConversion else { throw error }
-        // What kind of object it is says more.
+        // The kind of the object says more than its Lua type.
         if object == nil { misfit = Misfit(error, value, isThere) }
       }
     }
@@ -63,8 +63,8 @@ extension HostObjects {
         saysMore: false)
   }
 
-  /// A list, a dictionary, a set, an optional of a type that Lua alone doesn't know, or what is
-  /// made by `Codable`.
+  /// A list, a dictionary, a set, an optional of a type that has no representation in Lua itself,
+  /// or a value that is made by `Codable`.
   private func composed<Value>(
     _ type: Value.Type, at index: CInt, of L: LuaStack, _ misfit: inout Misfit?
   ) throws -> Value? {
@@ -74,12 +74,12 @@ extension HostObjects {
       do { return try type.compose(at: L.absolute(index), of: L, self) as? Value } catch let
         inner as Misfit where !inner.saysMore
       {
-        // The whole type says more.
+        // An error that names the whole type says more than one that names a part.
         L.height = height
         return nil
       }
     }
-    // An enumeration has said already what its values are.
+    // The error of an enumeration has named its values already.
     guard let type = type as? any Decodable.Type, !(type is any RawRepresentable.Type) else {
       return nil
     }
@@ -91,7 +91,7 @@ extension HostObjects {
     }
   }
 
-  /// An optional type reads as what it may hold.
+  /// The name of a type in errors; that of the wrapped type for an optional one.
   private func readable(_ type: Any.Type) -> String {
     expectation(of: type) + (type is any ExpressibleByNilLiteral.Type ? " or nil" : "")
   }
@@ -104,7 +104,7 @@ extension HostObjects {
       throw Misfit(reason: "table expected, got \(given(index, L))", saysMore: false)
     }
     let length = try host.state.length(at: index, of: L)
-    // A `__len` may say anything.
+    // A `__len` may return any number.
     guard length < 1 << 26 else { throw LuaError("\(length) elements are too many") }
     var elements: [Element] = []
     for position in 1..<Swift.max(1, length + 1) {
@@ -125,7 +125,7 @@ extension HostObjects {
 }
 
 extension Misfit {
-  /// What a conversion of `value` has thrown.
+  /// Makes a misfit of an error that a conversion of `value` has thrown.
   init(_ error: LuaError, _ value: LuaValue, _ isThere: Bool) {
     let message = error.message
     reason = isThere ? message : absent(message)

@@ -4,7 +4,7 @@ internal import Observables
 
 /// Properties of Swift models, read and written by scripts.
 extension HostObjects {
-  /// `object[key]`: arguments are the userdata and the key.
+  /// Implements `object[key]`: arguments are the userdata and the key.
   func index(_ L: LuaStack) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try index(collection, L) }
     let (model, name) = try modelAndName(L)
@@ -20,7 +20,7 @@ extension HostObjects {
     return 1
   }
 
-  /// `object[key] = value`.
+  /// Implements `object[key] = value`.
   func newIndex(_ L: LuaStack) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try setIndex(collection, L) }
     let (model, name) = try modelAndName(L)
@@ -66,7 +66,7 @@ extension HostObjects {
       .type, "property '\(name)' of \(properties.typeName) takes \(expected), not \(given(3, L))")
   }
 
-  /// False where the value is of the wrong type.
+  /// Sets a property; returns false where the value is of the wrong type.
   private func set(
     _ name: String, of model: some ObservableModel, to value: Any?
   ) throws(ModelError) -> Bool {
@@ -95,7 +95,7 @@ extension HostObjects {
       integers(value)
     case .number(let value):
       [value] + (Float(inRange: value).map { [$0] } ?? []) + [LuaValue.number(value)]
-    // Bytes that are no text are no `String`: it would come back as another one (B1).
+    // Bytes that are not UTF-8 are no `String`: other bytes would come back (B1).
     case .string(let string): [string.text ?? string.bytes, string.bytes, string, value]
     case .table(let table): [table, value]
     case .function(let function): [function, value]
@@ -111,7 +111,7 @@ extension HostObjects {
       Int16(exactly: value), UInt16(exactly: value), UInt32(exactly: value),
       UInt64(exactly: value),
     ]
-    // One that doesn't fit is no candidate: nil would mean another value.
+    // A conversion that is not exact is no candidate: nil would mean another value.
     return [Int(value), Double(value), Float(value), value] + exact.filter { $0 != nil }
       + [LuaValue.integer(value)]
   }

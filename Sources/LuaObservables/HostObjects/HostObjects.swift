@@ -19,19 +19,19 @@ enum HostCollection {
 
 /// Swift models as scripts see them: userdata that hold them, one for each model.
 ///
-/// Callbacks that scripts register on a model belong to its userdata. While anybody in Swift shares
-/// the model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the
-/// collector decides (L6). Looked at whenever a cycle of the collector ends.
+/// Callbacks that scripts register on a model belong to its userdata. While Swift code shares the
+/// model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the collector
+/// decides (L6). That is checked whenever a cycle of the collector ends.
 final class HostObjects {
-  // Not retained: the host owns this.
+  // The host is not retained: it owns this object.
   unowned(unsafe) let host: LuaHost
   /// Registry reference of the weak table: address of the model → userdata.
   private var known: CInt = 0
   /// Registry reference of the table whose keys are the names that C finds properties by.
   private var names: CInt = 0
-  /// By the class of the objects; nil for collections.
+  /// The records by the class of the objects; nil for collections.
   private var classes: [ObjectIdentifier: HostClass?] = [:]
-  /// The models that something is kept for.
+  /// The models for which something is kept.
   private var watched: [ObjectIdentifier: Watched] = [:]
 
   /// The methods of arrays and sets, once a script loaded the module.
@@ -43,17 +43,17 @@ final class HostObjects {
   init(_ host: LuaHost) { self.host = host }
 
   private final class Box {
-    /// Never nil.
+    /// The object; never nil.
     ///
-    /// Optional, so that asking whether it is uniquely referenced asks this variable: the compiler
-    /// hands over a copy of what a plain `AnyObject` holds, which is one reference more.
+    /// It is optional, so that `isKnownUniquelyReferenced` gets this variable itself: of a plain
+    /// `AnyObject` the compiler passes a copy, which is one reference more.
     @exclusivity(unchecked) var object: AnyObject?
     unowned(unsafe) let objects: HostObjects
-    /// What kind of collection it is, asked once: a cast costs more than the access that needs it.
+    /// The object as an array, found once: a cast costs more than the access that needs it.
     unowned(unsafe) let array: (any DynamicArray)?
     unowned(unsafe) let dictionary: (any DynamicDictionary)?
     unowned(unsafe) let set: (any DynamicSet)?
-    /// Something is kept for the object, and the collector decides about its userdata.
+    /// Whether something is kept for the object while the collector decides about its userdata.
     @exclusivity(unchecked) var isLoose = false
 
     init(_ object: AnyObject, _ objects: HostObjects) {
@@ -66,7 +66,7 @@ final class HostObjects {
   }
 
   private struct Watched {
-    /// Not retained: the userdata holds it, and takes this entry with it.
+    /// The box is not retained: the userdata holds it, and this entry is removed with that.
     unowned(unsafe) let box: Box
     /// The slot of the anchor table that keeps the userdata; 0 while the collector decides.
     var anchor: Int
@@ -84,7 +84,7 @@ final class HostObjects {
         context), L)
   }
 
-  /// The finalizer of handles, by which C knows them.
+  /// The finalizer of handles, by which C recognizes them.
   static let release: clua_finalizer = { box in
     let box = Unmanaged<Box>.fromOpaque(box!)
     box.takeUnretainedValue().objects.collected(box.takeUnretainedValue())
@@ -101,7 +101,7 @@ final class HostObjects {
     }
   }
 
-  /// What C knows of the class of an object; nil where it knows nothing. [-0, +0, -]
+  /// The record of the class of an object in C; nil where there is none. [-0, +0, -]
   private func record(
     for object: AnyObject, _ L: LuaStack
   ) -> UnsafeMutablePointer<clua_class>? {
@@ -118,7 +118,7 @@ final class HostObjects {
     return made?.record
   }
 
-  /// Has C find a method from now on. [-0, +0, -]
+  /// Lets C find a method from now on. [-0, +0, -]
   func remember(
     _ function: LuaFunction, _ name: String, of model: AnyObject, _ L: LuaStack
   ) {
@@ -233,10 +233,11 @@ final class HostObjects {
     L.pop(2)
   }
 
-  /// Lets the userdata on top stay while Swift shares its object.
+  /// Keeps the userdata on top while Swift shares its object.
   ///
-  /// Something is kept with it, or it is an observer, which lives as long as the object does.
-  /// Nothing happens where it is no object of ours. [-0, +0, -]
+  /// This is for a userdata with which something is kept, or which is an observer, and has to live
+  /// as long as the object does. Does nothing for a value that is no object of the host. [-0, +0,
+  /// -]
   func share(_ L: LuaStack) {
     guard let box = box(at: -1, of: L), let object = box.object else { return }
     if watched[ObjectIdentifier(object)] != nil {
@@ -272,8 +273,8 @@ final class HostObjects {
     return L.isUserdata(at: -1)
   }
 
-  /// Pushes the userdata that keeps something for `root`, nil where there is none: what ends while
-  /// its userdata is being finalized must not make another. [-0, +1, -]
+  /// Pushes the userdata that keeps something for `root`, nil where there is none: a watcher that
+  /// ends while the userdata is being finalized must not make another one. [-0, +1, -]
   private func pushExisting(_ root: NodeRef, to L: LuaStack) {
     guard !root.isDead, let model = root.model else { return L.pushNil() }
     L.pushReference(known)
@@ -281,7 +282,7 @@ final class HostObjects {
     L.remove(-2)
   }
 
-  /// Pushes what is kept for the model, or nil.
+  /// Pushes the value that is kept for the model, or nil.
   ///
   /// [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: LuaStack) {
@@ -313,9 +314,10 @@ final class HostObjects {
 
   // MARK: Who holds what
 
-  /// A cycle of the collector ended.
+  /// Checks, after a cycle of the collector, which models Swift shares, and keeps the userdata of
+  /// those.
   ///
-  /// Allocates nothing in Lua.
+  /// This allocates nothing in Lua.
   private func collectorCycled() {
     guard !host.isClosed else { return }
     host.engine.hasOrphans = true
@@ -340,7 +342,7 @@ final class HostObjects {
     }
   }
 
-  /// The userdata is gone: watchers of scripts on this model end with it.
+  /// Ends the watchers of scripts on a model whose userdata is gone.
   private func collected(_ box: Box) {
     guard watched.removeValue(forKey: ObjectIdentifier(box.object!)) != nil, !host.isClosed else {
       return

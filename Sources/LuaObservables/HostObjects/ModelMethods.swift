@@ -23,10 +23,10 @@ public protocol ScriptModel: ObservableModel {
 public struct Method<Model: ObservableModel> {
   let name: String
   let call: (Model, inout ScriptArguments) throws -> Any?
-  /// Only a task can wait for the result.
+  /// Whether the result is one that only a task can wait for.
   let isAsync: Bool
 
-  /// A method that runs `body`, and gives what that returns: a value, several for a tuple, or none.
+  /// A method that runs `body`, and returns its result: a value, several for a tuple, or none.
   ///
   /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those
   /// that are `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in
@@ -46,7 +46,7 @@ public struct Method<Model: ObservableModel> {
 
 /// The methods of a model class that scripts may call.
 ///
-/// Made once per class.
+/// The list is made once per class.
 public final class ModelMethods: @unchecked Sendable {
   // Immutable after init; the closures only touch the model that they are given, on its thread.
   /// The names, in the order in which they were declared.
@@ -55,7 +55,7 @@ public final class ModelMethods: @unchecked Sendable {
 
   struct Entry {
     let typeName: String
-    /// nil where the object is of another class.
+    /// Calls the method; returns nil where the object is of another class.
     let call: (AnyObject, inout ScriptArguments) throws -> Any??
     let isAsync: Bool
   }

@@ -4,7 +4,7 @@ internal import Observables
 /// A task of a script that waits for a result.
 private struct PendingCall {
   let operation: Task<Void, Never>
-  /// Wakes the task.
+  /// The function that wakes the task.
   let wake: LuaFunction
   let finish: (any Sendable) throws -> Any?
 }
@@ -13,7 +13,7 @@ private struct PendingCall {
 final class PendingResults: ModuleSlice {
   /// Where operations run; nil for the pool that all tasks share.
   var executor: (any TaskExecutor)?
-  /// The function of the prelude that makes a function wait; there with the module.
+  /// The function of the prelude that makes a function wait; nil until the module is loaded.
   private var awaiting: LuaFunction?
   private var waiting: [Int: PendingCall] = [:]
   private var lastNumber = 0
@@ -43,7 +43,7 @@ final class PendingResults: ModuleSlice {
     try state.push(text: "'\(name)'", to: L)
     try calls.push(
       { [self] L in
-        // What wakes the task comes before the arguments.
+        // The function that wakes the task is the first argument.
         let wake = LuaFunction(pin: try state.pin(at: 1, of: L))
         L.remove(1)
         guard let result = try start(L) else { throw LuaError("'\(name)' gave no result") }
@@ -66,16 +66,16 @@ final class PendingResults: ModuleSlice {
     let task = Task(executorPreference: executor) {
       let outcome: Result<any Sendable, any Error>
       do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
-      // Nobody waits for what was cancelled.
+      // No task waits for an operation that was cancelled.
       if !Task.isCancelled { inbox.post { reference.host?.module.tasks.arrived(number, outcome) } }
     }
     waiting[number] = PendingCall(operation: task, wake: wake, finish: result.finish)
-    // The loop goes on as long as somebody waits.
+    // The loop goes on as long as a task waits.
     host.loop.retain()
     return number
   }
 
-  /// Nobody waits for it any longer; nil where that was so before.
+  /// Removes a call for which no task waits any longer; returns nil where it was removed before.
   private func drop(_ number: Int) -> Task<Void, Never>? {
     guard let call = waiting.removeValue(forKey: number) else { return nil }
     host.loop.release()

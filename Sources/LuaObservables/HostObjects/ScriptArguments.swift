@@ -9,7 +9,7 @@ struct ScriptArguments {
   private let first: CInt
   private var index: CInt
 
-  /// Those behind the first `count` values on the stack.
+  /// The arguments behind the first `count` values on the stack.
   init(_ objects: HostObjects, _ L: LuaStack, _ function: String, after count: CInt) {
     (self.objects, self.L, self.function) = (objects, L, function)
     (first, index) = (count, count)

@@ -4,7 +4,7 @@ internal import Lua
 public struct Function {
   let name: String
   let call: (inout ScriptArguments) throws -> Any?
-  /// Only a task can wait for the result.
+  /// Whether the result is one that only a task can wait for.
   let isAsync: Bool
 
   /// A function that runs `body`, as a ``Method`` without an object does.
@@ -26,7 +26,7 @@ public struct Constant {
   public init(_ name: String, _ value: Any?) { (self.name, self.value) = (name, value) }
 }
 
-/// What scripts find under the name of a class: constructors, static functions and constants.
+/// The members of a class for scripts: constructors, static functions and constants.
 ///
 /// ```swift
 /// let functions = ScriptFunctions {

@@ -2,12 +2,12 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The arguments of functions of the module, as what the engine knows.
+/// The arguments of functions of the module, as nodes and paths of the engine.
 ///
 /// Values are on the stack; `function` and `argument` are what errors call the function and the
 /// argument.
 struct Arguments {
-  // Not retained: made of the host for one question.
+  // The host is not retained: this value is only used within one call of it.
   private let reference: Unmanaged<LuaHost>
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
@@ -74,7 +74,7 @@ struct Arguments {
     return host.state.text(at: index, of: L)
   }
 
-  /// One path, or each of a list of host.paths.
+  /// Calls `body` with one path, or with each of a list of paths.
   func forEachPath(
     at index: CInt, of L: LuaStack, _ function: String, argument: Int,
     _ body: (Path) throws -> Void
@@ -119,7 +119,7 @@ struct Arguments {
   }
 }
 
-/// Raises "bad argument", in the words of Lua's own library.
+/// The error "bad argument", in the words of Lua's own library.
 func badArgument(_ number: Int, of function: String, _ message: String) -> LuaError {
   LuaError("bad argument #\(number) to '\(function)' (\(message))")
 }

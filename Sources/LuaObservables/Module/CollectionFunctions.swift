@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What the prelude needs for collections.
+/// The functions that the prelude needs for collections.
 final class CollectionFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
@@ -28,7 +28,7 @@ final class CollectionFunctions: ModuleSlice {
     }
   }
 
-  /// kind(value) → "array", "set", "dictionary", or nil for what is no collection by type.
+  /// kind(value) → "array", "set", "dictionary", or nil for a value that is no collection by type.
   private func collectionKind(_ L: LuaStack) throws -> CInt {
     var name: String?
     if L.isTable(at: 1) {

@@ -3,7 +3,7 @@ import Glibc
 internal import Lua
 internal import Observables
 
-/// Errors that have no caller (T10): who is told of them, and what `obs` has for them.
+/// Errors that have no caller (T10): where they are reported, and the functions of `obs` for them.
 final class ErrorReports: ModuleSlice {
   /// The host program's callback.
   var onError: ((LuaReport) -> Void)?
@@ -37,18 +37,19 @@ final class ErrorReports: ModuleSlice {
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil
   ) {
     let interruption = clua_uncaught(error.message)
-    // What ends each callback from now on was told of one.
+    // An interruption ends each callback from now on: it was reported for the first one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
     count += 1
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
       turn: engine.statistics.turns + 1)
-    // Who handles errors of scripts must not keep a program that was asked to end.
+    // A script's handler of errors must not keep a program alive that was asked to end.
     if interruption == CLUA_INTERRUPTED { deliverToHost(report) } else { deliver(report) }
   }
 
   private func deliver(_ report: LuaReport) {
-    // An error in the script's own error callback goes to the host: it must not come back here.
+    // An error in the script's own error callback goes to the host: it must not call that callback
+    // again.
     if let hook, !isInHook {
       isInHook = true
       defer { isInHook = false }
@@ -69,7 +70,8 @@ final class ErrorReports: ModuleSlice {
     [.handler, .memory].contains(error.code) || error.message.contains("stack overflow")
   }
 
-  /// False where the callback failed itself; its own error is reported then, too.
+  /// Calls the script's callback; returns false where that failed itself, and reports its error,
+  /// too.
   private func call(_ hook: LuaFunction, _ report: LuaReport) -> Bool {
     do {
       try state.withStack { L throws(LuaError) in
@@ -97,7 +99,7 @@ final class ErrorReports: ModuleSlice {
     } catch {
       if error.code == .closed { return true }
       if isOverflow(error), isOverflow(report.error) {
-        // No room for the hook either: the next turn begins with an empty stack.
+        // The stack has no room for the hook either: the next turn begins with an empty one.
         host.loop.nextTurn { [reference = host.reference] in
           reference.host?.module.reports.deliver(report)
         }
@@ -108,7 +110,7 @@ final class ErrorReports: ModuleSlice {
     }
   }
 
-  /// Calls a callback that nobody waits for.
+  /// Calls a callback and reports its errors, which have no caller.
   func run(_ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String) {
     guard !host.isClosed else { return }
     do {
@@ -160,14 +162,14 @@ final class ErrorReports: ModuleSlice {
     return 0
   }
 
-  /// site() → "file:line" of what is running.
+  /// site() → "file:line" of the script that is running.
   private func pushSite(_ L: LuaStack) throws -> CInt {
     try state.push(text: host.sources.text(host.sources.current(L)), to: L)
     return 1
   }
 }
 
-/// Writes to the standard error stream, after what is buffered for standard output.
+/// Writes to the standard error stream, after the text that is buffered for standard output.
 func writeError(_ text: String) {
   fflush(nil)
   var text = text

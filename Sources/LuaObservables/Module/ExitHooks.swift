@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What scripts want called when the program ends.
+/// Functions that scripts registered for the end of the program.
 final class ExitHooks: ModuleSlice {
   private var hooks: [(function: LuaFunction, site: String)] = []
 

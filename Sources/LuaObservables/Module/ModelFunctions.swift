@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What the prelude needs for models.
+/// The functions that the prelude needs for models.
 final class ModelFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [("nearest", nearest)]
@@ -25,7 +25,7 @@ final class ModelFunctions: ModuleSlice {
   /// nearest(name, names) → the one of a list of names that a misspelt one most likely meant, or
   /// nil.
   ///
-  /// Keys that are no text are not misspelt, and nobody means them.
+  /// Keys that are no strings are neither misspelt nor suggested.
   private func nearest(_ L: LuaStack) throws -> CInt {
     L.height = 2
     guard L.isString(at: 1) else { return 0 }

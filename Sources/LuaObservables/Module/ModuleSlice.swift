@@ -5,7 +5,7 @@ internal import Observables
 ///
 /// The module of the host owns it, and so do its functions, which Lua owns until the state closes.
 class ModuleSlice {
-  // Not retained: the host owns its module.
+  // The host is not retained: it owns its module.
   private let reference: Unmanaged<LuaHost>
   final let state: LuaState
   final let engine: Engine
@@ -20,15 +20,15 @@ class ModuleSlice {
   final var arguments: Arguments { Arguments(host) }
   final var observed: ObservedObjects { ObservedObjects(host) }
 
-  /// What the prelude calls under these names.
+  /// The functions that the prelude calls, by their names.
   var functions: [(String, ModuleFunction)] { [] }
 
-  /// Sets what else the prelude is given, in the table on top of the stack. [-0, +0, -]
+  /// Sets what else the prelude needs, in the table on top of the stack. [-0, +0, -]
   func complete(_ L: LuaStack) throws(LuaError) {}
 
   /// The prelude has run, and left what Swift needs of it in the table at `core`. [-0, +0, -]
   func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {}
 
-  /// The host closes.
+  /// Called when the host closes.
   func end() {}
 }

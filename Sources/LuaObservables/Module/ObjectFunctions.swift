@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// The methods of Swift arrays and sets, and what the prelude makes others from.
+/// The methods of Swift arrays and sets, and the functions of which the prelude makes others.
 final class ObjectFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
@@ -193,7 +193,7 @@ final class ObjectFunctions: ModuleSlice {
       1, of: method, "set expected, got \(state.typeName(at: 1, of: L)); call it with ':'")
   }
 
-  /// The index, from 0, that the position at an index of the stack means.
+  /// The index, counted from 0, of the position that is at an index of the stack.
   private func index(
     at index: CInt, of L: LuaStack, _ last: Int, _ method: String, _ array: any DynamicArray
   ) throws -> Int {
@@ -235,7 +235,8 @@ final class ObjectFunctions: ModuleSlice {
       defer { L.pop() }
       return Int(L.wholeNumber(at: -1) ?? 0) - 1
     }
-    // What a comparison may do to the list in the hands of `table.sort` must not end here.
+    // A comparison may have changed the list while `table.sort` sorted it: then it is no
+    // permutation.
     guard Set(order) == Set(0..<count) else {
       throw LuaError("invalid order function for sorting")
     }
@@ -275,7 +276,8 @@ final class ObjectFunctions: ModuleSlice {
     return 0
   }
 
-  /// set_object_methods(array methods, set methods): those of the prelude; ours are added.
+  /// set_object_methods(array methods, set methods): adds the methods of this slice to those of the
+  /// prelude.
   private func setObjectMethods(_ L: LuaStack) throws -> CInt {
     L.height = 2
     for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {

@@ -20,12 +20,12 @@ final class ObsModule {
   let objects: ObjectFunctions
   private let slices: [ModuleSlice]
 
-  /// Told when the module was asked for first.
+  /// Called when a script first requires the module.
   var didLoad: (() -> Void)?
-  /// What `require` gives, once somebody asked for it.
+  /// The table that `require` returns; nil until the module is loaded.
   private var table: LuaTable?
-  /// Registry reference of what the prelude has for global variables; 0 where it has those of
-  /// scripts.
+  /// Registry reference of the table that the prelude uses for global variables; 0 where it uses
+  /// that of scripts.
   private var preludeGlobals: CInt = 0
 
   init(_ host: LuaHost) {
@@ -48,7 +48,7 @@ final class ObsModule {
     ]
   }
 
-  /// The host closes.
+  /// Ends the slices: the host closes.
   func end() {
     for slice in slices { slice.end() }
     table = nil
@@ -77,7 +77,8 @@ final class ObsModule {
     try state.setField("obs", of: L)
   }
 
-  /// `require` where there is no library `package`: the module, and what is open.
+  /// Implements `require` where there is no library `package`: finds the module, and the libraries
+  /// that are open.
   private func require(_ L: LuaStack) throws -> CInt {
     guard L.isString(at: 1) else {
       throw badArgument(1, of: "require", "string expected, got \(state.typeName(at: 1, of: L))")
@@ -99,7 +100,7 @@ final class ObsModule {
     try pushCore(to: L)
     let core = L.height
     L.pushNil()
-    // Each part of the prelude is given the module as the one before it left it.
+    // Each part of the prelude gets the module as the part before it left it.
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,

@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// `obs.observe`, `obs.stop`, and what goes with them.
+/// The functions of `obs` that observe and stop, and those that belong to them.
 final class ObservingFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
@@ -17,7 +17,7 @@ final class ObservingFunctions: ModuleSlice {
     ]
   }
 
-  /// Sets `flush`, which is called as directly as can be. [-0, +0, -]
+  /// Sets `flush`, which is called as directly as possible. [-0, +0, -]
   override func complete(_ L: LuaStack) throws(LuaError) {
     let status = clua_try_pushfunction(
       L.pointer,
@@ -50,7 +50,7 @@ final class ObservingFunctions: ModuleSlice {
   private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: LuaStack) -> Int {
     var count = 0
     // A watcher that is stopped may take its neighbours with it only through its own callback's
-    // end, which calls nobody here: the list is safe to walk.
+    // end, which calls no code of the program here: the list is safe to walk.
     var next = root.pointee.firstWatcher
     while let watcher = next {
       next = watcher.pointee.next
@@ -97,7 +97,7 @@ final class ObservingFunctions: ModuleSlice {
 
   /// Pushes a path as scripts hold it. [-0, +1, -]
   func push(_ path: Path, to L: LuaStack) throws(LuaError) {
-    // What is made while the state closes is not finalized any more.
+    // An object that is made while the state closes is not finalized any more.
     guard !host.isClosed else { throw .closed }
     let path = Unmanaged.passRetained(path)
     let status = clua_try_pushhandle(
@@ -145,7 +145,7 @@ final class ObservingFunctions: ModuleSlice {
   // MARK: Writes
 
   /// trigger(observed, key, previous): like one assignment from `previous` to the current value;
-  /// without one a change all the same.
+  /// without `previous` it is a change in any case.
   private func trigger(_ L: LuaStack) throws -> CInt {
     let isCompared = L.height >= 3
     L.height = 3
@@ -173,7 +173,7 @@ final class ObservingFunctions: ModuleSlice {
     write.length = clua_node_length(table)
     if !write.same, let slot = write.slot {
       let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-      // Whether it is valid or not: nothing is computed for it.
+      // The lazy property may be valid or not: it is not computed for this.
       if let lazy = slot.pointee.lazy { engine.trigger(lazy) }
     }
     if write.slot != nil || write.every != nil {

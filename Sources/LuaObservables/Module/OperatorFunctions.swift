@@ -13,7 +13,7 @@ final class OperatorFunctions: ModuleSlice {
   /// fold(operator, list, count, many) → true, value; or false, the position of the value that the
   /// operator cannot take, what it is, and what was expected.
   ///
-  /// `many` stands in the list for what is not one value.
+  /// `many` stands in the list for an element whose path leads to many values.
   private func fold(_ L: LuaStack) throws -> CInt {
     L.height = 4
     guard let operation = Operation(rawValue: state.text(at: 1, of: L)) else {
@@ -32,7 +32,8 @@ final class OperatorFunctions: ModuleSlice {
       L.push(true)
       return try push(aggregate.value, to: L) ? 2 : 1
     }
-    // Again, one by one: up to the first that does not go with those before it.
+    // The values are added again, one by one, up to the first that the operator cannot take after
+    // those before it.
     aggregate = Aggregate(operation)
     var (position, odd) = (0, Operand.none)
     while position < count {
@@ -51,8 +52,8 @@ final class OperatorFunctions: ModuleSlice {
     return 4
   }
 
-  /// kept(observed, path, step) → true, value where somebody observes the operator at `step` of the
-  /// path there, and its value is one.
+  /// kept(observed, path, step) → true, value where the operator at `step` of the path is observed
+  /// there, and has a value.
   ///
   /// A tracked getter reads the elements in any case: it depends on them (Z10).
   private func kept(_ L: LuaStack) throws -> CInt {
@@ -82,7 +83,7 @@ final class OperatorFunctions: ModuleSlice {
 }
 
 extension LuaValue {
-  /// A value that an operator gave to Swift, where it is a plain one; else nil.
+  /// Makes the Lua value of an operand, where that is a plain one; else nil.
   init(_ operand: Operand) {
     self =
       switch operand {

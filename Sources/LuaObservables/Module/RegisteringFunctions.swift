@@ -2,9 +2,10 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Making watchers: `obs.observe`, and the functions that observe in a way of their own.
+/// Making watchers: `obs.observe`, and the functions that observe in other ways.
 final class RegisteringFunctions: ModuleSlice {
-  /// Keys of callbacks that cannot be those of their watchers' numbers lie beyond all of those.
+  /// The last key that was given to a callback which could not have the key of its watcher's
+  /// number; such keys lie beyond all others.
   private var lastSpareKey: Int64 = 1 << 50
 
   override func complete(_ L: LuaStack) throws(LuaError) {
@@ -46,17 +47,18 @@ final class RegisteringFunctions: ModuleSlice {
     try state.check(status, L)
   }
 
-  /// How a function of the module observes.
+  /// How a function of the module registers a watcher.
   struct Manner {
-    /// Its name, for errors.
+    /// The name of the function, for errors.
     var function: String
     /// Which of its arguments are the paths, the callback and the options.
     var paths: Int
     var callback: Int
     var options: Int
-    /// The watcher is told edits.
+    /// Whether edits are delivered to the watcher.
     var isEditing = false
-    /// A function of the prelude is called in place of the callback, which it is given first.
+    /// Whether a function of the prelude is called in place of the callback, which is its first
+    /// argument.
     var isDriven = false
 
     static let observe = Manner(function: "observe", paths: 2, callback: 3, options: 4)
@@ -66,7 +68,7 @@ final class RegisteringFunctions: ModuleSlice {
       function: "observe_keys", paths: 2, callback: 3, options: 4, isDriven: true)
   }
 
-  /// A list of paths with a `driver`, or a table without paths for edits.
+  /// Reads a manner: a table that is a list of paths with a `driver`, or has no paths, for edits.
   private func manner(at index: CInt, of L: LuaStack) -> Manner {
     L.ownLength(at: index) == 0 ? .edits : .keys
   }
@@ -87,14 +89,15 @@ final class RegisteringFunctions: ModuleSlice {
       L.pushCopy(at: 3)
       try observed.keep(made.key, of: root, L)
     }
-    // Whatever is wrong with the rest: a node without watchers goes when the turn ends.
+    // If the registration fails, a node without watchers is forgotten when the turn ends.
     engine.settleWhenIdle(root)
     let options =
       L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
     let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
-      // A finalizer ended a watcher meanwhile: another one will have the number, and this key.
+      // A finalizer ended a watcher meanwhile: another watcher may get the number, and with it this
+      // key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
       key = lastSpareKey
       L.pushCopy(at: 3)
@@ -126,7 +129,7 @@ final class RegisteringFunctions: ModuleSlice {
     if tables.hasMetLists, let watcher = engine.watcher(name) {
       ListHints(host).warn(of: watcher, L)
     }
-    // Getters that its paths go through may have ended it.
+    // Getters on its paths may have ended the watcher.
     if options.isInitial, engine.watcher(name) != nil {
       data.pointee.givesAll = manner.isEditing
       engine.schedule(watcher)
@@ -159,7 +162,8 @@ final class RegisteringFunctions: ModuleSlice {
     }
   }
 
-  /// Whether what the callbacks of a Swift object belong to is there is asked before each call.
+  /// The flags of a watcher of a Swift object: before each call it is asked whether the userdata to
+  /// which the callbacks belong is there.
   private func flags(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Flags {
     observed.isTable(root) ? options.flags : options.flags.union(.observing)
   }

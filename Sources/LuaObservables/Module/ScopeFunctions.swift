@@ -3,7 +3,7 @@ internal import Observables
 
 /// Scopes: lists to which handles are added that scripts make meanwhile.
 final class ScopeFunctions: ModuleSlice {
-  /// The innermost one is the last.
+  /// The lists of the open scopes, the innermost last.
   @exclusivity(unchecked) private var lists: [LuaTable] = []
 
   override var functions: [(String, ModuleFunction)] {
@@ -12,7 +12,7 @@ final class ScopeFunctions: ModuleSlice {
 
   override func end() { lists = [] }
 
-  /// open_scope(list): what is registered from now on is added to the list.
+  /// open_scope(list): handles that are made from now on are added to the list.
   private func open(_ L: LuaStack) throws -> CInt {
     L.height = 1
     lists.append(LuaTable(pin: try state.pin(at: 1, of: L)))

@@ -6,7 +6,7 @@ struct StopFilter {
   var paths: [Path] = []
   var hasObserver = false
   var hasCallback = false
-  /// Where on the stack the observer and the callback are.
+  /// The stack indices of the observer and the callback.
   var observer: CInt = 0
   var callback: CInt = 0
 
@@ -23,7 +23,7 @@ struct StopFilter {
     }
   }
 
-  /// The value of a filter is on top of the stack.
+  /// Takes the value of a filter, which is on top of the stack.
   private mutating func take(_ name: String, _ L: LuaStack, _ host: LuaHost) throws {
     switch name {
     case "path":

@@ -56,7 +56,7 @@ final class TimerFunctions: ModuleSlice {
     let site = host.sources.text(host.sources.current(L))
     lastTimer += 1
     let id = lastTimer
-    // For ever is longer than any clock: what lies beyond is not told apart.
+    // Delays beyond this are longer than any clock runs, and all count as the same.
     let delay = min(seconds, 1e10)
     let body: () -> Void = { [reference = host.reference] in
       guard let host = reference.host else { return }

@@ -4,7 +4,7 @@ internal import Observables
 
 /// Handles, and the methods of watchers.
 final class WatcherFunctions: ModuleSlice {
-  /// The metatables of what scripts hold.
+  /// Makes the metatables of handles, which scripts hold.
   func installHandles(_ L: LuaStack) throws(LuaError) {
     let objects: HostObjects = host.objects
     try installHandle(
@@ -64,12 +64,13 @@ final class WatcherFunctions: ModuleSlice {
 
   /// Makes the handle on top of the stack that of a watcher.
   ///
-  /// It holds nothing but what tells whether the watcher is still active, and the name.
+  /// The handle holds only the data that says whether the watcher is still active, and the name.
   func fill(
     _ handle: UnsafeMutablePointer<clua_handle>, with watcher: WatcherRef, _ L: LuaStack
   ) {
     let site = watcher.script.pointee.site
-    // The place of registration, for a name after the end: two numbers in place of an object.
+    // The place of registration is the name after the end; it is stored as two numbers, without an
+    // object.
     let bits = UInt(UInt32(bitPattern: site.source)) << 32 | UInt(UInt32(bitPattern: site.line))
     handle.pointee.object = UnsafeMutableRawPointer(bitPattern: bits)
     handle.pointee.index = watcher.pointee.index

@@ -29,12 +29,12 @@ function obs.backed(target, names, store)
   names = names_of(names)
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
-  -- Objects of other libraries are stores too, whose changes are not heard.
+  -- Objects of other libraries may be stores, too: their changes are not observed.
   local is_heard = type(store) == "table" or pcall(obs.observed_keys, store)
   local function get(_, name) return store[name] end
   local function write(self, name, value)
     store[name] = value
-    -- What the store made of the value is what counts.
+    -- The store may have stored another value, which the next read has to find.
     obs.invalidate(self, name)
   end
   for _, name in ipairs(names) do

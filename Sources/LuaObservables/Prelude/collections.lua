@@ -14,7 +14,7 @@ obs.dictionary = core.dictionary
 
 -- Whole collections ------------------------------------------------------------------------------
 
--- What `other` holds, by key; a set's members as a list. Lazy keys are none of it (C13).
+-- The contents of `other`, by key; a set's members as a list. Lazy keys are left out (C13).
 local function entries(other, number, name)
   check_observed(other, number, name)
   local kind, copy = kind_of(other), {}
@@ -36,15 +36,14 @@ local function entries(other, number, name)
   return copy
 end
 
--- The same as a list.
+-- The contents of `other` as a list.
 local function values_of(other, number, name)
   local list = {}
   for _, value in next, entries(other, number, name) do list[#list + 1] = value end
   return list
 end
 
--- What several writes make of a collection is one operation: immediate watchers are called after
--- it.
+-- Makes several writes of a collection one operation: immediate watchers are called after it.
 local function in_one(change, ...)
   core.begin_batch()
   local ok, message = pcall(core.call_plainly, change, ...)
@@ -70,7 +69,7 @@ function obs.clear(collection)
   return core.assign(collection, {})
 end
 
--- Raises where the values by key are no list without holes.
+-- Raises an error where the values by key are no list without holes.
 local function check_list(wanted)
   local last = 0
   for key in next, wanted do
@@ -130,7 +129,7 @@ end
 -- Copies
 -- -------------------------------------------------------------------------------------------
 
--- A collection of the same kind that cannot be changed; what is no collection as it is.
+-- A collection of the same kind that cannot be changed; any other value as it is.
 local function copied(value)
   local kind = kind_of(value)
   if kind == "array" then return freeze(obs.array(value)) end
@@ -151,7 +150,7 @@ function obs.copy_of(target, name, source)
     end
   end
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
-  -- All of the collection, whichever it is.
+  -- The path covers the whole collection, of whatever kind it is.
   local path = tostring(obs.path(source)) .. ".*"
   local declaration = core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
@@ -188,7 +187,7 @@ function obs.raw(observed, options)
     end
     return known
   end
-  -- Iterative: tables may be nested deeper than Lua calls can.
+  -- The walk is iterative: tables may be nested deeper than Lua calls can be.
   while #work > 0 do
     local from = work[#work]
     work[#work] = nil
@@ -284,7 +283,7 @@ function obs.observe_keys(collection, keys, callback, options)
       if not equals(old, new) then
         last[i] = new
         callback(names[i], old, new, from, observer)
-        -- Stopped means stopped (T7).
+        -- No call is made after the watcher was stopped (T7).
         if rest.watcher and not rest.watcher.active then return end
       end
     end

@@ -4,7 +4,7 @@ local core, obs = ...
 local type = type
 local next, outer = core.next, core.outer
 
--- Calls from C cannot be nested as deep as these may be.
+-- These functions may be nested deeper than calls from C can be.
 local is_nested = { batch = true, scope = true, task = true }
 
 -- Functions in Lua lose the line of a caller that makes a tail call.

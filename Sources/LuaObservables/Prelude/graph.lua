@@ -1,4 +1,4 @@
--- What is shown of objects, watchers and lazy properties: a slice of the module `obs`.
+-- Showing objects, watchers and lazy properties: a slice of the module `obs`.
 local core, obs = ...
 
 local rawlen, select, tostring, type = rawlen, select, tostring, type
@@ -8,12 +8,12 @@ local bad_argument, check_observed, is_object =
 
 function obs.describe(observed)
   check_observed(observed, 1, "describe")
-  -- What its model declares belongs to it, used or not.
+  -- Properties that the model declares belong to the object, used or not.
   core.instantiate(observed)
   return core.describe(observed)
 end
 
--- A plain list of objects that are not observed stands for those.
+-- The roots that `root` stands for: a plain list that is not observed stands for its objects.
 local function roots_of(root)
   if type(root) ~= "table" or core.kind(root) or core.is_known(root) then return { root } end
   local count = rawlen(root)

@@ -81,7 +81,7 @@ local function check_path(path, number, name)
   end
 end
 
--- A list of paths, and of {object, path} for what is rooted elsewhere.
+-- A list of paths, and of {object, path} for paths from other objects.
 local function check_dependencies(deps, number, name)
   if type(deps) == "string" or core.is_path(deps) then deps = { deps } end
   if type(deps) ~= "table" then
@@ -111,7 +111,7 @@ local function callable(value)
   return function(...) return value(...) end
 end
 
--- Creates a value, stores it, and configures it, once.
+-- Makes a getter that creates a value, stores it, and configures it, once.
 local function creation(create, configure, with)
   return function(self, name)
     local value = create(with)
@@ -158,7 +158,7 @@ function core.own_dependencies(declaration)
   return names
 end
 
--- What stands for a lazy property in the body of a model.
+-- The metatable of values that stand for a lazy property in the body of a model.
 local Descriptor = { __name = "obs.lazy" }
 core.Descriptor = Descriptor
 
@@ -181,7 +181,7 @@ local function check_target(target, name)
   bad_argument(1, name, "table expected, got " .. type(target))
 end
 
--- `kind` stands for nil where that says more.
+-- `kind` replaces nil in the error where that says more.
 local function check_key(key, number, name, kind)
   if key == nil or key ~= key or core.is_path(key) then
     bad_argument(number, name, "name of a property expected, got "
@@ -208,7 +208,7 @@ local function each_name(names, number, name)
   return list
 end
 
--- Whether a table is meant as options; elsewhere it is an object whose property was left out.
+-- Whether a table is meant as options; if not, it is an object whose property was left out.
 local function is_options(value)
   for key, option in next, value do
     if option_types[key] then return true end
@@ -246,7 +246,7 @@ end
 function obs.computed(target, name, ...)
   local count = select("#", ...)
   if count == 0 then
-    -- In the body of a model: (get), or (deps, get).
+    -- In the body of a model the arguments are (get), or (deps, get).
     if type(name) == "string" then
       bad_argument(3, "computed", "list of key paths or function expected, got no value")
     elseif name == nil and type(target) == "table"
@@ -267,7 +267,7 @@ function obs.computed(target, name, ...)
   core.declare(target, name, declaration, declaration.get, declaration.flags)
 end
 
--- Asking and telling -----------------------------------------------------------------------------
+-- Inspecting and invalidating --------------------------------------------------------------------
 
 local function prepare(target, name)
   check_observed(target, 1, name)
@@ -325,7 +325,7 @@ function obs.peek(target, ...)
   local name = ...
   check_observed(target, 1, "peek")
   check_key(name, 2, "peek", select("#", ...) == 0 and "no value")
-  -- One value, nil where there is none.
+  -- The parentheses make it one value, nil where there is none.
   return (peek(target, name))
 end
 

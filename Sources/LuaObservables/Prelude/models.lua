@@ -24,7 +24,7 @@ local function sorted_names(map)
   return names
 end
 
--- Why `name` is none of the properties of a model, which has `declared` and `class`.
+-- The message that `name` is no property of a model, which has `declared` and `class`.
 local function unknown(record, name)
   if type(name) ~= "string" then
     return string_format("the properties of %s have names, got %s", record.name,
@@ -41,7 +41,8 @@ end
 
 -- Defaults ---------------------------------------------------------------------------------------
 
--- What is copied for each instance: plain tables and collections. Other objects are shared.
+-- Whether a default is copied for each instance: plain tables and collections are, other objects
+-- are shared.
 local function is_copied(value)
   return type(value) == "table" and (kind_of(value) ~= nil or getmetatable(value) == nil)
 end
@@ -55,7 +56,7 @@ local function empty_copy(value)
 end
 
 -- A copy of a plain table and all that is copied with it; tables that occur twice, or contain each
--- other, do so in the copy. Iterative: they may be nested deeper than calls can.
+-- other, do so in the copy. The walk is iterative: tables may be nested deeper than calls can be.
 local function deep_copy(root)
   local copies, found = { [root] = {} }, { root }
   local i = 0
@@ -132,7 +133,8 @@ local function declare(instance, name, declaration)
   return true
 end
 
--- Declares all lazy properties of an instance that are not there yet; nothing for other objects.
+-- Declares all lazy properties of an instance that are not there yet; does nothing for other
+-- objects.
 function core.instantiate(object)
   local record = model_of(object)
   if not record or not record.instantiate then return end
@@ -143,7 +145,7 @@ end
 
 local none = {}
 
--- C13: the keys of an object that are lazy or computed, whether anybody has read them or not.
+-- The keys of an object that are lazy or computed, whether they were read or not (C13).
 function core.derived_keys(object)
   local keys, record = core.lazy_keys(object), model_of(object)
   if not record or not record.instantiate then return keys or none end
@@ -155,7 +157,7 @@ function core.derived_keys(object)
   return keys
 end
 
--- Says that a declaration was taken back: on this instance the model declares it no more.
+-- Notes that a declaration was taken back: the model does not declare it on this instance any more.
 function core.forgotten(object, name)
   local record = model_of(object)
   if not record or type(record.declared[name]) ~= "table" then return end
@@ -207,11 +209,12 @@ local function take(record, class, body, number)
       end
     end
   end
-  -- As they are now: what becomes of the tables of the body is not the instances' business.
+  -- The templates are copies of the tables as they are now: later changes of the body's tables do
+  -- not concern instances.
   for name, copy in next, deep_copy(templates) do record.templates[name] = copy end
 end
 
--- P9: a computed property depends on what is declared.
+-- Checks that a computed property depends on names that are declared (P9).
 local function check_dependencies(record, number)
   for _, name in ipairs(record.lazy_names) do
     for _, first in ipairs(core.own_dependencies(record.declared[name])) do
@@ -223,7 +226,8 @@ local function check_dependencies(record, number)
   end
 end
 
--- The same for one that is declared on an instance, which may have more names than its model.
+-- Checks the dependencies of a property that is declared on an instance, which may have more names
+-- than its model.
 function core.check_own_dependencies(target, declaration, name)
   local record = declaration.deps and model_of(target)
   if not record then return end
@@ -260,7 +264,7 @@ local function finish(record, parent)
   end
 end
 
--- What is added to a class later: methods, and values that its instances share.
+-- Handles what is added to a class later: methods, and values that its instances share.
 local function added(class, name, value)
   local record = record_of(class)
   if record.declared[name] ~= nil then

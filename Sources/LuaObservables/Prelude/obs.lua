@@ -3,7 +3,7 @@ local core = ...
 
 local obs = {}
 
--- Taken before any script can replace them.
+-- The functions are read before any script can replace them.
 local assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type =
   assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type
 local pcall, rawget, rawset = pcall, rawget, rawset
@@ -41,7 +41,7 @@ local function check_function(value, number, name)
   end
 end
 
--- Goes on with what a write raised. An error of ours is the caller's.
+-- Raises the error of a write again. An error of the module gets the place of the caller.
 function core.written(ok, message)
   if ok then return end
   local own = type(message) == "string" and string_match(message, "^obs:%d+: (.*)")
@@ -49,7 +49,7 @@ function core.written(ok, message)
   error(message, 0)
 end
 
--- What the other slices of the module need.
+-- The other slices of the module need these functions.
 core.bad_argument, core.check_observed, core.check_function =
   bad_argument, check_observed, check_function
 
@@ -94,7 +94,7 @@ end
 function obs.batch(body, ...)
   check_function(body, 1, "batch")
   core.begin_batch()
-  -- Not across a wait: the batch would be open when the turn ends, or for ever.
+  -- A batch must not contain a wait: it would be open when the turn ends, or for ever.
   local _, is_main = coroutine_running()
   if not is_main then
     -- An error that ends a coroutine closes none of its variables.
@@ -123,7 +123,7 @@ function obs.bind(destination, source, keys)
     core.written(pcall(write, destination, name, last[name]))
   end
   return obs.observe(source, paths, function(from, to)
-    -- Only what changed in the source: a local override of another key lasts.
+    -- Only keys that changed in the source are set: a local override of another key lasts.
     for _, name in ipairs(names) do
       local value = from[name]
       if not core.same(value, last[name]) then
@@ -142,7 +142,7 @@ Scope.__name = "obs.Scope"
 
 local function get_stop(member) return member.stop or member.cancel end
 
--- Of what is none of ours an access may raise.
+-- Whether a member can be stopped; an access to an object of other code may raise an error.
 local function can_stop(member)
   local ok, stop = pcall(get_stop, member)
   return ok and stop
@@ -159,7 +159,8 @@ function Scope:stop()
   local members = self.members
   self.members, self.stopped = {}, true
   local failure
-  -- The last one first, as `<close>` does; an error keeps none of the others.
+  -- The members are stopped in reverse order, as `<close>` does; after an error the others are
+  -- still stopped.
   for i = #members, 1, -1 do
     local ok, message = pcall(stop_member, members[i])
     if not ok and not failure then failure = { message } end
@@ -188,7 +189,7 @@ local function close_scope(scope, has_failed)
   if outer then outer:add(scope) end
 end
 
--- So that the error goes on from where it was raised.
+-- A variable with `__close` is used so that the error goes on from where it was raised.
 local scope_end = {
   __close = function(guard, failure) close_scope(guard.scope, failure ~= nil) end,
   __name = "obs.scope",
@@ -199,7 +200,7 @@ function obs.scope(body)
   local scope = setmetatable({ members = {} }, Scope)
   core.open_scope(scope.members)
   current_scopes[#current_scopes + 1] = scope
-  -- Not across a wait: what others register meanwhile is not the scope's.
+  -- A scope must not contain a wait: registrations of other code meanwhile are not the scope's.
   local _, is_main = coroutine_running()
   if is_main then
     local guard <close> = setmetatable({ scope = scope }, scope_end)
@@ -254,7 +255,8 @@ local function finish(task, ok, ...)
   local waiters = task.waiters
   task.waiters = nil
   if waiters then
-    -- In turns of their own: a long chain of tasks that wait for each other needs no stack.
+    -- The waiting tasks are woken in turns of their own: a long chain of tasks that wait for each
+    -- other needs no stack.
     for _, wake in ipairs(waiters) do core.later(wake) end
   end
 end
@@ -266,14 +268,14 @@ local function after_step(task, thread, ok, first, ...)
     local failure = { first, core.traceback(thread, first) }
     coroutine_close(thread)
     if not task.waiters then
-      -- No task waits for it: the error has no other reader.
+      -- No other task waits for this one: the error has no reader.
       core.report(first, failure[2], "task", task.name, task.site)
     end
     return finish(task, false, first)
   end
   if coroutine_status(thread) == "dead" then return finish(task, true, first, ...) end
   if first ~= waiting then
-    -- A plain yield: the task goes on in the next turn.
+    -- This is a plain yield: the task goes on in the next turn.
     core.later(function() step(task) end)
   end
 end
@@ -302,17 +304,18 @@ local function running_task(name)
   return task
 end
 
--- Waits until `arm` calls the function it is given. `arm` returns what ends the waiting early.
+-- Waits until the function is called that `arm` gets. `arm` returns the function that ends the wait
+-- early.
 local function wait(task, arm)
   local function wake(...)
     if task.wake ~= wake then return end
     local disarm = task.disarm
     task.wake, task.disarm = nil, nil
-    -- What else would have ended the waiting must not keep the loop.
+    -- Other events that would have ended the wait must not keep the loop alive.
     disarm()
     return step(task, ...)
   end
-  -- Where there is no memory for it, nothing shall wake the task.
+  -- Where there is no memory for `arm`, nothing wakes the task.
   local disarm = arm(wake)
   task.wake, task.disarm = wake, disarm
   return coroutine_yield(waiting)
@@ -323,9 +326,9 @@ local function awaited(ok, ...)
   return ...
 end
 
---- Makes the function of the host program by which a task waits for a result. `start` is given what
---- wakes the task, with true and the results or with false and an error, and the arguments; it
---- returns what gives the waiting up.
+--- Makes the function of the host program by which a task waits for a result. `start` gets the
+--- function that wakes the task, by true and the results or by false and an error, and the
+--- arguments; it returns the function that cancels the wait.
 function core.awaiting(name, start)
   return core.outer(function(...)
     local task, arguments = running_task(name), pack(...)

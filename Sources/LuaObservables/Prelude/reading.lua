@@ -9,13 +9,13 @@ local element_count, heal, kind_of, lazy_keys =
 
 local none = {}
 
--- Stands for what is not one value where an operator needs one.
+-- Stands for many values where an operator needs one.
 local many = {}
 
 -- Collections ------------------------------------------------------------------------------------
 
 -- The elements of a collection, those that operators go over, in a new list, and how many there
--- are. nil for what is none.
+-- are. nil for a value that is no collection.
 local function elements(object)
   local kind, list, count = kind_of(object), {}, 0
   if kind == "set" or kind == "dictionary" then
@@ -72,7 +72,7 @@ end
 
 local follow
 
--- What each element gives to the operator at `step`, and how many.
+-- The contributions of the elements to the operator at `step`, and how many there are.
 local function contributions(path, object, step)
   local list, count = elements(object)
   if not list then return nil end
@@ -135,7 +135,8 @@ local function union(path, object, step)
   return result
 end
 
--- What the operator at `step` and all behind it give for an object. `inside`: of another operator.
+-- The value of the operator at `step`, and all behind it, for an object. `inside`: within another
+-- operator.
 local function operate(path, object, step, inside)
   local operator = path.keys[step]
   if operator == "count" then return size(object) end

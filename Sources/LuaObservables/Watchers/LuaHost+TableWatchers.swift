@@ -41,7 +41,7 @@ extension LuaHost {
 
   /// A watcher of one path that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -57,7 +57,7 @@ extension LuaHost {
 
   /// One watcher for several paths that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -79,8 +79,8 @@ extension LuaHost {
   /// Calls `callback` inside of each write to an element of `path`, after the value is stored (T9),
   /// with the table and the change.
   ///
-  /// It is not re-entered: what it changes itself calls it again after it returned. All else is as
-  /// for `observe`.
+  /// The callback is not re-entered: changes that it makes itself call it again after it returned.
+  /// All else is as for `observe`.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -93,7 +93,8 @@ extension LuaHost {
     try observeImmediately(table, [path], options: options, file: file, line: line, callback)
   }
 
-  /// One immediate watcher for several paths; ``TableChange/path`` tells on which a change lies.
+  /// One immediate watcher for several paths; ``TableChange/path`` is the one on which a change
+  /// lies.
   ///
   /// All else is as for one path.
   ///
@@ -113,7 +114,7 @@ extension LuaHost {
 
   /// An immediate watcher of one path that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -129,7 +130,7 @@ extension LuaHost {
 
   /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
   ///
-  /// It ends when the observer is gone (L3). All else is as without one.
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -157,7 +158,8 @@ extension LuaHost {
     return try begin(watcher, of: table, options, flags) { try engine.add(paths, to: $0) }
   }
 
-  /// Makes the record of a watcher, whose paths `addPaths` adds; if that throws there is none.
+  /// Makes the record of a watcher, whose paths `addPaths` adds; if that throws, no watcher is
+  /// made.
   func begin(
     _ watcher: TableWatcher, of table: LuaTable, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ addPaths: (WatcherRef) throws -> Void
@@ -177,7 +179,7 @@ extension LuaHost {
       watcher.stop()
       throw error
     }
-    // A getter that a path goes through may have ended it.
+    // A getter on a path may have ended the watcher.
     if options.initial, watcher.isActive { engine.schedule(record) }
     engine.runHooks()
     return watcher
@@ -185,6 +187,6 @@ extension LuaHost {
 }
 
 extension TableChange {
-  /// Nothing was written.
+  /// Makes the change of a call for which nothing was written.
   fileprivate init(on path: Path) { self.init(path: path, key: .nil, old: .nil, new: .nil) }
 }

@@ -5,17 +5,17 @@ internal import Observables
 /// The objects that watchers of scripts are rooted at, Lua tables and those of the host program:
 /// each keeps the callbacks of its own watchers.
 struct ObservedObjects {
-  // Not retained: made of the host for one question.
+  // The host is not retained: this value is only used within one call of it.
   private let reference: Unmanaged<LuaHost>
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
-  /// The node of a Lua table, as against that of a Swift model.
+  /// Whether the node is that of a Lua table, not of a Swift model.
   func isTable(_ node: NodeRef) -> Bool {
     reference._withUnsafeGuaranteedRef { $0.tables.isKind(of: node) }
   }
 
-  /// Pushes what `root` keeps under `key`. [-0, +1, -]
+  /// Pushes the value that `root` keeps under `key`. [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: LuaStack) {
     if isTable(root) {
       clua_node_pushkept(L.pointer, TableKind.table(root), key)
@@ -42,7 +42,7 @@ struct ObservedObjects {
     }
   }
 
-  /// Pushes the observed object as scripts know it. [-0, +1, -]
+  /// Pushes the observed object as scripts see it. [-0, +1, -]
   func push(_ root: NodeRef, to L: LuaStack) {
     if isTable(root) {
       clua_node_pushtable(L.pointer, TableKind.table(root))

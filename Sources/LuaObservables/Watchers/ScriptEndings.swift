@@ -1,16 +1,16 @@
 internal import Lua
 internal import Observables
 
-/// Watchers of scripts that end, and the callbacks that hear of it (`on_end`, L3).
+/// Watchers of scripts that end, and the callbacks that are called for that (`on_end`, L3).
 final class ScriptEndings {
-  // Not retained: the host owns this, with the receiver.
+  // The host is not retained: it owns this object, with the receiver.
   private let reference: Unmanaged<LuaHost>
   private let state: LuaState
   private let observed: ObservedObjects
-  /// What finalizers have left, until the engine says by which path.
+  /// Endings that finalizers have noted, until the engine names the path.
   @exclusivity(unchecked) private var waiting: [Ending] = []
 
-  /// What `on_end` is called with, in a turn of its own.
+  /// A call of `on_end` that is due, in a turn of its own.
   private struct Ending {
     let watcher: UInt64
     /// The slot of the anchor table that holds the callback.
@@ -26,10 +26,11 @@ final class ScriptEndings {
 
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
-  /// The host closes.
+  /// Drops the calls that are due: the host closes.
   func end() { waiting = [] }
 
-  /// What the finalizer of an observed object leaves of a watcher: the kept values are on top.
+  /// Notes the ending of a watcher, in the finalizer of its observed object: the kept values are on
+  /// top.
   func note(_ watcher: WatcherRef, _ L: LuaStack) {
     var name = host.sources.text(watcher.script.pointee.site)
     let site = name
@@ -42,7 +43,7 @@ final class ScriptEndings {
       Ending(watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site))
   }
 
-  /// A watcher ended: what the observed object kept for it goes.
+  /// A watcher ended: removes what the observed object kept for it.
   func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     let data = watcher.script
     let root = data.pointee.root

@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Changes, as immediate watchers of scripts are given them.
+/// Changes, as they are delivered to immediate watchers of scripts.
 extension ScriptReceiver {
   /// Pushes {path, key, old, new}. [-0, +1, -]
   func pushChange(
@@ -44,7 +44,7 @@ extension ScriptReceiver {
       case .old: write.old
       case .new: write.new_
       }
-    // What was not asked for is not there.
+    // Values that no slot wanted are missing.
     if index == 0 { L.pushNil() } else { L.pushCopy(at: index) }
   }
 
@@ -59,7 +59,7 @@ extension ScriptReceiver {
     }
   }
 
-  /// What a change holds, as values of Lua.
+  /// The values of a change, as values of Lua.
   func saved(_ change: ImmediateChange) -> SavedChange {
     if case .saved(let saved as SavedChange) = change { return saved }
     let L = state.stack

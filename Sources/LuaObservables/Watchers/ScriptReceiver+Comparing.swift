@@ -32,7 +32,7 @@ extension ScriptReceiver {
     }
   }
 
-  /// The same of values that are computed of collections.
+  /// The script's own comparison of values that are computed of collections.
   func compare(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
     let L = state.stack
     guard let root = watcher.pointee.root, L.hasRoom(for: 24) else { return false }
@@ -43,7 +43,7 @@ extension ScriptReceiver {
     return isEqual ?? false
   }
 
-  /// Asks the comparison of a watcher about the two values that `pushValues` pushes.
+  /// Calls the comparison of a watcher with the two values that `pushValues` pushes.
   ///
   /// An error in it is reported, and the values count as different.
   private func isEqual(
@@ -72,8 +72,8 @@ extension ScriptReceiver {
     return change.values?.assumingMemoryBound(to: clua_write.self)
   }
 
-  /// The same for an operation on a list: each element that it changed is asked for, until one
-  /// counts, which is what the watcher is given.
+  /// Compares for an operation on a list: each element that it changed, until one counts as a
+  /// change, which is delivered to the watcher.
   private func acceptEdit(
     _ change: ImmediateChange, _ write: UnsafePointer<clua_write>, for watcher: WatcherRef,
     of root: NodeRef, _ L: LuaStack

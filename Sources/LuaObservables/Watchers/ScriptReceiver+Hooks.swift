@@ -3,12 +3,12 @@ internal import Observables
 
 /// The hooks of `on_observed`.
 extension ScriptReceiver {
-  /// Tells the hook of `on_observed` about a key of a table.
+  /// Calls the hook of `on_observed` for a key of a table.
   func callObservedHook(_ slot: SlotRef, name: String, isObserved: Bool) {
     callObservedHook(of: slot.pointee.node, slot, name: name, isObserved: isObserved)
   }
 
-  /// Tells the hook of `on_observed`.
+  /// Calls the hook of `on_observed`.
   func callObservedHook(
     of root: NodeRef, _ slot: SlotRef? = nil, name: String, isObserved: Bool
   ) {
@@ -21,7 +21,7 @@ extension ScriptReceiver {
     inHook {
       observed.push(root, to: L)
       if let slot, root.kind === tables, !slot.pointee.isEvery {
-        // The key itself where it is a string: any bytes may be in it.
+        // A key that is a string is pushed itself, as it may contain any bytes.
         TableKind.pushKey(of: slot, to: L)
       } else {
         L.pushNil()

@@ -4,9 +4,9 @@ internal import Observables
 
 /// Calls the callbacks of scripts.
 ///
-/// One for each host.
+/// There is one receiver for each host.
 final class ScriptReceiver: Receiver {
-  // Not retained: the host owns this.
+  // The host is not retained: it owns this object.
   private let reference: Unmanaged<LuaHost>
   let state: LuaState
   let engine: Engine
@@ -33,7 +33,7 @@ final class ScriptReceiver: Receiver {
 
   private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 
-  /// A hook or a comparison of a script runs.
+  /// Whether a hook or a comparison of a script runs.
   var isInHook: Bool { hookDepth > 0 }
 
   /// Runs `body`, which calls a hook or a comparison.
@@ -46,10 +46,10 @@ final class ScriptReceiver: Receiver {
     return try body()
   }
 
-  /// A watcher stops at a prompt from now on when it is called.
+  /// Makes calls of a watcher stop at a prompt from now on.
   func breakOnCalls(of watcher: WatcherRef) { breakingCalls.insert(watcher.pointee.id) }
 
-  /// The host closes.
+  /// Ends with the host, which closes.
   func end() { endings.end() }
 
   // MARK: Receiver
@@ -104,10 +104,10 @@ final class ScriptReceiver: Receiver {
   }
 
   /// The file:line that is running becomes the cause of the next call of a watcher of a script;
-  /// none where Swift writes, and no script has called it.
+  /// there is none where Swift writes without having been called by a script.
   override func noteCause(of watcher: WatcherRef) {
     let L = state.stack
-    // A write in Swift may come from anywhere.
+    // A write in Swift may be made at any stack depth.
     guard !isClosed, L.hasRoom(for: 8) else { return }
     watcher.script.pointee.cause = sources.current(L)
   }
@@ -134,7 +134,7 @@ final class ScriptReceiver: Receiver {
     if change == nil, tables.isKind(of: root), root.pointee.context != 0,
       watcher.script.pointee.isPlain
     {
-      // The usual case in one step: the anchor knows the table, and the table its callbacks.
+      // The usual case is one step: the anchor leads to the table, and the table to its callbacks.
       status = clua_callkept(
         L.pointer, anchors.reference, CInt(root.pointee.context),
         ScriptWatcher.key(watcher, .callback))
@@ -150,10 +150,10 @@ final class ScriptReceiver: Receiver {
     L.height = height
   }
 
-  /// What a report needs of a watcher whose own code may end it.
+  /// The data for a report about a watcher that its own callback may end.
   struct WatcherIdentity {
     let site: Site
-    /// Where its name is on the stack; 0 where it has none.
+    /// The stack index of its name; 0 where it has none.
     let name: CInt
   }
 
@@ -188,7 +188,7 @@ final class ScriptReceiver: Receiver {
     return sources.text(watcher.script.pointee.cause)
   }
 
-  /// As `clua_tracedcall`, whatever the root and the arguments are. [-0, +(0|1), -]
+  /// Does what `clua_tracedcall` does, for any root and arguments. [-0, +(0|1), -]
   private func call(
     _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
     _ L: LuaStack
@@ -224,7 +224,7 @@ final class ScriptReceiver: Receiver {
     watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
   }
 
-  /// The userdata of a model is gone, and with it the callbacks.
+  /// Ends the watchers of a model whose userdata is gone, and with it the callbacks.
   func stopWatchers(of object: AnyObject) {
     guard let root = (object as? any KeyPathObservable)?.currentNode(in: engine) else { return }
     var next = root.pointee.firstWatcher
@@ -255,16 +255,17 @@ final class ScriptReceiver: Receiver {
 
   // MARK: Tables that end
 
-  /// The table of a node was collected.
+  /// Ends the node of a table that was collected.
   ///
   /// The node's user value is on top of the stack; its callbacks go with it, but for those that are
-  /// to be told. Runs in a finalizer.
+  /// to be called. Runs in a finalizer.
   func tableEnded(_ L: LuaStack, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     host.calls.entered(L) { tableEnded(owner.assumingMemoryBound(to: Node.self), L) }
   }
 
-  /// The collector had given the table of `node` up, and its own finalizer may keep it (L8).
+  /// Queues the watchers of a table that the collector had given up, and that its own finalizer may
+  /// keep (L8).
   func tableRevived(_ L: LuaStack, _ node: OpaquePointer) {
     guard !isClosed, let owner = clua_node_owner(node) else { return }
     host.calls.entered(L) { engine.revive(owner.assumingMemoryBound(to: Node.self)) }
@@ -277,7 +278,7 @@ final class ScriptReceiver: Receiver {
       while let watcher = next {
         next = watcher.pointee.next
         guard isScript(watcher), watcher.script.pointee.hasEnd else { continue }
-        // The observer went first: its watchers have ended silently (L3).
+        // Where the observer was collected first, its watchers have ended without a call (L3).
         if watcher.script.pointee.hasObserver {
           defer { L.pop() }
           if !pushObserver(of: watcher, to: L) { continue }

@@ -1,30 +1,32 @@
 internal import Lua
 internal import Observables
 
-/// What the bridge remembers about a watcher of a script, at `WatcherRecord.context`.
+/// The bridge's record of a watcher of a script, at `WatcherRecord.context`.
 struct ScriptWatcher {
-  /// Where it was registered.
+  /// Where the watcher was registered.
   let site: Site
-  /// The write that made it pending last.
+  /// The write that made the watcher pending last.
   var cause = Site()
-  /// The object that owns its callback.
+  /// The object that owns the callback.
   let root: NodeRef
-  /// Under which key that keeps the callback; what else belongs to the watcher comes next.
+  /// The key under which `root` keeps the callback; the keys after it are for the other parts of
+  /// the watcher.
   let key: Int64
   var hasObserver = false
   var hasName = false
   var hasEnd = false
   var hasEquals = false
-  /// A function of the prelude calls the callback.
+  /// Whether a function of the prelude calls the callback.
   var hasDriver = false
-  /// It is given edits; `givesAll`: at the next call all elements, as if they had just come.
+  /// Whether edits are delivered to the watcher; `givesAll`: at the next call all elements, as if
+  /// they had just come.
   var hasEdits = false
   var givesAll = false
 
-  /// Its callback is called with the observed object and nil.
+  /// Whether the callback is called with the observed object and nil.
   var isPlain: Bool { !hasObserver && !hasDriver && !hasEdits }
 
-  /// What the observed object keeps for a watcher.
+  /// The parts of a watcher that the observed object keeps.
   enum Part: Int {
     case callback, equals, end, name, driver
   }
@@ -37,13 +39,13 @@ struct ScriptWatcher {
 }
 
 extension UnsafeMutablePointer<WatcherRecord> {
-  /// What the bridge remembers; only of watchers whose receiver is the script's.
+  /// The bridge's record; only for watchers whose receiver is a `ScriptReceiver`.
   var script: UnsafeMutablePointer<ScriptWatcher> {
     UnsafeMutablePointer<ScriptWatcher>(bitPattern: pointee.context)!
   }
 }
 
-/// What an immediate watcher is given of a change.
+/// A part of a change that is delivered to an immediate watcher.
 enum ChangePart { case key, old, new }
 
 /// The values of a write, kept for a call that has to wait.

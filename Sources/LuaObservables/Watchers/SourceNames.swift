@@ -13,8 +13,8 @@ final class SourceNames {
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
   @exclusivity(unchecked) private var last: Int32 = 0
 
-  /// Functions whose source is known, held weakly, by the last digits of their addresses: who
-  /// writes is mostly who wrote before.
+  /// Functions whose source is known, held weakly, by the last digits of their addresses: the
+  /// function that writes is mostly the one that wrote before.
   @exclusivity(unchecked) private var functions: CInt = 0
   private let known: UnsafeMutablePointer<Int32>
   private static let slots = 16
@@ -31,7 +31,7 @@ final class SourceNames {
 
   func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
     functions = try state.makeReference(isWeak: true, L)
-    // The slots are made here: putting a function into one allocates nothing later.
+    // The slots are made here: storing a function in one allocates nothing later.
     for slot in 1...SourceNames.slots {
       L.pushReference(functions)
       L.push(slot)
@@ -58,7 +58,7 @@ final class SourceNames {
     return known[slot] == prelude ? caller(L) : Site(source: known[slot], line: line)
   }
 
-  /// What the module `obs` does in Lua, it does for its caller.
+  /// The place of the caller of the module `obs`, for which its Lua code works.
   private func caller(_ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_where(L.pointer, buffer.baseAddress!)
@@ -76,7 +76,7 @@ final class SourceNames {
   }
 
   private func intern(_ name: UnsafePointer<CChar>) -> Int32 {
-    // Writes come from the same file again and again.
+    // Most writes come from the same file as the one before.
     let isLast = names[Int(last)].withUnsafeBufferPointer { known in
       known.count > 0 && clua_equaltext(known.baseAddress!, name)
     }

@@ -50,7 +50,7 @@ final class TableWatcher: Watcher {
       return super.accept(change, for: watcher)
     }
     let saved = host.receiver.saved(change)
-    // A literal nil would be the one of Lua.
+    // A literal `nil` would be `LuaValue.nil`.
     func value(_ value: LuaValue) -> Any? { value == .nil ? Any?.none : value }
     return equals(value(saved.old), value(saved.new)) ? nil : change
   }
@@ -73,9 +73,9 @@ final class TableWatcher: Watcher {
   override func dropCallback() { body = nil }
 }
 
-/// What an immediate watcher of a table is given.
+/// The change that is delivered to an immediate watcher of a table.
 ///
-/// Coalesced watchers are given none: they read the latest state.
+/// Coalesced watchers do not get it: they read the latest state.
 public struct TableChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path
