@@ -25,7 +25,7 @@ extension Array: LuaDecodable where Element: LuaDecodable {
     let table = try LuaTable(luaValue: luaValue)
     self = try table.withTable { state, L throws(LuaError) in
       let length = try state.length(of: L)
-      // A `__len` may say anything.
+      // A `__len` may return any number.
       guard length < 1 << 26 else { throw LuaError(.type, "\(length) elements are too many") }
       var elements: [Element] = []
       for index in 1..<Swift.max(1, length + 1) {

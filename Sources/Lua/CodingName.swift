@@ -1,4 +1,4 @@
-/// A key of a table where a coder has none of its own.
+/// A key of a table where a coder has no `CodingKey` for it.
 struct CodingName: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -19,15 +19,15 @@ extension CodingKey {
 }
 
 extension LuaError {
-  /// The same error with the path to the value in front: `address.zip: String expected, got
-  /// number`.
+  /// This error with the path to the value in front: `address.zip: String expected, got number`.
   func located(at path: [any CodingKey]) -> LuaError {
     guard !path.isEmpty else { return self }
     let place = path.map(\.stringValue).joined(separator: ".")
     return LuaError(code, "\(place): \(message)", underlying: underlying)
   }
 
-  /// The same error of a conversion with the part of the value in front; any other error itself.
+  /// This error with the part of the value in front, if a conversion has thrown it; else the error
+  /// itself.
   func located(in part: String) -> LuaError {
     isOfConversion ? LuaError(.type, "\(part): \(message)", underlying: underlying) : self
   }

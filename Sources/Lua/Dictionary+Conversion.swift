@@ -32,7 +32,7 @@ extension Dictionary: LuaDecodable where Key: LuaDecodable, Value: LuaDecodable 
 }
 
 extension LuaValue {
-  /// What an error calls the value where it is a key of a table.
+  /// The name of the value in errors, where it is a key of a table.
   fileprivate var name: String {
     switch self {
     case .string(let name): name.description

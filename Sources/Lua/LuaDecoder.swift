@@ -1,11 +1,11 @@
 extension LuaValue {
-  /// Makes any `Decodable` value of what Lua holds: a structure of a table with its properties.
+  /// Makes any `Decodable` value of a value of Lua: a structure of a table with its properties.
   ///
-  /// What is ``LuaDecodable`` comes as that does. Lists count from 1; a field that is nil is
+  /// ``LuaDecodable`` types are converted as such. Lists count from 1; a field that is nil is
   /// absent.
   ///
-  /// - Throws: `type` with the path to what doesn't fit, as in `address.zip: String expected, got
-  ///   number`; `runtime` from a metamethod, `memory`, `closed`.
+  /// - Throws: `type` with the path to a part that doesn't fit, as in `address.zip: String
+  ///   expected, got number`; `runtime` from a metamethod, `memory`, `closed`.
   /// - Complexity: O(size of the value).
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(LuaError) -> Value {
     do {
@@ -28,7 +28,7 @@ extension LuaValue {
     do throws(LuaError) { return try plain.init(luaValue: self) as! Value } catch {
       guard error.isOfConversion else { throw error }
       let mismatch = LuaError.mismatch("\(type)", self)
-      // What is wrong about a value of the right type says more than the type.
+      // An error about a value of the right type says more than the type.
       let isMismatch = error.message.hasSuffix("expected, got \(typeName)")
       throw (isMismatch ? mismatch : error).located(at: path)
     }
@@ -58,7 +58,7 @@ private struct ValueDecoder: Decoder {
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// A script may pass a table that contains itself.
+  /// The greatest depth of nested tables: a script may pass a table that contains itself.
   private static var greatestDepth: Int { 200 }
 
   private func table() throws -> LuaTable {
@@ -76,7 +76,7 @@ private struct ValueDecoder: Decoder {
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     let table = try table()
     let count = try table.length
-    // A `__len` may say anything.
+    // A `__len` may return any number.
     guard count < 1 << 26 else {
       throw LuaError(.type, "\(count) elements are too many").located(at: codingPath)
     }

@@ -1,6 +1,6 @@
 /// A type whose values can be given to Lua.
 ///
-/// Numbers, booleans and strings become what they are in Lua, `[UInt8]` a string, other arrays and
+/// Numbers, booleans and strings become those of Lua, `[UInt8]` a string, other arrays and
 /// dictionaries new tables, nil in an optional nil.
 public protocol LuaEncodable {
   /// The value as Lua has it.
@@ -11,25 +11,25 @@ public protocol LuaEncodable {
 
 /// A type whose values can be taken from Lua.
 ///
-/// Nothing is converted on the way: a number is no string, and the other way round. Integers take
+/// Nothing is converted on the way: a number is no string, nor a string a number. Integers take
 /// floats that are whole.
 public protocol LuaDecodable {
-  /// Makes a value of what Lua holds.
+  /// Makes a value of a value of Lua.
   ///
   /// - Throws: `type` if that is not such a value; `memory`, `closed`.
   init(luaValue: LuaValue) throws(LuaError)
 }
 
-/// A type whose values go both ways.
+/// A type whose values can be given to Lua and taken from it.
 public typealias LuaConvertible = LuaEncodable & LuaDecodable
 
 extension LuaError {
-  /// A value of another type than the one asked for.
+  /// The error for a value of another type than the expected one.
   package static func mismatch(_ expected: String, _ given: LuaValue) -> LuaError {
     LuaError(.type, "\(expected) expected, got \(given.typeName)")
   }
 
-  /// Whether a conversion has thrown it, and neither a script nor the state.
+  /// Whether a conversion has thrown this error, not a script or the state.
   package var isOfConversion: Bool {
     code == .type || code == .runtime && value == .nil && traceback == nil
   }
@@ -42,7 +42,7 @@ extension LuaState {
   package func push<Value: LuaEncodable>(
     _ value: Value, to L: LuaStack
   ) throws(LuaError) {
-    // The common types go straight to the stack; specialized, the comparisons cost nothing.
+    // The common types are pushed directly; specialized, the comparisons cost nothing.
     if Value.self == String.self {
       try push(text: value as! String, to: L)
     } else {

@@ -1,8 +1,8 @@
 extension LuaState {
   /// Makes a value of Lua of any `Encodable` value: a structure is a new table of its properties.
   ///
-  /// What is ``LuaEncodable`` goes as that does. Lists count from 1, nil leaves no entry, and keys
-  /// with an integer value are integers.
+  /// ``LuaEncodable`` types are converted as such. Lists count from 1, nil leaves no entry, and
+  /// keys with an integer value are integers.
   ///
   /// - Throws: `type` for what Lua cannot hold, with the path to it; `memory`, `closed`.
   /// - Complexity: O(size of the value).
@@ -33,7 +33,7 @@ extension LuaState {
     }
   }
 
-  /// Pushes what was encoded. [-0, +1, -]
+  /// Pushes an encoded value. [-0, +1, -]
   private func push(_ encoded: Encoded, to L: LuaStack) throws(LuaError) {
     guard L.hasRoom() else { throw .noStack }
     switch encoded {
@@ -55,11 +55,11 @@ extension LuaState {
   }
 }
 
-/// What a value was encoded to, before Lua has it.
+/// An encoded value, before it is given to Lua.
 private enum Encoded {
   case value(LuaValue)
   case table(EncodedTable)
-  /// What an encoder that was handed out holds in the end.
+  /// The value that an encoder, which was given to a type, holds in the end.
   case pending(ValueEncoder)
 }
 

@@ -40,7 +40,8 @@ public struct LuaError: Error, Sendable {
   /// front.
   public init(_ message: String) { self.init(.runtime, message) }
 
-  /// The stack of Lua does not grow: it is as deep as it may be, or there is no memory for more.
+  /// The error for a stack of Lua that cannot grow: it is as deep as it may be, or there is no
+  /// memory for more.
   package static func noRoom(to purpose: String) -> LuaError {
     LuaError("stack overflow, or not enough memory: no room to \(purpose)")
   }

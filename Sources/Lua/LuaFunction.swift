@@ -9,7 +9,7 @@ public struct LuaFunction: Sendable, Hashable {
 
   package init(pin: LuaPin) { self.pin = pin }
 
-  /// Calls the function, and gives all its results.
+  /// Calls the function, and returns all its results.
   ///
   /// Where the state belongs to a host, and no turn of its loop is under way, the call is one:
   /// watchers are called when the function has returned.
@@ -22,7 +22,7 @@ public struct LuaFunction: Sendable, Hashable {
     try pin.state.inTurn { () throws(LuaError) in try callPlainly(repeat each arguments) }
   }
 
-  /// As `call`, in no turn of its own.
+  /// Calls the function as `call` does, without making a turn.
   package func callPlainly<each Argument: LuaEncodable>(
     _ arguments: repeat each Argument
   ) throws(LuaError) -> [LuaValue] {
@@ -39,7 +39,7 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function, and gives its first result; a turn, as for all results.
+  /// Calls the function, and returns its first result; the call is a turn, as for all results.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state;
   ///   `type` if the result is another.
@@ -51,7 +51,7 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// As `call`, in no turn of its own.
+  /// Calls the function as `call` does, without making a turn.
   package func callPlainly<each Argument: LuaEncodable, Result: LuaDecodable>(
     _ arguments: repeat each Argument, as type: Result.Type
   ) throws(LuaError) -> Result {
@@ -68,8 +68,8 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function with any number of arguments, and gives all its results; a turn, as for
-  /// those that are declared.
+  /// Calls the function with any number of arguments, and returns all its results; the call is a
+  /// turn, as for declared arguments.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
@@ -77,7 +77,7 @@ public struct LuaFunction: Sendable, Hashable {
     try pin.state.inTurn { () throws(LuaError) in try callPlainly(arguments: arguments) }
   }
 
-  /// As `call`, in no turn of its own.
+  /// Calls the function as `call` does, without making a turn.
   package func callPlainly(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
     let state = try pin.state
     return try state.withStack { L throws(LuaError) in
@@ -88,7 +88,7 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Pushes the message handler and the function; gives the index of the handler. [-0, +2, -]
+  /// Pushes the message handler and the function; returns the index of the handler. [-0, +2, -]
   private func pushSelf(
     _ state: LuaState, _ L: LuaStack
   ) throws(LuaError) -> CInt {
@@ -100,15 +100,16 @@ public struct LuaFunction: Sendable, Hashable {
 }
 
 extension LuaState {
-  /// Calls what is on the stack, with a message handler that makes a traceback.
-  /// [-(arguments + 1), +results, -]
+  /// Calls the function on the stack, with a message handler that makes a traceback. [-(arguments +
+  /// 1), +results, -]
   package func call(
     _ L: LuaStack, _ arguments: CInt, _ results: CInt, _ handler: CInt
   ) throws(LuaError) {
     try check(lua_pcallk(L.pointer, arguments, results, handler, 0, nil), L)
   }
 
-  /// Calls what is on the stack; what it raises has a traceback. [-(arguments + 1), +results, -]
+  /// Calls the function on the stack; an error that it raises has a traceback. [-(arguments + 1),
+  /// +results, -]
   package func tracedCall(
     arguments: CInt = 0, results: CInt = 0, _ L: LuaStack
   ) throws(LuaError) {

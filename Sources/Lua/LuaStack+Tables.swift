@@ -1,8 +1,8 @@
 public import CLua
 
-/// Tables of the host, without metamethods; and what the registry and userdata hold.
+/// Tables of the host, without metamethods, and the values in the registry and in userdata.
 extension LuaStack {
-  /// Pops a key, and pushes what the table at `index` has under it. [-1, +1, -]
+  /// Pops a key, and pushes the value that the table at `index` has under it. [-1, +1, -]
   @discardableResult
   @inlinable @inline(__always) package func rawGet(at index: CInt) -> LuaType {
     LuaType(rawValue: lua_rawget(pointer, index))
@@ -24,7 +24,7 @@ extension LuaStack {
     rawGet(index: lua_Integer(element), at: index)
   }
 
-  /// Pushes what the table at `index` has under a light userdata. [-0, +1, -]
+  /// Pushes the value that the table at `index` has under a light userdata. [-0, +1, -]
   @discardableResult
   @inlinable @inline(__always) package func rawGet(
     address: UnsafeRawPointer, at index: CInt
@@ -56,12 +56,13 @@ extension LuaStack {
 
   // MARK: What is held elsewhere
 
-  /// Pushes what the registry holds under a reference. [-0, +1, -]
+  /// Pushes the value that the registry holds under a reference. [-0, +1, -]
   @inlinable @inline(__always) package func pushReference(_ reference: CInt) {
     lua_rawgeti(pointer, CLUA_REGISTRYINDEX, lua_Integer(reference))
   }
 
-  /// Pushes the table of global variables, or what a script has put in its place. [-0, +1, -]
+  /// Pushes the table of global variables, or the value that a script has put in its place. [-0,
+  /// +1, -]
   @discardableResult
   @inlinable @inline(__always) package func pushGlobals() -> LuaType {
     rawGet(index: Int(LUA_RIDX_GLOBALS), at: CLUA_REGISTRYINDEX)

@@ -1,11 +1,11 @@
 public import CLua
 
-/// The stack of a coroutine, or of the main one: what functions of Lua are given and give.
+/// The stack of a coroutine, or of the main one: the arguments and results of functions.
 ///
 /// Nothing here raises an error of Lua, or asks for more slots than are free. Indices are those of
 /// Lua: from 1 upwards, or from the top, which is -1, downwards.
 @frozen @usableFromInline package struct LuaStack {
-  /// The coroutine, as functions of C know it.
+  /// The coroutine, as functions of C take it.
   @usableFromInline package let pointer: OpaquePointer
 
   @inlinable @inline(__always) package init(_ pointer: OpaquePointer) { self.pointer = pointer }
@@ -93,7 +93,7 @@ public import CLua
 
   /// The number at an index, if it is an integer, however Lua has it. [-0, +0, -]
   @inlinable @inline(__always) package func wholeNumber(at index: CInt) -> lua_Integer? {
-    // A text would be taken for the number that it spells.
+    // A string would be taken for the number that it spells.
     guard isNumber(at: index) else { return nil }
     var isInteger: CInt = 0
     let number = lua_tointegerx(pointer, index, &isInteger)
@@ -105,18 +105,18 @@ public import CLua
     lua_isinteger(pointer, index) != 0
   }
 
-  /// The number at an index, which must be one. [-0, +0, -]
+  /// The number at an index; the value must be a number. [-0, +0, -]
   @inlinable @inline(__always) package func number(at index: CInt) -> lua_Number {
     lua_tonumberx(pointer, index, nil)
   }
 
-  /// Where an object is, nil for what is none. [-0, +0, -]
+  /// The address of the object at an index; nil for other values. [-0, +0, -]
   @inlinable @inline(__always) package func address(at index: CInt) -> UnsafeRawPointer? {
     lua_topointer(pointer, index)
   }
 
-  /// What a light userdata is, or where the memory of another one is; nil for what is none.
-  /// [-0, +0, -]
+  /// The pointer of a light userdata, or the memory of another one; nil for other values. [-0, +0,
+  /// -]
   @inlinable @inline(__always) package func userdata(at index: CInt) -> UnsafeMutableRawPointer? {
     lua_touserdata(pointer, index)
   }
@@ -128,6 +128,6 @@ public import CLua
 
   // MARK: The coroutine
 
-  /// Whether a function is running in it, of Lua or of C. [-0, +0, -]
+  /// Whether a function is running in the coroutine, of Lua or of C. [-0, +0, -]
   @inlinable @inline(__always) package var isRunning: Bool { clua_isrunning(pointer) }
 }

@@ -31,7 +31,7 @@ extension LuaState {
 
   /// Compiles a chunk of bytes.
   ///
-  /// - Throws: `syntax`, also for a chunk that is not of the kind asked for; `memory`, `closed`.
+  /// - Throws: `syntax`, also for a chunk of another kind; `memory`, `closed`.
   /// - Complexity: O(*n*).
   public func load(
     _ source: [UInt8], name: String, kind: ChunkKind = .text
@@ -63,7 +63,7 @@ extension LuaState {
     }
   }
 
-  /// Compiles and runs a chunk of text, and gives its results.
+  /// Compiles and runs a chunk of text, and returns its results.
   ///
   /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`.
   @discardableResult
@@ -71,7 +71,7 @@ extension LuaState {
     try load(source, name: name).callPlainly()
   }
 
-  /// Compiles and runs a chunk of text, and gives its first result.
+  /// Compiles and runs a chunk of text, and returns its first result.
   ///
   /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`; `type` if the result is another.
   public func run<Result: LuaDecodable>(
@@ -80,7 +80,7 @@ extension LuaState {
     try load(source, name: name).callPlainly(as: type)
   }
 
-  /// Compiles and runs the chunk in a file, which is given `arguments` as `...`.
+  /// Compiles and runs the chunk in a file, which gets `arguments` as `...`.
   ///
   /// - Throws: `file`, `syntax`, `runtime`, `memory`, `handler`, `closed`.
   @discardableResult

@@ -1,13 +1,13 @@
 internal import CLua
 
-/// What an error value of Lua holds on to, for an error that a Swift function threw.
+/// The object in an error value of Lua that keeps an error which a Swift function threw.
 private final class ThrownError {
   let error: any Error
   init(_ error: any Error) { self.error = error }
 }
 
 extension LuaState {
-  /// Throws what a protected operation left. [-(0|1), +0, -]
+  /// Throws the error of a protected operation, if it failed. [-(0|1), +0, -]
   package func check(
     _ status: CInt, _ L: LuaStack
   ) throws(LuaError) {
@@ -16,7 +16,7 @@ extension LuaState {
 
   /// Makes a Swift error of the error value on top.
   ///
-  /// A failed operation may leave the stack full: the slots are asked for here. [-1, +0, -]
+  /// A failed operation may leave the stack full: this makes room itself. [-1, +0, -]
   package func takeError(_ status: CInt, _ L: LuaStack) -> LuaError {
     guard L.hasRoom(for: 10) else {
       L.pop()
@@ -39,7 +39,7 @@ extension LuaState {
       default: .runtime
       }
     var underlying = underlyingError(at: top, of: L)
-    // Memory may be what is missing, so the value is kept where that is possible.
+    // The error may be that there is no memory, so the value is kept where that is possible.
     let value = (try? value(at: top, of: L)) ?? .nil
     if bySwift, let inner = reraised {
       code = inner.code
@@ -65,7 +65,7 @@ extension LuaState {
     return inner + outer.drop { $0 != "\n" }
   }
 
-  /// What the error value at an index reads as. [-0, +0, -]
+  /// The text of the error value at an index. [-0, +0, -]
   package func describe(at index: CInt, of L: LuaStack) -> String {
     // After a stack overflow there may be no room for a call.
     if L.isString(at: index) { return text(at: index, of: L) }
@@ -79,8 +79,8 @@ extension LuaState {
 
   /// Pushes the error value for an error that a Swift function threw.
   ///
-  /// To be raised at once. Cannot fail: where memory runs out, the value is that error. Needs five
-  /// free slots. [-0, +1, -]
+  /// The value has to be raised at once. This cannot fail: where memory runs out, the value is that
+  /// error. Needs five free slots. [-0, +1, -]
   package func pushError(_ error: any Error, to L: LuaStack) {
     reraised = nil
     guard let error = error as? LuaError else {

@@ -32,7 +32,7 @@ extension LuaState {
 
   /// Makes a Lua function of a Swift function without result.
   ///
-  /// As for functions with one.
+  /// All else is as for functions with a result.
   /// - Throws: `memory`, `closed`.
   public func function<each Argument: LuaDecodable>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
@@ -44,9 +44,9 @@ extension LuaState {
     }
   }
 
-  /// Makes a Lua function of a Swift function that takes and gives any number of values.
+  /// Makes a Lua function of a Swift function that takes and returns any number of values.
   ///
-  /// As for functions with declared arguments.
+  /// All else is as for functions with declared arguments.
   /// - Throws: `memory`, `closed`.
   public func variadicFunction(
     _ name: String, _ body: @escaping ([LuaValue]) throws -> [LuaValue]
@@ -104,7 +104,7 @@ extension LuaState {
   }
 }
 
-/// What is wrong with nil, of an argument that is absent: as Lua words it, that is not nil.
+/// The message about an argument that is absent: Lua says "no value" there, not "nil".
 package func absent(_ message: String) -> String {
   message.hasSuffix("got nil") ? message.dropLast(3) + "no value" : message
 }

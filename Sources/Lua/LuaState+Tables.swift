@@ -40,7 +40,7 @@ extension LuaState {
     try check(clua_try_setfield(L.pointer, index, name, name.utf8.count), L)
   }
 
-  /// Pushes a field of what is at `index`, as a script reads it. [-0, +1, -]
+  /// Pushes a field of the value at `index`, as a script reads it. [-0, +1, -]
   package func pushField(
     _ name: String, at index: CInt = -1, of L: LuaStack
   ) throws(LuaError) {
@@ -53,14 +53,14 @@ extension LuaState {
     try check(clua_try_rawset(L.pointer, index), L)
   }
 
-  /// The length of what is at `index`, as a script reads it. [-0, +0, -]
+  /// The length of the value at `index`, as a script reads it. [-0, +0, -]
   package func length(at index: CInt = -1, of L: LuaStack) throws(LuaError) -> lua_Integer {
     var length: lua_Integer = 0
     try check(clua_try_len(L.pointer, index, &length), L)
     return length
   }
 
-  /// Pushes an element of what is at `index`, as a script reads it. [-0, +1, -]
+  /// Pushes an element of the value at `index`, as a script reads it. [-0, +1, -]
   package func pushElement(
     _ position: lua_Integer, at index: CInt = -1, of L: LuaStack
   ) throws(LuaError) {

@@ -21,7 +21,7 @@ extension LuaState {
     }
   }
 
-  /// Pushes what a pin holds. [-0, +1, -]
+  /// Pushes the object that a pin holds. [-0, +1, -]
   package func push(_ pin: LuaPin, to L: LuaStack) throws(LuaError) {
     guard pin.pins === pins else { throw pin.pins.state == nil ? .closed : .foreign }
     clua_pushpin(L.pointer, pinTable, pin.slot)
@@ -117,7 +117,7 @@ extension LuaState {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The bytes as C's chars; never nil, also where there are none.
+  /// The bytes as `CChar`; never nil, also where there are none.
   fileprivate var chars: UnsafePointer<CChar> {
     baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(bitPattern: 1)!
   }

@@ -2,8 +2,9 @@ internal import CLua
 
 /// A Lua state: a world of values, with its scripts.
 ///
-/// Confined to one thread (or one loop, or one queue): whoever uses it or its handles makes sure of
-/// that. That of a `LuaHost` belongs where its loop lives; elsewhere it throws `thread`.
+/// Confined to one thread (or one loop, or one queue): the code that uses it or its handles makes
+/// sure of that. The state of a `LuaHost` belongs where its loop lives; elsewhere it throws
+/// `thread`.
 ///
 /// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, also after the state was
 /// closed. No function here leaves anything on the stack of Lua, and no error of Lua jumps over
@@ -19,19 +20,19 @@ public final class LuaState {
     @inlinable get { LuaStack(current.pointee) }
     @inlinable set { current.pointee = newValue.pointer }
   }
-  // In memory of its own: read on the way of every write, where a checked field would be felt.
+  // This is in memory of its own: each write reads it, where a checked field would cost too much.
   @usableFromInline package let current: UnsafeMutablePointer<OpaquePointer>
   @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false
-  /// Nothing is left of it: `close()` may have to wait for calls that are under way.
+  /// Whether the memory is freed: `close()` may have to wait for calls that are under way.
   package private(set) var isFreed = false
   private var isWaiting = false
-  /// Whether the code that asks may use the state; nil where its user sees to that.
+  /// Whether the calling code may use the state; nil where its user makes sure of that.
   private var isHere: (@Sendable () -> Bool)?
-  /// What a bridge builds around the state; it takes itself out of here when it goes.
+  /// The object that a bridge builds around the state; it sets this to nil when it goes.
   package unowned(unsafe) var attachment: AnyObject?
-  /// Who makes turns of calls; it takes itself out of here when it goes.
+  /// The object that makes turns of calls; it sets this to nil when it goes.
   package unowned(unsafe) var turns: (any LuaTurns)?
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?
@@ -75,7 +76,7 @@ public final class LuaState {
     current.initialize(to: main)
     self.allocator = allocator
     pins.state = self
-    // Released when the state is freed: finalizers may look for the host until then.
+    // The pins are released when the state is freed: finalizers may look for them until then.
     clua_sethost(main, Unmanaged.passRetained(pins).toOpaque())
   }
 
@@ -86,27 +87,27 @@ public final class LuaState {
     current.deallocate()
   }
 
-  /// Closes the state: calls the finalizers of what it holds and frees its memory.
+  /// Closes the state: calls the finalizers of its objects and frees its memory.
   ///
   /// From then on the state and its handles throw `closed`. Called by a Swift function that a
   /// script runs, it takes effect when the outermost call into the state returns. Dropping the last
   /// reference to the state closes it too; only then finalizers can't call Swift functions. Closing
-  /// twice is harmless.
+  /// twice does nothing.
   public func close() {
     isClosed = true
     if depth == 0 { free() }
   }
 
-  /// As `close()`, but for a bridge that is in the middle of calls which nobody counts: the memory
-  /// is freed by the next `close()`.
+  /// Closes the state as `close()` does, for a bridge that is in the middle of calls which are not
+  /// counted: the memory is freed by the next `close()`.
   package func closeLater() {
     isClosed = true
-    // One that never ends.
+    // This counts as a call that never ends.
     depth += 1
     isWaiting = true
   }
 
-  /// Frees what `closeLater` has left.
+  /// Frees the memory that `closeLater` has left.
   package func finishClosing() {
     if isWaiting {
       isWaiting = false
@@ -158,7 +159,7 @@ public final class LuaState {
     try withStack { L throws(LuaError) in clua_collect(L.pointer) }
   }
 
-  /// The state that a coroutine belongs to; nil once it is closed, or if it isn't one of ours.
+  /// The state that a coroutine belongs to; nil once it is closed, or if it is no `LuaState`.
   package static func owner(of L: LuaStack) -> LuaState? {
     guard let host = clua_host(L.pointer) else { return nil }
     return Unmanaged<LuaPins>.fromOpaque(host)._withUnsafeGuaranteedRef { pins in pins.state }
@@ -185,10 +186,10 @@ public final class LuaState {
     return try body(L)
   }
 
-  /// From now on the state throws `thread` where `isHere` is false.
+  /// Makes the state throw `thread` from now on where `isHere` is false.
   package func confine(to isHere: @escaping @Sendable () -> Bool) { self.isHere = isHere }
 
-  /// Whether the state may be used here.
+  /// Whether the calling code may use the state.
   package var isOnThread: Bool { isHere?() ?? true }
 
   package func checkThread() throws(LuaError) {
@@ -210,7 +211,8 @@ public final class LuaState {
     return body()
   }
 
-  /// Runs what Swift calls: in a turn of its own where there are turns, and none is under way.
+  /// Runs a call that Swift makes: in a turn of its own where there are turns, and none is under
+  /// way.
   func inTurn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     guard let turns, !isClosed, isOnThread, depth == 0, !turns.isUnderWay else { return try body() }
     return try turns.run(body)
@@ -237,7 +239,7 @@ public final class LuaState {
     if let slot = pins.takeFree() { return slot }
     let (first, last) = (pins.capacity + 1, max(16, pins.capacity * 2))
     let status = clua_try_growpins(L.pointer, pinTable, first, last)
-    // Finalizers may have used up what was free, or added slots: what is there counts.
+    // Finalizers may have used up what was free, or added slots: only the present state counts.
     guard status == LUA_OK else {
       L.pop()
       throw .noMemory

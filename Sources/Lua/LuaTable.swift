@@ -9,7 +9,7 @@ public struct LuaTable: Sendable, Hashable {
 
   package init(pin: LuaPin) { self.pin = pin }
 
-  /// The value of a key, as `t[key]` gives it, metamethods included.
+  /// The value of a key, as `t[key]` returns it, metamethods included.
   ///
   /// - Throws: `runtime` from a metamethod, `memory`, `closed`, `foreign` for a key of another
   ///   state.
@@ -17,7 +17,7 @@ public struct LuaTable: Sendable, Hashable {
     get throws(LuaError) { try get(key) }
   }
 
-  /// The value of a key as a Swift value, as `t[key]` gives it, metamethods included.
+  /// The value of a key as a Swift value, as `t[key]` returns it, metamethods included.
   ///
   /// - Throws: `type` if it is another; `runtime` from a metamethod, `memory`, `closed`, `foreign`.
   public func get<Value: LuaDecodable>(
@@ -30,7 +30,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Assigns, as `t[key] = value` does, metamethods included.
+  /// Assigns the value of a key, as `t[key] = value` does, metamethods included.
   ///
   /// - Throws: `runtime` for nil and NaN as keys and from a metamethod; `memory`, `closed`,
   ///   `foreign`.
@@ -44,7 +44,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// The length, as `#t` gives it.
+  /// The length, as `#t` returns it.
   ///
   /// - Throws: `runtime` from a metamethod, `memory`, `closed`.
   public var length: Int {
@@ -55,7 +55,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Calls `body` with each key and value, as `next` gives them: metamethods are not asked.
+  /// Calls `body` with each key and value, as `next` returns them: metamethods are not called.
   ///
   /// `body` may assign to keys that exist. An error that it throws ends the loop.
   /// - Throws: `runtime` if a key was added meanwhile, `memory`, `closed`, and what `body` throws.
@@ -89,7 +89,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Gives the table a metatable, or takes it away.
+  /// Gives the table a metatable, or removes it.
   ///
   /// - Throws: `memory`, `closed`, `foreign`.
   public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
@@ -99,7 +99,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Runs `body` with the table on top of the stack, and puts the stack back.
+  /// Runs `body` with the table on top of the stack, and restores the stack.
   package func withTable<Result>(
     _ body: (LuaState, LuaStack) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {

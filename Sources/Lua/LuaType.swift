@@ -1,6 +1,6 @@
 public import CLua
 
-/// A type of values, as Lua tells them apart.
+/// A type of values, as Lua distinguishes them.
 @frozen @usableFromInline package struct LuaType: Equatable {
   @usableFromInline let rawValue: CInt
 
@@ -29,7 +29,7 @@ extension LuaStack {
     LuaType(rawValue: lua_type(pointer, index))
   }
 
-  /// What Lua calls the type of a value. [-0, +0, -]
+  /// The name that Lua has for the type of a value. [-0, +0, -]
   package func typeName(at index: CInt) -> String {
     String(cString: lua_typename(pointer, lua_type(pointer, index)))
   }

@@ -65,7 +65,7 @@ extension Float: LuaEncodable, LuaDecodable {
     self = float
   }
 
-  /// The nearest value; nil where that is infinite, and `value` is not.
+  /// The nearest value; nil where that would be infinite, and `value` is not.
   package init?(inRange value: Double) {
     self.init(value)
     if isInfinite && value.isFinite { return nil }

@@ -1,6 +1,6 @@
 /// Any value of Lua.
 ///
-/// What goes into a state comes out the same: integers stay integers, 1.0 stays a
+/// A value that is given to a state comes back as the same: integers stay integers, 1.0 stays a
 /// float, strings are bytes, and a table is the same table.
 ///
 /// Two values are equal as `rawequal` has it, except that 1 and 1.0 differ here and NaN equals
@@ -57,9 +57,9 @@ extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
   public init(stringLiteral value: String) { self = .string(LuaString(value)) }
 }
 
-/// The address that a light userdata is.
+/// The address in a light userdata.
 ///
-/// Nothing here reads what it points to.
+/// The library never reads the memory at the address.
 public struct LuaAddress: Sendable, Hashable {
   private let bits: UInt
 

@@ -37,19 +37,20 @@ extension Decimal: LuaEncodable, LuaDecodable {
     if number.isNaN {
       self = .nan
     } else {
-      // The digits that are meant: the float nearest to 3.133 has 49 others behind them.
+      // The shortest text has the digits that are meant: the float nearest to 3.133 has 49 others
+      // behind them.
       guard number.isFinite, let decimal = Decimal(text: "\(number)") else { return nil }
       self = decimal
     }
   }
 
-  /// nil where the number is too large.
+  /// Makes a number of its text; nil where it is too large.
   private init?(text: String) {
     guard let decimal = Decimal(string: text), !decimal.isNaN else { return nil }
     self = decimal
   }
 
-  /// Whether all of a text is a number: what Foundation reads may have anything behind it.
+  /// Whether all of a text is a number: Foundation ignores what follows a number.
   private static func isNumber(_ text: String) -> Bool {
     text.wholeMatch(of: /[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/.asciiOnlyDigits()) != nil
   }

@@ -8,7 +8,7 @@ extension URL: LuaEncodable, LuaDecodable {
     .string(LuaString(absoluteString))
   }
 
-  /// The URL that a text is.
+  /// Makes a URL of its text.
   public init(luaValue: LuaValue) throws(LuaError) {
     let text = try String(luaValue: luaValue)
     guard let url = URL(string: text, encodingInvalidCharacters: false) else {

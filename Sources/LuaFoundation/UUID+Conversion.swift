@@ -8,7 +8,7 @@ extension UUID: LuaEncodable, LuaDecodable {
     .string(LuaString(uuidString))
   }
 
-  /// The UUID that a text is, in letters of either case.
+  /// Makes a UUID of its text, in letters of either case.
   public init(luaValue: LuaValue) throws(LuaError) {
     let text = try String(luaValue: luaValue)
     guard let value = UUID(uuidString: text) else {

@@ -5,26 +5,24 @@
 /// private func makeLabel() -> String { "\(first), \(address?.zip ?? "")" }
 /// ```
 ///
-/// The value comes from the method `make…` of the same class, which may throw (Z8); a value beside
-/// the declaration stands in for errors. Without key paths it depends on what the method has read
-/// when it ran last (Z10). Assigning overrides it until the next change (Z5), also by name, unless
-/// its setter is private. `isCached: false` computes at each read (Z3). Runs on the thread of the
-/// loop; `$label` has the rest, see `Lazy`.
+/// The value comes from the method `make…` of the same class, which may throw (Z8); a value in the
+/// declaration stands in for errors. Without key paths it depends on what the method has read when
+/// it ran last (Z10). Assigning overrides it until the next change (Z5), also by name, unless its
+/// setter is private. `isCached: false` computes at each read (Z3). Runs on the thread of the loop;
+/// `$label` has the rest, see `Lazy`.
 @attached(peer)
 public macro Computed(_ paths: Dependency..., isCached: Bool = true) =
   #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
 /// A property that the method `make…` computes when it is read for the first time, and that is kept
-/// until it is invalidated (Z1).
-///
-/// Where that method is `static` it creates the value (Z7): the property is optional, the method
-/// that `configure` names runs once with what was created, and assigning nil has the next read
-/// create another one.
+/// until it is invalidated (Z1).  Where that method is `static` it creates the value (Z7): the
+/// property is optional, the method that `configure` names runs once with the new value, and
+/// assigning nil makes the next read create another one.
 @attached(peer)
 public macro LazyProperty(configure: String = "") =
   #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-/// A property that a method stores, which is given its name and may serve many (Z6).
+/// A property that is stored by a method, which gets its name and may serve many properties (Z6).
 ///
 /// ```swift
 /// @LazyProperty(loader: "load") var size: Int

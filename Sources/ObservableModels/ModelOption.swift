@@ -10,7 +10,7 @@ public enum ModelFramework: Sendable {
   case observable
 }
 
-/// Either of them, where `@ObservableModel` hands it on to the properties.
+/// One of these options, as `@ObservableModel` hands it on to the properties.
 @_documentation(visibility: internal)
 public enum ModelOption: Sendable {
   /// `ModelThreadSafety.threadSafe`.

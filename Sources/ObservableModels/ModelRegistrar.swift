@@ -1,7 +1,7 @@
 public import Observation
 
-/// What a model by `@ObservableModel(.observable)` tells the toolchain's Observation with, in files
-/// that do not import that.
+/// The object by which a model with `@ObservableModel(.observable)` notifies the toolchain's
+/// Observation, in files that do not import that.
 @_documentation(visibility: internal)
 public struct ModelRegistrar: Sendable {
   private let registrar = ObservationRegistrar()
@@ -25,6 +25,6 @@ public struct ModelRegistrar: Sendable {
   ) { registrar.didSet(model, keyPath: keyPath) }
 }
 
-/// What such a model conforms to.
+/// The protocol to which such a model conforms.
 @_documentation(visibility: internal)
 public typealias FrameworkObservable = Observation.Observable

@@ -31,9 +31,9 @@ public macro ObservableModel() =
 
 /// Makes a class a model that several threads read and write (T8), and `Sendable`.
 ///
-/// As ``ObservableModel()`` otherwise. The observed properties are guarded by a lock, in which
-/// `willSet` and `didSet` run, and are `Sendable`, as constants are. Others are guarded by the
-/// class, which says so by `nonisolated(unsafe)`. `count += 1` is one step for other threads.
+/// All else is as for ``ObservableModel()``. The observed properties are guarded by a lock, in
+/// which `willSet` and `didSet` run, and are `Sendable`, as constants are. Others are guarded by
+/// the class, which says so by `nonisolated(unsafe)`. `count += 1` is one step for other threads.
 /// Watchers are called on the thread of their loop.
 @attached(
   member, conformances: ObservableModel, Sendable,
@@ -46,7 +46,8 @@ public macro ObservableModel(_ use: ModelThreadSafety) =
 
 /// Makes a class a model that is `Observable` for the toolchain's Observation as well.
 ///
-/// As ``ObservableModel()`` otherwise. Both hear of each write, and neither minds the other.
+/// All else is as for ``ObservableModel()``. Both are notified of each write, and do not disturb
+/// each other.
 @attached(
   member, conformances: ObservableModel, Observation.Observable,
   names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -66,7 +67,7 @@ public macro ObservableModel(_ framework: ModelFramework) =
 public macro ObservableModel(_ use: ModelThreadSafety, _ framework: ModelFramework) =
   #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-/// Leaves a stored property alone: it is not observed, and has no name for paths and scripts.
+/// Leaves a stored property as it is: it is not observed, and has no name for paths and scripts.
 ///
 /// It is still encoded where the class is `Codable`, as it is stored.
 @attached(peer)
@@ -74,11 +75,11 @@ public macro Ignored() = #externalMacro(module: "ObservableModelsMacros", type: 
 
 /// Observes a stored property although it is private.
 ///
-/// So that tracked properties notice it, and paths name it.
+/// Tracked properties depend on it then, and paths can name it.
 @attached(peer)
 public macro Observed() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-/// What `@ObservableModel` writes at each stored property that it observes.
+/// The attribute that `@ObservableModel` writes at each stored property that it observes.
 @_documentation(visibility: internal)
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))

@@ -6,9 +6,9 @@
 ///
 /// A misspelt name is an error of the compiler. That each name is a property that its model
 /// observes is checked when the path is made: a private or ignored one is a programming error and
-/// traps, with the sentence of P9. Beyond values that are no models, such as collections, only
-/// registration can tell. An index or a key in brackets has to be a literal: `\.items[0].name` is
-/// `items.0.name`. May be used on any thread.
+/// traps, with the sentence of P9. Beyond values that are no models, such as collections, names are
+/// checked at registration only. An index or a key in brackets has to be a literal:
+/// `\.items[0].name` is `items.0.name`. May be used on any thread.
 ///
 /// - Complexity: O(length of the path), each time.
 @freestanding(expression)
@@ -16,7 +16,7 @@ public macro path<Root: KeyPathObservable, Value>(
   _ root: Root.Type, _ path: KeyPath<Root, Value>
 ) -> Path = #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
 
-/// For the code that `#path` writes: the path `text`, whose components are applied to the values of
+/// The path `text`, for the code that `#path` writes, whose components are applied to the values of
 /// `prefixes`.
 ///
 /// - Complexity: O(length of the path).

@@ -1,7 +1,7 @@
 import SwiftParser
 import SwiftSyntax
 
-/// What `@Computed` or `@LazyProperty` is told.
+/// The arguments of `@Computed` or `@LazyProperty`.
 struct LazyArguments {
   let isComputed: Bool
   /// The key paths that the value comes from, as they are written.
@@ -10,8 +10,8 @@ struct LazyArguments {
 
   init(_ attribute: AttributeSyntax) {
     isComputed = attribute.shortName == "Computed"
-    // Filtered as an array: a list of syntax gives another list, whose nodes have no place in the
-    // source.
+    // The list is filtered as an array: filtering a list of syntax makes another list, whose nodes
+    // have no place in the source.
     let arguments = Array(attribute.list)
     paths = arguments.filter { $0.label == nil }.map(\.expression)
     labeled = Dictionary(
@@ -22,10 +22,10 @@ struct LazyArguments {
   /// The literal that names the method which loads the property.
   var loader: ExprSyntax? { labeled["loader"] }
 
-  /// The literal that names the method which configures what was created.
+  /// The literal that names the method which configures the created value.
   var configure: ExprSyntax? { labeled["configure"] }
 
-  /// The entry in the list of properties, without what computes it.
+  /// The entry in the list of properties, without the part that computes it.
   func head(_ name: String, _ spelling: String) -> String {
     let isTracked = isComputed && paths.isEmpty
     let from = paths.map(\.trimmedDescription).joined(separator: ", ")
@@ -39,6 +39,6 @@ struct LazyArguments {
 }
 
 extension ExprSyntax {
-  /// What a literal of text stands for.
+  /// The text that a string literal stands for.
   var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 }

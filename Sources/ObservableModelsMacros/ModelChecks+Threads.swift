@@ -1,11 +1,12 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What several threads cannot use.
+/// Checks for properties that several threads cannot use.
 extension ModelChecks {
-  /// Whatever is stored has to be constant, observed, or guarded by the class, which says so.
+  /// Reports stored properties that are neither constant, nor observed, nor marked as guarded by
+  /// the class.
   ///
-  /// That what is constant or observed is `Sendable` is left to the compiler.
+  /// The compiler checks that constant and observed properties are `Sendable`.
   func checkThreads() {
     guard model.options.isThreadSafe else { return }
     for variable in model.declaration.memberBlock.variables where !variable.isOfType {
@@ -30,7 +31,7 @@ extension ModelChecks {
     }
     let isGuarded =
       variable.isConstant || variable.isUnchecked || variable.attributes.making != nil
-      // Whatever keeps it from being observed has been said.
+      // The reason why a visible property is not observed was reported already.
       || !variable.isHidden && variable.attributes.named("Ignored") == nil
       || variable.attributes.named("Observed") != nil
     if !isGuarded { context.diagnose(.unguarded(variable)) }
@@ -38,7 +39,7 @@ extension ModelChecks {
 }
 
 extension VariableDeclSyntax {
-  /// Its type is a function that only one thread may call.
+  /// Whether its type is a function that only one thread may call.
   var isConfinedFunction: Bool {
     bindings.first?.typeAnnotation?.type.isConfinedFunction ?? false
   }

@@ -2,10 +2,10 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Finds what cannot work in a class with `@ObservableModel`.
+/// Finds declarations that cannot work in a class with `@ObservableModel`.
 struct ModelChecks {
   let model: ModelClass
-  /// It does not inherit properties that cannot be seen here.
+  /// Whether the class inherits no properties, which could not be seen here.
   let isRoot: Bool
   let context: any MacroExpansionContext
 
@@ -27,7 +27,7 @@ struct ModelChecks {
     }
   }
 
-  /// What a model of the main thread does at its end belongs there, too.
+  /// Reports a `deinit` of a model of the main actor that is not isolated to that.
   private func checkActor() {
     if model.mainActor != nil, isRoot, let deinitializer = model.deinitializer,
       !deinitializer.modifiers.contains(where: { $0.name.text == "isolated" })
@@ -38,7 +38,8 @@ struct ModelChecks {
 
   // MARK: Stored properties
 
-  /// What is compiled is not known here: slots would count what is not there.
+  /// Reports properties under a condition: whether they are compiled is not known here, and slots
+  /// would count missing ones.
   private func check(_ condition: IfConfigDeclSyntax) {
     for clause in condition.clauses {
       guard case .decls(let members)? = clause.elements else { continue }
@@ -164,7 +165,7 @@ struct ModelChecks {
     }
   }
 
-  /// The method that a literal names has to be there.
+  /// Reports a literal that names no method of the class.
   private func check(method literal: ExprSyntax, _ type: TypeSyntax, what: String) {
     guard let name = literal.literalText else {
       context.diagnose(
@@ -190,7 +191,7 @@ struct ModelChecks {
 
   // MARK: Key paths
 
-  /// The first name of a key path has to be a property of this class.
+  /// Reports a key path whose first name is no property of this class.
   private func check(path literal: ExprSyntax) {
     guard let text = literal.literalText else { return }
     let components = pathComponents(text)

@@ -2,7 +2,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension ModelClass {
-  /// What lets the compiler write `Codable` although the properties are stored under other names.
+  /// The members with which the compiler can write `Codable` although the properties are stored
+  /// under other names.
   func codingMembers(isRoot: Bool) -> [DeclSyntax] {
     guard needsCodingKeys else { return [] }
     let cases = storedNames.map { stored, name in
@@ -18,7 +19,7 @@ extension ModelClass {
     ]
   }
 
-  /// The compiler would take the names of the storage.
+  /// Whether the class needs `CodingKeys`: the compiler would take the names of the storage.
   var needsCodingKeys: Bool {
     inherits("Codable", "Encodable", "Decodable") && !declaresCodingKeys
   }
@@ -30,7 +31,7 @@ extension ModelClass {
     }
   }
 
-  /// What is stored in an instance, and what it is called.
+  /// The stored properties of an instance: the names of the storage, and their own names.
   private var storedNames: [(stored: String, name: String)] {
     declaration.memberBlock.members.flatMap { member -> [(stored: String, name: String)] in
       guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstance,
@@ -49,7 +50,7 @@ extension ModelClass {
   private func plain(_ name: String) -> String { name.filter { $0 != "`" } }
 }
 
-/// Where the value of an observed property is stored.
+/// The name of the storage of an observed property.
 func storageName(of name: TokenSyntax) -> String {
   let plain = "_" + plainName(name)
   // A raw identifier needs its backticks.

@@ -2,11 +2,11 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 extension ModelClass {
-  /// What leaves no place for the code of the macro: where there is any, it writes none, so that
-  /// nothing else is wrong.
+  /// Errors that leave no place for the code of the macro: where there are any, it writes none, so
+  /// that no further errors follow.
   var obstacles: [PlacedDiagnostic] { takenNames + contradictions }
 
-  /// Members that have the names of what the macro writes.
+  /// Members that have the names of members that the macro writes.
   private var takenNames: [PlacedDiagnostic] {
     let stored = members.filter {
       if case .stored(isConstant: true) = $0.kind { false } else { true }
@@ -27,7 +27,7 @@ extension ModelClass {
     }
   }
 
-  /// Variables, and functions that are called as if they were some.
+  /// Variables, and functions that can be called by the same names.
   private var declaredNames: [(name: TokenSyntax, isOfType: Bool)] {
     declaration.memberBlock.members.flatMap { member -> [(name: TokenSyntax, isOfType: Bool)] in
       if let function = member.decl.as(FunctionDeclSyntax.self) {
@@ -69,7 +69,8 @@ extension ModelClass {
 }
 
 extension MacroExpansionContext {
-  /// Inside of a function, where the compiler refuses models: they cannot be extended there.
+  /// Whether the class is inside of a function, where the compiler refuses models: they cannot be
+  /// extended there.
   var isLocal: Bool {
     lexicalContext.contains {
       $0.is(FunctionDeclSyntax.self) || $0.is(InitializerDeclSyntax.self)

@@ -2,8 +2,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension ModelClass {
-  /// The observation, the slots and the list of properties; of a class that inherits from `parent`,
-  /// behind those of that.
+  /// The observation, the slots and the list of properties; for a class that inherits from
+  /// `parent`, behind those of `parent`.
   func propertyMembers(inheriting parent: String?, isGeneric: Bool) -> [DeclSyntax] {
     var result: [DeclSyntax] = []
     if parent == nil {
@@ -20,7 +20,7 @@ extension ModelClass {
       """
     let type = "Observables.ModelProperties"
     if isGeneric {
-      // A generic class has no place for it.
+      // A generic class has no place for a static list.
       result.append(
         """
         \(raw: head(parent))var properties: \(raw: type) {
@@ -41,12 +41,12 @@ extension ModelClass {
     return result
   }
 
-  /// What tells the toolchain's Observation.
+  /// The property that notifies the toolchain's Observation.
   var registrar: DeclSyntax {
     "\(raw: closedAccess)let modelRegistrar = ObservableModels.ModelRegistrar()"
   }
 
-  /// For what others see and cannot override.
+  /// The access level of members that other code can see and not override.
   private var closedAccess: String { access == "open " ? "public " : access }
 
   /// Where the slots of this class begin.

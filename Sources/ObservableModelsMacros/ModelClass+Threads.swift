@@ -2,34 +2,34 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// What a class has besides where it says which threads may use it.
+/// The further members of a class that says which threads may use it.
 extension ModelClass {
-  /// What says that the class belongs to the main thread.
+  /// The attribute by which the class belongs to the main thread.
   var mainActor: AttributeSyntax? { declaration.attributes.named("MainActor") }
 
-  /// The main actor, as a conformance says it.
+  /// The main actor, as it is written in a conformance.
   var actor: String? { mainActor.map { "@\($0.attributeName.trimmedDescription) " } }
 
-  /// That a class belongs to no actor, as a conformance says it.
+  /// The text in a conformance by which a class belongs to no actor.
   ///
   /// An extension of a module whose default is the main actor would belong to that.
   var noActor: String {
     options.isThreadSafe || declaration.modifiers.has(.nonisolated) ? "nonisolated " : ""
   }
 
-  /// A model of the main actor may be let go of on any thread; its watchers end on the main one.
+  /// A model of the main actor may be released on any thread; its watchers end on the main one.
   func isolatedMembers(isRoot: Bool) -> [DeclSyntax] {
     mainActor != nil && isRoot && deinitializer == nil ? ["isolated deinit {\n}"] : []
   }
 
-  /// The compiler is asked whether what is constant can be handed to other threads; the accessors
-  /// ask it for what is observed.
+  /// The members that make the compiler check whether constants are `Sendable`; for observed
+  /// properties the accessors do that.
   func sharedMembers(in context: some MacroExpansionContext) -> [DeclSyntax] {
     guard options.isThreadSafe else { return [] }
     let names = declaration.memberBlock.members
       .compactMap { $0.decl.as(VariableDeclSyntax.self) }
       .filter {
-        // Of functions the macro itself has said what is wrong.
+        // For functions the macro itself has reported the error.
         $0.isConstant && $0.isStoredInInstance && !$0.isUnchecked && !$0.isConfinedFunction
       }
       .flatMap { $0.bindings.flatMap(\.names) }
@@ -44,7 +44,8 @@ extension ModelClass {
   }
 }
 
-/// What refuses a value that is not `Sendable`; the compiler shows the line with the advice in it.
+/// The call that refuses a value which is not `Sendable`; the compiler shows the line with the
+/// advice in it.
 func sendableCheck(of name: String) -> String {
   let advice = "or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it"
   return "ObservableModels.requireSendable(\(name))  // \(advice)"

@@ -1,12 +1,12 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// A class with `@ObservableModel`, and what its members are to a model.
+/// A class with `@ObservableModel`, and its members as properties of a model.
 struct ModelClass {
   let declaration: ClassDeclSyntax
-  /// What its members begin with, to be seen wherever the class is.
+  /// The access level of its new members, so that they can be seen wherever the class can.
   let access: String
-  /// In the order of their slots, behind those of a superclass.
+  /// The properties in the order of their slots, behind those of a superclass.
   let members: [ModelMember]
   let options: ModelOptions
 
@@ -15,7 +15,7 @@ struct ModelClass {
     in context: some MacroExpansionContext
   ) {
     self.declaration = declaration
-    // An extension may say it for all that is in it.
+    // An extension may state the access level for all its members.
     let outer = context.lexicalContext.first?.as(ExtensionDeclSyntax.self)?.modifiers
     access = (declaration.modifiers.hasAccess ? nil : outer?.access) ?? declaration.modifiers.access
     options = ModelOptions(attribute.list)
@@ -34,8 +34,8 @@ struct ModelClass {
     inherited.contains { names.contains($0.shortName) }
   }
 
-  /// The call of the method of `model` that a literal names, with one argument of a type; nothing
-  /// where there is none that takes it, which has been said.
+  /// The call of the method of `model` that a literal names, with one argument of a type; empty
+  /// where there is none that takes it, which was reported already.
   func call(_ literal: ExprSyntax, with argument: String, _ type: TypeSyntax) -> String {
     guard let name = literal.literalText, let method = method(name, fits: { $0.takes(type) }),
       method.takes(type)
@@ -80,9 +80,9 @@ struct ModelClass {
   private static func member(_ member: DeclSyntax) -> ModelMember? {
     guard let variable = member.as(VariableDeclSyntax.self), variable.isStoredInInstance,
       variable.attributes.named("Ignored") == nil, let (_, name) = variable.onlyBinding,
-      // Can be neither read nor written as a value.
+      // Locks and atomic values can be neither read nor written as values.
       !variable.isConstantOfSynchronization,
-      // Are refused.
+      // Properties of opaque types are refused with an error.
       variable.bindings.first?.typeAnnotation?.type.isOpaque != true,
       !variable.isConstant || variable.attributes.making == nil
     else { return nil }
@@ -103,13 +103,13 @@ struct ModelClass {
   }
 }
 
-/// What `@ObservableModel` is asked for besides.
+/// The options of `@ObservableModel`.
 struct ModelOptions {
-  /// Several threads may write.
+  /// Whether several threads may write.
   let isThreadSafe: Bool
-  /// The toolchain's Observation tracks it, too.
+  /// Whether the toolchain's Observation tracks the model, too.
   let isObservable: Bool
-  /// As they are written.
+  /// The options as they are written.
   let text: [String]
 
   init(_ arguments: LabeledExprListSyntax) {
@@ -120,18 +120,18 @@ struct ModelOptions {
 }
 
 extension AttributeListSyntax {
-  /// What says that a method computes a property.
+  /// The attribute by which a method computes a property.
   var making: AttributeSyntax? { named("Computed") ?? named("LazyProperty") }
 }
 
 extension VariableDeclSyntax {
-  /// It is stored in each instance, and not by `lazy`.
+  /// Whether it is stored in each instance, and is not `lazy`.
   var isStoredInInstance: Bool {
     !isOfType && !isLazy && !modifiers.has(.override)
       && !bindings.contains(where: \.isComputed)
   }
 
-  /// A lock or an atomic value, which nobody can copy.
+  /// Whether it is a constant with a lock or an atomic value, which cannot be copied.
   var isConstantOfSynchronization: Bool {
     guard isConstant, let (binding, _) = onlyBinding else { return false }
     let type =
@@ -151,7 +151,7 @@ extension VariableDeclSyntax {
 }
 
 extension FunctionCallExprSyntax {
-  /// What is called, without module and what it is generic over: `Mutex` of `Mutex<[Int]>([])`.
+  /// The name that is called, without module and generic arguments: `Mutex` of `Mutex<[Int]>([])`.
   fileprivate var calledName: String? {
     let called =
       calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? calledExpression

@@ -5,18 +5,18 @@ import SwiftSyntaxBuilder
 struct ModelMember {
   /// Where the value comes from.
   enum Kind {
-    /// It is stored; a constant has no accessors to expand.
+    /// The property is stored; a constant has no accessors to expand.
     case stored(isConstant: Bool)
     /// `@Computed` or `@LazyProperty`: a method computes it; the type is the one that is written.
     case lazy(LazyArguments, TypeSyntax?)
   }
 
   let kind: Kind
-  /// As a key path calls it, without backticks.
+  /// The name in key paths, without backticks.
   let name: String
-  /// As Swift spells it.
+  /// The name as Swift spells it.
   let spelling: String
-  /// Not to be set by name.
+  /// Whether it cannot be set by name.
   let isReadOnly: Bool
 
   /// The entry in the list of properties.
@@ -30,8 +30,8 @@ struct ModelMember {
     }
   }
 
-  /// Closures and values have their types written, so that the compiler tells of a method with
-  /// another one.
+  /// The entry of a lazy property; types of closures and values are written out, so that the
+  /// compiler reports a method with another type.
   private func computed(
     by arguments: LazyArguments, _ type: TypeSyntax?, in model: ModelClass
   ) -> String {
@@ -43,7 +43,7 @@ struct ModelMember {
     guard let type, let method = model.maker(of: self, type), method.takesNothing,
       !method.result.isOther(than: type), type.isOptional || !method.isOfType
     else {
-      // What is missing or wrong has been said.
+      // The missing or wrong part was reported already.
       return "\(head), get: { _ in fatalError() })"
     }
     guard method.isOfType else {
@@ -83,16 +83,16 @@ extension FunctionDeclSyntax {
   var isOfType: Bool { modifiers.has(.static) || modifiers.has(.class) }
   var result: TypeSyntax { signature.returnClause?.type ?? "Void" }
 
-  /// What a call begins with.
+  /// The `try` with which a call begins, if the function throws.
   var attempt: String { signature.effectSpecifiers?.throwsClause == nil ? "" : "try " }
 
-  /// It can be called at any time, without arguments.
+  /// Whether it can be called at any time, without arguments.
   var takesNothing: Bool {
     signature.parameterClause.parameters.isEmpty
       && signature.effectSpecifiers?.asyncSpecifier == nil
   }
 
-  /// It can be called with one argument of a type, as far as that is known here.
+  /// Whether it can be called with one argument of a type, as far as that is known here.
   func takes(_ type: TypeSyntax) -> Bool {
     let parameters = signature.parameterClause.parameters
     guard parameters.count == 1, let parameter = parameters.first else { return false }
@@ -113,24 +113,25 @@ extension VariableDeclSyntax {
   var isLazy: Bool { modifiers.has(.lazy) }
   var isOfType: Bool { modifiers.has(.static) || modifiers.has(.class) }
 
-  /// Nobody outside of the class or file sees it.
+  /// Whether no code outside of the class or file can see it.
   var isHidden: Bool {
     modifiers.contains {
       $0.detail == nil && [.keyword(.private), .keyword(.fileprivate)].contains($0.name.tokenKind)
     }
   }
 
-  /// `private(set)` and the like.
+  /// Whether it has a restricted setter, such as `private(set)`.
   var hasHiddenSetter: Bool { modifiers.contains { $0.detail?.detail.text == "set" } }
 
-  /// `nonisolated(unsafe)`: the class itself sees to it that one thread at a time uses it.
+  /// Whether it is `nonisolated(unsafe)`: the class itself makes sure that one thread at a time
+  /// uses it.
   var isUnchecked: Bool {
     modifiers.contains { $0.name.text == "nonisolated" && $0.detail?.detail.text == "unsafe" }
   }
 }
 
 extension PatternBindingSyntax {
-  /// It has a getter, and stores nothing.
+  /// Whether it has a getter, and stores nothing.
   var isComputed: Bool {
     switch accessorBlock?.accessors {
     case .none: false
@@ -168,12 +169,12 @@ extension AttributeListSyntax {
 }
 
 extension AttributeSyntax {
-  /// Its name without the module.
+  /// The name of the attribute without the module.
   var shortName: String {
     attributeName.as(MemberTypeSyntax.self)?.name.text ?? attributeName.trimmedDescription
   }
 
-  /// What is in its parentheses.
+  /// The arguments in the parentheses of the attribute.
   var list: LabeledExprListSyntax {
     arguments?.as(LabeledExprListSyntax.self) ?? LabeledExprListSyntax([])
   }

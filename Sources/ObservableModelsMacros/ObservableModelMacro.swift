@@ -2,9 +2,9 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@ObservableModel`: the list of properties, the observation, the conformance.
+/// `@ObservableModel`, which writes the list of properties, the observation and the conformance.
 struct ObservableModelMacro {
-  /// The class, where there is place for what the macro writes.
+  /// The class, where there is place for the code of the macro.
   private static func model(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax,
     in context: some MacroExpansionContext
@@ -50,7 +50,7 @@ extension ObservableModelMacro: ExtensionMacro {
     if protocols.contains(named: "Observable"), model.options.isObservable {
       conformances.append(model.noActor + "ObservableModels.FrameworkObservable")
     }
-    // A subclass has to say so again.
+    // A subclass has to declare `Sendable` again.
     if model.options.isThreadSafe, !model.inherits("Sendable") {
       conformances.append("@unchecked Sendable")
     }
@@ -75,7 +75,7 @@ extension ObservableModelMacro: MemberMacro {
       for obstacle in model.obstacles { context.diagnose(obstacle) }
       return []
     }
-    // Only a class whose superclass is a model conforms already without saying so.
+    // Where the conformance is not asked for, the superclass is a model and conforms already.
     let isRoot =
       model.inherited.isEmpty || model.inherits("ObservableModel")
       || protocols.contains(named: "ObservableModel")
@@ -101,7 +101,8 @@ extension [TypeSyntax] {
 }
 
 extension Syntax {
-  /// A declaration in which a type cannot store anything, or may not: an extension doesn't say.
+  /// Whether a static property cannot be stored here, or may not be: an extension does not show
+  /// that.
   fileprivate var isGeneric: Bool {
     self.is(ExtensionDeclSyntax.self)
       || asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil

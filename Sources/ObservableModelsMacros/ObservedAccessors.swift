@@ -5,10 +5,10 @@ import SwiftSyntaxBuilder
 struct ObservedAccessors {
   let name: String
   let storage: String
-  /// An expression.
+  /// The slot, as an expression.
   let slot: String
   let options: ModelOptions
-  /// It has been said that several threads cannot use it.
+  /// Whether it was reported that several threads cannot use the property.
   let isConfined: Bool
 
   var all: [AccessorDeclSyntax] {
@@ -51,7 +51,7 @@ struct ObservedAccessors {
     """
   }
 
-  /// Copies nothing while nobody needs the old value.
+  /// The `_modify` accessor, which copies nothing while no watcher needs the old value.
   private var modify: AccessorDeclSyntax {
     """
     _modify {
@@ -95,7 +95,7 @@ struct ObservedAccessors {
     """
   }
 
-  /// Nobody else comes between reading and writing.
+  /// The `_modify` accessor for several threads: no other thread comes between reading and writing.
   private var sharedModify: AccessorDeclSyntax {
     """
     _modify {
@@ -111,7 +111,7 @@ struct ObservedAccessors {
     """
   }
 
-  // MARK: Who else is told
+  // MARK: What else is notified
 
   private var noteRead: String {
     let registrar =
@@ -119,7 +119,7 @@ struct ObservedAccessors {
     return registrar + "observation.access(\(slot), of: self)\n  "
   }
 
-  /// The toolchain's Observation is told before the write, and again after it.
+  /// The statements that notify the toolchain's Observation before the write, and again after it.
   private var beginMutation: String {
     if !options.isObservable { return "" }
     return """

@@ -16,7 +16,7 @@ extension ObservedPropertyMacro: PeerMacro {
     let kept = variable.modifiers.filter {
       ["weak", "unowned", "nonisolated"].contains($0.name.text)
     }
-    // The lock guards it, which the compiler cannot see.
+    // The lock guards the storage, which the compiler cannot see.
     let guarded =
       ModelOptions(node.list).isThreadSafe && !kept.contains { $0.name.text == "nonisolated" }
       ? "nonisolated(unsafe) " : ""

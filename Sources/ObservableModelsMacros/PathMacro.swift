@@ -3,13 +3,13 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `#path(User.self, \.address?.zip)`: the compiler has checked the key path, this spells it as
-/// text.
+/// `#path(User.self, \.address?.zip)`: the compiler has checked the key path, and this macro spells
+/// it as text.
 struct PathMacro: ExpressionMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> ExprSyntax {
-    // Whatever is wrong has been said; the expansion has to be a path all the same.
+    // The error was reported; the expansion still has to be a path.
     let none: ExprSyntax = "Observables.Path(stringLiteral: \"*\")"
     let arguments = Array(node.arguments)
     guard arguments.count == 2, let root = arguments.first?.expression.trimmedDescription else {

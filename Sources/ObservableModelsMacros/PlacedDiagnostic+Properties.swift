@@ -38,7 +38,7 @@ extension PlacedDiagnostic {
       fix: Replacement("declare each by itself", variable, by: text))
   }
 
-  /// `var x`, and nothing that tells of what type.
+  /// `var x`, with no type and no value that shows it.
   static func missingType(of binding: PatternBindingSyntax, _ name: TokenSyntax) -> Self {
     var typed = binding.with(\.pattern, binding.pattern.trimmed)
     typed.typeAnnotation = TypeAnnotationSyntax(
@@ -90,7 +90,7 @@ extension PlacedDiagnostic {
       fix: Replacement("move the getter to '\(maker)()'", variable, by: text))
   }
 
-  /// Nothing computes the property.
+  /// No method computes the property.
   static func missingMaker(
     _ maker: String, _ variable: VariableDeclSyntax, _ binding: PatternBindingSyntax,
     _ attribute: AttributeSyntax
@@ -150,7 +150,7 @@ extension PlacedDiagnostic {
 }
 
 extension VariableDeclSyntax {
-  /// The blanks in front of it.
+  /// The blanks in front of the syntax.
   fileprivate var indentation: String {
     let last = leadingTrivia.description.split(separator: "\n").last ?? ""
     return last.allSatisfy(\.isWhitespace) ? String(last) : ""

@@ -63,7 +63,7 @@ extension PlacedDiagnostic {
 }
 
 extension TypeSyntax {
-  /// The function itself is marked, not what is around it.
+  /// The function type with `@Sendable`, which marks the function itself, not what is around it.
   fileprivate var sendable: TypeSyntax {
     if let type = self.as(FunctionTypeSyntax.self) {
       return TypeSyntax("@Sendable \(type.trimmed)").with(\.trailingTrivia, type.trailingTrivia)

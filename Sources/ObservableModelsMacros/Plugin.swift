@@ -1,7 +1,7 @@
 import SwiftCompilerPlugin
 import SwiftSyntaxMacros
 
-/// Tells the compiler which macros there are.
+/// The list of macros for the compiler.
 @main
 struct Plugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [

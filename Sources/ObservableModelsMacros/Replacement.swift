@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What would be right in place of a part of the source.
+/// A correct text for a part of the source.
 struct Replacement {
   let message: String
   let change: FixIt.Change
@@ -12,7 +12,7 @@ struct Replacement {
     change = .replace(oldNode: Syntax(node), newNode: Syntax(other))
   }
 
-  /// One token for another, with what is around it.
+  /// Replaces a token, and keeps the trivia around it.
   init(_ token: TokenSyntax, by kind: TokenKind) {
     let other = TokenSyntax(
       kind, leadingTrivia: token.leadingTrivia, trailingTrivia: token.trailingTrivia,
@@ -20,7 +20,7 @@ struct Replacement {
     self.init("replace '\(token.text)' by '\(other.text)'", token, by: other)
   }
 
-  /// Declarations for one, with what is around it.
+  /// Replaces a declaration by others, and keeps the trivia around it.
   init(_ message: String, _ variable: VariableDeclSyntax, by text: String) {
     var declarations = DeclSyntax("\(raw: text)")
     declarations.leadingTrivia = variable.leadingTrivia

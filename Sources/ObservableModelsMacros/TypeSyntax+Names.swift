@@ -8,7 +8,8 @@ extension TypeSyntax {
     plain.as(CompositionTypeSyntax.self)?.elements.flatMap { $0.type.parts } ?? [plain]
   }
 
-  /// Without attributes, specifiers and parentheses around it: `Sendable` of `@unchecked Sendable`.
+  /// The type without attributes, specifiers and parentheses around it: `Sendable` of `@unchecked
+  /// Sendable`.
   var plain: TypeSyntax {
     if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.plain }
     if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1,
@@ -19,13 +20,13 @@ extension TypeSyntax {
     return trimmed
   }
 
-  /// Its name without the module, and without what it is generic over.
+  /// Its name without the module, and without generic arguments.
   var shortName: String {
     if let type = self.as(MemberTypeSyntax.self) { return type.name.text }
     return self.as(IdentifierTypeSyntax.self)?.name.text ?? trimmedDescription
   }
 
-  /// `some P`, by itself or optional.
+  /// Whether it is `some P`, by itself or optional.
   var isOpaque: Bool {
     if let type = plain.as(SomeOrAnyTypeSyntax.self) {
       return type.someOrAnySpecifier.tokenKind == .keyword(.some)
@@ -38,16 +39,16 @@ extension TypeSyntax {
   /// The type inside of an optional one; any other itself.
   var wrappedType: TypeSyntax { plain.wrapped ?? trimmed }
 
-  /// Optional where it is unwrapped implicitly, which only a variable may be.
+  /// The type, as `T?` where it is `T!`, which only a variable may have.
   var optionalType: TypeSyntax {
     guard let type = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) else { return trimmed }
     return TypeSyntax(OptionalTypeSyntax(wrappedType: type.wrappedType.trimmed))
   }
 
-  /// A function that says nothing of threads, by itself or optional.
+  /// Whether it is a function type without a statement about threads, by itself or optional.
   var isConfinedFunction: Bool {
     if let type = self.as(AttributedTypeSyntax.self) {
-      // `@Sendable`, or an actor.
+      // The mark is `@Sendable`, or an actor.
       let isMarked = type.attributes.contains {
         $0.as(AttributeSyntax.self)?.shortName.first?.isUppercase ?? false
       }
@@ -79,7 +80,7 @@ extension TypeSyntax {
   // MARK: Types that only the standard library has
 
   /// The one spelling of a type that is made of the commonest ones of the standard library; nil for
-  /// others, of which only the compiler knows what they are.
+  /// others, whose meaning only the compiler can find.
   private var settled: String? {
     let type = plain
     if let wrapped = type.wrapped { return wrapped.settled.map { $0 + "?" } }

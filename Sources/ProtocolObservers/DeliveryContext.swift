@@ -1,13 +1,13 @@
 public import Observables
 import Synchronization
 
-/// Where an observer is called: a loop, an actor, or whatever runs what it is given one after the
+/// Where an observer is called: a loop, an actor, or any other code that runs calls one after the
 /// other.
 ///
-/// May be used on any thread. What is sent to one context arrives in the order in which it was
-/// sent.
+/// May be used on any thread. Calls that are sent to one context arrive in the order in which they
+/// were sent.
 public struct DeliveryContext: Sendable {
-  /// nil: where the notification is made.
+  /// Runs a call in the context; nil for the place where the notification is made.
   private let enqueue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
 
   /// A context that has each of its calls run by `enqueue`, in order and not at the same time, such
@@ -40,7 +40,7 @@ public struct DeliveryContext: Sendable {
   /// loop of the current thread; where there is none the main actor, if the caller is isolated to
   /// it; else `inline`.
   public static func current(isolation: (any Actor)? = #isolation) -> DeliveryContext {
-    // An actor is on one thread now and on another then, whose loop is not its own.
+    // An actor changes threads, whose loops are not its own.
     if let isolation, isolation !== MainActor.shared { return .actor(isolation) }
     if let loop = Loop.current { return .loop(loop.inbox) }
     return isolation.map { .actor($0) } ?? .inline
@@ -53,7 +53,8 @@ public struct DeliveryContext: Sendable {
   }
 }
 
-/// Keeps the order of what an actor is sent, which tasks alone would not: one for each actor.
+/// Keeps the order of calls that are sent to an actor, which tasks alone would not; there is one
+/// for each actor.
 private final class ActorMailbox: Sendable {
   private struct Known: Sendable {
     weak let mailbox: ActorMailbox?
@@ -62,7 +63,8 @@ private final class ActorMailbox: Sendable {
   private static let all = Mutex((known: [ObjectIdentifier: Known](), lastNumber: 0))
 
   static func of(_ actor: any Actor) -> ActorMailbox {
-    // Of an actor that is gone, and was at the same address: let go of when nothing is locked.
+    // The mailbox of an actor that is gone, and was at the same address; it is released when
+    // nothing is locked.
     var former: ActorMailbox?
     return all.withLock { all in
       let identifier = ObjectIdentifier(actor)
@@ -77,11 +79,11 @@ private final class ActorMailbox: Sendable {
 
   private struct State {
     var calls: [@Sendable () -> Void] = []
-    /// A task is on its way to the actor, or there.
+    /// Whether a task is on its way to the actor, or there.
     var isServed = false
   }
   private let state = Mutex(State())
-  // Who observes in an actor is often owned by it, or is that actor.
+  // The reference is weak, as an observer in an actor is often owned by it, or is that actor.
   private weak let actor: (any Actor)?
   private let identifier: ObjectIdentifier
   private let number: Int

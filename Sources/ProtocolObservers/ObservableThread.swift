@@ -17,14 +17,14 @@ public typealias ObservableThread = KeyedObservableThread<Never>
 /// }
 /// ```
 ///
-/// Observers are called in the contexts that they registered from (K3), so what they do needs no
-/// locks. The thread keeps its object alive until `main()` returned. May be used on any thread;
-/// subclasses protect what they add.
-// What it has are constants, each of them Sendable; what subclasses add is theirs to protect.
+/// Observers are called in the contexts that they registered from (K3), so they need no locks. The
+/// thread keeps its object alive until `main()` returned. May be used on any thread; subclasses
+/// protect what they add.
+// The properties are constants, each of them `Sendable`; subclasses have to protect their own.
 open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   SharedProtocolObservable, @unchecked Sendable
 {
-  /// Who has registered.
+  /// The registered observers.
   public final let observers = SharedObserverRegistry<ObserverKey>()
   private let started = Latch()
   private let cancelled = Latch()
@@ -40,7 +40,7 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
 
   /// Starts the thread.
   ///
-  /// Once.
+  /// It can be started once.
   public final func start() {
     precondition(started.open(), "A thread can be started once")
     pthread_detach(
@@ -66,7 +66,7 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
 
   /// Waits until `main()` has returned.
   ///
-  /// Not on the thread itself.
+  /// It must not be called on the thread itself.
   public final func join() {
     precondition(started.isOpen, "A thread that was not started never ends")
     finished.wait()

@@ -1,13 +1,13 @@
-/// One registration of a protocol observer: holds it weakly.
+/// One registration of a protocol observer, which is held weakly.
 final class ObserverEntry: Sendable {
-  // The reference is set once, and reading a weak one is thread-safe. Where the object itself may
-  // be used is its context's matter.
+  // The reference is set once, and reading a weak one is thread-safe. The context decides where the
+  // object itself may be used.
   nonisolated(unsafe) weak let object: AnyObject?
-  /// Of the observer, also when it is gone; another one may have it then.
+  /// The identifier of the observer, also when that is gone; another object may have it then.
   let identifier: ObjectIdentifier
-  /// What tells it from other registrations, the earliest first.
+  /// The number that distinguishes it from other registrations; earlier ones have lower numbers.
   let number: UInt64
-  /// Where it is called; nil for the caller's own place.
+  /// Where the observer is called; nil for the place of the notification.
   let context: DeliveryContext?
 
   init(_ object: AnyObject, number: UInt64, context: DeliveryContext?) {
@@ -18,31 +18,31 @@ final class ObserverEntry: Sendable {
   }
 }
 
-/// What was taken out of a table, or kept alive for a look at it.
+/// Objects that were taken out of a table, or kept alive while they were examined.
 ///
-/// Letting go of it may run code of the program, which may use the table: not before that is free
-/// again.
+/// Releasing them may run code of the program, which may use the table: they are released when that
+/// is free again.
 typealias Remains = [Any]
 
 /// Registrations under one key, or under none: one for each observer.
 struct ObserverEntries: Sendable {
   private var entries: [ObjectIdentifier: ObserverEntry] = [:]
-  /// In order of registration; made when it is asked for.
+  /// The entries in order of registration; made when it is needed.
   private var ordered: [ObserverEntry]?
 
-  /// As many as there are, those included whose observers have died.
+  /// The number of entries, those included whose observers have died.
   var count: Int { entries.count }
-  /// Those whose observers are alive.
+  /// The number of entries whose observers are alive.
   var livingCount: Int { entries.values.count { $0.object != nil } }
 
-  /// False where the observer is registered already.
+  /// Adds an entry; returns false where the observer is registered already.
   mutating func add(
     _ observer: AnyObject, number: UInt64, context: DeliveryContext?, _ remains: inout Remains
   ) -> Bool {
     let key = ObjectIdentifier(observer)
     if let entry = entries[key] {
       if entry.object != nil { return false }
-      // One that died was at the same address.
+      // An observer that died was at the same address.
       remains.append(entry)
     }
     entries[key] = ObserverEntry(observer, number: number, context: context)
@@ -57,7 +57,7 @@ struct ObserverEntries: Sendable {
     return entry.object != nil
   }
 
-  /// The caller keeps the entry.
+  /// Removes an entry, which the caller keeps alive.
   mutating func remove(_ entry: ObserverEntry) {
     guard contains(entry) else { return }
     entries[entry.identifier] = nil
@@ -66,7 +66,7 @@ struct ObserverEntries: Sendable {
 
   func contains(_ entry: ObserverEntry) -> Bool { entries[entry.identifier] === entry }
 
-  /// Those to be told, in order of registration.
+  /// The entries to be notified, in order of registration.
   ///
   /// - Complexity: O(*n* log *n*) after a change, O(1) otherwise.
   mutating func inOrder() -> [ObserverEntry] {

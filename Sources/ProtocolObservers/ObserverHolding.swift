@@ -1,18 +1,18 @@
-/// What ``ProtocolObservable`` and ``SharedProtocolObservable`` have in common: registrations end,
-/// and are counted.
+/// The common part of ``ProtocolObservable`` and ``SharedProtocolObservable``: ending
+/// registrations, and counting them.
 public protocol ObserverHolding: AnyObject {
-  /// What observers register for; `Never` for objects without keys.
+  /// The type of the keys for which observers register; `Never` for objects without keys.
   associatedtype ObserverKey
-  /// Which kind of registry it has.
+  /// The type of its registry.
   associatedtype Observers: ObserverList<ObserverKey>
-  /// Who has registered.
+  /// The registered observers.
   var observers: Observers { get }
 }
 
 extension ObserverHolding {
   /// Ends the registration of an observer: it is in no notification that begins after this.
   ///
-  /// What it registered for keys stays.
+  /// Its registrations for keys stay.
   ///
   /// - Returns: false where it was not registered, which is harmless.
   @discardableResult

@@ -14,7 +14,7 @@ public final class ObserverRegistry<Key: Hashable>: ObserverList {
     return table.add(observer, for: key, in: nil, &remains)
   }
 
-  /// Ends a registration for a key, or for none; false where there was none.
+  /// Ends a registration for a key, or for none; returns false where there was none.
   public func remove(_ observer: AnyObject, for key: Key?) -> Bool {
     var remains = Remains()
     return table.remove(observer, for: key, &remains)
@@ -27,7 +27,8 @@ public final class ObserverRegistry<Key: Hashable>: ObserverList {
   package var registrationCount: Int { table.total }
 
   func notify<Observer>(for key: Key?, _ body: (Observer) throws -> Void) rethrows {
-    // A copy: what is added or removed meanwhile is for the next notification (K3).
+    // The entries are a copy: registrations that are added or removed meanwhile are for the next
+    // notification (K3).
     var dead: [ObserverEntry] = []
     defer { if !dead.isEmpty { forget(dead, key) } }
     for entry in table.inOrder(for: key) {

@@ -1,11 +1,11 @@
-/// Who is registered with an observable object, for no key and for each key.
+/// The observers that are registered with an observable object, for no key and for each key.
 struct ObserverTable<Key: Hashable> {
   private var unkeyed = ObserverEntries()
   private var keyed: [Key: ObserverEntries] = [:]
   private var lastNumber: UInt64 = 0
   /// All registrations, those included whose observers have died.
   private(set) var total = 0
-  /// At so many registrations the dead ones are looked for.
+  /// The number of registrations at which the dead ones are removed.
   private var sweepLimit = 16
 
   mutating func add(
@@ -43,7 +43,7 @@ struct ObserverTable<Key: Hashable> {
     return keyed[key] ?? ObserverEntries()
   }
 
-  /// Who is to be told in a notification that begins now.
+  /// The entries for a notification that begins now, in order of registration.
   mutating func inOrder(for key: Key?) -> [ObserverEntry] {
     guard let key else { return unkeyed.inOrder() }
     return keyed[key]?.inOrder() ?? []
@@ -51,7 +51,7 @@ struct ObserverTable<Key: Hashable> {
 
   /// Forgets registrations for a key whose observers have died.
   ///
-  /// The caller keeps them.
+  /// The caller keeps the entries alive.
   mutating func remove(_ dead: [ObserverEntry], for key: Key?, _ remains: inout Remains) {
     let before = entries(for: key).count
     if let key {
@@ -70,7 +70,8 @@ struct ObserverTable<Key: Hashable> {
 
   private mutating func sweep(_ remains: inout Remains) {
     unkeyed.sweep(&remains)
-    // By position: a key that is not equal to itself, such as NaN, is not found.
+    // The values are accessed by position: a key that is not equal to itself, such as NaN, is not
+    // found.
     for index in keyed.indices { keyed.values[index].sweep(&remains) }
     remains.append(Array(keyed.keys))
     keyed = keyed.filter { $0.value.count > 0 }

@@ -1,4 +1,4 @@
-/// An object that calls methods of protocols on whoever registered for them.
+/// An object that calls methods of protocols on observers that registered for them.
 ///
 /// ```swift
 /// protocol PriceObserver: AnyObject {
@@ -17,7 +17,7 @@
 /// }
 /// ```
 ///
-/// An observer may conform to any number of protocols, and hears what is sent to one that it
+/// An observer may conform to any number of protocols, and is notified through each one that it
 /// conforms to. It is held weakly, and is called at once, on the thread of the object, to which all
 /// of this is confined (K1, K3). Adding and removing inside a notification is for the next one;
 /// notifications may be nested. With another key type than `Never`, observers can register for some

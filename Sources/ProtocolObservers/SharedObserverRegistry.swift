@@ -14,12 +14,12 @@ public final class SharedObserverRegistry<Key: Hashable & Sendable>: ObserverLis
   func add(_ observer: AnyObject, for key: Key?, in context: DeliveryContext) -> Bool {
     // Only its address and a weak reference go into the table.
     nonisolated(unsafe) let observer = observer
-    // What it had is let go of when nothing is locked.
+    // Objects from the table are released when nothing is locked.
     nonisolated(unsafe) var remains = Remains()
     return table.withLock { $0.add(observer, for: key, in: context, &remains) }
   }
 
-  /// Ends a registration for a key, or for none; false where there was none.
+  /// Ends a registration for a key, or for none; returns false where there was none.
   public func remove(_ observer: AnyObject, for key: Key?) -> Bool {
     nonisolated(unsafe) let observer = observer
     nonisolated(unsafe) var remains = Remains()
@@ -33,11 +33,12 @@ public final class SharedObserverRegistry<Key: Hashable & Sendable>: ObserverLis
   package var registrationCount: Int { table.withLock { $0.total } }
 
   func notify<Observer>(for key: Key?, _ body: @escaping @Sendable (Observer) -> Void) {
-    // Called outside of the lock: who is called may add, remove and notify (K3).
+    // Observers are called outside of the lock: they may add, remove and notify (K3).
     var dead: [ObserverEntry] = []
     for entry in table.withLock({ $0.inOrder(for: key) }) {
       if let context = entry.context, !context.isInline {
-        // The observer is used there alone, and nowhere else kept alive for a moment.
+        // The observer is used in its context only, and not kept alive elsewhere, not even for a
+        // moment.
         context.run { [self] in deliver(to: entry, for: key, body) }
       } else if let object = entry.object {
         if let observer = object as? Observer { body(observer) }
@@ -59,7 +60,8 @@ public final class SharedObserverRegistry<Key: Hashable & Sendable>: ObserverLis
     body(observer)
   }
 
-  /// It may have been removed since the notification was sent.
+  /// Whether an entry is still registered: it may have been removed since the notification was
+  /// sent.
   private func isRegistered(_ entry: ObserverEntry, for key: Key?) -> Bool {
     table.withLock { $0.entries(for: key).contains(entry) }
   }

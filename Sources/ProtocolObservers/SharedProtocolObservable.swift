@@ -1,11 +1,12 @@
-/// An object that several threads use, and that calls methods of protocols on whoever registered
-/// for them.
+/// An object that several threads use, and that calls methods of protocols on observers that
+/// registered for them.
 ///
-/// As ``ProtocolObservable``, except that all of it may be used on any thread, and that each
+/// All is as for ``ProtocolObservable``, except that it may be used on any thread, and that each
 /// observer is called in the context that it registered from, or asked for: the thread of its loop,
-/// its actor, or inline, by who makes the notification (K3). Whoever is called may add, remove and
-/// notify: nothing is locked meanwhile, and what it adds or removes is for the next notification. A
-/// call that is still on its way to another context when its observer is removed is not made.
+/// its actor, or inline, by the code that makes the notification (K3). An observer that is called
+/// may add, remove and notify: nothing is locked meanwhile, and registrations that it adds or
+/// removes are for the next notification. A call that is still on its way to another context when
+/// its observer is removed is not made.
 ///
 /// ```swift
 /// final class Store: SharedProtocolObservable {
@@ -46,7 +47,7 @@ extension SharedProtocolObservable {
   /// Has `body` called with each observer that is an `Observer`, in order of registration, except
   /// those that registered for keys only.
   ///
-  /// Returns when those that are called inline were.
+  /// It returns when the observers that are called inline have returned.
   ///
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
   public func withObservers<Observer>(_ body: @escaping @Sendable (Observer) -> Void) {

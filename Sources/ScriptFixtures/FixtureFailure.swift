@@ -1,6 +1,6 @@
-/// What a run of a fixture found wrong, and where.
+/// A failure that a run of a fixture found, and its place.
 struct FixtureFailure: Equatable {
-  /// As it is shown; may be that of a file that the fixture loaded.
+  /// The path of the file as it is shown; it may be a file that the fixture loaded.
   let file: String
   let line: Int
   let message: String
@@ -13,8 +13,8 @@ struct FixtureFailure: Equatable {
 
 /// The line of a script that an error's texts name.
 ///
-/// `name` is what messages call the script. The position in front of the message is the one that
-/// the script blames; else it is the innermost line of the traceback; else where the failing
+/// `name` is the name of the script in messages. The position in front of the message is the one
+/// that the script blames; else it is the innermost line of the traceback; else where the failing
 /// callback was registered, or what else the message names.
 func line(of name: String, message: String, traceback: String?, site: String = "") -> Int? {
   func line(_ text: Substring) -> Int? {

@@ -1,9 +1,9 @@
 internal import Foundation
 package import Testing
 
-/// What a run of a fixture records as an issue of the current test.
+/// An issue of the current test that a run of a fixture records.
 package struct FixtureIssue {
-  /// What `prepare` threw; a failure of the script is text alone.
+  /// The error that `prepare` threw; nil for a failure of the script, which is text only.
   package let error: (any Error)?
   package let text: String
   package let sourceLocation: SourceLocation

@@ -2,18 +2,19 @@ internal import Lua
 internal import LuaObservables
 internal import Observables
 
-/// One run of a script that checks itself: a host and a loop of its own, and what was found.
+/// One run of a script that checks itself: a host and a loop of its own, and the failures that were
+/// found.
 final class FixtureRun {
   let loop: Loop
   let host: LuaHost
   private(set) var failures: [FixtureFailure] = []
   private var checks = 0
   private let path: String
-  /// What messages call the script: long paths are shortened.
+  /// The path of the script in messages, where long ones are shortened.
   private var shownPath = ""
-  /// Callbacks of the loop are under way, so time must not pass inside of them.
+  /// Whether callbacks of the loop are under way, inside of which time must not pass.
   private var isRunningLoop = false
-  /// A script that fails in a loop says no more after this.
+  /// The most failures that are reported for one script, which may fail in a loop.
   private static let mostFailures = 100
 
   init(_ path: String) throws {
@@ -28,7 +29,7 @@ final class FixtureRun {
 
   func close() { host.close() }
 
-  /// Offers the checks, and what lies beside the fixture to `require`.
+  /// Offers the checks, and makes `require` find the files beside the fixture.
   private func install() throws {
     let state = host.state
     let core = try state.makeTable()
@@ -89,7 +90,7 @@ final class FixtureRun {
     }
   }
 
-  /// Returns what is wrong with letting time pass here.
+  /// Lets time pass; returns the reason where that is not possible here.
   private func advance(by seconds: Double) -> String? {
     if isRunningLoop || host.engine.isOccupied {
       return "advance cannot be called in a callback or a batch (a task may call obs.sleep)"

@@ -1,6 +1,6 @@
 internal import Observables
 
-/// Where the operations of awaited results run, on a thread of its own.
+/// The executor of the operations of awaited results, on a thread of its own.
 ///
 /// A fixture keeps a thread of the pool that Swift's tasks share until it is done. If operations
 /// needed one, too, as many fixtures as there are threads would wait for ever.

@@ -7,10 +7,11 @@ extension ScriptFixture {
   /// `prepare` gives scripts what they need, such as models, before the script runs. Everything
   /// happens on the thread that calls this, before it returns; then the host is closed. The script
   /// finds the functions `expect`, `expect_equal`, `expect_error`, `log`, `expect_log`, `case` and
-  /// `advance`. Recorded as issues of the current test, at the line of the script: each check that
-  /// fails, an error that ends the script, each error that `host.onError` is told of, and a script
-  /// that checked nothing. Where `timeLimit` seconds of virtual time after the script's end there
-  /// are still timers, that is one, too. What `prepare` throws is recorded where this is called.
+  /// `advance`. The following are recorded as issues of the current test, at the line of the
+  /// script: each check that fails, an error that ends the script, each error with which
+  /// `host.onError` is called, and a script that checked nothing. Where `timeLimit` seconds of
+  /// virtual time after the script's end there are still timers, that is one, too. What `prepare`
+  /// throws is recorded where this is called.
   ///
   /// - Complexity: that of the script.
   public func run(

@@ -12,7 +12,7 @@ public import Testing
 ///
 /// May be used on any thread; a run stays on the thread that calls `run`.
 public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
-  /// The file's name in its folder; also how a test case is called.
+  /// The file's name in its folder; also the name of a test case.
   public let name: String
   /// The file as failures and error messages show it: from the current directory, if it lies below
   /// that.
@@ -25,9 +25,10 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
 
   /// The `.lua` files of a folder, which is looked for beside the file that calls this, by name.
   ///
-  /// Subfolders are not searched: they may hold what fixtures `require`. Where there is no such
-  /// folder, or nothing in it, the only fixture is one that fails and says so: a test without cases
-  /// would pass. The environment variable `FIXTURE` selects those with its text in their names.
+  /// Subfolders are not searched: they may hold files that fixtures `require`. Where there is no
+  /// such folder, or nothing in it, the only fixture is one that fails and says so: a test without
+  /// cases would pass. The environment variable `FIXTURE` selects those with its text in their
+  /// names.
   ///
   /// - Complexity: O(files of the folder).
   public static func all(
@@ -64,6 +65,6 @@ public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
 }
 
 extension ScriptFixture: CustomTestStringConvertible {
-  /// How reports of tests call it.
+  /// The name in reports of tests.
   public var testDescription: String { name }
 }

@@ -2,11 +2,11 @@ internal import Glibc
 
 /// A command line, taken apart before any Lua code runs.
 ///
-/// What it points to belongs to the process and lives as long.
+/// The texts that it points to belong to the process, and live as long.
 struct Arguments {
   typealias Text = UnsafePointer<CChar>
 
-  /// What runs, in the order written, before the script.
+  /// A step that runs before the script, in the order written.
   enum Step {
     case chunk(Text)
     case library(global: [CChar], module: Text)
@@ -42,7 +42,7 @@ struct Arguments {
     script = min(index, count)
   }
 
-  /// Whether nothing says what to run.
+  /// Whether no argument says what to run.
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
 
   /// The name of the script, nil for the standard input.
@@ -53,7 +53,7 @@ struct Arguments {
     return previous == "--" ? Text(name) : nil
   }
 
-  /// Takes one option, with its argument, and returns the index of what follows.
+  /// Takes one option, with its argument, and returns the index of the next one.
   private mutating func take(
     _ option: UnsafeMutablePointer<CChar>, at index: Int
   ) throws(Misuse) -> Int {

@@ -3,7 +3,7 @@ internal import CLua
 internal import Glibc
 internal import Lua
 
-/// Does what a command line says, in a host.
+/// Runs a command line in a host.
 final class Interpreter {
   /// An error outside of any chunk; its value is on top of the stack.
   struct Raised: Error {}
@@ -11,7 +11,7 @@ final class Interpreter {
   private let arguments: Arguments
   private let host: ScriptHost
   private let L: LuaStack
-  /// What error messages begin with; nil at the prompt.
+  /// The name with which error messages begin; nil at the prompt.
   private var name: UnsafePointer<CChar>?
 
   init(_ arguments: Arguments, host: ScriptHost, name: UnsafePointer<CChar>) {
@@ -40,8 +40,8 @@ final class Interpreter {
   }
 
   private func runProtected() -> CInt {
-    // In a C function with two arguments, as in `lua`: tracebacks end with the same line, and the
-    // stack overflows at the same depth.
+    // All runs in a C function with two arguments, as in `lua`: tracebacks end with the same line,
+    // and the stack overflows at the same depth.
     clua_pushfunction(
       L.pointer,
       { _, context in
@@ -172,7 +172,7 @@ final class Interpreter {
   /// Reads lines and runs them until the input ends, and returns whether to go on.
   private func runPrompt() throws(Raised) -> Bool {
     let named = name
-    // An error outside of a line leaves it away, too, as in `lua`.
+    // The message of an error outside of a line has no name, either, as in `lua`.
     name = nil
     L.height = 0
     let prompt = Prompt(interpreter: self, L: L)

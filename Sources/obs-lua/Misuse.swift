@@ -1,6 +1,6 @@
 internal import CCommandLine
 
-/// An argument that the program doesn't understand.
+/// An argument that the program cannot use.
 enum Misuse: Error {
   /// An option of `lua` that isn't one.
   case unknownLetter(String)
@@ -17,7 +17,7 @@ enum Misuse: Error {
     }
   }
 
-  /// Writes to the standard error what is wrong, and how it would be right.
+  /// Writes the error, and the correct usage, to the standard error stream.
   func report(name: UnsafePointer<CChar>) {
     switch self {
     case .unknownLetter(let option):

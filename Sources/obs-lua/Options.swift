@@ -2,7 +2,7 @@ internal import Observables
 
 /// The options that `lua` doesn't have; all of them are long.
 struct Options {
-  /// What an error that nobody catches does to the loop.
+  /// The effect on the loop of an error that no code catches.
   enum ErrorAction: String, CaseIterable {
     case stop, `continue`
   }
@@ -21,7 +21,7 @@ struct Options {
     case virtualTime = "--virtual-time"
     case timeout = "--timeout"
 
-    /// What has to follow the `=`, nil where nothing may.
+    /// The value that has to follow the `=`; nil where none may.
     var value: String? {
       switch self {
       case .help, .version, .virtualTime: nil

@@ -7,16 +7,16 @@ internal import Lua
 struct Prompt {
   private typealias Line = [CChar]
 
-  /// What became of a line that was asked for.
+  /// The result of asking for a line.
   private enum Answer {
     case line(Line)
     /// The input is over, or a signal ends the program.
     case end
-    /// SIGINT: what was typed is forgotten.
+    /// SIGINT came: the text that was typed is forgotten.
     case dropped
   }
 
-  /// What became of a chunk that was asked for.
+  /// The result of asking for a chunk.
   private enum Chunk {
     case loaded(CInt)
     case end

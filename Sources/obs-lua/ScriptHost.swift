@@ -3,19 +3,20 @@ internal import Lua
 internal import LuaObservables
 internal import Observables
 
-/// What a command line runs in: the host of the scripts, and what goes on at the ends of its turns.
+/// The host in which a command line runs, and the work at the ends of its turns.
 ///
-/// The interpreter calls these on the main thread, in the order in which they stand here. None lets
-/// an error out: errors are reported.
+/// The interpreter calls these on the main thread, in the order of their declaration. None lets an
+/// error out: errors are reported.
 final class ScriptHost {
   private let host: LuaHost
-  /// An error in a callback ends the program, unless the script or the command line says otherwise.
+  /// Whether an error in a callback ends the program, as it does unless the script or the command
+  /// line says otherwise.
   private var stopsOnError: Bool
   private var hasFailed = false
 
   /// - Throws: `memory` if there is none for a state.
   init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
-    // Without libraries: `-E` decides what they read.
+    // The libraries are opened later: `-E` decides which variables they read.
     let state = try LuaState(libraries: [])
     let clock: LoopClock = arguments.options.usesVirtualTime ? .virtual : .system
     host = LuaHost(state: state, loop: Loop(clock: clock))
@@ -24,7 +25,7 @@ final class ScriptHost {
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
       ccl_writeerror(name, report.description)
-      // What a signal ended is not the script's failure, and nothing goes on after it.
+      // An end by a signal is not a failure of the script, and nothing runs after it.
       if ccl_exitrequest() != 0 {
         host.endAfterTurn()
       } else if stopsOnError {
@@ -44,7 +45,8 @@ final class ScriptHost {
     host.loop.stop()
   }
 
-  /// The libraries are open and `arg` is set; no Lua code has run.
+  /// Installs the module; called when the libraries are open and `arg` is set, and no Lua code has
+  /// run.
   ///
   /// - Throws: `memory`.
   func librariesDidOpen() throws(LuaError) { try host.install() }
@@ -57,19 +59,19 @@ final class ScriptHost {
     return !hasFailed
   }
 
-  /// Lines are asked for from now on: timers run while the next one is awaited.
+  /// The prompt begins to ask for lines: timers run while the next one is awaited.
   func promptWillBegin() {
     ccl_beginprompt()
-    // An error is told, and the next line is asked for.
+    // An error is reported, and the next line is asked for.
     stopsOnError = false
-    // Who types asks `why` (W4).
+    // Users at the prompt call `why` (W4).
     host.record(true)
     ccl_setidle(
       { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.stepWhileIdle() },
       Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The prompt waits for no more lines: the loop is left alone again.
+  /// The prompt waits for no more lines: no timers run for it any longer.
   func promptDidEnd() {
     ccl_setidle(nil, nil)
     ccl_endprompt()
@@ -78,14 +80,14 @@ final class ScriptHost {
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
   /// returns the status to exit with.
   ///
-  /// Signals and the time limit ask for that; `ccl_exitrequest` tells the status then, which wins
-  /// over this one.
+  /// Signals and the time limit ask for that; `ccl_exitrequest` returns the status then, which
+  /// replaces this one.
   func runLoop() -> CInt {
     host.runLoop(wakingFor: ccl_wakedescriptor()) { ccl_settle() }
     return hasFailed ? 1 : 0
   }
 
-  /// Runs what the script wants to be run at exit.
+  /// Calls the functions that the script registered for its end.
   func runExitHooks() { host.runExitHooks() }
 
   /// Closes the state; false where an error since the last turn stops the program.

@@ -1,6 +1,6 @@
-/// The texts that tell how the program is used.
+/// The texts that describe how the program is used.
 enum Usage {
-  /// What `lua` writes after an option that it doesn't know.
+  /// The text that `lua` writes after an unknown option.
   static func ofLua(name: String) -> String {
     """
     usage: \(name) [options] [script [args]]

@@ -1,8 +1,8 @@
--- What fixtures check with, as global functions. Given what Swift has: `core.failed(message, file,
--- line)`, `core.checked()`, `core.advance(seconds)`, and the `source` of the fixture.
+-- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
+-- file, line)`, `core.checked()`, `core.advance(seconds)`, and the `source` of the fixture.
 local core, source = ...
 
--- Scripts may replace what they find.
+-- These functions are read first, as scripts may replace them.
 local getinfo, traceback, getmetatable = debug.getinfo, debug.traceback, debug.getmetatable
 local concat, sort, running = table.concat, table.sort, coroutine.running
 local find, format, gsub = string.find, string.format, string.gsub
@@ -12,7 +12,7 @@ local ipairs, next, pairs, tostring, type = ipairs, next, pairs, tostring, type
 
 local OWN = getinfo(1, "S").source
 
--- Sentences of the cases that are running, outermost first; each coroutine has its own.
+-- The sentences of the cases that are running, outermost first; each coroutine has its own.
 local cases = setmetatable({}, { __mode = "k" })
 
 local function sentences()
@@ -20,8 +20,8 @@ local function sentences()
   return list and #list > 0 and concat(list, ": ") .. ": " or ""
 end
 
--- The line of the fixture that is running; the place elsewhere if it isn't. All lines that led
--- there.
+-- The line of the fixture that is running, or the place elsewhere if it isn't; and all lines that
+-- led there.
 local function place()
   local file, line, trail = nil, nil, {}
   for level = 2, 40 do
@@ -43,7 +43,7 @@ local function fail(message)
   core.failed(sentences() .. message .. trail, file or source, line or 1)
 end
 
--- A wrong argument of a check, which is the caller's mistake.
+-- Raises an error for a wrong argument of a check, at the line of the caller.
 local function refuse(text, ...) error(format(text, ...), 3) end
 
 local function text(value)
@@ -159,8 +159,8 @@ function expect(value, what)
   return value
 end
 
--- Fails if the values differ, deeply, and names what does; returns whether they are equal. Objects
--- of the host can be compared with tables.
+-- Fails if the values differ, deeply, and names the differences; returns whether they are equal.
+-- Objects of the host can be compared with tables.
 function expect_equal(actual, expected, what)
   return (check_equal(actual, expected, what))
 end
@@ -200,7 +200,7 @@ function log(...)
   entries[#entries + 1] = concat(parts, " ")
 end
 
--- Fails if what was noted since the last time is something else.
+-- Fails if the notes since the last time differ from `expected`.
 function expect_log(expected, what)
   if type(expected) ~= "table" then
     refuse("bad argument #1 to 'expect_log' (table expected, got %s)", type(expected))
@@ -230,7 +230,7 @@ function case(sentence, body)
   list[#list] = nil
 end
 
--- A check like the others, but that it ends the script.
+-- A check like the others, except that a failure ends the script.
 function assert(...)
   core.checked()
   local value, message = ...
@@ -252,5 +252,5 @@ end
 
 function os.exit() error("os.exit would end all tests", 2) end
 
--- What messages call the fixture.
+-- The name of the fixture in messages.
 return getinfo(load("", source), "S").short_src
