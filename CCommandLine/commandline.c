@@ -76,7 +76,7 @@ int ccl_calltraced(lua_State *L, int nargs, int nresults) {
   lua_insert(L, base);
   ccl_beginchunk();
   int status = lua_pcall(L, nargs, nresults, base);
-  // A number as an error is no text of ours.
+  // A number as an error is no message of a loader.
   bool is_text = status != LUA_OK && lua_type(L, -1) == LUA_TSTRING;
   bool is_new = ccl_endchunk(is_text ? lua_tostring(L, -1) : NULL);
   if (!is_new) {
@@ -160,7 +160,7 @@ int ccl_printfailed(lua_State *L) {
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/// What the line editor offers; NULL where it isn't there.
+/// The functions and variables of the line editor; NULL where there is none.
 static struct editor {
   char *(*read)(const char *prompt);
   void (*remember)(const char *line);
@@ -172,7 +172,7 @@ static struct editor {
   int (**event_hook)(void);
 } editor;
 
-/// Milliseconds between two looks at what signals ask for.
+/// Milliseconds between two checks for signals.
 enum { LOOK_AGAIN = 100 };
 
 static ccl_idle_function idle_function;
@@ -184,7 +184,7 @@ static bool is_readline(void) { return editor.set_signals && editor.clear_signal
 static bool end_line(void) {
   if (!ccl_isasked()) return false;
   if (editor.is_done) *editor.is_done = 1;
-  // The others take it for the end of the input when the hook is gone.
+  // Other editors take it for the end of the input when the hook is gone.
   if (!is_readline() && editor.event_hook) *editor.event_hook = NULL;
   return true;
 }
@@ -193,7 +193,7 @@ static bool end_line(void) {
 static int idle(void) {
   if (end_line()) return 0;
   if (idle_function && is_readline()) {
-    // Its handlers put signals off until it has time: a callback may need one at once.
+    // The editor's handlers delay signals: a callback may need one at once.
     editor.clear_signals();
     idle_function(idle_context);
     editor.set_signals();
@@ -201,7 +201,7 @@ static int idle(void) {
     idle_function(idle_context);
   }
   if (!end_line() && !is_readline()) {
-    // The others ask again at once.
+    // Other editors call the hook again at once.
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     poll(&input, 1, LOOK_AGAIN);
     end_line();
@@ -245,7 +245,7 @@ static void find_editor(void) {
     *(void **)&editor.check_signals = dlsym(library, "rl_check_signals");
     *(void **)&editor.get = dlsym(library, "rl_getc");
     editor.is_done = dlsym(library, "rl_done");
-    // At the end of an input that is no terminal, readline would ask the hook for ever.
+    // At the end of an input that is no terminal, readline would call the hook for ever.
     int (**get)(FILE *) = dlsym(library, "rl_getc_function");
     if (isatty(STDIN_FILENO)) editor.event_hook = dlsym(library, "rl_event_hook");
     else if (get && editor.get) *get = get_byte;
@@ -258,7 +258,7 @@ static char *read_plain_line(const char *prompt) {
   size_t capacity = 0;
   ssize_t length = ccl_awaitinput(stdin) ? getline(&line, &capacity, stdin) : -1;
   if (length < 0) {
-    // A signal is no end of the input.
+    // A signal does not end the input.
     if (!feof(stdin)) clearerr(stdin);
     free(line);
     return NULL;
@@ -277,7 +277,7 @@ ccl_line ccl_readline(const char *prompt, char **line) {
   free(*line);
   *line = NULL;
   if (ccl_settle()) return CCL_LINE_END;
-  // What was typed stays on the screen; the next prompt is below it.
+  // The typed text stays on the screen; the next prompt is below it.
   if (!is_readline()) ccl_writeoutput("\n");
   return CCL_LINE_DROPPED;
 }

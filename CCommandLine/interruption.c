@@ -21,16 +21,16 @@
    The invariant: what follows is read and written only in the handlers, which keep each other out,
    and with the signals blocked; what is read elsewhere is one word. */
 
-/// How far the interruption of what runs has come.
+/// The stage of an interruption of running code.
 typedef enum stage {
   CALM,
   ASKED,      // The hook raises the error once.
   RAISED,     // It was raised; the script may catch it and go on.
   INSISTING,  // It is raised at each instruction.
-  HURRIED,    // It is, and what is left to do at the end is left out.
+  HURRIED,    // It is, and the work at the end of the program is skipped.
 } stage;
 
-/// What the program is at.
+/// The phase of the program.
 typedef enum phase {
   LIKE_LUA,  // The script doesn't use the loop.
   IN_ORDER,
@@ -46,9 +46,8 @@ typedef enum deadline { LIMIT, INSIST, KILL, DEADLINES } deadline;
 
 enum { STATUS_TIMEOUT = 124, STATUS_SIGNAL = 128 };
 
-/// Seconds: from a request that is not followed until it cannot be caught, from then until the
-/// process is ended from outside, and after a caught one, in which another signal counts as the
-/// second.
+/// The seconds from a request that is not followed until it cannot be caught, from then until the
+/// process is killed, and those after a caught one in which another signal counts as the second.
 static const double PATIENCE = 1;
 static const double LEAST_GRACE = 0.1;
 
@@ -109,7 +108,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Has SIGALRM come at the earliest deadline. */
+/* Makes SIGALRM come at the earliest deadline. */
 static void arm(void) {
   double earliest = 0;
   for (int i = 0; i < DEADLINES; i++) {
@@ -130,8 +129,8 @@ static void arm(void) {
 
 static const char MODULE[] = "=obs";
 
-/// So many instructions in a row the module `obs` may run in spite of an interruption that cannot
-/// be caught: what it has begun it can end, and no loop in it lasts.
+/// How many instructions in a row the module `obs` may run in spite of an interruption that cannot
+/// be caught: it can finish what it has begun, but a loop in it does not last.
 enum { MODULE_INSTRUCTIONS = 1000 };
 
 static const char INTERRUPTED[] = "interrupted!", TIMED_OUT[] = "timed out (--timeout=";
@@ -152,7 +151,8 @@ static int depth_of(lua_State *L) {
   return depth;
 }
 
-/* What is called by the function that shall be interrupted comes to its end. */
+/* Whether the error is raised here: functions that are called by the one to be interrupted may
+   finish. */
 static bool is_aimed_at(lua_State *L) {
   lua_Debug activation;
   if (stage_now != ASKED || !aim.thread) return true;
@@ -167,7 +167,7 @@ static void raise_hook(lua_State *L, lua_Debug *activation) {
     return;
   }
   if (!is_aimed_at(L)) return;
-  // Code of the module `obs` is left to itself: half of what it does would be a state that is none.
+  // Code of the module `obs` is not interrupted: half of its work would leave an invalid state.
   lua_getinfo(L, "S", activation);
   if (strcmp(activation->source, MODULE) == 0) {
     if (stage_now == ASKED || instructions++ < MODULE_INSTRUCTIONS) return;
@@ -253,7 +253,7 @@ static void interrupt(int signal) {
   if (is_passed_on(signal)) return;
   bool again = ending || stage_now != CALM || now() < caught_until;
   if (stage_now == HURRIED) {
-    // Neither the script nor the host has answered.
+    // Neither the script nor the host has reacted.
     if (has_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
     on_signal(signal, SIG_DFL);
     raise(signal);
@@ -272,7 +272,7 @@ static void interrupt(int signal) {
 static void end_process(void) {
   if (ending == STATUS_TIMEOUT) {
     ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
-    (void)written;  // Nowhere left to report to.
+    (void)written;  // There is no other place for a report.
   }
   if (has_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
   _exit(ending ? ending : STATUS_SIGNAL + SIGINT);
@@ -322,7 +322,7 @@ void ccl_limittime(double seconds, const char *text, const char *name) {
   unblock(&before);
 }
 
-/* The interruption is over. */
+/* Ends the interruption. */
 static void calm_down(void) {
   stage_now = CALM;
   deadlines[INSIST] = deadlines[KILL] = 0;
@@ -350,7 +350,7 @@ bool ccl_endchunk(const char *message) {
   return is_new;
 }
 
-/* A program that was started to ignore a signal does: `nohup`. */
+/* Whether the program was started to ignore a signal, as by `nohup`; it does so then. */
 static bool is_ignored(int signal) {
   struct sigaction action;
   return signal != SIGINT && sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -410,7 +410,7 @@ void ccl_forgetstate(void) {
 
 /* ---- What signals ask for -------------------------------------------------------------------- */
 
-/* Where a standard stream is closed, its number must stay free. */
+/* Opens the pipe that wakes; where a standard stream is closed, its number must stay free. */
 static void open_wake(void) {
   int ends[2];
   if (pipe(ends) != 0) return;
@@ -433,7 +433,7 @@ bool ccl_settle(void) {
   sigset_t before = block();
   bool at_prompt = phase_now == PROMPT;
   if (stage_now == ASKED && !ending && !at_prompt) ending = STATUS_SIGNAL + SIGINT;
-  // At the end of a program what cannot be caught stays so until on_exit begins.
+  // At the end of a program an interruption that cannot be caught stays so until on_exit begins.
   if (stage_now < INSISTING || (at_prompt && !ending)) {
     if (stage_now == RAISED && !ending && !at_prompt) caught_until = now() + PATIENCE;
     calm_down();
@@ -449,8 +449,8 @@ bool ccl_isasked(void) { return ending != 0 || stage_now != CALM; }
 
 static bool is_hurried(void) { return stage_now == HURRIED; }
 
-/* At a prompt inside of a script SIGINT ends the program in order, as one does that cannot be
-   caught; where lines are asked for, the line. */
+/* At a prompt inside of a script SIGINT ends the program in order, as one that cannot be caught
+   does; where lines are asked for, it ends the line. */
 static void quit(void) {
   if (phase_now == PROMPT || !state) return;
   sigset_t before = block();
@@ -480,7 +480,7 @@ static clua_interruption uncaught(const char *message) {
   if (ends && !ending) ending = STATUS_SIGNAL + SIGINT;
   lua_State *L = running ? running : state;
   if (stage_now == RAISED && is_inside(L)) {
-    // A callback inside of a write, a read or a flush: what called it is interrupted, too.
+    // A callback runs inside of a write, a read or a flush: its caller is interrupted, too.
     int depth = depth_of(L);
     ask(ASKED);
     aim.depth = depth;
@@ -493,7 +493,7 @@ static clua_interruption uncaught(const char *message) {
 
 /* ---- Prompts --------------------------------------------------------------------------------- */
 
-/* Whether bytes were read that were not taken. */
+/* Whether the stream has read bytes that were not taken yet. */
 static bool has_rest(FILE *stream) {
 #ifdef __GLIBC__
   return stream->_IO_read_ptr < stream->_IO_read_end;

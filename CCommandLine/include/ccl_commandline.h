@@ -1,5 +1,5 @@
-/// What a stand-alone interpreter needs of C: operations that may raise, the C streams, and the
-/// line editor that is looked for when the prompt starts.
+/// The functions in C for a stand-alone interpreter: operations that may raise, the C streams, and
+/// the line editor that is looked for when the prompt starts.
 #ifndef CCL_COMMANDLINE_H
 #define CCL_COMMANDLINE_H
 
@@ -36,11 +36,12 @@ int ccl_ignoreenvironment(lua_State *L);
 int ccl_openlibraries(lua_State *L);
 /// Sets the global `arg`. (light userdata argv, argc, index of the script) -> ()
 int ccl_setarguments(lua_State *L);
-/// Raises that there is no memory. () -> ()
+/// Raises the error that there is no memory. () -> ()
 int ccl_outofmemory(lua_State *L);
 /// Returns arg[1] to arg[#arg]. () -> (…)
 int ccl_scriptarguments(lua_State *L);
-/// Returns what calls `require`. (light userdata module name) -> (function, string)
+/// Returns the function that calls `require`, and its argument. (light userdata module name) ->
+/// (function, string)
 int ccl_requirecall(lua_State *L);
 /// Sets the global of that name. (value, light userdata name) -> ()
 int ccl_setglobal(lua_State *L);
@@ -50,15 +51,15 @@ int ccl_prompt(lua_State *L);
 int ccl_getprint(lua_State *L);
 /// Raises the error that the stack has no room for the results of a line. () -> ()
 int ccl_toomanyresults(lua_State *L);
-/// Says that `print` failed. (message) -> (text)
+/// Returns the message that `print` failed. (message) -> (text)
 int ccl_printfailed(lua_State *L);
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 typedef enum ccl_line {
   CCL_LINE_READ,
-  CCL_LINE_END,      // of the input, or a signal ends the program
-  CCL_LINE_DROPPED,  // SIGINT: what was typed is dropped
+  CCL_LINE_END,      // the input has ended, or a signal ends the program
+  CCL_LINE_DROPPED,  // SIGINT came: the typed text is dropped
 } ccl_line;
 
 /// Reads a line from the standard input, with line editing where a library for it is installed. The

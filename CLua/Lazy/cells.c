@@ -21,7 +21,7 @@ static lua_Integer number_of(lua_State *L, int cell) {
 
 void clua_retirecell(lua_State *L, int cell) {
   clua_shared_of(L)->values[number_of(L, cell)].declaration++;
-  // What its getter stores goes nowhere from now on.
+  // A value that the getter stores from now on is dropped.
   const lua_Integer fields[] = {KEY, NUMBER}, values[] = {FAILURE, 0};
   for (int i = 0; i < 2; i++) {
     lua_pushinteger(L, values[i]);
@@ -33,7 +33,7 @@ void clua_retirecell(lua_State *L, int cell) {
 
 clua_shared *clua_lazy_shared(lua_State *L) { return clua_shared_of(L); }
 
-/* There is room for the values of this number. [-0, +0, m] */
+/* Makes room for the values of this number. [-0, +0, m] */
 static void reserve_values(lua_State *L, clua_shared *shared, lua_Integer number) {
   if (number < shared->capacity) return;
   lua_Integer capacity = number < 16 ? 32 : number * 2;
@@ -78,7 +78,7 @@ void clua_setstored(lua_State *L, int cell, int value) {
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* What is kept of the value at `value`. [-0, +0, -] */
+/* The kept form of the value at `value`. [-0, +0, -] */
 static clua_kept kept(lua_State *L, int value) {
   clua_kept kept = {.kind = KEPT_IN_CELL};
   switch (lua_type(L, value)) {
@@ -106,8 +106,8 @@ static bool are_equal(lua_Integer integer, lua_Number number) {
       && truncated == integer;
 }
 
-/* As `==` of Lua, but NaN is the same as NaN (T5), and nothing is asked of metamethods. `field` is
-   that of the cell at `cell` where `old` may be; the new value is at `value`. [-0, +0, -] */
+/* Compares like `==` of Lua, but NaN is the same as NaN (T5), and no metamethod is called. `old`
+   may be in the field `field` of the cell at `cell`; the new value is at `value`. [-0, +0, -] */
 static bool is_same(lua_State *L, clua_kept old, clua_kept new, int value, int cell, int field) {
   if (old.kind != new.kind) {
     if (old.kind == KEPT_INTEGER && new.kind == KEPT_NUMBER)
@@ -131,7 +131,7 @@ static bool is_same(lua_State *L, clua_kept old, clua_kept new, int value, int c
   }
 }
 
-/* The value at `value` becomes the one that is kept. [-0, +0, -] */
+/* Makes the value at `value` the one that is kept. [-0, +0, -] */
 static void set_value(lua_State *L, struct clua_lazyvalues *values, clua_kept new, int value,
                       int cell) {
   if (new.kind == KEPT_IN_CELL) {
@@ -168,7 +168,7 @@ clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer num
   return result;
 }
 
-/* Pushes what is kept of a value; `field` is that of its cell. [-0, +1, -] */
+/* Pushes a kept value; `field` is the one of its cell. [-0, +1, -] */
 static void push_kept(lua_State *L, clua_kept kept, int cell, int field) {
   switch (kept.kind) {
   case KEPT_NIL:

@@ -1,5 +1,4 @@
-/// The cells of lazy keys, as the parts of this target that deal with them see them. Not for
-/// others.
+/// The cells of lazy keys, for the parts of this target that deal with them only.
 #ifndef CLUA_OBSERVED_CELLS_H
 #define CLUA_OBSERVED_CELLS_H
 
@@ -11,11 +10,11 @@ enum {
   RUNNING = BASE  // of a key without a value: the coroutine in which its getter is
 };
 
-/* What belongs to one number in the list of the cells: what each computation and invalidation needs
-   is there directly. */
+/* The entries for one number in the list of the cells, which each computation and invalidation
+   needs. */
 enum { CELL_GETTER, CELL_TABLE, CELL_KEY, CELL_STORE, CELL, CELL_PARTS };
 
-/* A value that is compared with others: by itself, or in a field of its cell. */
+/* A value that is compared with others: the value itself, or a field of its cell. */
 typedef struct clua_kept {
   union {
     lua_Integer integer;
@@ -24,30 +23,31 @@ typedef struct clua_kept {
   enum { KEPT_NIL, KEPT_FALSE, KEPT_TRUE, KEPT_INTEGER, KEPT_NUMBER, KEPT_IN_CELL } kind;
 } clua_kept;
 
-/* What is kept for one number; for number 0 what a declaration that was taken back still
-   computes. */
+/* The values that are kept for one number; number 0 is for a declaration that was taken back and
+   still computes. */
 struct clua_lazyvalues {
   clua_kept value, base;
-  unsigned declaration;  // tells those that had the number one after another
+  unsigned declaration;  // distinguishes declarations that have the number one after another
 };
 
 /// Pushes a cell; false and nil where it is gone. [-0, +1, -]
 bool clua_pushcell(lua_State *L, lua_Integer number);
-/// Makes the cell at `cell` known by its number, for which there are values then. [-0, +0, m]
+/// Adds the cell at `cell` to the list by its number, and makes room for its values. [-0, +0, m]
 void clua_listcell(lua_State *L, int cell, lua_Integer number);
 /// Pushes the last value of the cell at `cell`, or its base. [-0, +1, -]
 void clua_pushkept(lua_State *L, int cell, bool base);
 /// Pops a value and keeps it as the last one. [-1, +0, -]
 void clua_keep(lua_State *L, int cell);
-/// Compares the value at `value` with what is kept for `number`, and keeps it; its cell is at
-/// `cell`. [-0, +0, -]
+/// Compares the value at `value` with the one that is kept for `number`, and keeps it; its cell is
+/// at `cell`. [-0, +0, -]
 clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer number, int value,
                               int cell, int compare);
 /// The flags of the declaration.
 int clua_cellflags(lua_State *L, int cell);
 /// store[key] = the value at `value`, or nil for 0, which takes no memory. [-0, +0, m]
 void clua_setstored(lua_State *L, int cell, int value);
-/// Takes the value on top for the present one; the store gets it when it is read next. [-1, +0, -]
+/// Makes the value on top the present one; it is put into the store when it is read next. [-1, +0,
+/// -]
 clua_computation clua_take(lua_State *L, int cell, int compare);
 /// The declaration was taken back: a getter that is running stores nothing in the table.
 /// [-0, +0, -]

@@ -6,7 +6,7 @@
 
 /* ---- Calls that cannot yield ----------------------------------------------------------------- */
 
-/* Why what is being called on this thread cannot yield, NULL where nothing forbids it. */
+/* The reason why the code that runs on this thread cannot yield; NULL where it can. */
 static _Thread_local const char *unyielding;
 static const char watchers[] = "a watcher cannot yield; start a task (obs.task)";
 static const char getters[] =
@@ -57,7 +57,7 @@ static int yield(lua_State *L) {
 
 static const char foreign[] = "the coroutine of a getter goes on when what it reads is computed";
 
-/* As in the library. Returns the number of results, or -1 with an error on top. */
+/* Resumes as the library does. Returns the number of results, or -1 with an error on top. */
 static int resume_coroutine(lua_State *L, lua_State *thread, int nargs) {
   if (!lua_checkstack(thread, nargs)) {
     lua_pushliteral(L, "too many arguments to resume");

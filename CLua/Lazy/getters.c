@@ -5,7 +5,8 @@
 
 /* ---- Computing ------------------------------------------------------------------------------- */
 
-/* What the getter of the cell at `cell` gave is on top; a loader has stored it. [-1, +0, -] */
+/* Takes the result of the getter of the cell at `cell`, which is on top; a loader has stored it.
+   [-1, +0, -] */
 static clua_computation take_result(lua_State *L, int cell, int compare) {
   if (clua_cellflags(L, cell) & CLUA_LAZY_LOADED) {
     lua_rawgeti(L, cell, STORE);
@@ -28,8 +29,8 @@ static void set_loading(lua_State *L, int cell, bool loading) {
   lua_settop(L, top);
 }
 
-/* What the tracked getter at `getter` can reach is opened: its table, at `table`, and objects that
-   are observed already and that it has at hand. [-0, +0, m] */
+/* Opens the tables that the tracked getter at `getter` can reach: its own, at `table`, and observed
+   ones that it captures. [-0, +0, m] */
 static void open_reachable(lua_State *L, int getter, int table) {
   clua_track(L, table);
   if (lua_iscfunction(L, getter)) return;
@@ -40,10 +41,10 @@ static void open_reachable(lua_State *L, int getter, int table) {
   }
 }
 
-/* Has a loader store the value. [-0, +0, e] */
+/* Calls a loader, which stores the value. [-0, +0, e] */
 static clua_computation run_loader(lua_State *L, int cells, const clua_evaluation *evaluation) {
   int cell = lua_gettop(L) + 1;
-  // Its declaration may have been taken back.
+  // The declaration of the key may have been taken back.
   if (lua_rawgeti(L, cells, evaluation->number * CELL_PARTS + CELL) != LUA_TTABLE) {
     lua_pop(L, 1);
     return CLUA_COMPUTED_FAILED;
@@ -61,12 +62,12 @@ static clua_computation run_loader(lua_State *L, int cells, const clua_evaluatio
   return result;
 }
 
-/* The value on top is compared with the last one and kept; the store gets it. [-0, +2, m] */
+/* Compares the value on top with the last one, keeps it, and puts it into the store. [-0, +2, m] */
 static clua_computation keep_result(lua_State *L, clua_shared *shared, int cells,
                                     const clua_evaluation *evaluation) {
   lua_Integer first = evaluation->number * CELL_PARTS;
   int value = lua_gettop(L), store = value + 1;
-  // The table may have gone while its getter was running.
+  // The table may have been collected while its getter was running.
   if (lua_rawgeti(L, cells, first + CELL_STORE) != LUA_TTABLE) return CLUA_COMPUTED_CHANGED;
   lua_rawgeti(L, cells, first + CELL_KEY);
   lua_pushvalue(L, value);
@@ -75,7 +76,7 @@ static clua_computation keep_result(lua_State *L, clua_shared *shared, int cells
   return clua_compare(L, shared, evaluation->number, value, store + 1, evaluation->compare);
 }
 
-/* Has a getter return the value. [-0, +0, e] */
+/* Calls a getter, which returns the value. [-0, +0, e] */
 static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
                                    const clua_evaluation *evaluation) {
   lua_Integer first = evaluation->number * CELL_PARTS;
@@ -86,7 +87,7 @@ static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
   lua_rawgeti(L, cells, first + CELL_KEY);
   if (evaluation->tracked) open_reachable(L, getter, getter + 1);
   lua_call(L, 2, 1);
-  // Its declaration may have been taken back.
+  // The declaration of the key may have been taken back.
   clua_computation result = declaration == shared->values[evaluation->number].declaration
                                 ? keep_result(L, shared, cells, evaluation)
                                 : CLUA_COMPUTED_CHANGED;
@@ -106,10 +107,11 @@ static int run_getters(lua_State *L) {
   return 0;
 }
 
-/* The readers of the property are in the traceback of theirs. */
+/* The traceback of a getter ends above `run_getters`: the readers of the property are in their own
+   traceback. */
 static int handle_getter(lua_State *L) { return clua_handleabove(L, run_getters); }
 
-/* What comes is no error of before. [-0, +0, -] */
+/* Forgets an error that was raised before: the next one has nothing to do with it. [-0, +0, -] */
 static void forget_raised(lua_State *L, clua_shared *shared) {
   if (shared->raised) clua_forgetinner(L);
   shared->raised = false;
@@ -130,7 +132,7 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
       clua_keeperror(L, handler + 3);
       if (evaluation->loaded) {
         set_loading(L, handler + 3, false);
-        // What it has stored before is not the value.
+        // A value that the loader has stored before it failed does not count.
         clua_setstored(L, handler + 3, 0);
       }
     }
@@ -141,8 +143,8 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
 
 /* ---- In coroutines --------------------------------------------------------------------------- */
 
-/* Those of getters that are running are at 1…`running` of a table, spare ones behind them; their
-   cells are at -1…-`running`. All of them are keys of it too. */
+/* The coroutines of running getters are at 1…`running` of a table, spare ones behind them; the
+   cells of the getters are at -1…-`running`. All coroutines are keys of the table, too. */
 enum { SPARE_THREADS = 64 };
 
 static lua_State *thread_at(lua_State *L, clua_shared *shared, int place) {
@@ -169,7 +171,7 @@ static int new_thread(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
   lua_newthread(L);
-  // A finalizer may have needed one meanwhile, and have left it.
+  // A finalizer may have made a coroutine meanwhile, and left it.
   if (lua_rawgeti(L, -2, shared->running + 1) == LUA_TTHREAD) return 1;
   lua_pop(L, 1);
   lua_pushvalue(L, -1);
@@ -182,7 +184,7 @@ static int new_thread(lua_State *L) {
   return 1;
 }
 
-/* The cell of the innermost getter is kept, whatever becomes of its declaration. There is room for
+/* Keeps the cell of the innermost getter, even if its declaration is taken back. There is room for
    it. [-0, +0, -] */
 static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
@@ -192,7 +194,7 @@ static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_pop(L, 1);
 }
 
-/* `exhausted`: it is not kept for others. */
+/* Ends the use of the innermost coroutine; where it is `exhausted`, no other getter gets it. */
 static void finish_thread(lua_State *L, clua_shared *shared, bool exhausted) {
   set_frame(L, shared, 0);
   if (exhausted || shared->running > SPARE_THREADS) {
@@ -235,7 +237,7 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     clua_tracethread(L, thread);
     clua_keeperror(L, cell);
     clua_setstored(L, cell, 0);
-    // What so many levels took would be given back step by step only.
+    // The memory of so many levels would be freed step by step only.
     exhausted = clua_isdeep(thread);
     clua_resetthread(thread, L);
     lua_settop(thread, 0);
@@ -269,8 +271,8 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     thread = lua_tothread(L, -1);
     lua_pop(L, 1);
   }
-  // Taken before anything else takes memory: a finalizer may have properties computed, in the next
-  // one.
+  // The coroutine is taken before any memory is: a finalizer may have properties computed, which
+  // then use the next one.
   shared->running++;
   set_frame(L, shared, cell);
   set_loading(L, cell, true);

@@ -13,7 +13,7 @@ static int hand_out(lua_State *L, int value) {
 
 static int resumed(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;
-  // On top are whether the call went well, and the value or the error.
+  // On top are whether the call succeeded, and the value or the error.
   if (!lua_toboolean(L, -2)) return lua_error(L);
   return hand_out(L, lua_gettop(L));
 }
@@ -23,7 +23,8 @@ static int called(lua_State *L, int status, lua_KContext context) {
   return hand_out(L, lua_gettop(L));
 }
 
-/* Of a table that is being finalized the cells are listed no more. [-0, +0, m] */
+/* Pushes the cell of a key from the node: the cells of a table that is being finalized are no
+   longer in the list. [-0, +0, m] */
 static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
   int top = lua_gettop(L);
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
@@ -43,15 +44,16 @@ static bool slot_is_of(lua_State *L, clua_node *node, int userdata, int key, clu
   return record && record->lazy && record->slot == slot;
 }
 
-/* The getter of the cell at 1, which keeps no value, is done, or raised. */
+/* The getter of the cell at 1, which keeps no value, has returned, or raised an error. */
 static int leave_getter(lua_State *L) {
   lua_pushboolean(L, false);
   lua_rawseti(L, 1, RUNNING);
   return 0;
 }
 
-/* Returns what the getter of a key that keeps no value gives. It may wait, in a coroutine, while
-   others read the key; in the same one it reads itself. [-0, +any, e] */
+/* Returns the result of the getter of a key that keeps no value. The getter may wait, in a
+   coroutine, while other code reads the key; a read in the same coroutine is one by the getter
+   itself. [-0, +any, e] */
 static int call_getter(lua_State *L, int table, int userdata, int key) {
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   lua_pushvalue(L, key);
@@ -81,7 +83,8 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   if (shared->closed) return luaL_error(L, "the Lua state is closed");
   if (!slot || !shared->observation.compute) return 0;
   if (!slot->valid && shared->getter == L && lua_isyieldable(L)) {
-    // The getter of another one is running: the engine brings this one up to date and comes back.
+    // The getter of another key is running: the engine brings this key up to date, and then goes on
+    // with that getter.
     shared->waits = slot;
     return lua_yieldk(L, 0, 0, resumed);
   }
@@ -242,7 +245,7 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
   }
   bool armed = (record->flags & CLUA_LAZY_ARMED) && lua_isnil(L, value);
   clua_slot *slot = record->slot;
-  // What is there already is replaced when it is read next.
+  // A value that is in the store already is replaced when it is read next.
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);
   lua_pushnil(L);
@@ -298,7 +301,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   if (!clua_pushnode(L, node)) return;
   clua_record *record = clua_record_of(L, node, userdata, key);
   if (!record) luaL_error(L, "the key has no slot");
-  // All that takes memory first: where that runs out nothing is declared.
+  // All that takes memory is done first: where memory runs out nothing is declared.
   clua_makestoremetatable(L, userdata);
   if (lua_getiuservalue(L, userdata, CLUA_NODE_LAZY) != LUA_TTABLE) {
     lua_pop(L, 1);
@@ -326,7 +329,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
     lua_setmetatable(L, cell);
   }
   if (record->lazy) {
-    // Declared again: the value that the former declaration gave.
+    // The key is declared again: this is the value of the former declaration.
     lua_pushvalue(L, key);
     lua_rawget(L, cells);
     clua_pushkept(L, store + 1, false);
@@ -343,7 +346,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   lua_pushvalue(L, cell);
   lua_rawset(L, cells);
   if (!record->lazy) {
-    // It is no element from now on.
+    // A lazy key is no element from now on.
     node->lazies++;
     node->counting = false;
   }

@@ -1,5 +1,4 @@
-/// Lazy keys, what tracked getters read, and the instances of models. Not for others than this
-/// target.
+/// Lazy keys, what tracked getters read, and the instances of models. For this target only.
 #ifndef CLUA_LAZY_KEYS_H
 #define CLUA_LAZY_KEYS_H
 
@@ -7,8 +6,8 @@
 
 /* ---- Models --------------------------------------------------------------------------------- */
 
-/// Pushes what the `__index` of the instances of a model, on top of the stack, gives for the key at
-/// 2, where that is no property; false and nothing elsewhere. [-0, +(0|1), e]
+/// Pushes the value that the `__index` of the instances of a model, on top of the stack, has for
+/// the key at 2, where that is no property; false and nothing elsewhere. [-0, +(0|1), e]
 bool clua_pushmethod(lua_State *L);
 /// Whether the value at `index` is the `__newindex` of the instances of a model. [-0, +0, -]
 bool clua_ismodelnewindex(lua_State *L, int index);

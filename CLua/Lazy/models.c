@@ -25,7 +25,7 @@ bool clua_pushmodelof(lua_State *L, int index) {
   return record_of_class(L);
 }
 
-/* The same for the table of a node, which is pushed first. [-0, +(0|2), -] */
+/* Pushes the record of the model of a node's table, and that table first. [-0, +(0|2), -] */
 static bool push_node_model(lua_State *L, clua_node *node) {
   if (!node->inherits) return false;
   int table = lua_gettop(L) + 1;
@@ -46,7 +46,7 @@ static int push_field(lua_State *L, int record, const char *name) {
   return lua_rawget(L, record);
 }
 
-/* Pushes what the record at `record` declares for the key at `key`. [-0, +1, -] */
+/* Pushes the declaration of the key at `key` in the record at `record`. [-0, +1, -] */
 static int push_declared(lua_State *L, int record, int key) {
   push_field(L, record, "declared");
   lua_pushvalue(L, key);
@@ -70,7 +70,7 @@ clua_name clua_node_name(lua_State *L, clua_node *node, int key) {
   clua_name name = CLUA_NAME_FREE;
   switch (push_declared(L, table + 1, key)) {
   case LUA_TNIL:
-    // What the instance has of its own was not misspelt, declared or not.
+    // A key that the instance has itself was not misspelt, declared or not.
     lua_pushvalue(L, key);
     if (clua_rawget(L, table) != LUA_TNIL) break;
     lua_pushvalue(L, key);
@@ -130,7 +130,7 @@ static int pass_on(lua_State *L, int status, lua_KContext context) {
 /* instance, key, whether the property is there */
 static int compute(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;
-  // Taken back on this instance: nothing is there any more.
+  // The declaration was taken back on this instance: the property does not exist any more.
   if (!lua_toboolean(L, 3)) return 0;
   lua_pushcfunction(L, clua_lazycompute);
   lua_pushvalue(L, 1);
@@ -165,7 +165,7 @@ static int model_index(lua_State *L) {
     declare(L, lua_upvalueindex(3), compute);
     return compute(L, LUA_OK, 0);
   default:
-    // Declared, and nil: also where an older class has a method of this name.
+    // The property is declared, and nil, also where a parent class has a method of this name.
     return 0;
   }
 }
@@ -194,9 +194,9 @@ static int store(lua_State *L, int status, lua_KContext context) {
   return 0;
 }
 
-/* What `__newindex` of instances does: a lazy property that is assigned is there first, so that it
-   is known how long the value lasts. What is declared and `declare` are at the indices.
-   [-0, +any, e] */
+/* Assigns as `__newindex` of instances does: a lazy property is declared before it is assigned, so
+   that it is known how long the value lasts. `declared` and `declaring` are the indices of the
+   declarations and of `declare`. [-0, +any, e] */
 static int assign(lua_State *L, int declared, int declaring) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, declared) == LUA_TTABLE && !is_declared_at(L, 1, 2)) {
@@ -233,7 +233,7 @@ bool clua_pushmethods(lua_State *L) {
 
 /* ---- Making instances ------------------------------------------------------------------------ */
 
-/* Upvalues of a constructor. */
+/* The upvalues of a constructor. */
 enum { CLASS = 1, DECLARED, VALUES, SIZE, COMPLETE, REFUSE };
 
 /* Raises why the values on top, the fields and the name of one of them, are not taken. The place is

@@ -3,7 +3,7 @@
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 
-/* The node of the array at 1, which shall be changed; pushes its store. [-0, +1, v] */
+/* The node of the array at 1, which is about to be changed; pushes its store. [-0, +1, v] */
 static clua_node *check_array(lua_State *L, int *store) {
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
   if (!node || node->kind != CLUA_KIND_ARRAY) {
@@ -96,7 +96,7 @@ int clua_arraynewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   lua_settop(L, 3);
-  // Most replace an element that is not watched.
+  // Most assignments replace an element that is not watched.
   if (lua_isinteger(L, 2) && !lua_isnil(L, 3) && node->access == CLUA_ACCESS_OPEN) {
     clua_record *record = clua_record_of(L, node, userdata, 2);
     bool present = lua_rawgeti(L, lua_upvalueindex(2), lua_tointeger(L, 2)) != LUA_TNIL;
@@ -279,7 +279,7 @@ static int array_clear(lua_State *L) {
   return 0;
 }
 
-/* Makes the array what the list at `source` is, which has no holes, and tells the whole; the
+/* Makes the array what the list at `source` is, which has no holes, and reports the whole; the
    contents before are pushed meanwhile. [-0, +0, m] */
 static void become(lua_State *L, clua_node *node, int store, int source, lua_Integer count,
                    bool permutation) {
@@ -330,7 +330,7 @@ static int array_set(lua_State *L) {
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
   clua_checklist(L, 2);
-  // Reading may run code; the array is changed when nothing can go wrong any more.
+  // Reading may run code; the array is changed when no error can be raised any more.
   lua_Integer count = luaL_len(L, 2);
   lua_newtable(L);
   for (lua_Integer i = 1; i <= count; i++) {
@@ -356,7 +356,8 @@ int clua_arraysort(lua_State *L) {
   lua_toclose(L, guard);
   lua_Integer length = clua_listlength(L, node, store);
   luaL_argcheck(L, length < INT32_MAX, 1, "array too big");
-  // A copy: what raises, or contradicts itself, loses nothing.
+  // The elements are copied, so that a comparison that raises, or contradicts itself, loses
+  // nothing.
   clua_copyrange(L, store, 1, length);
   clua_sortlist(L, list, (lua_Unsigned)length);
   lua_closeslot(L, guard);

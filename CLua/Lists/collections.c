@@ -7,7 +7,8 @@
 
 /* ---- Classes -------------------------------------------------------------------------------- */
 
-/* What is behind the elements. Upvalues: the methods, "count". (store or collection, key) */
+/* Finds what is behind the elements: methods, and the count. Upvalues: the methods, "count". (store
+   or collection, key) */
 static int class_index(lua_State *L) {
   lua_settop(L, 2);
   if (lua_rawequal(L, 2, lua_upvalueindex(2))) {
@@ -37,8 +38,8 @@ void clua_collection_class(lua_State *L, clua_kind kind) {
   lua_replace(L, methods);
 }
 
-/* The kind that the metatable at `index` gives. It is not in there, where scripts could write
-   another. [-0, +0, -] */
+/* The kind that the metatable at `index` gives. The kind is not stored in the metatable, where
+   scripts could change it. [-0, +0, -] */
 static clua_kind class_kind(lua_State *L, int index) {
   index = lua_absindex(L, index);
   clua_pushshared(L, CLUA_SHARED_CLASSES);
@@ -50,7 +51,7 @@ static clua_kind class_kind(lua_State *L, int index) {
 }
 
 void clua_learnkind(lua_State *L, clua_node *node, int userdata) {
-  // A journal is of one kind from its beginning to its end.
+  // A journal has one kind from its beginning to its end.
   if (clua_isstorefixed(node) || node->journaling) return;
   bool dictionary = lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE &&
                     class_kind(L, lua_gettop(L)) == CLUA_KIND_DICTIONARY;
@@ -69,7 +70,7 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
   if (!lua_getmetatable(L, index)) return CLUA_KIND_PLAIN;
   clua_kind kind = class_kind(L, lua_gettop(L));
   lua_pop(L, 1);
-  // Arrays and sets have nodes: this borrowed their metatable.
+  // Arrays and sets have nodes: this table only uses their metatable.
   return kind == CLUA_KIND_DICTIONARY ? kind : CLUA_KIND_PLAIN;
 }
 
@@ -129,7 +130,7 @@ int clua_elementcount(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   clua_node *node = clua_pushnodeat(L, 1);
-  // Operators get how many there are, and read each by itself.
+  // Operators get the number of elements, and read each element separately.
   if (node) clua_noteread(L, node, CLUA_READ_COUNT);
   lua_pushinteger(L, count_elements(L, 1, node));
   return 1;
@@ -143,7 +144,7 @@ lua_Integer clua_node_size(lua_State *L, clua_node *node) {
   if (node->kind != CLUA_KIND_DICTIONARY) {
     size = clua_node_elementcount(L, node);
   } else {
-    // Keys that begin with `__` stay in the table, where no watcher hears of them: they don't
+    // Keys that begin with `__` stay in the table, where their writes are not reported: they don't
     // count.
     lua_getiuservalue(L, table + 2, CLUA_NODE_STORE);
     lua_pushnil(L);

@@ -5,7 +5,7 @@
 
 void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position, int value) {
-  // Faster than raw access; there is no metamethod that could be asked.
+  // This is faster than raw access, and there is no metamethod that could be called.
   for (lua_Integer i = length; i >= position; i--) {
     lua_geti(L, store, i);
     lua_seti(L, store, i + 1);
@@ -51,7 +51,7 @@ void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
     .kind = CLUA_EDIT_RANGE, .at = position, .count = count, .length = length,
     .low = position, .high = position + count - 1, .list = top + 1,
   };
-  // Backwards where the ranges overlap that way.
+  // Elements are copied backwards where the ranges overlap that way.
   bool forward = source != store || position <= first || position >= first + count;
   for (lua_Integer i = 0; i < count; i++) {
     lua_Integer offset = forward ? i : count - 1 - i;
@@ -69,7 +69,7 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   clua_node *node = clua_observedat(L, shared, index);
   if (!node) return NULL;
   int metatable = lua_gettop(L) - 1, userdata = metatable + 1;
-  // Of a class of arrays it is known what its metamethods are.
+  // The metamethods of a class of arrays are known.
   bool array = node->kind == CLUA_KIND_ARRAY;
   bool plain = node->all && node->kind != CLUA_KIND_SET && node->kind != CLUA_KIND_DICTIONARY;
   if (plain && !array && lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
@@ -91,7 +91,7 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   return node;
 }
 
-/* Lets the stock function read the store. */
+/* Makes the stock function read the store. */
 static int read_list(lua_State *L, lua_CFunction stock) {
   clua_shared *shared = clua_sharedhere(L);
   if (shared->active && clua_listat(L, shared, 1)) lua_replace(L, 1);
@@ -148,7 +148,7 @@ int clua_tableremove(lua_State *L) {
     lua_settop(L, 2);
     return shared->remove(L);
   }
-  // What is behind the end is a key like others.
+  // A position behind the end is a key like others.
   lua_pushinteger(L, position);
   lua_pushvalue(L, -1);
   lua_rawget(L, store);
@@ -166,7 +166,7 @@ int clua_tablemove(lua_State *L) {
   int target = top >= 5 && !lua_isnil(L, 5) ? 5 : 1;
   clua_node *node = clua_listat(L, shared, target);
   bool other = target == 5 && !lua_rawequal(L, 1, 5);
-  // Reading from anything but plain tables may run code: then element by element.
+  // Reading from anything but plain tables may run code: then elements are moved one by one.
   bool plain = !other || (lua_type(L, 1) == LUA_TTABLE && !lua_getmetatable(L, 1));
   int exact[3];
   lua_Integer from = lua_tointegerx(L, 2, &exact[0]), end = lua_tointegerx(L, 3, &exact[1]),
@@ -199,7 +199,7 @@ static bool is_at(lua_State *L, int list, int value, lua_Integer position) {
 }
 
 lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint) {
-  // Beyond the border, too: where a list has holes the border is anywhere.
+  // The hint may be beyond the border, too: a list with holes may have its border anywhere.
   if (is_at(L, list, value, hint)) return hint;
   lua_Integer length = (lua_Integer)clua_rawlen(L, list);
   lua_Integer below = hint <= length ? hint - 1 : length, above = hint + 1;

@@ -1,4 +1,4 @@
-/// Lists, arrays, sets and dictionaries. Not for others than this target.
+/// Lists, arrays, sets and dictionaries. For this target only.
 #ifndef CLUA_LISTS_H
 #define CLUA_LISTS_H
 
@@ -22,15 +22,15 @@ int clua_tableinsert(lua_State *L);
 int clua_tableremove(lua_State *L);
 int clua_tablemove(lua_State *L);
 int clua_tablesort(lua_State *L);
-/// Makes the metatable of what ends a sort. [-0, +0, m]
+/// Makes the metatable of the guard that ends a sort. [-0, +0, m]
 void clua_install_sort(lua_State *L);
 
 /// The node of the table at `index` if a list function may work in its store: it moved as a whole,
-/// and no metamethod would have been asked. Pushes the store. [-0, +(0|1), -]
+/// and no metamethod would have been called. Pushes the store. [-0, +(0|1), -]
 clua_node *clua_listat(lua_State *L, clua_shared *shared, int index);
 
-/* Operations on the list of `length` elements in the store at `store`, reported as one edit where
-   somebody hears. Indices are absolute, positions are right. */
+/* Operations on the list of `length` elements in the store at `store`, reported as one edit where a
+   slot or a journal wants it. Indices are absolute, positions are valid. */
 
 /// Inserts the value at `value`. [-0, +0, m]
 void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
@@ -45,7 +45,7 @@ void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
 /// Sorts the elements 1…length of the table at `list` with the comparison at 2, or `<` where that
 /// is nil. [-0, +0, e]
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length);
-/// Pushes what is to be closed when the sort of a copy ends: it lets the array change again.
+/// Pushes a guard that is closed when the sort of a copy ends, and lets the array change again.
 /// [-0, +1, m]
 void clua_pushsortguard(lua_State *L, clua_node *node);
 

@@ -24,14 +24,14 @@ static set check_set(lua_State *L, int index) {
   return set;
 }
 
-/* The same, which shall be changed. */
+/* The set at `index`, which is about to be changed; pushes its userdata and its store. */
 static set check_open_set(lua_State *L, int index) {
   set set = check_set(L, index);
   clua_checkaccess(L, set.node);
   return set;
 }
 
-/* What can be a member. [-0, +0, v] */
+/* Checks that an argument can be a member. [-0, +0, v] */
 static void check_member(lua_State *L, int argument) {
   luaL_checkany(L, argument);
   luaL_argcheck(L, !lua_isnil(L, argument), argument, "a set has no place for nil");
@@ -47,12 +47,12 @@ static bool contains(lua_State *L, int store) {
   return found;
 }
 
-/* Takes the value on top in or out; false where it is that way already. The set is at 1.
-   [-1, +0, m] */
+/* Adds the value on top, or removes it; false where nothing changes. The set is at 1. [-1, +0,
+   m] */
 static bool put(lua_State *L, const set *set, bool in) {
   int member = lua_gettop(L), exact = 0;
   if (lua_type(L, member) == LUA_TNUMBER) {
-    // As it is as a key: 1.0 is 1.
+    // The member is compared as a key is: 1.0 is 1.
     lua_Integer integer = lua_tointegerx(L, member, &exact);
     if (exact) {
       lua_pushinteger(L, integer);
@@ -148,7 +148,7 @@ static lua_Integer push_argument(lua_State *L) {
   return count;
 }
 
-/* Takes all values of the list on top in or out. [-0, +0, m] */
+/* Adds all values of the list on top, or removes them. [-0, +0, m] */
 static int put_all(lua_State *L, const set *set, lua_Integer count, bool in) {
   int list = lua_gettop(L);
   for (lua_Integer i = 1; i <= count; i++) {

@@ -42,9 +42,10 @@ static lua_Unsigned partition(lua_State *L, int store, lua_Unsigned low, lua_Uns
   }
 }
 
-/* The quicksort of Lua's own library, which asks for the same comparisons in the same order: a
-   comparison with side effects can't tell. Not that function itself, because called from here it
-   would say neither its name nor the place of its call in errors. [-0, +0, e] */
+/* The quicksort of Lua's own library, which makes the same comparisons in the same order: a
+   comparison with side effects notices no difference. The library's function itself is not used,
+   because its errors, when it is called from here, would name neither the function nor the place of
+   the call. [-0, +0, e] */
 static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, unsigned random) {
   while (low < up) {
     lua_rawgeti(L, store, (lua_Integer)low);
@@ -71,7 +72,7 @@ static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, uns
     lua_rawgeti(L, store, (lua_Integer)up - 1);
     put(L, store, middle, up - 1);
     lua_Unsigned pivot = partition(L, store, low, up);
-    // The smaller half first, so that the C stack stays low.
+    // The smaller half is sorted first, so that the C stack stays low.
     lua_Unsigned smaller;
     if (pivot - low < up - pivot) {
       sort(L, store, low, pivot - 1, random);
@@ -82,7 +83,7 @@ static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, uns
       smaller = up - pivot;
       up = pivot - 1;
     }
-    // Very unequal halves: another pivot, so that no list is slow throughout.
+    // After very unequal halves another pivot is used, so that no list is slow throughout.
     if ((up - low) / 128 > smaller) random = random * 1664525u + 1013904223u;
   }
 }
@@ -100,8 +101,8 @@ typedef struct sorting {
   bool copied;  // a copy is sorted: nothing happened to the list yet
 } sorting;
 
-/* Ends a sort, also one that raised: tells what became of the list. The guard's user values: table,
-   store, copy of the list. */
+/* Ends a sort, also one that raised: reports the change of the list. The guard's user values:
+   table, store, copy of the list. */
 static int end_sort(lua_State *L) {
   sorting *state = (sorting *)lua_touserdata(L, 1);
   clua_node *node = state->node;
@@ -162,7 +163,7 @@ int clua_tablesort(lua_State *L) {
   lua_setiuservalue(L, guard, 1);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, guard, 2);
-  // Also where nothing is observed yet: a comparison may register a watcher.
+  // The list is copied also where nothing is observed yet: a comparison may register a watcher.
   clua_copyrange(L, store, 1, (lua_Integer)length);
   lua_setiuservalue(L, guard, 3);
   clua_pushshared(L, CLUA_SHARED_GUARD);

@@ -1,7 +1,7 @@
 #include "shape.h"
 #include "../Lists/lists.h"
 
-/* Each of these has one upvalue, the state's shared record, and starts with one test: where no
+/* Each function here has one upvalue, the state's shared record, and starts with one test: where no
    table was ever observed, or the table at hand is not, the stock function does the work in this
    very call, so that its messages name the function as ever. */
 
@@ -183,7 +183,7 @@ static int base_rawlen(lua_State *L) {
 
 /* ---- Installing ----------------------------------------------------------------------------- */
 
-/* Replaces the field of the table on top; returns what was there. [-0, +0, m] */
+/* Replaces a field of the table on top; returns the function that was there. [-0, +0, m] */
 static lua_CFunction replace(lua_State *L, clua_shared *shared, const char *name,
                              lua_CFunction function) {
   lua_getfield(L, -1, name);

@@ -18,9 +18,10 @@ static int push_metamethod(lua_State *L, int index, const char *name) {
   return type;
 }
 
-enum { CHAIN_LENGTH = 2000 };  // as Lua's
+enum { CHAIN_LENGTH = 2000 };  // the same as in Lua
 
-/* Raises as the VM does, at the place of the code that called the closure which called this. */
+/* Raises an error as the VM does, at the place of the code that called the closure which called
+   this. */
 static int raise_outside(lua_State *L, const char *message) {
   luaL_where(L, 2);
   lua_pushstring(L, message);
@@ -28,11 +29,12 @@ static int raise_outside(lua_State *L, const char *message) {
   return lua_error(L);
 }
 
-/* As `tostring` for a table without a function for it, by the name that its metatable has now. */
+/* Returns what `tostring` does for a table without `__tostring`, with the name that its metatable
+   has now. */
 static int describe(lua_State *L) {
   const char *type = luaL_typename(L, 1);
   bool named = push_metamethod(L, 1, "__name") == LUA_TSTRING;
-  // The one that the VM uses in messages was copied when it was set.
+  // The name that the VM uses in messages was copied when it was set.
   lua_getmetatable(L, 1);
   lua_pushstring(L, clua_events[CLUA_EVENT_NAME]);
   lua_pushvalue(L, -3);
@@ -42,8 +44,8 @@ static int describe(lua_State *L) {
   return 1;
 }
 
-/* What stands in for a metamethod that was taken away since; its caller, one level up, is a
-   forwarder. Upvalue: the event. */
+/* Stands in for a metamethod that was removed since; its caller, one level up, is a forwarder.
+   Upvalue: the event. */
 static int missing(lua_State *L) {
   int event = (int)lua_tointeger(L, lua_upvalueindex(1));
   switch (event) {
@@ -58,7 +60,7 @@ static int missing(lua_State *L) {
   case CLUA_EVENT_GC: case CLUA_EVENT_CLOSE:
     return 0;
   case CLUA_EVENT_CALL: {
-    // A tail call leaves nothing of the code that made it.
+    // After a tail call the code that made it is not on the stack.
     lua_Debug caller;
     const char *type = luaL_typename(L, 1);
     if (!lua_getstack(L, 1, &caller) || !lua_getinfo(L, "n", &caller) || !caller.name) {
@@ -100,8 +102,8 @@ static int find(lua_State *L) {
     }
     if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;
   } else {
-    // An operand that isn't observed would have been asked without a forwarder; strings pass their
-    // arithmetic on to the other operand, and must not be asked again.
+    // The metamethod of an operand that isn't observed would have been called without a forwarder;
+    // strings pass their arithmetic on to the other operand, and must not get it again.
     int type = LUA_TNIL;
     if (clua_pushnodeat(L, 1)) type = push_metamethod(L, 1, name);
     if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_metamethod(L, 2, name);
@@ -155,8 +157,8 @@ static int find_index(lua_State *L) {
   return raise_outside(L, "'__index' chain too long; possible loop");
 }
 
-/* (t, k, v): tells that the user's `__newindex` was given a value for a key that somebody observes:
-   what was there before, and is there now, is not known. */
+/* (t, k, v): reports that the user's `__newindex` was called for an observed key: the values before
+   and now are not known. */
 static int report_handled(lua_State *L) {
   lua_settop(L, 3);
   clua_node *node = clua_pushnodeat(L, 1);
@@ -172,7 +174,7 @@ static int report_handled(lua_State *L) {
   return 0;
 }
 
-/* Whether somebody wants to know of a write of the key at 2 of the table at 1. [-0, +0, -] */
+/* Whether a slot has to be notified of a write of the key at 2 of the table at 1. [-0, +0, -] */
 static bool is_heard(lua_State *L) {
   int top = lua_gettop(L);
   clua_node *node = clua_pushnodeat(L, 1);
@@ -186,8 +188,7 @@ static bool is_heard(lua_State *L) {
   return heard;
 }
 
-/* Raises the message on top; where it names the place of `call`, that of the assignment is
-   meant. */
+/* Raises the message on top; where it names the place of `call`, it gets that of the assignment. */
 static int raise_handled(lua_State *L) {
   static const char own[] = "(observed):";
   size_t length = 0;
@@ -217,8 +218,8 @@ static int handle(lua_State *L) {
   return handled(L, lua_pcallk(L, 4, 0, 0, 0, handled), 0);
 }
 
-/* (t, k, v) -> nothing if the value was stored | function, table to call it with, whether somebody
-   wants to know */
+/* (t, k, v) -> nothing if the value was stored | function, table to call it with, whether a slot
+   has to be notified */
 static int find_newindex(lua_State *L) {
   lua_settop(L, 3);
   lua_pushvalue(L, 1);
@@ -257,8 +258,8 @@ static int find_newindex(lua_State *L) {
 
 /* ---- The closures, once per state ----------------------------------------------------------- */
 
-/* They are Lua functions that end in a tail call: through C, `error(message, 2)` would lose its
-   position, and metamethods could not yield. */
+/* The closures are Lua functions that end in a tail call: through C, `error(message, 2)` would lose
+   its position, and metamethods could not yield. */
 static const char one[] = "local find = ... return function(a) return find(a)(a) end";
 static const char two[] = "local find = ... return function(a, b) return find(a, b)(a, b) end";
 static const char any[] = "local find = ... return function(...) return find(...)(...) end";
@@ -327,8 +328,8 @@ static bool has_field(lua_State *L, int user, int shared, int event) {
   return has;
 }
 
-/* Sets metatable[event] to what it shall be for a user's metatable that has the event, or to nil.
-   `user` is the user's metatable, `shared` the state's userdata. [-0, +0, m] */
+/* Sets metatable[event] to the value for a user's metatable that has the event, or to nil. `user`
+   is the user's metatable, `shared` the state's userdata. [-0, +0, m] */
 static void fill_event(lua_State *L, int metatable, int user, int shared, int event, bool present) {
   lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
   // A name that is taken out of the metatable later is noticed by `tostring` only.
@@ -338,8 +339,8 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   } else if (event == CLUA_EVENT_GC || !present) {
     lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
   } else {
-    // C functions find the place of their caller one level up, where a forwarder would be; and what
-    // is no function is no less wrong, or data, here.
+    // C functions find the place of their caller one level up, where a forwarder would be; and a
+    // value that is no function is as wrong, or as much data, here.
     lua_pushvalue(L, -1);
     if (lua_rawget(L, user) == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
       lua_pop(L, 1);
@@ -353,7 +354,7 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   }
 }
 
-/* `__index`; how instances of models and user functions are asked is found out. [-0, +0, m] */
+/* Sets `__index`, and finds out how instances of models and user functions are read. [-0, +0, m] */
 static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata) {
   if (clua_isstorefixed(node)) {
     // An array shows its elements first, a set never its members.
@@ -365,7 +366,7 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
     return;
   }
   bool function = clua_pushfield(L, userdata, "__index") == LUA_TFUNCTION;
-  // A C function is asked behind the store: its errors name no place, and it does not yield.
+  // A C function is called behind the store: its errors name no place, and it does not yield.
   node->nativeindex = function && lua_iscfunction(L, -1);
   node->userindex = function && !node->nativeindex;
   lua_pop(L, 1);

@@ -5,8 +5,8 @@
 
 /* ---- Operations on nodes --------------------------------------------------------------------- */
 
-/* What such an operation has besides values. It is on the stack of C, below the frame that a raise
-   returns to. */
+/* The operands of such an operation that are no values. They are on the stack of C, below the frame
+   that a raise returns to. */
 typedef struct operation {
   clua_node *node;
   clua_slot *slot;
@@ -14,7 +14,8 @@ typedef struct operation {
   lua_Integer number;
 } operation;
 
-/* Defines what runs protected: it has the operands from 1 on, and the operation on top of them. */
+/* Defines the function that runs protected: it has the operands from 1 on, and the operation on top
+   of them. */
 #define BODY(name, statement)                      \
   static int name(lua_State *L) {                  \
     operation *wanted = lua_touserdata(L, -1);     \

@@ -1,5 +1,4 @@
-/// What a script sees of an observed table: metatables, base functions. Not for others than this
-/// target.
+/// What a script sees of an observed table: metatables, base functions. For this target only.
 #ifndef CLUA_SHAPE_H
 #define CLUA_SHAPE_H
 
@@ -7,8 +6,8 @@
 
 /* ---- Metatables ----------------------------------------------------------------------------- */
 
-/// Compiles the forwarding closures and keeps all that metatables share. The state's userdata is at
-/// `shared`. [-0, +0, m]
+/// Compiles the forwarding closures and keeps the values that metatables share. The state's
+/// userdata is at `shared`. [-0, +0, m]
 void clua_install_metatables(lua_State *L, int shared);
 /// `fill` of clua_handlers.
 void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark);

@@ -11,8 +11,8 @@ static const char error_key, traceback_key, swift_key, inner_error_key, inner_tr
 
 /* ---- Tracebacks ------------------------------------------------------------------------------ */
 
-/* To go to a level costs as much as there are levels above it, and luaL_traceback goes to fifty of
-   them: after an overflow of the stack that takes seconds. */
+/* Going to a level costs O(levels above it), and luaL_traceback goes to fifty of them: after an
+   overflow of the stack that takes seconds. */
 enum { TRACED_LEVELS = 10000, SHOWN_LEVELS = 21 };
 
 bool clua_isdeep(lua_State *thread) {
@@ -40,7 +40,7 @@ static void push_level(lua_State *L, const lua_Debug *activation) {
 }
 
 /* Pushes a traceback of a thread from `level` on, to the C function `last` at the most, which is
-   not in it: as many lines as are shown of a long one. True where there are more. [-0, +1, m] */
+   left out: as many lines as a long traceback shows. True where there are more. [-0, +1, m] */
 static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunction last) {
   lua_Debug activation;
   lua_pushliteral(L, "stack traceback:");
@@ -59,7 +59,8 @@ static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunctio
   return false;
 }
 
-/* As luaL_traceback, but of a deep stack only what is on top. [-0, +1, m] */
+/* Pushes a traceback as luaL_traceback does, but of a deep stack only the levels on top. [-0, +1,
+   m] */
 static void push_traceback(lua_State *L, lua_State *thread, int level) {
   if (!clua_isdeep(thread)) {
     luaL_traceback(L, thread, NULL, level);
@@ -70,7 +71,7 @@ static void push_traceback(lua_State *L, lua_State *thread, int level) {
   lua_concat(L, 2);
 }
 
-/* … or only the functions above `last`. [-0, +1, m] */
+/* Pushes a traceback of the functions above `last` only. [-0, +1, m] */
 static void push_traceback_above(lua_State *L, lua_CFunction last) {
   if (!push_levels(L, L, 1, last)) return;
   lua_pushliteral(L, "\n\t...");
@@ -100,7 +101,7 @@ void clua_forgetinner(lua_State *L) {
 }
 
 void clua_leaveinner(lua_State *L, int error, int traceback) {
-  // An object would be kept alive by this.
+  // Only text is remembered: an object would be kept alive by this.
   bool is_text = lua_type(L, error) == LUA_TSTRING;
   if (is_text) lua_pushvalue(L, error);
   else lua_pushboolean(L, false);
@@ -200,7 +201,7 @@ static bool is_native(lua_State *L, int level) { return is_from(L, level, "=[C]"
 
 /// Pushes the message behind its position. Level 0 is the protected function, 1 the trampoline.
 static void pushpositioned(lua_State *L, const error_source *source) {
-  // What the module obs does in Lua, it does for its caller, also where it calls itself by `pcall`.
+  // The Lua code of the module obs works for its caller, also where it calls itself by `pcall`.
   int level = 2;
   while (is_ours(L, level) || (is_ours(L, level + 1) && is_native(L, level))) level++;
   luaL_where(L, level);
@@ -297,7 +298,8 @@ static int describe(lua_State *L) {
 /// Descriptions being made on this thread. A coroutine made by a `__tostring` inherits the hook.
 static _Thread_local int descriptions;
 
-/// Set again for each instruction, so that a `pcall` in a loop doesn't go on after it was caught.
+/// Stops a description. The hook is set again for each instruction, so that a `pcall` in a loop
+/// doesn't go on after it caught the error.
 static void stop_description(lua_State *L, lua_Debug *activation) {
   (void)activation;
   if (descriptions == 0) {

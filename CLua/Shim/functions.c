@@ -35,7 +35,7 @@ int clua_box_collect(lua_State *L) {
   return 0;
 }
 
-/* A script may call this itself, with anything. */
+/* A script may call this function itself, with any arguments. */
 static int collect(lua_State *L) {
   if (lua_type(L, 1) != LUA_TUSERDATA || !lua_getmetatable(L, 1)) return 0;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
@@ -62,7 +62,7 @@ static int pushfunction(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
   lua_setmetatable(L, -2);
   lua_pushcclosure(L, clua_call_box, 1);
-  // Last, so that a failure above leaves the reference with the caller.
+  // The box is filled last, so that after a failure above the caller still has the reference.
   *box = *source;
   return 1;
 }

@@ -21,7 +21,7 @@ static clua_handle *anyhandle(lua_State *L) {
 }
 
 static int collect(lua_State *L) {
-  // A script may call this itself, with anything.
+  // A script may call this function itself, with any arguments.
   clua_handle *handle = anyhandle(L);
   if (handle != NULL && handle->release != NULL) {
     clua_finalizer release = handle->release;

@@ -39,7 +39,7 @@ static answer read_statement(char *line, int size) {
   if (!was_signal && fgets(line, size, stdin)) {
     return strcmp(line, "cont\n") == 0 ? CONTINUE : STATEMENT;
   }
-  // The next prompt asks again.
+  // The next prompt reads again.
   clearerr(stdin);
   fputc('\n', stderr);
   return was_signal ? QUIT : CONTINUE;

@@ -6,7 +6,7 @@
 #include "private.h"
 #include "clua_protected.h"
 
-/* Room for a text on its way: longer ones are asked for once more. */
+/* The room for a text on its way to Lua: longer ones are read a second time. */
 enum { TEXT_ROOM = 256 };
 
 /* ---- Classes --------------------------------------------------------------------------------- */
@@ -67,7 +67,8 @@ static _Atomic(clua_finalizer) object_release;
 /* The handle of an object; NULL where it is another value, or its class is not known. */
 static inline clua_handle *object_at(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
-  // The address of the finalizer tells a handle of ours from any other userdata of this size.
+  // The address of the finalizer distinguishes a handle of this kind from any other userdata of
+  // this size.
   if (!handle || lua_rawlen(L, index) != sizeof(clua_kindhandle) || !handle->id) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;
@@ -114,7 +115,7 @@ static int index_object(lua_State *L) {
       done = accessors->object(L, handle->object, property->access);
   }
   *type->current = outer;
-  // Swift has returned: from here on it may raise.
+  // Swift has returned: from here on errors may be raised.
   if (!done) return lua_error(L);
   if (property->kind == CLUA_PROPERTY_TEXT) {
     if (length > sizeof buffer) return clua_call_box(L);
@@ -163,7 +164,7 @@ static int newindex_object(lua_State *L) {
     default: break;
   }
   *type->current = outer;
-  // Swift knows what to say of another value.
+  // Swift makes the error for another value.
   return done ? 0 : clua_call_box(L);
 }
 

@@ -11,7 +11,7 @@ int clua_where(lua_State *L, char *source) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(L, level, &frame); level++) {
     if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
-    // What the module obs does in Lua, it does for its caller.
+    // The Lua code of the module obs works for its caller.
     if (strcmp(frame.source, "=obs") == 0) continue;
     memcpy(source, frame.short_src, LUA_IDSIZE);
     return frame.currentline;
@@ -21,7 +21,7 @@ int clua_where(lua_State *L, char *source) {
 
 int clua_currentfunction(lua_State *L) {
   lua_Debug activation;
-  // Level 0 is the C function that asks.
+  // Level 0 is the C function that calls this.
   for (int level = 1; lua_getstack(L, level, &activation); level++) {
     lua_getinfo(L, "lf", &activation);
     if (activation.currentline >= 0) return activation.currentline;

@@ -1,4 +1,4 @@
-/// What the parts of this target share and no other code sees.
+/// Declarations that the parts of this target share and no other code sees.
 #ifndef CLUA_PRIVATE_H
 #define CLUA_PRIVATE_H
 
@@ -24,7 +24,7 @@ void clua_install_errors(lua_State *L);
 /// `__gc` of boxes: releases what the box holds, once. [-0, +0, -]
 int clua_box_collect(lua_State *L);
 
-/// What a function that owns its context does; the box is its first upvalue. [-any, +any, e]
+/// The body of a function that owns its context; the box is its first upvalue. [-any, +any, e]
 int clua_call_box(lua_State *L);
 /// Whether a function is one that clua_outer made.
 bool clua_isouter(lua_CFunction function);
@@ -40,7 +40,8 @@ bool clua_isaccelerated(lua_CFunction function);
   }                                                        \
   int name(lua_State *L) { return clua_protect(L, name##_body, operands, results); }
 
-/// The same for an operation on the value at an index: that is at 1, and the operands behind it.
+/// Defines a protected operation on the value at an index: that is at 1, and the operands behind
+/// it.
 #define CLUA_OPERATION_AT(name, operands, results, operation)     \
   static int name##_body(lua_State *L) {                          \
     lua_insert(L, 1);                                             \

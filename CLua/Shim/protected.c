@@ -99,7 +99,7 @@ typedef struct chunk {
   int status;
 } chunk;
 
-/// Raises what a load function left, so that one path leads out of both kinds of failure.
+/// Raises the error that a load function left, so that both kinds of failure end the same way.
 static int loaded(lua_State *L, chunk *chunk, int status) {
   chunk->status = status;
   return status == LUA_OK ? 1 : lua_error(L);
@@ -160,7 +160,7 @@ int clua_try_openlibs(lua_State *L, uint32_t libraries) {
 
 /// Takes the basic functions out of the table at 1, the globals. [-0, +0, m]
 static void withdrawbase(lua_State *L) {
-  // What they are is known by opening them once more, into another table.
+  // Opening the library once more, into another table, shows which functions those are.
   lua_newtable(L);
   lua_pushvalue(L, -1);
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);

@@ -36,7 +36,8 @@ typedef struct sentinel {
   void *context;
 } sentinel;
 
-/* Dies with each cycle, and comes back for the next: that takes no memory. */
+/* The finalizer of an object that dies in each cycle and is revived for the next one, which takes
+   no memory. */
 static int sentinel_collect(lua_State *L) {
   const sentinel *dead = lua_touserdata(L, 1);
   dead->function(dead->context);

@@ -8,18 +8,19 @@
 /* A node keeps a table of values by their keys; most keep one callback only, which needs none: its
    key is in the node then. */
 
-/* Where a value goes. */
+/* The place where a value is kept. */
 typedef struct place {
   clua_node *node;
   lua_Integer key;
 } place;
 
-/* Makes the value on top what the node of the table at `table` keeps. [-1, +0, m] */
+/* Makes the node of the table at `table` keep the value on top. [-1, +0, m] */
 static void set_kept(lua_State *L, int table) {
   clua_pushnodeat(L, table);
   lua_pushvalue(L, -3);
   lua_setiuservalue(L, -2, CLUA_NODE_VALUE);
-  // Also the metatable's only array element: nearer than the node's user value.
+  // The value is also the metatable's only array element, which is faster to reach than the node's
+  // user value.
   lua_pushvalue(L, -3);
   lua_rawseti(L, -3, 1);
   lua_pop(L, 3);
@@ -83,7 +84,7 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
     return;
   }
   clua_node_pushvalueat(L, table);
-  // Assigning nil to a key that is there allocates nothing.
+  // Assigning nil to a key that exists allocates nothing.
   if (lua_type(L, -1) == LUA_TFUNCTION && node->kept == key) {
     lua_pushnil(L);
     set_kept(L, table);
@@ -100,7 +101,7 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
 static int observe(lua_State *L) {
   lua_settop(L, 4);
   clua_registration made = {NULL, 0, NULL};
-  // Other arguments are Swift's to judge.
+  // Swift checks any other arguments.
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   if (plain) {
     made.node = clua_node_at(L, 1);

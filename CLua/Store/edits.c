@@ -1,8 +1,8 @@
 #include "store.h"
 
-/* ---- Who wants to know ---------------------------------------------------------------------- */
+/* ---- Which slots are notified --------------------------------------------------------------- */
 
-/* Whether an observed element at low…high wants news. [-0, +0, -] */
+/* Whether the slot of an element at low…high has to be notified. [-0, +0, -] */
 static bool hears_elements(const clua_node *node, lua_Integer low, lua_Integer high) {
   if (node->positives == 0) return false;
   const uint64_t *armings = node->shared->observation.armings;
@@ -38,7 +38,7 @@ void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high) {
 
 /* ---- What changed --------------------------------------------------------------------------- */
 
-/* Pushes what was at a key before an operation that is done. [-0, +1, -] */
+/* Pushes the value that was at a key before an operation that is done. [-0, +1, -] */
 static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer key) {
   switch (edit->kind) {
   case CLUA_EDIT_INSERT:
@@ -122,7 +122,7 @@ bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *k
   return true;
 }
 
-/* ---- Telling -------------------------------------------------------------------------------- */
+/* ---- Reporting ------------------------------------------------------------------------------ */
 
 enum { OTHERS_INLINE = 8 };
 
@@ -133,7 +133,8 @@ typedef struct others {
   void *context;
 } others;
 
-/* Room for one more. Not by the collector, whose finalizers might end the watchers found so far. */
+/* Makes room for one more. The collector must not run here: its finalizers might end the watchers
+   found so far. */
 static bool grow(others *others) {
   if (others->count < others->capacity) return true;
   size_t old = (size_t)others->capacity * sizeof(clua_write);
@@ -185,7 +186,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     lua_Integer key = record->position;
     if (key < edit->low || key > edit->high) continue;
     if (!grow(&others)) {
-      // Without memory the event comes in parts.
+      // Without memory the event is reported in parts.
       tell(L, node, &write, &others);
       lua_settop(L, top + 3);
       write = (clua_write){.node = node, .table = table, .same = true, .key = top + 1,
@@ -198,7 +199,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     lua_rawgeti(L, store, key);
     int old = lua_gettop(L) - 1;
     bool same = clua_same(L, old, old + 1);
-    // Where the operation left an element as it was it did not write it.
+    // An element that the operation left as it was does not count as written.
     if (same) {
       lua_pop(L, 2);
       continue;

@@ -10,7 +10,8 @@ static void append(lua_State *L, int order, int positions, lua_Integer *ordered)
   lua_rawset(L, positions);
 }
 
-/* Copies what a loop over places would miss, so that no value is lost with a place. [-0, +0, m] */
+/* Copies keys that a loop over places would miss, so that no value is lost with a place. [-0, +0,
+   m] */
 static void move_rest(lua_State *L, int table, int userdata, int store) {
   int top = lua_gettop(L);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
@@ -42,7 +43,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   bool ordering = node->shared->traversed;
   lua_settop(L, after);
   if (ordering) {
-    // Weak: a removed key shall not live on for its place.
+    // The tables are weak: a removed key must not be kept alive for its place.
     for (int i = order; i <= positions; i++) {
       lua_newtable(L);
       clua_pushshared(L, CLUA_SHARED_WEAK);
@@ -289,7 +290,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (!node->every) node->counting = false;
   if (node->all) {
-    // What a tracked getter has read it will read again.
+    // A tracked getter will read the same table again.
     if (node->tracked) node->tracked = has_slots(node);
     bool fixed = clua_isstorefixed(node) || node->access == CLUA_ACCESS_READONLY;
     if (!node->every && node->positives == 0 && !fixed && !node->tracked) {
@@ -308,7 +309,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
     }
     clua_droprecord(L, node, userdata, i);
   }
-  // A loop that this turn began may go on in a later one, as in a coroutine.
+  // A loop that began in this turn may go on in a later one, as in a coroutine.
   if (moved || !node->unfinished) clua_forgetplaces(L, node, userdata);
   if (node->count == 0 && !node->every && !node->all && !node->owner && !node->dependents) {
     clua_unwatchmetatable(node);

@@ -55,8 +55,8 @@ void clua_unlinknode(clua_node *node) {
   node->next = NULL;
 }
 
-/* Nothing is reported any more; reads and writes of what survived go on working. The node's
-   user value is on top of the stack. */
+/* Ends a node: nothing is reported any more; reads and writes of a table that survived go on
+   working. The node's user value is on top of the stack. */
 static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;
   clua_shared *shared = node->shared;
@@ -105,7 +105,8 @@ static int node_gc(lua_State *L) {
   return 0;
 }
 
-/* At close this finalizer is the last: it ends the nodes that wait for a second visit in vain. */
+/* When the state closes, this finalizer is the last one: it ends the nodes whose second
+   finalization will not come. */
 static int shared_gc(lua_State *L) {
   clua_shared *shared = (clua_shared *)lua_touserdata(L, 1);
   lua_pushnil(L);
@@ -210,7 +211,8 @@ bool clua_node_isthere(lua_State *L, clua_node *node) {
 }
 
 void clua_node_pushvalueat(lua_State *L, int index) {
-  // Behind the metatable's only array element: nearer than the node's user value.
+  // The value is the metatable's only array element, which is faster to reach than the node's user
+  // value.
   if (!lua_getmetatable(L, index)) {
     lua_pushnil(L);
     return;

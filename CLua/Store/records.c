@@ -49,8 +49,8 @@ void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int p
   lua_replace(L, -2);
 }
 
-/* The key at `key` is that of the next record. Most tables have one: it needs no list.
-   [-0, +0, m] */
+/* Adds the key at `key` for the next record. Most tables have one key, which needs no list. [-0,
+   +0, m] */
 static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
   if (node->count == 0) {
     lua_pushvalue(L, key);
@@ -73,7 +73,7 @@ static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
   lua_pop(L, 1);
 }
 
-/* Makes the two maps that serve where a scan does not. [-0, +0, m] */
+/* Makes the two maps that are used where a scan would be slow. [-0, +0, m] */
 static void index_records(lua_State *L, clua_node *node, int userdata) {
   if (node->indexed) return;
   lua_newtable(L);
@@ -94,7 +94,7 @@ static void index_records(lua_State *L, clua_node *node, int userdata) {
 
 clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int key) {
   if (node->count == node->capacity) {
-    // The block is a userdata, so that it lives as long as the node and those who write to it.
+    // The block is a userdata, so that it lives as long as the node and the code that writes to it.
     size_t old = (size_t)node->capacity * sizeof(clua_record);
     clua_record *records = (clua_record *)lua_newuserdatauv(L, old * 2, 0);
     memcpy(records, node->records, old);
@@ -124,7 +124,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   return record;
 }
 
-/* The last of the keys takes the place of another one, or none is left. [-0, +0, -] */
+/* Removes a key: the last key takes its place, or none is left. [-0, +0, -] */
 static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
   if (node->single) {
     lua_pushnil(L);
@@ -143,7 +143,7 @@ static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
   lua_pop(L, 1);
 }
 
-/* As above, in the two maps: only fields that exist already are set, which needs no memory.
+/* Removes a key from the two maps: only fields that exist already are set, which needs no memory.
    [-0, +0, -] */
 static void drop_from_index(lua_State *L, clua_node *node, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
@@ -189,7 +189,7 @@ clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key) {
   key = lua_absindex(L, key);
   if (node->count == 0) return NULL;
   if (!node->indexed) {
-    // No key is known by its value then: the node itself isn't needed.
+    // No key is found by its value then: the node itself isn't needed.
     clua_record *record = clua_record_of(L, node, 0, key);
     return record ? record->slot : NULL;
   }

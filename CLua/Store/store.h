@@ -1,5 +1,5 @@
-/// The store of an observed table: its node, the records of its keys, and what writes do. Not for
-/// others than this target.
+/// The store of an observed table: its node, the records of its keys, and what writes do. For this
+/// target only.
 #ifndef CLUA_STORE_H
 #define CLUA_STORE_H
 
@@ -24,7 +24,7 @@ enum {
   CLUA_SHARED_WEAK,            // {__mode = "kv"}
   CLUA_SHARED_INDEX,           // Lua closure for `__index` over a user's function
   CLUA_SHARED_NEWINDEX,        // Lua closure for `__newindex` over a user's
-  CLUA_SHARED_GUARD,           // metatable of what ends a `table.sort`
+  CLUA_SHARED_GUARD,           // metatable of the guard that ends a `table.sort`
   CLUA_SHARED_NAMES,           // anchors "__index", "__newindex", "__metatable"
   CLUA_SHARED_NUMBERS,         // object -> number, for the names of members
   CLUA_SHARED_NUMBERED,        // number -> object
@@ -32,23 +32,23 @@ enum {
   CLUA_SHARED_MODELS,          // model -> its record
   CLUA_SHARED_LAZYVALUES,      // holds the block of the values of lazy keys
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
-  CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // … and their closures
+  CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // closures of the events
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
 };
 
 typedef struct clua_shared {
   clua_observation observation;
-  clua_node *nodes;  // all that have not ended
+  clua_node *nodes;  // all nodes that have not ended
   int tables;        // registry reference of the map light(node) -> table, which has weak values
-  int cells;         // … of the list of the cells of lazy keys, which is weak
+  int cells;         // registry reference of the list of the cells of lazy keys, which is weak
   struct clua_lazyvalues *values;  // by the numbers of lazy keys
-  lua_Integer capacity;            // how many those are
-  int threads;       // … of the list of the coroutines of getters
-  int running;       // how many of those are running
-  int tracked;       // … of the list of the metatables of opened tables
-  int opened;        // how many those are
+  lua_Integer capacity;            // how many values there is room for
+  int threads;       // registry reference of the list of the coroutines of getters
+  int running;       // how many coroutines are running
+  int tracked;       // registry reference of the list of the metatables of opened tables
+  int opened;        // how many tables are opened
   lua_State *getter;  // the coroutine of the getter that is running, if it has one
-  clua_slot *waits;   // what it waits for
+  clua_slot *waits;   // the slot for which that waits
   bool raised;       // an error of a getter was raised in a reader, whose traceback may not be made
   bool active;       // something was observed once
   bool closed;       // nothing is reported any more
@@ -61,7 +61,7 @@ typedef struct clua_shared {
 /// User values of a node.
 enum {
   CLUA_NODE_STORE = 1,
-  CLUA_NODE_VALUE,      // what it keeps (clua_callbacks.h)
+  CLUA_NODE_VALUE,      // the value that it keeps (clua_callbacks.h)
   CLUA_NODE_METATABLE,  // the user's, or nil
   CLUA_NODE_KEYS,       // place -> key; the key itself where it is the only one
   CLUA_NODE_PLACES,     // key -> place; only where keys are many, or known by their values
@@ -69,7 +69,7 @@ enum {
   CLUA_NODE_ORDER,      // of a loop that is under way; what follows the moved key of a short chain
   CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a short chain
   CLUA_NODE_RECORDS,    // the block of records where they are many
-  CLUA_NODE_JOURNAL,    // the bridge's
+  CLUA_NODE_JOURNAL,    // the table of kept values of the bridge's journal
   CLUA_NODE_LAZY,       // key -> cell
   CLUA_NODE_LAZYMETATABLE,  // of the store, where it does not inherit as the table did
   CLUA_NODE_USERVALUES = CLUA_NODE_LAZYMETATABLE
@@ -85,13 +85,13 @@ typedef struct clua_record {
   int type;             // of the key: a light pointer may equal an object's
   bool positive;        // the key is a positive integer
   bool lazy;            // it has a cell, and stays in the store
-  bool loading;         // … and its loader is at work
+  bool loading;         // its loader is at work
   uint8_t flags;        // CLUA_LAZY_…
 } clua_record;
 
 enum { CLUA_RECORDS_INLINE = 2, CLUA_RECORDS_LINEAR = 8, CLUA_SHORT_STRING = 40 };
 
-/// What keeps a table from being changed.
+/// Whether a table may be changed.
 typedef enum clua_access {
   CLUA_ACCESS_OPEN,
   CLUA_ACCESS_SORTING,   // of an array: its elements are being compared
@@ -105,10 +105,10 @@ struct clua_node {
   clua_record *records;
   int count, capacity;
   int positives;           // slots of positive integer keys
-  uint64_t quiet;          // as `armings` says, none of those wants anything
+  uint64_t quiet;          // the `armings` at which no slot of a positive key wanted anything
   int lazies;              // how many keys have a cell
   int busy;                // a `table.sort` is at work in the store
-  bool disturbed;          // … and something else wrote meanwhile
+  bool disturbed;          // something else wrote during that sort
   bool journaling;         // every write is reported
   uint8_t access;          // clua_access
   bool counting;           // of a dictionary: `size` is kept up to date
@@ -116,14 +116,14 @@ struct clua_node {
   lua_Integer size;        // of a set; of a dictionary while counting; of a list while
                            // journaling: #t
   bool all;                // all keys but `__…` live in the store
-  bool ended;              // finalized; silent from then on
+  bool ended;              // finalized; nothing is reported from then on
   bool rearmed;            // its finalizer waits for the table's own
   bool single;             // CLUA_NODE_KEYS is the key of the only record
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
-  bool shortchain;         // … of one key, which needs no table
+  bool shortchain;         // the chain has one key, which needs no table
   bool unfinished;         // a traversal may stand between two moved keys
-  bool nativeindex;        // the user's `__index` is a C function: asked after the store
+  bool nativeindex;        // the user's `__index` is a C function: called after the store
   bool opened;             // a tracked getter that is running reads it
   bool tracked;            // it was opened once
   bool modelled;           // an instance of a model with an access of its own
@@ -136,9 +136,9 @@ struct clua_node {
   lua_Integer prefix;      // keys 1…prefix come first in CLUA_NODE_ORDER
   lua_Integer ordered;     // length of CLUA_NODE_ORDER
   int links;               // length of the chain
-  clua_node *next, **previous;                     // among all
+  clua_node *next, **previous;                     // among all nodes
   clua_node *metatable;                            // the node of the user's metatable
-  clua_node *dependents;                           // as a metatable: whose
+  clua_node *dependents;                           // as a metatable: the nodes that have it
   clua_node *nextdependent, **previousdependent;
   clua_record inlined[CLUA_RECORDS_INLINE];
 };
@@ -149,19 +149,19 @@ extern const char clua_node_key, clua_shared_key;
 
 /* ---- What is above -------------------------------------------------------------------------- */
 
-/// What the store asks of the folders that use it, which it does not know. An observed key that is
-/// neither lazy nor of an array is written without any of this.
+/// The callbacks of the store to the folders that use it, on which it does not depend. An observed
+/// key that is neither lazy nor of an array is written without any of this.
 typedef struct clua_handlers {
   /// Fills the private metatable of the table at `table` from the user's, which is in the node, or
-  /// fills it anew. `mark` says that the table shall be finalized as by setmetatable. Indices are
-  /// absolute. [-0, +0, m]
+  /// fills it anew. `mark` says that the table is marked for finalization, as setmetatable does.
+  /// Indices are absolute. [-0, +0, m]
   void (*fill)(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark);
-  /// The metamethod at `key` of the table behind `node` was set: tells the metatables that forward
-  /// to it. [-0, +0, m]
+  /// The metamethod at `key` of the table behind `node` was set: updates the metatables that
+  /// forward to it. [-0, +0, m]
   void (*metamethod_set)(lua_State *L, clua_node *node, int key);
-  /// What assigning to an array does, raw or not; absolute indices. [-0, +0, v]
+  /// Assigns to an array, raw or not; absolute indices. [-0, +0, v]
   void (*assign_array)(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
-  /// What `__newindex`, which is at 4, does with an instance of a model, a key and a value, at 1…3;
+  /// Runs `__newindex`, which is at 4, with an instance of a model, a key and a value, at 1…3;
   /// returns how many results it has, -1 where it is another function. [-0, +any, e]
   int (*assign_instance)(lua_State *L);
   /// Pushes the methods that the `__index` of a model's instances on top of the stack looks into;
@@ -170,11 +170,11 @@ typedef struct clua_handlers {
   /// Assigns to a lazy key. Indices are absolute. [-0, +0, e]
   void (*assign_lazy)(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
                       int value);
-  /// Returns the value of the lazy key of a record, which the store does not have; what remains of
-  /// the function that calls this. Indices are absolute. [-0, +any, e]
+  /// Returns the value of the lazy key of a record, which the store does not have; it is called as
+  /// the last step of a function. Indices are absolute. [-0, +any, e]
   int (*read_lazy)(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                    int key);
-  /// Returns what the key at 2 gives through the user's metatable. [-0, +any, e]
+  /// Returns the value of the key at 2 through the user's metatable. [-0, +any, e]
   int (*index_behind)(lua_State *L, clua_node *node, int userdata);
   /// The store of a node that has lazy keys became another table. [-0, +0, -]
   void (*store_replaced)(lua_State *L, clua_node *node, int userdata, int store);
@@ -215,7 +215,7 @@ static inline clua_shared *clua_sharedhere(lua_State *L) {
   return (clua_shared *)lua_touserdata(L, lua_upvalueindex(1));
 }
 
-/// The node of what may be no table; quick where nothing was ever observed. [-0, +(0|2), -]
+/// The node of a value that may be no table; quick where nothing was ever observed. [-0, +(0|2), -]
 static inline clua_node *clua_observedat(lua_State *L, clua_shared *shared, int index) {
   if (!shared->active || lua_type(L, index) != LUA_TTABLE) return NULL;
   return clua_pushnodeat(L, index);
@@ -248,7 +248,7 @@ void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int sto
 void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata);
 /// Makes the user's metatable of a node report new metamethods. [-0, +0, m]
 void clua_watchmetatable(lua_State *L, clua_node *node, int userdata);
-/// Ends that. [-0, +0, -]
+/// Makes the user's metatable report no more. [-0, +0, -]
 void clua_unwatchmetatable(clua_node *node);
 /// Which events the metatable at `user` has, as bits; the state's userdata is at `shared`.
 /// [-0, +0, -]
@@ -281,7 +281,7 @@ static inline bool clua_iswanted(const clua_node *node, const clua_record *recor
   return record && record->slot && record->slot->wants;
 }
 
-/// Stores and reports what a script wrote: the value at `value`, absolute, under the key at `key`
+/// Stores and reports the write of a script: the value at `value`, absolute, under the key at `key`
 /// whose home is the store. [-0, +0, m]
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value);
@@ -292,17 +292,19 @@ static inline void clua_checkaccess(lua_State *L, const clua_node *node) {
 }
 /// `__newindex` of a table that is read-only.
 int clua_refusenewindex(lua_State *L);
-/// Takes home what C code wrote raw into the table, beside the store: each key is written as by a
-/// script, but for what must not be written. [-0, +0, e]
+/// Moves values into the store that C code wrote raw into the table, beside the store: each key is
+/// written as by a script, but for what must not be written. [-0, +0, e]
 void clua_heal(lua_State *L, clua_node *node, int table, int userdata);
 /// `__newindex` of a table whose own metatable has none. [-0, +0, e]
 int clua_storenewindex(lua_State *L);
 /// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]
 int clua_storelength(lua_State *L);
-/// Tells the engine of a write that is stored already, unless no slot wants it. [-0, +0, -]
+/// Reports a write that is stored already to the engine, if a slot or a journal wants it. [-0, +0,
+/// -]
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
                  int new_, bool was, bool is);
-/// Writes where the home is, as `rawset` of a script does; the indices are absolute. [-0, +0, m]
+/// Writes where the home of the key is, as `rawset` of a script does; the indices are absolute.
+/// [-0, +0, m]
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report);
 
 /* ---- Traversal ------------------------------------------------------------------------------ */
@@ -310,7 +312,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
 /// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
 /// Pushes the key after `key` in the table itself, or something that is no key; false and nothing
-/// if the table doesn't know the key any more. Indices are absolute. [-0, +(0|1), m]
+/// if the table doesn't have a place for the key any more. Indices are absolute. [-0, +(0|1), m]
 bool clua_successor(lua_State *L, int table, int key);
 /// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
@@ -340,9 +342,9 @@ lua_Integer clua_listlimit(const clua_node *node);
 /// The list is expected to have `length` elements now: moves the border that is kept. [-0, +0, -]
 void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length);
 
-/// Whether anybody wants to know what an operation on the list does. [-0, +0, -]
+/// Whether a slot or a journal has to be notified of an operation on the list. [-0, +0, -]
 bool clua_islistheard(const clua_node *node);
-/// Tells the engine of an operation that is done, as one event; the store is at `store`, all
+/// Reports an operation that is done to the engine, as one event; the store is at `store`, all
 /// indices are absolute. [-0, +0, m]
 void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit);
 /// Pushes a copy of list[low…high] as 1…. [-0, +1, m]
@@ -352,9 +354,9 @@ void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
 
 /// Whether a tracked getter is running. [-0, +0, -]
 bool clua_istracking(lua_State *L);
-/// Tells a read of an opened table as a whole, or of its size. [-0, +0, m]
+/// Reports a read of an opened table as a whole, or of its size. [-0, +0, m]
 void clua_noteread(lua_State *L, clua_node *node, clua_reading what);
-/// Tells a read of the key at `key` of an opened table; absolute. [-0, +0, m]
+/// Reports a read of the key at `key` of an opened table; absolute. [-0, +0, m]
 void clua_notekey(lua_State *L, clua_node *node, int userdata, int key);
 /// Moves all keys of a node's table into its store. [-0, +0, m]
 void clua_moveall(lua_State *L, clua_node *node);

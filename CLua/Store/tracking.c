@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
-   store, and a C function as `__index`, which tells each read and hands out the next table opened
+   store, and a C function as `__index`, which reports each read and hands out the next table opened
    too. The tables are the real ones throughout. The keys stay in the store afterwards. */
 
 bool clua_istracking(lua_State *L) {
@@ -15,7 +15,7 @@ static inline uint32_t stamp_of(const clua_shared *shared) {
   return shared->observation.stamp ? *shared->observation.stamp : 0;
 }
 
-/* Tells a read; the key is at `key`, or there is none for 0. [-0, +0, m] */
+/* Reports a read; the key is at `key`, or there is none for 0. [-0, +0, m] */
 static void note(lua_State *L, clua_node *node, clua_slot *slot, int key, clua_reading what) {
   clua_shared *shared = node->shared;
   if (!shared->observation.read) return;
@@ -38,8 +38,8 @@ void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
   if (!slot || slot->stamp != stamp) note(L, node, slot, key, CLUA_READ_KEY);
 }
 
-/* What reading the key at `key` of an array or a set, which is none of its elements, reads: a
-   method may look at all of it. [-0, +0, -] */
+/* The kind of read of the key at `key` of an array or a set, which is none of its elements: a
+   method may read all of it. [-0, +0, -] */
 static clua_reading reading_of(lua_State *L, int key) {
   bool size = lua_type(L, key) == LUA_TSTRING && strcmp(lua_tostring(L, key), "count") == 0;
   return size ? CLUA_READ_COUNT : CLUA_READ_EVERY;
@@ -104,7 +104,7 @@ void clua_untrack(lua_State *L) {
     if (lua_rawgetp(L, metatable, &clua_node_key) == LUA_TUSERDATA) {
       clua_node *node = (clua_node *)lua_touserdata(L, userdata);
       node->opened = false;
-      // Only a field that is there is set, which needs no memory.
+      // Only a field that exists is set, which needs no memory.
       clua_fillindex(L, node, metatable, userdata);
     }
     lua_settop(L, list);

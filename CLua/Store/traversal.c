@@ -6,8 +6,8 @@
    A chain (a key moved singly): one weak table. For a key k that moved it holds what followed k:
    another key that moved, a key of the table, or the end. For a key x of the table, or the end, it
    holds the first of the moved keys that stand directly before x. The order of a traversal is then
-   that of the table, with the moved keys at their old places, and after it the rest of the store.
-   A chain of one key is a pair in the node, and becomes a table when somebody follows it.
+   that of the table, with the moved keys at their old places, and after it the rest of the store. A
+   chain of one key is a pair in the node, and becomes a table when a loop follows it.
 
    An order (the whole table moved): the list part came first, 1…prefix, then the keys as recorded;
    what is new since comes last. */
@@ -56,8 +56,8 @@ static int follow(lua_State *L, int chain, int key) {
   return lua_rawget(L, chain);
 }
 
-/* Hangs the moved keys before `from` before `to` instead; they stand before those of `to`.
-   [-0, +0, m] */
+/* Puts the moved keys that stand before `from` before `to` instead, ahead of those of `to`. [-0,
+   +0, m] */
 static void rehang(lua_State *L, int chain, int from, int to) {
   int top = lua_gettop(L);
   if (follow(L, chain, from) == LUA_TNIL) {
@@ -69,7 +69,7 @@ static void rehang(lua_State *L, int chain, int from, int to) {
     lua_replace(L, top + 2);
   }
   lua_settop(L, top + 2);
-  // top + 1 is the first and top + 2 the last of them.
+  // top + 1 is the first moved key and top + 2 the last one.
   lua_pushvalue(L, top + 2);
   if (follow(L, chain, to) == LUA_TNIL) {
     lua_pop(L, 1);
@@ -85,8 +85,8 @@ static void rehang(lua_State *L, int chain, int from, int to) {
   lua_settop(L, top);
 }
 
-/* Hangs on living keys what hangs on keys that were removed, but for `current`. If that was removed
-   too, what would pass over it stays: it lies behind. [-0, +0, m] */
+/* Moves what belongs to removed keys, except `current`, to living ones. If `current` was removed
+   too, keys that would pass over it stay: they lie behind the loop. [-0, +0, m] */
 static void heal(lua_State *L, clua_node *node, int table, int userdata, int chain, int current) {
   int top = lua_gettop(L);
   bool removed = false;
@@ -117,13 +117,13 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
   }
 }
 
-/* Keys that nothing has to be weak for. */
+/* Whether a key needs no weak table. */
 static inline bool is_plain(lua_State *L, int key) {
   int type = lua_type(L, key);
   return type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_end(L, key);
 }
 
-/* Pushes a new chain of the key at `key` before what is at `next`; absolute. [-0, +1, m] */
+/* Pushes a new chain of the key at `key` before the one at `next`; absolute. [-0, +1, m] */
 static void push_chain(lua_State *L, int key, int next) {
   lua_createtable(L, 0, 2);
   clua_pushshared(L, CLUA_SHARED_WEAK);
@@ -154,7 +154,8 @@ static void push_chain_of(lua_State *L, clua_node *node, int userdata) {
 
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
   int top = lua_gettop(L), next = top + 1, chain = top + 2;
-  // An absent key that the table still knows may be the current one of a loop that removed it.
+  // An absent key that still has a place in the table may be the current one of a loop that removed
+  // it.
   if (!clua_successor(L, table, key)) {
     if (node->chained) {
       // What stood before it when it was the table's must not pass for what follows it in the
@@ -244,8 +245,8 @@ static int next_stored(lua_State *L, clua_node *node, int store, int places) {
   return NOTFOUND;
 }
 
-/* From the key on top, which is one of the chain, of the table, or the end: to the first that has a
-   value. [-1, +(2|0), m] */
+/* Goes from the key on top, which is one of the chain, of the table, or the end, to the first that
+   has a value. [-1, +(2|0), m] */
 static int resolve(lua_State *L, clua_node *node, int table, int userdata, int store, int chain) {
   int key = lua_gettop(L);
   for (;;) {
@@ -259,7 +260,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
       if (lua_rawget(L, store) != LUA_TNIL) return FOUND;
       lua_pop(L, 1);
       if (follow(L, chain, key) == LUA_TNIL) {
-        // Its place was lost with a key that was collected.
+        // The key's place was lost with a key that was collected.
         lua_replace(L, key);
         return next_stored(L, node, store, chain);
       }
@@ -269,7 +270,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
     lua_pushvalue(L, key);
     if (lua_rawget(L, table) != LUA_TNIL) return FOUND;
     lua_pop(L, 1);
-    // Removed meanwhile: on from where it was.
+    // The key was removed meanwhile: the step goes on from where it was.
     if (!clua_successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
     lua_replace(L, key);
     if (follow(L, chain, key) != LUA_TNIL) lua_replace(L, key);
@@ -379,7 +380,7 @@ static int next_unplaced(lua_State *L, clua_node *node, int table, int userdata,
   return lua_next(L, second) ? FOUND : NOTFOUND;
 }
 
-/* In order. [-1, +(2|0), v] */
+/* Steps through elements in order. [-1, +(2|0), v] */
 static int next_element(lua_State *L, int store) {
   int exact = 1;
   lua_Integer index = 0;

@@ -30,7 +30,7 @@ int clua_pushfield(lua_State *L, int userdata, const char *name) {
   return type;
 }
 
-/* ---- Who forwards to it --------------------------------------------------------------------- */
+/* ---- Metatables that forward to it ---------------------------------------------------------- */
 
 void clua_unwatchmetatable(clua_node *node) {
   if (!node->metatable) return;
@@ -68,7 +68,8 @@ void clua_setunmarked(lua_State *L, int table) {
     lua_setmetatable(L, table);
     return;
   }
-  // lua_setmetatable marks what gets a metatable with `__gc`, so that is hidden meanwhile.
+  // lua_setmetatable marks a table that gets a metatable with `__gc`, so that field is hidden
+  // meanwhile.
   lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
   lua_pushvalue(L, -1);
   if (lua_rawget(L, user) == LUA_TNIL) {

@@ -1,6 +1,6 @@
 #include "store.h"
 
-/* ---- Who may write -------------------------------------------------------------------------- */
+/* ---- Permission to write -------------------------------------------------------------------- */
 
 int clua_raiseaccess(lua_State *L, const clua_node *node) {
   if (node->access == CLUA_ACCESS_SORTING) return luaL_error(L, "the array is being sorted");
@@ -67,7 +67,8 @@ void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length
   node->size = length;
 }
 
-/* A key was written whose value was nil or not: keeps the size. [-0, +0, -] */
+/* Keeps the size after a write of a key; `was` and `is` say whether it had and has a value. [-0,
+   +0, -] */
 static void track(lua_State *L, clua_node *node, int store, int key, bool was, bool is) {
   if (was == is) return;
   if (node->kind == CLUA_KIND_DICTIONARY) {
@@ -144,8 +145,8 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   lua_settop(L, store - 1);
 }
 
-/* `__newindex` where the user has none. Upvalues: the node's userdata, its store. A closure of its
-   own per table saves three look-ups on every write. */
+/* Implements `__newindex` where the user has none. Upvalues: the node's userdata, its store. A
+   closure of its own per table saves three look-ups on every write. */
 int clua_storenewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1), store = lua_upvalueindex(2);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
@@ -298,7 +299,8 @@ int clua_rawget(lua_State *L, int index) {
   int table = lua_absindex(L, index), key = lua_gettop(L);
   clua_node *node = clua_pushnodeat(L, table);
   if (!node) return lua_rawget(L, table);
-  // A key is in one place only, and absent keys are in none; what others wrote raw hides the store.
+  // A key is in one place only, and absent keys are in none; values that other code wrote raw hide
+  // the store.
   lua_pushvalue(L, key);
   if (lua_rawget(L, table) == LUA_TNIL) {
     lua_getiuservalue(L, key + 2, CLUA_NODE_STORE);
@@ -346,7 +348,7 @@ int clua_next(lua_State *L, int index) {
 int clua_inheritedget(lua_State *L, int index) {
   int table = lua_absindex(L, index), key = lua_gettop(L);
   lua_pushvalue(L, table);
-  // As many steps as Lua takes before it suspects a loop.
+  // The limit is the number of steps that Lua takes before it suspects a loop.
   for (int step = 0; step < 2000; step++) {
     lua_pushvalue(L, key);
     if (clua_rawget(L, key + 1) != LUA_TNIL) break;

@@ -1,6 +1,6 @@
-/// The C face of Lua: the API itself, what Swift cannot see of it (macros, variadics), and what
-/// must be written in C because it may raise. A raise is a `longjmp`; it must never cross a Swift
-/// frame.
+/// The C face of Lua: the API itself, the parts of it that Swift cannot see (macros, variadics),
+/// and code that must be written in C because it may raise. A raise is a `longjmp`; it must never
+/// cross a Swift frame.
 #ifndef CLUA_H
 #define CLUA_H
 
@@ -50,9 +50,9 @@ static inline bool clua_isrunning(lua_State *L) {
 
 /* ---- The host of a state --------------------------------------------------------------------- */
 
-/// What the host attached to the state; coroutines inherit it. [-0, +0, -]
+/// The pointer that the host attached to the state; coroutines inherit it. [-0, +0, -]
 static inline void *clua_host(lua_State *L) { return *(void **)lua_getextraspace(L); }
-/// To be set on the main thread, before the first coroutine is made. [-0, +0, -]
+/// Attaches a pointer; called with the main thread, before the first coroutine is made. [-0, +0, -]
 static inline void clua_sethost(lua_State *L, void *host) {
   *(void **)lua_getextraspace(L) = host;
 }
@@ -61,7 +61,7 @@ static inline void clua_sethost(lua_State *L, void *host) {
 /// in the registry is put into `pins`. [-0, +(0|1), -]
 int clua_try_install(lua_State *L, int *pins);
 
-/// Pushes what `slot` of the table of pins holds. Needs two free slots. [-0, +1, -]
+/// Pushes the value that `slot` of the table of pins holds. Needs two free slots. [-0, +1, -]
 static inline void clua_pushpin(lua_State *L, int pins, int slot) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, pins);
   lua_rawgeti(L, -1, slot);
@@ -90,8 +90,8 @@ enum { CLUA_RAISE = -1 };
 /// Pushes a C closure that calls `function` with `context` and raises what it reports, after Swift
 /// has returned. At least LUA_MINSTACK free slots on entry. [-0, +1, m]
 void clua_pushfunction(lua_State *L, clua_function function, void *context);
-/// The same, and Lua owns `context` from success on: it is released once, when the function is
-/// collected or the state closed. [-0, +1, -]
+/// Does the same protected, and Lua owns `context` from success on: it is released once, when the
+/// function is collected or the state closed. [-0, +1, -]
 int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
                           clua_finalizer release);
 /// Whether the value is one of the functions above. [-0, +0, -]

@@ -1,4 +1,4 @@
-/// Lua tables that know that they are collections: arrays, sets and dictionaries.
+/// Lua tables that are collections by type: arrays, sets and dictionaries.
 ///
 /// An array or a set is a table whose keys are in a store from birth: its node stays, and writes
 /// are checked. A dictionary is any table with the metatable of dictionaries.
@@ -18,18 +18,18 @@
 void clua_collection_class(lua_State *L, clua_kind kind);
 /// Pops the metatable of a class, and pushes an empty instance of it. [-1, +1, m]
 void clua_collection_make(lua_State *L);
-/// What the table at `index` is, observed or not. [-0, +0, -]
+/// The kind of the table at `index`, observed or not. [-0, +0, -]
 clua_kind clua_collection_kind(lua_State *L, int index);
 
-/// What the table of a node is.
+/// The kind of the table of a node.
 clua_kind clua_node_kind(const clua_node *node);
 /// The number of elements, members or entries of the table of a node; of a plain table, `#t`. Lazy
-/// keys don't count. From the second call on without counting, as long as the node is observed as a
-/// whole. [-0, +0, -]
+/// keys don't count. From the second call on nothing is counted, as long as the node is observed as
+/// a whole. [-0, +0, -]
 lua_Integer clua_node_size(lua_State *L, clua_node *node);
 /// The number of elements of a list: `#t`, or those before the first lazy key. [-0, +0, -]
 lua_Integer clua_node_elementcount(lua_State *L, clua_node *node);
-/// (table) -> the same, whether it is observed or not.
+/// (table) -> the number of elements of a list, whether it is observed or not.
 int clua_elementcount(lua_State *L);
 /// The position of the value at `value` in the list at `list` (absolute), looked for outwards from
 /// `hint`; 0 where it is not. [-0, +0, -]
@@ -37,15 +37,15 @@ lua_Integer clua_find(lua_State *L, int list, int value, lua_Integer hint);
 /// Whether the table of a node has lazy keys, which are no elements.
 bool clua_node_haslazies(const clua_node *node);
 
-/// Pushes the text by which key paths know a member of a set, without `&` and escapes: strings as
-/// `'text`, numbers and booleans as they are spelled, objects as `table:1`. Not for nil and NaN.
-/// [-1, +1, m]
+/// Pushes the text for a member of a set in key paths, without `&` and escapes: strings as `'text`,
+/// numbers and booleans as they are spelled, objects as `table:1`. Not for nil and NaN. [-1, +1, m]
 void clua_pushmembername(lua_State *L);
 /// Pops such a text, and pushes the member; nil where it names nothing (any longer). [-1, +1, m]
 void clua_pushnamedmember(lua_State *L);
 
 /// Methods of arrays, as they are in the script API: append insert remove remove_value replace move
-/// swap sort reverse clear set index_of. Each may be called with anything, and raises.
+/// swap sort reverse clear set index_of. Each may be called with any arguments, and raises where
+/// they are wrong.
 extern const luaL_Reg clua_array_methods[];
 /// Methods of sets: add remove contains union intersect subtract clear key_of object_for values.
 extern const luaL_Reg clua_set_methods[];

@@ -7,21 +7,20 @@
 /// A message handler for lua_pcallk. Keeps the error value as it is and leaves the traceback for
 /// clua_pushtraceback. [-1, +1, m]
 int clua_messagehandler(lua_State *L);
-/// The same, whose traceback ends above the C function `last`. [-1, +1, m]
+/// A message handler whose traceback ends above the C function `last`. [-1, +1, m]
 int clua_handleabove(lua_State *L, lua_CFunction last);
 /// Pushes the traceback that the last message handler left, false if none, and forgets it. `swift`
-/// tells whether a Swift function raised the error. [-0, +1, -]
+/// is set to whether a Swift function raised the error. [-0, +1, -]
 void clua_pushtraceback(lua_State *L, bool *swift);
 
 /// Pops a traceback and leaves it for clua_pushtraceback. [-1, +0, -]
 void clua_leavetraceback(lua_State *L);
-/// Whether so many functions are running in a thread that no code goes through all of them.
-/// [-0, +0, -]
+/// Whether more functions are running in a thread than tracebacks go through. [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
-/// The error at `error` is about to be raised anew; `traceback`, an index, is where it arose: the
-/// next handler puts that before its own (`clua_addinner`). [-0, +0, -]
+/// Leaves the traceback at `traceback`, of the place where the error at `error` arose, as that is
+/// about to be raised again: the next handler puts it before its own (`clua_addinner`). [-0, +0, -]
 void clua_leaveinner(lua_State *L, int error, int traceback);
-/// Drops what clua_leaveinner left, if no handler has taken it. [-0, +0, -]
+/// Drops the traceback that clua_leaveinner left, if no handler has taken it. [-0, +0, -]
 void clua_forgetinner(lua_State *L);
 /// Completes the traceback on top, which is that of the error at `error`. [-1, +1, m]
 void clua_addinner(lua_State *L, int error);
@@ -35,8 +34,8 @@ int clua_try_pusherror(lua_State *L, void *object, clua_finalizer release, const
                        size_t length);
 /// The object in an error value made by clua_try_pusherror, or NULL. [-0, +0, -]
 void *clua_toerror(lua_State *L, int index);
-/// Pushes what the error value at `index` reads as. Its `__tostring` is called, protected and
-/// within bounds of time. Needs five free slots. [-0, +1, -]
+/// Pushes the text of the error value at `index`. Its `__tostring` is called, protected and within
+/// bounds of time. Needs five free slots. [-0, +1, -]
 int clua_try_describe(lua_State *L, int index);
 
 #endif

@@ -1,4 +1,4 @@
-/// Handles: what scripts hold of things that live in Swift.
+/// Handles, by which scripts refer to objects that live in Swift.
 #ifndef CLUA_HANDLES_H
 #define CLUA_HANDLES_H
 
@@ -21,8 +21,8 @@ typedef struct clua_handle {
 
 /// Pops a table: the metatable of the handles of this kind. [-1, +(0|1), -]
 int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind);
-/// Pops a table of methods and a function, which is called with the handle and the key for what is
-/// no method; they become the `__index` of this kind. [-2, +(0|1), -]
+/// Pops a table of methods and a function, which is called with the handle and the key where that
+/// is no method; they become the `__index` of this kind. [-2, +(0|1), -]
 int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind);
 /// Pushes a new handle without an object, with one user value. [-0, +1, m]
 void clua_newhandle(lua_State *L, clua_handle_kind kind);

@@ -1,9 +1,9 @@
 /// Lazy keys of observed tables, and what tracked getters read.
 ///
-/// The home of a lazy key is the store. While its value is valid it is there, and reading it costs
-/// what reading an observed key costs; while it is invalid it is nowhere, and the read comes to C,
-/// which has the engine bring it up to date. What belongs to a lazy key is in its cell, a table
-/// that the node keeps; cells are found by their numbers in a weak table.
+/// The home of a lazy key is the store. A valid value is in the store, and reading it costs what
+/// reading an observed key costs; an invalid one is not, and the read calls C, which has the engine
+/// bring it up to date. The data of a lazy key is in its cell, a table that the node keeps; cells
+/// are found by their numbers in a weak table.
 #ifndef CLUA_LAZY_H
 #define CLUA_LAZY_H
 
@@ -17,10 +17,10 @@ enum {
   CLUA_LAZY_UNCACHED = 8,  // the getter is called at each read
   CLUA_LAZY_TRACKED = 16,  // what the getter reads is noted
   CLUA_LAZY_WRITTEN = 32,  // assigning calls the function `write` of the declaration instead
-  CLUA_LAZY_COPY = 64,     // lazy keys of what it depends on are no part of it
+  CLUA_LAZY_COPY = 64,     // lazy keys of its dependencies are no part of these
 };
 
-/// What came of a computation.
+/// The result of a computation.
 typedef enum clua_computation {
   CLUA_COMPUTED_SAME,      // the value that it had
   CLUA_COMPUTED_CHANGED,   // another value
@@ -36,7 +36,7 @@ enum {
   CLUA_COMPARE_KEEP = 4,   // the last one becomes the base where the new one is another
 };
 
-/// A getter or a loader that is to compute, and what came of it.
+/// A getter or a loader that is to compute, and its result.
 typedef struct clua_evaluation {
   void *context;  // of the bridge
   lua_Integer number;
@@ -46,31 +46,31 @@ typedef struct clua_evaluation {
   clua_computation result;
 } clua_evaluation;
 
-/// What of a table was read.
+/// The part of a table that was read.
 typedef enum clua_reading { CLUA_READ_KEY, CLUA_READ_EVERY, CLUA_READ_COUNT } clua_reading;
 
 /// Declares the key at `key` lazy, with a slot that is registered, and a cell of this number.
-/// `getter` is at its index, called with the table and the key; `declaration`, at its index, is the
-/// bridge's. The value that the key had becomes the last one. [-0, +0, e]
+/// `getter` is at its index, called with the table and the key; `declaration`, at its index, is
+/// only used by the bridge. The value that the key had becomes the last one. [-0, +0, e]
 void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int declaration, int flags,
                     lua_Integer number);
-/// Takes that back: the key is an ordinary one without a value. [-0, +0, -]
+/// Takes the declaration back: the key is an ordinary one without a value. [-0, +0, -]
 void clua_node_unlazy(lua_State *L, clua_node *node, int key);
 /// Whether the key at `key` is lazy. [-0, +0, -]
 bool clua_node_islazy(lua_State *L, clua_node *node, int key);
-/// (table, key) -> what the key gives through the metatable of the table.
+/// (table, key) -> the value of the key through the metatable of the table.
 int clua_lazyinherited(lua_State *L);
 /// (table) -> a set of its lazy keys, nil where it has none.
 int clua_lazykeys(lua_State *L);
 
-/// The value of a lazy key is invalid: it is in the store no more, and in the cell only if it is to
-/// be kept. [-0, +0, -]
+/// Makes the value of a lazy key invalid: it is not in the store any more, and in the cell only if
+/// it is to be kept. [-0, +0, -]
 void clua_lazy_drop(lua_State *L, struct clua_shared *shared, lua_Integer number, bool kept);
-/// Lets go of the base of a lazy key. [-0, +0, -]
+/// Forgets the base of a lazy key. [-0, +0, -]
 void clua_lazy_forgetbase(lua_State *L, struct clua_shared *shared, lua_Integer number);
-/// What a state keeps, for those who use it often. [-0, +0, -]
+/// The shared record of a state, for callers that need it often. [-0, +0, -]
 struct clua_shared *clua_lazy_shared(lua_State *L);
-/// Pushes what the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]
+/// Pushes the declaration that the bridge keeps in a cell, nil where the cell is gone. [-0, +1, -]
 void clua_lazy_pushdeclaration(lua_State *L, lua_Integer number);
 /// Pushes the last value, or the base, of a lazy key. [-0, +1, -]
 void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
@@ -78,12 +78,12 @@ void clua_lazy_pushvalue(lua_State *L, lua_Integer number, bool base);
 clua_computation clua_lazy_assign(lua_State *L, lua_Integer number, int compare);
 /// Has the getter or the loader of `evaluation` compute, and those after it that `evaluated` of the
 /// observation puts there: all in one protected call, where no getter is running. False where one
-/// failed: that is in `evaluation`, and its cell has the error. [-0, +0, -]
+/// failed: `evaluation` is the failed one, and its cell has the error. [-0, +0, -]
 bool clua_lazy_evaluate(lua_State *L, struct clua_shared *shared, clua_evaluation *evaluation);
-/// Where one is running: the getter runs in a coroutine, which may wait for another lazy key, whose
-/// slot is in `slot` then. [-0, +0, -]
+/// Starts a getter where another one is running: it runs in a coroutine, which may wait for another
+/// lazy key, whose slot is in `slot` then. [-0, +0, -]
 clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, clua_slot **slot);
-/// Goes on with the innermost of those getters: the value or the error that it waited for is
+/// Goes on with the innermost getter in a coroutine: the value or the error that it waited for is
 /// popped. [-1, +0, -]
 clua_computation clua_lazy_resume(lua_State *L, int compare, bool ok, clua_slot **slot);
 /// Whether `L` is the coroutine of the getter that is running. [-0, +0, -]
@@ -94,10 +94,10 @@ bool clua_isgetterthread(lua_State *L, int index);
 /// Pops an error and keeps it in a cell. [-1, +0, -]
 void clua_lazy_fail(lua_State *L, lua_Integer number);
 /// Pushes the error of the last computation, nil where there is none; its traceback is left for
-/// clua_pushtraceback, or for the traceback of who reads the property, in whom it is `raised`.
-/// [-0, +1, -]
+/// clua_pushtraceback or, where the error is `raised` in a reader of the property, for the
+/// traceback of that reader. [-0, +1, -]
 void clua_lazy_pusherror(lua_State *L, lua_Integer number, bool raised);
-/// Forgets it. [-0, +0, -]
+/// Forgets the error of the last computation. [-0, +0, -]
 void clua_lazy_forgeterror(lua_State *L, lua_Integer number);
 
 /// Opens the table at `index` for the tracked getter that is running: each read of it is noted.

@@ -1,14 +1,15 @@
 /// Models: metatables whose instances have declared names.
 ///
 /// A model is a table that is the metatable of its instances. Its record, a table, says which names
-/// those have: `declared[name]` is true for a stored property, and the declaration of a lazy one.
-/// An instance is a plain table: its lazy properties are declared on it when they are needed.
+/// the instances have: `declared[name]` is true for a stored property, and the declaration of a
+/// lazy one. An instance is a plain table: its lazy properties are declared on it when they are
+/// needed.
 #ifndef CLUA_MODELS_H
 #define CLUA_MODELS_H
 
 #include "clua_observed.h"
 
-/// What a key is to the table of a node.
+/// The meaning of a key for the table of a node.
 typedef enum clua_name {
   CLUA_NAME_FREE,      // the table is no instance of a model, has the key all the same, or
                        // it is no text
@@ -18,7 +19,7 @@ typedef enum clua_name {
   CLUA_NAME_UNKNOWN,
 } clua_name;
 
-/// What the key at `key` is to the table of a node. [-0, +0, -]
+/// The meaning of the key at `key` for the table of a node. [-0, +0, -]
 clua_name clua_node_name(lua_State *L, clua_node *node, int key);
 /// Whether the table of a node is an instance of a model with lazy properties. [-0, +0, -]
 bool clua_node_hasmodel(lua_State *L, clua_node *node);

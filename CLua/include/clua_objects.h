@@ -15,22 +15,22 @@ typedef enum clua_property_kind {
   CLUA_PROPERTY_METHOD,
 } clua_property_kind;
 
-/// How Swift is asked. `object` is that of the handle, `access` that of the property. None of them
-/// may raise.
+/// The functions by which C calls Swift. `object` is that of the handle, `access` that of the
+/// property. None of them may raise.
 typedef struct clua_accessors {
   lua_Integer (*integer)(void *object, void *access);
   lua_Number (*number)(void *object, void *access);
   bool (*boolean)(void *object, void *access);
-  /// Puts as much of the text as there is room for; returns its whole length.
+  /// Copies as much of the text as there is room for; returns its whole length.
   size_t (*text)(void *object, void *access, char *buffer, size_t room);
   /// Pushes the object, or any other value, or an error value where it returns false.
   bool (*object)(lua_State *L, void *object, void *access);
   void (*set_integer)(void *object, void *access, lua_Integer value);
   void (*set_number)(void *object, void *access, lua_Number value);
   void (*set_boolean)(void *object, void *access, bool value);
-  /// False where the bytes are no text.
+  /// Sets a text; false where the bytes are not UTF-8.
   bool (*set_text)(void *object, void *access, const char *bytes, size_t length);
-  /// `value` is that of a handle, or NULL for nil. False where it is of another class.
+  /// Sets an object: that of a handle, or NULL for nil; false where it is of another class.
   bool (*set_object)(void *object, void *access, void *value);
 } clua_accessors;
 
@@ -42,7 +42,7 @@ typedef struct clua_property {
   bool writable;
 } clua_property;
 
-/// The properties of a class in a state; what a handle of an object has as its `id`.
+/// The properties of a class in a state; the `id` of handles of its objects.
 typedef struct clua_class {
   const clua_accessors *accessors;
   lua_State **current;    // the coroutine in which Swift was called last
@@ -55,7 +55,7 @@ typedef struct clua_class {
 
 /// Makes a class with room for so many properties; NULL where there is no memory.
 clua_class *clua_class_make(size_t count);
-/// Frees it.
+/// Frees a class.
 void clua_class_free(clua_class *type);
 /// Pops a name, keeps it as a key of the table on top below it, and adds the property.
 /// [-1, +(0|1), -]

@@ -3,7 +3,8 @@
 /// Observing key k of table t gives t a private metatable M and a private store S, moves t[k] into
 /// S, and lets reads fall through to S (`M.__index = S`) and writes reach C (`M.__newindex`). Every
 /// other key of t stays where it is. The metatable that t had, U, is reached behind S; scripts go
-/// on seeing U and all keys in t, because the base functions that could tell are replaced (L7).
+/// on seeing U and all keys in t, because the base functions that could show the difference are
+/// replaced (L7).
 #ifndef CLUA_OBSERVED_H
 #define CLUA_OBSERVED_H
 
@@ -11,27 +12,27 @@
 
 /// The head of the engine's record of one observed key: C reads it on each write of that key.
 typedef struct clua_slot {
-  uint8_t wants;  // CLUA_WANTS_… bits, 0 while everybody who watches it is pending already
+  uint8_t wants;  // CLUA_WANTS_… bits, 0 while all watchers of it are pending already
   uint8_t valid;  // of a lazy key: its value is in the store, or is nil
   uint8_t reserved[2];
   uint32_t stamp;  // the tracked getter that has read it already
 } clua_slot;
 
 enum {
-  CLUA_WANTS_CHANGES = 1,  // tell a write that changes the value (T5)
-  CLUA_WANTS_WRITES = 2,   // tell also a write of the value that was there
-  CLUA_WANTS_VALUES = 4,   // somebody asks for the old and the new value
+  CLUA_WANTS_CHANGES = 1,  // report a write that changes the value (T5)
+  CLUA_WANTS_WRITES = 2,   // report also a write of the value that was there
+  CLUA_WANTS_VALUES = 4,   // report the old and the new value too
 };
 
 /// One observed table. Lives in a userdata that only M holds, so it dies with the table.
 typedef struct clua_node clua_node;
 
-/// What a table knows itself to be.
+/// The kind of collection that a table is by type.
 typedef enum clua_kind {
   CLUA_KIND_PLAIN, CLUA_KIND_ARRAY, CLUA_KIND_SET, CLUA_KIND_DICTIONARY,
 } clua_kind;
 
-/// What one operation did to a list.
+/// The kind of change that one operation made to a list.
 typedef enum clua_edit_kind {
   CLUA_EDIT_NONE,     // one key was written, of whatever kind
   CLUA_EDIT_INSERT,   // `element` came in at `at`
@@ -44,7 +45,7 @@ typedef enum clua_edit_kind {
   CLUA_EDIT_WHOLE,    // `list` has the `count` elements of before
 } clua_edit_kind;
 
-/// What a write looks like to the engine. The indices are absolute stack positions.
+/// A write as it is reported to the engine. The indices are absolute stack positions.
 typedef struct clua_write {
   clua_node *node;
   clua_slot *slot;   // of the key, or NULL if only `*` is observed
@@ -52,21 +53,22 @@ typedef struct clua_write {
   int table, key;
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
-  bool uncompared;   // a change, though the value of before is not known
+  bool uncompared;   // a change, though the old value is not known
   bool triggered;    // by the program, of what is there already: nothing was stored
   bool was, is;      // the key had a value of its own before, and has one now
-  /// Of an edit: the key and the values above are those of the first element that changed.
+  /// The kind of edit; of an edit the key and the values above are those of the first element that
+  /// changed.
   clua_edit_kind edit;
   lua_Integer at, from, count;
   int element, list;
   lua_Integer length;  // of the list afterwards, while the node journals
   bool permutation;  // the whole has the elements that it had, in another order
-  /// A sort is at work in the list: its end tells the whole.
+  /// True while a sort is at work in the list, whose end reports all changes.
   bool unsettled;
-  /// Other observed elements that changed: `slot`, and key and values where somebody asks for them.
+  /// Other observed elements that changed: `slot`, and key and values where `slot` wants them.
   const struct clua_write *others;
   int othercount;
-  /// Of an edit: all that it did, and where the list is; see clua_write_nextchange.
+  /// All changes of an edit, and where the list is; see clua_write_nextchange.
   const struct clua_edit *details;
   int store;
 } clua_write;
@@ -91,7 +93,8 @@ typedef struct clua_observation {
   const uint64_t *armings;
   /// A lazy key that is invalid is read: brings it up to date; false with an error pushed.
   bool (*compute)(void *context, lua_State *L, clua_slot *slot);
-  /// A getter has computed: what came of it is noted; true with the next one in `evaluation`.
+  /// Takes the result of a getter that has computed; returns true with the next one in
+  /// `evaluation`.
   bool (*evaluated)(struct clua_evaluation *evaluation);
   /// A lazy key is assigned, or made invalid: the value is popped.
   void (*assign)(void *context, lua_State *L, clua_slot *slot, bool invalid);
@@ -102,24 +105,25 @@ typedef struct clua_observation {
   const uint32_t *stamp;
 } clua_observation;
 
-/// Prepares a state: replaces the base functions that could tell an observed table from a plain
-/// one. Call after luaL_openlibs, before any script runs, protected. [-0, +0, m]
+/// Prepares a state: replaces the base functions that could distinguish an observed table from a
+/// plain one. Call after luaL_openlibs, before any script runs, protected. [-0, +0, m]
 void clua_observation_install(lua_State *L, const clua_observation *observation);
 
 /// The node of the table at `index`, or NULL where it is not observed (or not a table). [-0, +0, -]
 clua_node *clua_node_at(lua_State *L, int index);
-/// The same, made when it isn't there yet. [-0, +0, m]
+/// The node of the table at `index`, made if there is none yet. [-0, +0, m]
 clua_node *clua_node_make(lua_State *L, int index);
 /// Pushes the table of a node, nil when it is being collected. [-0, +1, -]
 void clua_node_pushtable(lua_State *L, clua_node *node);
 /// Whether the table of a node is there: from the moment in which the collector gives a table up it
 /// is not, whenever finalizers run. [-0, +0, -]
 bool clua_node_isthere(lua_State *L, clua_node *node);
-/// Pushes what the node of the table at `index`, which must be observed, keeps (clua_callbacks.h):
-/// a table of values by their keys, the only one of them where that is a function, or nil.
-/// [-0, +1, -]
+/// Pushes the values that the node of the table at `index`, which must be observed, keeps
+/// (clua_callbacks.h): a table of values by their keys, the only one of them where that is a
+/// function, or nil. [-0, +1, -]
 void clua_node_pushvalueat(lua_State *L, int index);
-/// The engine's record of this node; NULL to begin with. A node without owner is silent.
+/// The engine's record of this node; NULL to begin with. Writes of a node without owner are not
+/// reported.
 void *clua_node_owner(const clua_node *node);
 void clua_node_setowner(clua_node *node, void *owner);
 
@@ -135,14 +139,14 @@ bool clua_node_waslist(const clua_node *node);
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// Forgets a slot (of a key or of `*`). Keys stay in the store. [-0, +0, -]
 void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
-/// While it is set, every write of the table is reported, also where no slot wants it. All keys
-/// live in the store: `*` is watched. [-0, +0, -]
+/// Sets the journaling of a node: while it is on, every write of the table is reported, also where
+/// no slot wants it. All keys live in the store: `*` is watched. [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
 /// The length of the list part, while the node journals.
 lua_Integer clua_node_length(const clua_node *node);
-/// Pushes the table of what the node keeps for its journal, or nil. [-0, +1, -]
+/// Pushes the table of values that the node keeps for its journal, or nil. [-0, +1, -]
 void clua_node_pushjournal(lua_State *L, clua_node *node);
-/// Pops that table, or nil. [-1, +0, -]
+/// Pops that table, or nil, and makes the node keep it. [-1, +0, -]
 void clua_node_setjournal(lua_State *L, clua_node *node);
 /// Pushes the key of a slot, nil for the one of `*`. [-0, +1, -]
 void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
@@ -154,13 +158,13 @@ void clua_node_settle(lua_State *L, clua_node *node);
 
 /// The state is about to close: tables go on working, but nothing is reported. [-0, +0, -]
 void clua_observation_close(lua_State *L);
-/// Of an edit: pushes the first key behind `key` (or of all, if that is below) whose value it
-/// changed, with the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
+/// Pushes the first key behind `key` (or of all, if that is below) whose value an edit changed,
+/// with the old and the new value; false and nothing if there is none. [-0, +(3|0), -]
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key);
-/// (table): takes home what C code wrote raw into it, though it is observed; such keys hide what
-/// scripts write later. Each counts as a write. [-0, +0, e]
+/// (table): moves values into the store that C code wrote raw into an observed table; such keys
+/// hide what scripts write later. Each counts as a write. [-0, +0, e]
 int clua_healtable(lua_State *L);
-/// (table) -> the same, which cannot be changed any more. [-0, +1, e]
+/// (table) -> the same table, which cannot be changed any more. [-0, +1, e]
 int clua_freeze(lua_State *L);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
@@ -179,7 +183,8 @@ int clua_inheritedget(lua_State *L, int index);
 bool clua_getmetatable(lua_State *L, int index);
 /// As lua_setmetatable, for the metatable a script would see. [-1, +0, m]
 void clua_setmetatable(lua_State *L, int index);
-/// T5: identity for tables, functions and objects, `==` for the rest, NaN equals NaN. [-0, +0, -]
+/// Whether two values are the same (T5): identity for tables, functions and objects, `==` for the
+/// rest, NaN equals NaN. [-0, +0, -]
 bool clua_same(lua_State *L, int a, int b);
 /// A function for Lua: whether its two arguments are the same by clua_same.
 int clua_aresame(lua_State *L);
@@ -203,8 +208,8 @@ int clua_try_setmetatable(lua_State *L, int index);
 /// As clua_next; at the end both results are nil. [-1, +(2|1), -]
 int clua_try_next(lua_State *L, int index);
 /// Pushes a list of the keys and values of the table at `index` as a script sees them, one after
-/// the other, and says how many pairs there are. No finalizer runs meanwhile, and nothing that runs
-/// while the list is gone through can disturb that. [-0, +1, -]
+/// the other, and says how many pairs there are. No finalizer runs meanwhile, and code that runs
+/// during a walk over the list cannot change it. [-0, +1, -]
 int clua_try_entries(lua_State *L, int index, lua_Integer *count);
 
 /* ---- What journals keep ---------------------------------------------------------------------- */
@@ -213,9 +218,9 @@ int clua_try_entries(lua_State *L, int index, lua_Integer *count);
 int clua_try_journal_keep(lua_State *L, clua_node *node, lua_Integer key);
 /// Keeps a copy of the list part, the first `length` elements of the table. [-0, +(0|1), -]
 int clua_try_journal_keeplist(lua_State *L, clua_node *node, lua_Integer key, lua_Integer length);
-/// Pushes what the journal keeps, nil where there is nothing. [-0, +1, -]
+/// Pushes the value that the journal keeps under `key`, nil where there is none. [-0, +1, -]
 void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key);
-/// Forgets what is kept from `first` to `last`. [-0, +0, -]
+/// Forgets the values that are kept under `first` to `last`. [-0, +0, -]
 void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last);
 
 #endif

@@ -1,11 +1,11 @@
-/// What runs and where it was written: frames, lines, names of captured variables.
+/// The code that runs and where it was written: frames, lines, names of captured variables.
 #ifndef CLUA_PLACES_H
 #define CLUA_PLACES_H
 
 #include "clua.h"
 
-/// What the stack places of a running C function belong to: another one for each call under way.
-/// [-0, +0, -]
+/// The call to which the stack indices of a running C function belong: another pointer for each
+/// call under way. [-0, +0, -]
 const void *clua_frame(lua_State *L);
 /// Copies the place of the innermost Lua function that is running ("file.lua", line) into `source`
 /// (LUA_IDSIZE bytes) and returns its line, or 0 when no Lua function runs. [-0, +0, -]

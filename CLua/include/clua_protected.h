@@ -51,8 +51,8 @@ enum {
 /// Opens the libraries of the mask. [-0, +(0|1), -]
 int clua_try_openlibs(lua_State *L, uint32_t libraries);
 
-/// Takes libraries that are open away from scripts: `withdrawn` are bits as in `clua_try_openlibs`.
-/// At `reference` in the registry is a table of the globals as they were. [-0, +0, -]
+/// Removes libraries that are open from scripts: `withdrawn` are bits as in `clua_try_openlibs`. At
+/// `reference` in the registry is a table of the globals as they were. [-0, +0, -]
 int clua_try_withdrawlibs(lua_State *L, uint32_t withdrawn, int *reference);
 
 #endif

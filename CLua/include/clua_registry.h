@@ -6,9 +6,10 @@
 
 /// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
 int clua_try_maketable(lua_State *L, int *reference);
-/// The same, holding its values weakly. [-0, +(0|1), -]
+/// Makes a table that the registry holds under `reference`, and that holds its values weakly. [-0,
+/// +(0|1), -]
 int clua_try_makeweak(lua_State *L, int *reference);
-/// Lets the registry forget a table. [-0, +0, -]
+/// Removes a table from the registry. [-0, +0, -]
 void clua_dropreference(lua_State *L, int reference);
 /// Has `function` called whenever a cycle of the collector ends, from a finalizer: it must not run
 /// Lua code. [-0, +(0|1), -]
