@@ -46,8 +46,8 @@ clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer num
 int clua_cellflags(lua_State *L, int cell);
 /// store[key] = the value at `value`, or nil for 0, which takes no memory. [-0, +0, m]
 void clua_setstored(lua_State *L, int cell, int value);
-/// Makes the value on top the present one; it is put into the store when it is read next. [-1, +0,
-/// -]
+/// Makes the value on top the present one; it is put into the store when it is read next.
+/// [-1, +0, -]
 clua_computation clua_take(lua_State *L, int cell, int compare);
 /// The declaration was taken back: a getter that is running stores nothing in the table.
 /// [-0, +0, -]

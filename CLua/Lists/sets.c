@@ -47,8 +47,8 @@ static bool contains(lua_State *L, int store) {
   return found;
 }
 
-/* Adds the value on top, or removes it; false where nothing changes. The set is at 1. [-1, +0,
-   m] */
+/* Adds the value on top, or removes it; false where nothing changes. The set is at 1.
+   [-1, +0, m] */
 static bool put(lua_State *L, const set *set, bool in) {
   int member = lua_gettop(L), exact = 0;
   if (lua_type(L, member) == LUA_TNUMBER) {

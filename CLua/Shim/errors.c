@@ -59,8 +59,8 @@ static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunctio
   return false;
 }
 
-/* Pushes a traceback as luaL_traceback does, but of a deep stack only the levels on top. [-0, +1,
-   m] */
+/* Pushes a traceback as luaL_traceback does, but of a deep stack only the levels on top.
+   [-0, +1, m] */
 static void push_traceback(lua_State *L, lua_State *thread, int level) {
   if (!clua_isdeep(thread)) {
     luaL_traceback(L, thread, NULL, level);

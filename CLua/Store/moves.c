@@ -10,8 +10,8 @@ static void append(lua_State *L, int order, int positions, lua_Integer *ordered)
   lua_rawset(L, positions);
 }
 
-/* Copies keys that a loop over places would miss, so that no value is lost with a place. [-0, +0,
-   m] */
+/* Copies keys that a loop over places would miss, so that no value is lost with a place.
+   [-0, +0, m] */
 static void move_rest(lua_State *L, int table, int userdata, int store) {
   int top = lua_gettop(L);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -49,8 +49,8 @@ void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int p
   lua_replace(L, -2);
 }
 
-/* Adds the key at `key` for the next record. Most tables have one key, which needs no list. [-0,
-   +0, m] */
+/* Adds the key at `key` for the next record. Most tables have one key, which needs no list.
+   [-0, +0, m] */
 static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
   if (node->count == 0) {
     lua_pushvalue(L, key);

@@ -299,8 +299,8 @@ void clua_heal(lua_State *L, clua_node *node, int table, int userdata);
 int clua_storenewindex(lua_State *L);
 /// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]
 int clua_storelength(lua_State *L);
-/// Reports a write that is stored already to the engine, if a slot or a journal wants it. [-0, +0,
-/// -]
+/// Reports a write that is stored already to the engine, if a slot or a journal wants it.
+/// [-0, +0, -]
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
                  int new_, bool was, bool is);
 /// Writes where the home of the key is, as `rawset` of a script does; the indices are absolute.

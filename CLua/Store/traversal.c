@@ -56,8 +56,8 @@ static int follow(lua_State *L, int chain, int key) {
   return lua_rawget(L, chain);
 }
 
-/* Puts the moved keys that stand before `from` before `to` instead, ahead of those of `to`. [-0,
-   +0, m] */
+/* Puts the moved keys that stand before `from` before `to` instead, ahead of those of `to`.
+   [-0, +0, m] */
 static void rehang(lua_State *L, int chain, int from, int to) {
   int top = lua_gettop(L);
   if (follow(L, chain, from) == LUA_TNIL) {

@@ -67,8 +67,8 @@ void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length
   node->size = length;
 }
 
-/* Keeps the size after a write of a key; `was` and `is` say whether it had and has a value. [-0,
-   +0, -] */
+/* Keeps the size after a write of a key; `was` and `is` say whether it had and has a value.
+   [-0, +0, -] */
 static void track(lua_State *L, clua_node *node, int store, int key, bool was, bool is) {
   if (was == is) return;
   if (node->kind == CLUA_KIND_DICTIONARY) {

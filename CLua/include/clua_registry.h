@@ -6,8 +6,8 @@
 
 /// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
 int clua_try_maketable(lua_State *L, int *reference);
-/// Makes a table that the registry holds under `reference`, and that holds its values weakly. [-0,
-/// +(0|1), -]
+/// Makes a table that the registry holds under `reference`, and that holds its values weakly.
+/// [-0, +(0|1), -]
 int clua_try_makeweak(lua_State *L, int *reference);
 /// Removes a table from the registry. [-0, +0, -]
 void clua_dropreference(lua_State *L, int reference);

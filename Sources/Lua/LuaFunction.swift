@@ -100,16 +100,16 @@ public struct LuaFunction: Sendable, Hashable {
 }
 
 extension LuaState {
-  /// Calls the function on the stack, with a message handler that makes a traceback. [-(arguments +
-  /// 1), +results, -]
+  /// Calls the function on the stack, with a message handler that makes a traceback.
+  /// [-(arguments + 1), +results, -]
   package func call(
     _ L: LuaStack, _ arguments: CInt, _ results: CInt, _ handler: CInt
   ) throws(LuaError) {
     try check(lua_pcallk(L.pointer, arguments, results, handler, 0, nil), L)
   }
 
-  /// Calls the function on the stack; an error that it raises has a traceback. [-(arguments + 1),
-  /// +results, -]
+  /// Calls the function on the stack; an error that it raises has a traceback.
+  /// [-(arguments + 1), +results, -]
   package func tracedCall(
     arguments: CInt = 0, results: CInt = 0, _ L: LuaStack
   ) throws(LuaError) {

@@ -61,8 +61,8 @@ extension LuaStack {
     lua_rawgeti(pointer, CLUA_REGISTRYINDEX, lua_Integer(reference))
   }
 
-  /// Pushes the table of global variables, or the value that a script has put in its place. [-0,
-  /// +1, -]
+  /// Pushes the table of global variables, or the value that a script has put in its place.
+  /// [-0, +1, -]
   @discardableResult
   @inlinable @inline(__always) package func pushGlobals() -> LuaType {
     rawGet(index: Int(LUA_RIDX_GLOBALS), at: CLUA_REGISTRYINDEX)

@@ -115,8 +115,8 @@ public import CLua
     lua_topointer(pointer, index)
   }
 
-  /// The pointer of a light userdata, or the memory of another one; nil for other values. [-0, +0,
-  /// -]
+  /// The pointer of a light userdata, or the memory of another one; nil for other values.
+  /// [-0, +0, -]
   @inlinable @inline(__always) package func userdata(at index: CInt) -> UnsafeMutableRawPointer? {
     lua_touserdata(pointer, index)
   }

@@ -236,8 +236,8 @@ final class HostObjects {
   /// Keeps the userdata on top while Swift shares its object.
   ///
   /// This is for a userdata with which something is kept, or which is an observer, and has to live
-  /// as long as the object does. Does nothing for a value that is no object of the host. [-0, +0,
-  /// -]
+  /// as long as the object does. Does nothing for a value that is no object of the host.
+  /// [-0, +0, -]
   func share(_ L: LuaStack) {
     guard let box = box(at: -1, of: L), let object = box.object else { return }
     if watched[ObjectIdentifier(object)] != nil {
