@@ -128,7 +128,7 @@ struct clua_node {
   bool tracked;            // it was opened once
   bool modelled;           // an instance of a model with an access of its own
   bool userindex;          // `__index` of the private metatable is the closure
-  bool inherits;           // the user's metatable is there
+  bool inherits;           // the table has a metatable of its user
   bool listed;             // it was a plain list when a key was watched last
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has

@@ -59,7 +59,7 @@ final class LazyFunctions: ModuleSlice {
       // The value of the old declaration is the one with which that of the new one is compared.
       engine.stop(lazy)
     }
-    // What it has now takes the place of the flags.
+    // The value that the key has now takes the place of the flags.
     L.pushCopy(at: 2)
     L.getOwn(at: 1)
     L.copy(from: -1, to: 5)

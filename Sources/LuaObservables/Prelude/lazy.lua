@@ -11,7 +11,7 @@ local bad_argument, check_function, check_observed =
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
   core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
 
--- How many texts of paths are known as checked.
+-- How many texts of paths are remembered as checked at most.
 local MOST_CHECKED = 1000
 
 -- Declarations -----------------------------------------------------------------------------------

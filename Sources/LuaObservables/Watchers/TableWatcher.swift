@@ -5,7 +5,7 @@ public import Observables
 ///
 /// It also ends when the host closes.
 final class TableWatcher: Watcher {
-  /// What is called: `change` is nil where nothing was written.
+  /// The callback: `change` is nil where nothing was written.
   typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) -> Void
 
   private let reference: HostReference

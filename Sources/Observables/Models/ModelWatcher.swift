@@ -1,7 +1,7 @@
 /// The watcher of a model or a collection: calls Swift closures.
 final class ModelWatcher: Watcher {
-  /// Held by hand, so that calling it counts no references; goes when the watcher ended and no call
-  /// is under way.
+  /// The callback, retained by hand, so that calling it counts no references; released when the
+  /// watcher has ended and no call is under way.
   @exclusivity(unchecked) private var callback: Unmanaged<Callback>?
   @exclusivity(unchecked) private var calls = 0
   @exclusivity(unchecked) private var changeBody: ((ModelWatcher, ModelChange) -> Void)?
@@ -24,14 +24,14 @@ final class ModelWatcher: Watcher {
     return root.kind.object(of: root)?.takeUnretainedValue()
   }
 
-  /// Gives `body` how far the watcher has read the journal of its collection, which it has read to
-  /// the end afterwards; nil where it reads none.
+  /// Calls `body` with the position up to which the watcher has read the journal of its collection,
+  /// and then takes all as read; nil where it reads none.
   func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
     guard let activeRecord else { return nil }
     return engine.takeEdits(of: activeRecord) { _, since in body(since) } ?? nil
   }
 
-  /// The engine keeps the object alive meanwhile.
+  /// Calls the callback; the engine keeps the object alive meanwhile.
   @inline(__always)
   private func call() {
     guard let callback, let root = activeRecord?.pointee.root,
@@ -60,7 +60,8 @@ final class ModelWatcher: Watcher {
 
   override func deliver(_ watcher: WatcherRef) {
     if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
-      // Not for a write: `initial`, `run`, an object in the middle that died.
+      // The call is not for a write: it is for `initial`, for `run`, or for an object in the middle
+      // of the path that died.
       changeBody(self, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
     } else {
       call()
@@ -106,13 +107,13 @@ final class ModelWatcher: Watcher {
   }
 }
 
-/// What an immediate watcher is given.
+/// The change that is delivered to an immediate watcher.
 ///
-/// Coalesced watchers are given none: they read the latest state.
+/// Coalesced watchers do not get it: they read the latest state.
 public struct ModelChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path
-  /// The property that was written; of a collection the index, key or member.
+  /// The property that was written; for a collection the index, key or member.
   public let key: String
   /// The value before the write; nil also where the write came without values.
   public let old: Any?

@@ -4,23 +4,25 @@
 /// dropping the handle ends nothing, and keeping it keeps nothing alive. It ends with ``stop()``,
 /// or when the observed object or the observer is gone. Confined to the loop's thread.
 open class Watcher: ObservationCore.Receiver {
-  /// Nil when it has ended.
+  /// The record in the engine; nil when the watcher has ended.
   @exclusivity(unchecked) package private(set) final var activeRecord: WatcherRef?
-  /// Its own comparison (``WatcherOptions/equals``).
+  /// The watcher's own comparison (``WatcherOptions/equals``).
   @exclusivity(unchecked) package private(set) final var equals: ((Any?, Any?) -> Bool)?
   @exclusivity(unchecked) private final var endBody: ((Path) -> Void)?
   private final weak var observer: AnyObject?
-  // Only asked while the watcher is active, and the engine ends its watchers before it goes.
+  // The reference is only used while the watcher is active, and the engine ends its watchers before
+  // it is freed.
   private final let engineReference: Unmanaged<Engine>
   package final var engine: Engine { engineReference._withUnsafeGuaranteedRef { $0 } }
-  /// How reports name it: what ``WatcherOptions/name`` gave, or the place of its registration.
+  /// How reports name the watcher: what ``WatcherOptions/name`` gave, or the place of its
+  /// registration.
   public final var name: String { givenName ?? site }
   private final let givenName: String?
   private final var site: String { "\(file):\(line)" }
   private final let file: StaticString
   private final let line: UInt
 
-  /// For subclasses.
+  /// Makes the base part of a watcher; only subclasses call it.
   @_documentation(visibility: internal)
   public init(_ request: ObservationCore.WatcherRequest) {
     engineReference = .passUnretained(request.engine)
@@ -31,7 +33,7 @@ open class Watcher: ObservationCore.Receiver {
 
   package final func begin(_ record: WatcherRef) { activeRecord = record }
 
-  /// Calls can still come.
+  /// Whether calls can still come.
   public final var isActive: Bool { activeRecord != nil }
 
   /// The observing object, while it lives.
@@ -53,12 +55,12 @@ open class Watcher: ObservationCore.Receiver {
     }
   }
 
-  /// Calls nothing until `resume()`; changes from now on are remembered as one.
+  /// Makes no calls until `resume()`; changes from now on are remembered as one.
   public final func pause() {
     if let activeRecord { engine.pause(activeRecord) }
   }
 
-  /// Ends `pause()`: what changed meanwhile is delivered, by one call.
+  /// Ends `pause()`: changes since then are delivered, by one call.
   public final func resume() {
     if let activeRecord { engine.resume(activeRecord) }
   }
@@ -91,12 +93,12 @@ open class Watcher: ObservationCore.Receiver {
     precondition(hasRun, "A watcher is run inside its own callback")
   }
 
-  /// Has it called in this turn's flush, as if something had changed.
+  /// Has the watcher called in this turn's flush, as if something had changed.
   public final func schedule() {
     if let activeRecord { engine.schedule(activeRecord) }
   }
 
-  /// Ended: a subclass drops what it calls.
+  /// The watcher has ended: a subclass drops what it calls.
   @_documentation(visibility: internal)
   open func dropCallback() {}
 
@@ -129,7 +131,7 @@ open class Watcher: ObservationCore.Receiver {
 }
 
 extension ObservationCore {
-  /// What every watcher is made of, whatever it calls.
+  /// The arguments of which every watcher is made, whatever it calls.
   @_documentation(visibility: internal)
   public struct WatcherRequest {
     let engine: Engine
@@ -148,7 +150,7 @@ extension ObservationCore {
   }
 }
 
-/// What `observe` can be given besides path and callback.
+/// The options that `observe` takes besides path and callback.
 public struct WatcherOptions {
   /// What reports call the watcher; the place of registration if it is nil.
   public var name: String?
