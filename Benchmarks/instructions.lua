@@ -69,6 +69,16 @@ function operations.chain(n)
   end
 end
 
+-- Makes a table, declares a computed property, and reads that.
+operations.computed = keeping(function(n)
+  for i = 1, n do
+    local t = { v = i }
+    obs.computed(t, "w", { "v" }, function(self) return self.v + 1 end)
+    assert(t.w == i + 1)
+    keep[i] = t
+  end
+end)
+
 -- Makes an instance of a model with a computed property, and reads that.
 operations.instance = keeping(function(n)
   local Item = obs.model("Item", {
