@@ -17,13 +17,12 @@ final class TableKind: NodeKind {
     assert(SlotLayout.isShared, "clua_slot is not the beginning of Slot")
     reference = .passUnretained(host)
     (state, engine, calls, anchors) = (host.state, host.engine, host.calls, host.anchors)
+    followed = FollowedElements(host)
     super.init()
   }
 
   var L: LuaStack { state.stack }
-  /// Where the objects that digits follow were seen last.
-  private var positions: [Int: lua_Integer] = [:]
-  private var lastElement = 0
+  private let followed: FollowedElements
   /// Whether a name was applied to a plain list, which may be a mistake.
   var hasMetLists = false
 
@@ -216,12 +215,7 @@ final class TableKind: NodeKind {
       return .key(try keySlot(of: node, step, path))
     }
     let list = try everySlot(of: node, L)
-    lastElement += 1
-    let anchor = lastElement
-    // The list keeps the object, not the registry, as the object may hold the list.
-    try ObservedObjects(host).keep(TableKind.elementKey(anchor), of: node, L)
-    positions[anchor] = position
-    return .object(list, anchor: anchor)
+    return .object(list, anchor: try followed.follow(position, of: node))
   }
 
   /// Whether the table below the value on top of the stack has the digits as a string.
@@ -233,45 +227,24 @@ final class TableKind: NodeKind {
     return L.getOwn(at: -3) != .nil
   }
 
-  /// The key under which a list keeps an object that is followed.
-  private static func elementKey(_ anchor: Int) -> lua_Integer { -1 - lua_Integer(anchor) }
-
   override func holds(_ anchor: Int, in node: NodeRef) -> Bool {
-    let L = L
-    let height = L.height
-    defer { L.height = height }
-    guard let position = positions[anchor], L.hasRoom(for: 12) else { return false }
-    ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
-    clua_node_pushtable(L.pointer, TableKind.table(node))
-    guard L.isTable(at: -1) else { return true }
-    let found = clua_find(L.pointer, height + 2, height + 1, position)
-    if found > 0 { positions[anchor] = found }
-    return found > 0
+    followed.isThere(anchor, in: node)
   }
 
   override func child(of anchor: Int, in node: NodeRef) -> Child {
     let L = L
     let height = L.height
     defer { L.height = height }
-    ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
+    followed.push(anchor, of: node, to: L)
     return observable(L)
   }
 
   override func departure(
     _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
-  ) -> AnyObject? {
-    let L = L
-    let height = L.height
-    defer { L.height = height }
-    ObservedObjects(host).pushKept(TableKind.elementKey(anchor), of: node, to: L)
-    let old = (try? state.value(at: -1, of: L)) ?? .nil
-    return SavedChange(
-      key: .integer(lua_Integer(positions[anchor] ?? 0)), old: old, new: .nil)
-  }
+  ) -> AnyObject? { followed.departure(anchor, from: node) }
 
   override func releaseElement(_ anchor: Int, of node: NodeRef) {
-    positions[anchor] = nil
-    if !host.isClosed { ObservedObjects(host).forget(TableKind.elementKey(anchor), of: node, L) }
+    followed.release(anchor, of: node, isClosed: host.isClosed)
   }
 
   override func child(_ node: NodeRef, at step: Int, of path: Path) -> Child {

@@ -5,7 +5,7 @@ internal import Observables
 /// The objects that watchers of scripts are rooted at, Lua tables and those of the host program:
 /// each keeps the callbacks of its own watchers.
 struct ObservedObjects {
-  // The host is not retained: this value is only used within one call of it.
+  // The host is not retained: it outlives all that have this value.
   private let reference: Unmanaged<LuaHost>
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
