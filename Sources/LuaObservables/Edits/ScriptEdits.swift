@@ -45,20 +45,37 @@ struct ScriptEdits {
     let list = L.height
     observed.push(node, to: L)
     guard L.isTable(at: -1) else { return L.height = list }
+    let table = TableKind.table(node)
+    let kind = clua_node_kind(table)
+    let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
+    let length = isList ? clua_node_elementcount(L.pointer, table) : 0
     var count = 0
-    // The list part comes first, in order: each position is right when its turn comes.
+    /// The key and the value are on top of the stack.
+    func insert() throws(LuaError) {
+      let key = L.height - 1
+      try pushEdit("insert", to: L) { _ in }
+      for (field, index) in [("at", key), ("new", key + 1)] {
+        L.pushCopy(at: index)
+        try state.setField(field, of: L)
+      }
+      count += 1
+      try add(count, to: list, L)
+    }
+    // In order, which `next` does not keep: each position is right when its turn comes.
+    for position in stride(from: 1, through: length, by: 1) {
+      L.push(position)
+      L.pushCopy(at: -1)
+      L.getOwn(at: list + 1)
+      try insert()
+      L.height = list + 1
+    }
     do {
       try state.forEachEntry(at: list + 1, of: L) {
-        let key = L.height - 1
+        let position = L.wholeNumber(at: -2) ?? 0
         // Lazy keys are no elements, valid or not (C13).
-        if clua_node_islazy(L.pointer, TableKind.table(node), key) { return }
-        try pushEdit("insert", to: L) { _ in }
-        for (field, index) in [("at", key), ("new", key + 1)] {
-          L.pushCopy(at: index)
-          try state.setField(field, of: L)
+        if position < 1 || position > length, !clua_node_islazy(L.pointer, table, -2) {
+          try insert()
         }
-        count += 1
-        try add(count, to: list, L)
       }
     } catch {
       throw error as? LuaError ?? LuaError("\(error)")

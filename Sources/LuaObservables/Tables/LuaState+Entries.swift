@@ -6,7 +6,7 @@ extension LuaState {
   /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a
   /// script.
   ///
-  /// The entries are those at the beginning, the list part first, in order. `body` leaves the stack
+  /// The entries are those at the beginning, in the order of `next`. `body` leaves the stack
   /// as it was.
   ///
   /// - Throws: `LuaError` where there is no memory for that, and what `body` throws.

@@ -150,6 +150,14 @@ for name, make in pairs { ["a plain map"] = plain, ["an obs.dictionary"] = obs.d
     eq(edits(), "insert@a +1")
   end)
 end
+check("initially elements are inserted in order, wherever Lua keeps them", function()
+  local t = { a = 1, b = 1, c = 1 }
+  obs.observe(t, "*", function() end)
+  t.a, t.b, t.c = nil, nil, nil
+  local edits = told(t, { initial = true })
+  t[1], t[2], t[3] = "x", "y", "z"
+  eq(edits(), "insert@1 +x, insert@2 +y, insert@3 +z")
+end)
 check("C13: initially lazy keys are left out, read or not", function()
   for _, make in ipairs { function(t) return t end, obs.dictionary } do
     local t = make { a = 1 }
