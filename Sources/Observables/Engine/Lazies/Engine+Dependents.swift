@@ -127,6 +127,8 @@ extension Engine {
         lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
         lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
       }
+      // What has changed before is nothing that the new link has to notify of.
+      compareDependencies(of: lazy)
     } else if !link.pointee.isTerminal || wire.pointee.watcher.needsEachChange {
       settleUnread(lazy, again: true)
     }

@@ -140,6 +140,23 @@ check("Z3: '*' is not told of a property without a cache, whoever watches that",
     eq(#calls, 3)
   end
 end)
+check("Z3: what changed before is nothing to a watcher of a property without a value", function()
+  local list, calls = obs.array { { a = 1 } }, ""
+  local t = { items = list }
+  obs.lazy(t, "q", {
+    cached = false, deps = { "items.@sum.a" },
+    get = function(self) return obs.get(self, "items.@sum.a") end,
+  })
+  obs.observe(t, "q", function() calls = calls .. "first " end)
+  list:remove(1)
+  obs.observe(t, "q", function() calls = calls .. "second " end)
+  list[1] = { a = 0 }
+  obs.flush()
+  eq(calls, "first ")
+  list[1].a = 3
+  obs.flush()
+  eq(calls, "first first second ")
+end)
 check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, "
   .. "calls nobody", function()
   local source, t, calls = { v = 0 }, {}, 0

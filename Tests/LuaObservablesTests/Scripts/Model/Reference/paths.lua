@@ -299,7 +299,8 @@ return function(M)
           -- where those give the same again is open.
           if property.track and M.depends_on_operator(property) then M.opened() end
           if M.is_valid(property) then path.heard[property] = since or M.flushes
-          elseif property.known and (not since or path.begun and since == M.flushes) then
+          elseif property.known and (not since or path.begun and since == M.flushes)
+              or property.may_be_known and not property.known then
             M.opened()
           end
           if path.heard[property] then value_of(object, name, property) end

@@ -743,10 +743,15 @@ return function(M)
   -- label → how many paths of watchers pass through it.
   function M.observed(object)
     local counts = {}
+    -- What watchers lead to may be computed for it.
+    local function compute(source)
+      if type(source) == "table" and not source.known then source.may_be_known = true end
+      return supposed(source)
+    end
     for _, w in ipairs(in_order()) do
       for _, path in ipairs(is_active(w) and w.paths or {}) do
         local seen = {}
-        for _, label in ipairs(M.walk(w.root, path, supposed).labels) do
+        for _, label in ipairs(M.walk(w.root, path, compute).labels) do
           -- P8: one object at one step is one.
           local place = label[2] .. " " .. label[3]
           if label[1] == object and not seen[place] then
