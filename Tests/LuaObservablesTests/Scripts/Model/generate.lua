@@ -262,9 +262,9 @@ operation("get", 2, function(self)
   return {slot = slot, path = path}
 end, function(n)
   -- The order of dictionaries and sets is free, and with it that of their unions; and so is which
-  -- of 1 and 1.0 is the least.
+  -- of 1 and 1.0 is the least, or a sum that is kept.
   local is_open = n.path:find "nion" and (n.slot >= MAP or n.path:find "map" or n.path:find "set")
-    or n.path:find "@m"
+    or n.path:find "@m" or n.path:find "@sum"
   local show = is_open and "bag" or "say"
   return ("%s(obs.get(o[%d], %s))"):format(show, n.slot, n.path)
 end)

@@ -292,10 +292,16 @@ return function(M)
     return handle, w
   end
 
+  -- What a loader or a maker would store cannot be supposed.
+  local function open_loaders(source)
+    if type(source) == "table" and source.is_loading and not M.is_valid(source) then M.opened() end
+    return supposed(source)
+  end
+
   -- Takes a path from a watcher; a call that this path made pending stays so while there are others
   -- (L5).
   local function remove_path(w, path)
-    local change = difference(w, supposed, path)
+    local change = difference(w, #w.paths > 1 and open_loaders or supposed, path)
     if change and w.immediate then w.saved = w.saved or change elseif change then w.due = true end
     for i = #w.paths, 1, -1 do if w.paths[i] == path then table.remove(w.paths, i) end end
     if #w.paths == 0 then finish(w) end
@@ -395,7 +401,8 @@ return function(M)
       local route = M.walk(w.root, path, as_delivered(w))
       for _, place in ipairs(route.stored) do
         for _, change in ipairs(place[1] == object and changes or {}) do
-          local hit = {path = path, change = change, announced = place.announced}
+          local is_route = place[3] == false or math.type(place[3]) and place[3] < #path
+        local hit = {path = path, change = change, announced = place.announced, is_route = is_route}
           if place[2] == EVERY then every[#every + 1] = hit
           elseif rawequal(place[2], change.key) then exact[#exact + 1] = hit end
         end
@@ -435,6 +442,10 @@ return function(M)
   local function open_failures(w, heard)
     local failures
     for _, hit in ipairs(heard) do
+      -- So it is for `*` whether a property was invalid before it came to be there.
+      for property in next, hit.is_route and hit.path.heard or {} do
+        if property.known and not M.is_valid(property) then M.opened() end
+      end
       failures = failures or derived_of(w, supposed)
       for _, entry in ipairs(failures) do
         local is_meant = entry.path == hit.path and type(entry.source) == "function"
