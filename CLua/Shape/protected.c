@@ -32,6 +32,7 @@ BODY(make, wanted->node = clua_node_make(L, 1))
 BODY(watch, clua_node_watch(L, wanted->node, 1, wanted->slot))
 BODY(watchevery, clua_node_watchevery(L, wanted->node, wanted->slot))
 BODY(settle, clua_node_settle(L, wanted->node))
+BODY(tidy, clua_node_tidy(L, wanted->node))
 BODY(lazy, clua_node_lazy(L, wanted->node, 1, 2, 3, wanted->flags, wanted->number))
 BODY(declare, clua_node_declare(L, wanted->node, 1))
 BODY(declareall, clua_node_declareall(L, wanted->node))
@@ -54,6 +55,10 @@ int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
 
 int clua_try_node_settle(lua_State *L, clua_node *node) {
   return run(L, settle, 0, &(operation){.node = node});
+}
+
+int clua_try_node_tidy(lua_State *L, clua_node *node) {
+  return run(L, tidy, 0, &(operation){.node = node});
 }
 
 int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number) {

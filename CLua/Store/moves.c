@@ -1,5 +1,8 @@
 #include "store.h"
 
+/* How many records a table may keep for a loop, besides as many as it uses. */
+enum { SPARE_RECORDS = 8 };
+
 /* ---- Watching ------------------------------------------------------------------------------- */
 
 /* Appends the key on top to an order. [-1, +0, m] */
@@ -280,6 +283,17 @@ static bool has_slots(const clua_node *node) {
     if (node->records[i].slot) return true;
   }
   return false;
+}
+
+void clua_node_tidy(lua_State *L, clua_node *node) {
+  int unused = 0;
+  for (int i = 0; i < node->count; i++) {
+    if (!node->records[i].slot && !node->records[i].lazy) unused++;
+  }
+  // A loop that goes on in a later turn should find its keys where they were, unless there are
+  // always more that nobody needs.
+  if (node->unfinished && unused <= node->count - unused + SPARE_RECORDS) return;
+  clua_node_settle(L, node);
 }
 
 void clua_node_settle(lua_State *L, clua_node *node) {

@@ -155,6 +155,8 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// (owner must be NULL then; a metatable of observed tables keeps its node, since new metamethods
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
+/// The same where the node has other slots; later where a loop may be under way. [-0, +0, m]
+void clua_node_tidy(lua_State *L, clua_node *node);
 
 /// The state is about to close: tables go on working, but nothing is reported. [-0, +0, -]
 void clua_observation_close(lua_State *L);
@@ -201,6 +203,8 @@ int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_settle. [-0, +(0|1), -]
 int clua_try_node_settle(lua_State *L, clua_node *node);
+/// As clua_node_tidy. [-0, +(0|1), -]
+int clua_try_node_tidy(lua_State *L, clua_node *node);
 /// As clua_healtable for the table at `index`. [-0, +(0|1), -]
 int clua_try_heal(lua_State *L, int index);
 /// As clua_setmetatable. [-1, +(0|1), -]

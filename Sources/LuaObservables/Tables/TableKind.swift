@@ -439,6 +439,14 @@ final class TableKind: NodeKind {
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
   }
 
+  override func tidy(_ node: NodeRef) {
+    let L = L
+    let height = L.height
+    defer { L.height = height }
+    // A failure leaves the keys where they are, which a script cannot notice.
+    _ = clua_try_node_tidy(L.pointer, TableKind.table(node))
+  }
+
   override func settle(_ node: NodeRef) -> Bool {
     let L = L
     let table = TableKind.table(node)

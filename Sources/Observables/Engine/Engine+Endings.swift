@@ -140,7 +140,9 @@ extension Engine {
   }
 
   private func settle(_ node: NodeRef) {
+    var hasForgotten = false
     if let every = node.pointee.every, every.pointee.first == nil {
+      hasForgotten = true
       node.kind.forget(every)
       node.pointee.every = nil
       free(every)
@@ -148,6 +150,7 @@ extension Engine {
     var link: UnsafeMutablePointer<SlotRef?> = node.slotsField
     while let slot = link.pointee {
       if slot.pointee.first == nil, slot.pointee.lazy == nil {
+        hasForgotten = true
         node.kind.forget(slot)
         link.pointee = slot.pointee.next
         free(slot)
@@ -160,6 +163,8 @@ extension Engine {
     {
       node.die()
       bury(node)
+    } else if hasForgotten, !node.isDead {
+      node.kind.tidy(node)
     }
   }
 }

@@ -246,6 +246,8 @@ extension ObservationCore {
     ///
     /// The engine frees the record.
     open func forget(_ slot: SlotRef) {}
+    /// The turn is over and slots of the node were forgotten, while others are left.
+    open func tidy(_ node: NodeRef) {}
     /// The turn is over and nothing of the node is observed any longer; true when the node goes.
     open func settle(_ node: NodeRef) -> Bool { false }
 

@@ -294,6 +294,23 @@ check("L6: callbacks that capture the observed object don't leak", function()
   eq(weak[1], nil)
   eq(weak[2], nil)
 end)
+turns("L6: nor do keys that are watched no longer, while others are", function()
+  for _, other in ipairs { "a", "*" } do
+    local t, n = { a = 1 }, 0
+    obs.observe(t, other, function() n = n + 1 end)
+    local weak = weakly(function()
+      local key = {}
+      obs.observe(t, obs.path(key), nothing):stop()
+      return key
+    end)
+    turn()
+    collect()
+    eq(weak[1], nil)
+    t.a = 2
+    turn()
+    eq(n, 1)
+  end
+end)
 check("L6: nor do chains and rings of them", function()
   local alive = setmetatable({}, { __mode = "v" })
   do

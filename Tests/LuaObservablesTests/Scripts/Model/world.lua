@@ -40,7 +40,7 @@ end
 
 -- The same for an integer and a float that are equal, as one is no change of the other (T5).
 function World:value(value)
-  return math.type(value) and ("%.14g"):format(value) or self:name(value)
+  return value == value and math.type(value) and ("%.14g"):format(value) or self:name(value)
 end
 
 -- The functions that programs call, besides those of Lua and `obs`.

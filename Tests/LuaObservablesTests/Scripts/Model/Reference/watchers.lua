@@ -538,7 +538,7 @@ return function(M)
   function M.convert(object, name, store)
     local before = data[object].lazy[name]
     local last = before and M.is_valid(before) and before.value or nil
-    local changed, is_named = {}, false
+    local changed, is_named, is_open = {}, false, false
     for _, w in ipairs(in_order()) do
       for _, path in ipairs(w.paths) do
         local route = M.walk(w.root, path, as_delivered(w))
@@ -553,7 +553,8 @@ return function(M)
         end
         -- What has no value of its own gets one; `*` never heard of it, and does with others.
         for _, label in ipairs(before and not before.cached and route.labels or {}) do
-          if label[1] == object and (label[2] == name or label[2] == "*") then
+          local is_every = label[2] == "*" and (path[label[3]] or {}).kind ~= "edits"
+          if label[1] == object and (label[2] == name or is_every) then
             is_named = is_named or label[2] == name
             changed[#changed + 1] = {w, {path = path, key = name, paths = {path.text}}}
           end
@@ -569,6 +570,11 @@ return function(M)
         for _, entry in ipairs(before and route.derived or {}) do
           local part = entry.path[entry.step]
           local is_meant = entry.step == name or part and part.key == name
+          -- What was delivered before the last value of a declaration goes with it.
+          if entry.object == object and is_meant and before.known
+              and not M.same_result(entry.value, before.value) then
+            is_open = true
+          end
           if entry.object == object and is_meant and entry.value ~= nil then
             local told = {path = path, key = name, old = entry.value, paths = {path.text}}
             changed[#changed + 1] = {w, told}
@@ -577,6 +583,7 @@ return function(M)
       end
     end
     M.hear(object, {}, store)
+    if is_open and data[object].lazy[name] then M.opened() end
     if data[object].lazy[name] or before and not before.cached and not is_named then
       changed = {}
     end
