@@ -1,8 +1,4 @@
 #include "store.h"
-
-/* How many records a table may keep for a loop, besides as many as it uses. */
-enum { SPARE_RECORDS = 8 };
-
 /* ---- Watching ------------------------------------------------------------------------------- */
 
 /* Appends the key on top to an order. [-1, +0, m] */
@@ -285,15 +281,30 @@ static bool has_slots(const clua_node *node) {
   return false;
 }
 
-void clua_node_tidy(lua_State *L, clua_node *node) {
-  int unused = 0;
-  for (int i = 0; i < node->count; i++) {
-    if (!node->records[i].slot && !node->records[i].lazy) unused++;
+/* Drops the records of keys that have no slot; unless all keys are in the store, they move back.
+   Whether one did. [-0, +0, m] */
+static bool drop_unused(lua_State *L, clua_node *node, int table, int userdata, int store) {
+  bool moved = false;
+  for (int i = node->count; i >= 1; i--) {
+    if (node->records[i - 1].slot || node->records[i - 1].lazy) continue;
+    if (!node->all) {
+      clua_pushrecordkey(L, node, userdata, i);
+      move_back(L, table, store, lua_gettop(L));
+      lua_pop(L, 1);
+      moved = true;
+    }
+    clua_droprecord(L, node, userdata, i);
   }
-  // A loop that goes on in a later turn should find its keys where they were, unless there are
-  // always more that nobody needs.
-  if (node->unfinished && unused <= node->count - unused + SPARE_RECORDS) return;
-  clua_node_settle(L, node);
+  return moved;
+}
+
+void clua_node_tidy(lua_State *L, clua_node *node) {
+  int top = lua_gettop(L), userdata = top + 3;
+  luaL_checkstack(L, 24, NULL);
+  if (node->busy || node->opened || !clua_pushnode(L, node)) return;
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  if (drop_unused(L, node, top + 1, userdata, top + 4)) clua_forgetplaces(L, node, userdata);
+  lua_settop(L, top);
 }
 
 void clua_node_settle(lua_State *L, clua_node *node) {
@@ -312,17 +323,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
       move_all_back(L, node, table, metatable, userdata, store);
     }
   }
-  bool moved = false;
-  for (int i = node->count; i >= 1; i--) {
-    if (node->records[i - 1].slot || node->records[i - 1].lazy) continue;
-    if (!node->all) {
-      clua_pushrecordkey(L, node, userdata, i);
-      move_back(L, table, store, lua_gettop(L));
-      lua_pop(L, 1);
-      moved = true;
-    }
-    clua_droprecord(L, node, userdata, i);
-  }
+  bool moved = drop_unused(L, node, table, userdata, store);
   // A loop that began in this turn may go on in a later one, as in a coroutine.
   if (moved || !node->unfinished) clua_forgetplaces(L, node, userdata);
   if (node->count == 0 && !node->every && !node->all && !node->owner && !node->dependents) {

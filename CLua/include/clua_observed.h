@@ -155,7 +155,8 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// (owner must be NULL then; a metatable of observed tables keeps its node, since new metamethods
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
 void clua_node_settle(lua_State *L, clua_node *node);
-/// The same where the node has other slots; later where a loop may be under way. [-0, +0, m]
+/// At the end of a turn in which a node lost one of its slots: its key moves back, unless all keys
+/// are in the store, and the node keeps nothing for it. [-0, +0, m]
 void clua_node_tidy(lua_State *L, clua_node *node);
 
 /// The state is about to close: tables go on working, but nothing is reported. [-0, +0, -]
