@@ -217,7 +217,8 @@ static int settle(lua_State *L) {
     clua_node_setowner(node, NULL);
     free_owner(owner);
   }
-  clua_node_settle(L, node);
+  if (clua_node_owner(node)) clua_node_tidy(L, node);
+  else clua_node_settle(L, node);
   return 0;
 }
 
