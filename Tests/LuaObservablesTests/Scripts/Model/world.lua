@@ -62,7 +62,9 @@ local function vocabulary(self, lua)
   local made = {}
   local function named(label, object)
     made[label] = (made[label] or 0) + 1
-    self.names[object] = made[label] == 1 and label or label .. "/" .. made[label]
+    -- In which order several are made that nobody has read yet is free.
+    local is_single = made[label] == 1 or label == "made"
+    self.names[object] = is_single and label or label .. "/" .. made[label]
     return object
   end
   -- A new table with a name.
