@@ -64,14 +64,19 @@ static _Atomic(clua_finalizer) object_release;
 
 /* Upvalue: the box of the Swift function. */
 
-/* The handle of an object; NULL where it is another value, or its class is not known. */
-static inline clua_handle *object_at(lua_State *L, int index) {
+clua_handle *clua_toobject(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
   // The address of the finalizer distinguishes a handle of this kind from any other userdata of
   // this size.
-  if (!handle || lua_rawlen(L, index) != sizeof(clua_kindhandle) || !handle->id) return NULL;
+  if (!handle || lua_rawlen(L, index) != sizeof(clua_kindhandle)) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;
+}
+
+/* The handle of an object whose class is known; NULL where there is none. */
+static inline clua_handle *object_at(lua_State *L, int index) {
+  clua_handle *handle = clua_toobject(L, index);
+  return handle && handle->id ? handle : NULL;
 }
 
 /* The property of the object at 1 whose name is at 2; NULL where Swift has to look. */
@@ -110,6 +115,9 @@ static int index_object(lua_State *L) {
       break;
     case CLUA_PROPERTY_TEXT:
       length = accessors->text(handle->object, property->access, buffer, sizeof buffer);
+      break;
+    case CLUA_PROPERTY_OPTIONAL:
+      done = accessors->optional(L, handle->object, property->access);
       break;
     default:
       done = accessors->object(L, handle->object, property->access);
@@ -153,6 +161,9 @@ static int newindex_object(lua_State *L) {
         const char *bytes = lua_tolstring(L, 3, &length);
         done = accessors->set_text(handle->object, property->access, bytes, length);
       }
+      break;
+    case CLUA_PROPERTY_OPTIONAL:
+      done = accessors->set_optional(L, handle->object, property->access);
       break;
     case CLUA_PROPERTY_OBJECT: {
       clua_handle *value = object_at(L, 3);

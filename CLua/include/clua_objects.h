@@ -4,6 +4,7 @@
 #define CLUA_OBJECTS_H
 
 #include "clua.h"
+#include "clua_handles.h"
 
 typedef enum clua_property_kind {
   CLUA_PROPERTY_NONE,  // Swift looks for it
@@ -11,6 +12,7 @@ typedef enum clua_property_kind {
   CLUA_PROPERTY_NUMBER,
   CLUA_PROPERTY_BOOLEAN,
   CLUA_PROPERTY_TEXT,
+  CLUA_PROPERTY_OPTIONAL,  // one of these types, or nil
   CLUA_PROPERTY_OBJECT,
   CLUA_PROPERTY_METHOD,
 } clua_property_kind;
@@ -23,6 +25,8 @@ typedef struct clua_accessors {
   bool (*boolean)(void *object, void *access);
   /// Copies as much of the text as there is room for; returns its whole length.
   size_t (*text)(void *object, void *access, char *buffer, size_t room);
+  /// Pushes the value, or an error value where it returns false.
+  bool (*optional)(lua_State *L, void *object, void *access);
   /// Pushes the object, or any other value, or an error value where it returns false.
   bool (*object)(lua_State *L, void *object, void *access);
   void (*set_integer)(void *object, void *access, lua_Integer value);
@@ -30,6 +34,8 @@ typedef struct clua_accessors {
   void (*set_boolean)(void *object, void *access, bool value);
   /// Sets a text; false where the bytes are not UTF-8.
   bool (*set_text)(void *object, void *access, const char *bytes, size_t length);
+  /// Sets the value at index 3, if it is nil or of the type; false where it is another one.
+  bool (*set_optional)(lua_State *L, void *object, void *access);
   /// Sets an object: that of a handle, or NULL for nil; false where it is of another class.
   bool (*set_object)(void *object, void *access, void *value);
 } clua_accessors;
@@ -65,5 +71,8 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property);
 /// `writes`), by one that looks for known properties first. `release` is that of the handles of
 /// host objects. [-1, +1, -]
 int clua_try_accelerate(lua_State *L, bool writes, clua_finalizer release);
+
+/// The handle of an object of the host at `index`, NULL where there is none. [-0, +0, -]
+clua_handle *clua_toobject(lua_State *L, int index);
 
 #endif

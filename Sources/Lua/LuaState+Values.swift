@@ -87,7 +87,7 @@ extension LuaState {
 
   /// The string at an index as text, nil if it isn't valid UTF-8; it must be one. [-0, +0, -]
   package func validText(at index: CInt, of L: LuaStack) -> String? {
-    withBytes(at: index, of: L) { String(validating: $0, as: UTF8.self) }
+    withBytes(at: index, of: L) { String(utf8: $0) }
   }
 
   private func withBytes<Result>(
@@ -120,5 +120,19 @@ extension UnsafeRawBufferPointer {
   /// The bytes as `CChar`; never nil, also where there are none.
   fileprivate var chars: UnsafePointer<CChar> {
     baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(bitPattern: 1)!
+  }
+}
+
+extension String {
+  /// The text whose UTF-8 is `bytes`; nil where they are none.
+  @inline(__always)
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    // The initializer that validates goes through generic code, which takes longer than all of a
+    // short text; most texts are ASCII.
+    if bytes.allSatisfy({ $0 < 0x80 }) {
+      self.init(decoding: bytes, as: UTF8.self)
+    } else {
+      self.init(validating: bytes, as: UTF8.self)
+    }
   }
 }

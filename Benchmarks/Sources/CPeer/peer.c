@@ -17,14 +17,20 @@ typedef struct object {
   char text[64];
 } object;
 
-enum { INTEGER = 1, NUMBER, BOOLEAN, TEXT };
+enum { INTEGER = 1, NUMBER, BOOLEAN, TEXT, METHOD };
 
 /* Names are compared by address; they are upvalues, which keeps them alive. */
 static inline int slot(lua_State *L) {
   const void *name = lua_topointer(L, 2);
-  for (int i = INTEGER; i <= TEXT; i++)
+  for (int i = INTEGER; i <= METHOD; i++)
     if (lua_topointer(L, lua_upvalueindex(i)) == name) return i;
   return luaL_error(L, "no property '%s'", luaL_tolstring(L, 2, NULL));
+}
+
+static int add(lua_State *L) {
+  object *self = luaL_checkudata(L, 1, "object");
+  self->integer += luaL_checkinteger(L, 2);
+  return 0;
 }
 
 static int index_object(lua_State *L) {
@@ -33,6 +39,7 @@ static int index_object(lua_State *L) {
     case INTEGER: lua_pushinteger(L, self->integer); break;
     case NUMBER: lua_pushnumber(L, self->number); break;
     case BOOLEAN: lua_pushboolean(L, self->boolean); break;
+    case METHOD: lua_pushvalue(L, lua_upvalueindex(METHOD + 1)); break;
     default: lua_pushlstring(L, self->text, self->length);
   }
   return 1;
@@ -61,7 +68,9 @@ static void setmethod(lua_State *L, const char *event, lua_CFunction function) {
   lua_pushliteral(L, "number");
   lua_pushliteral(L, "boolean");
   lua_pushliteral(L, "text");
-  lua_pushcclosure(L, function, 4);
+  lua_pushliteral(L, "add");
+  lua_pushcfunction(L, add);
+  lua_pushcclosure(L, function, METHOD + 1);
   lua_setfield(L, -2, event);
 }
 
@@ -72,7 +81,7 @@ peer *peer_make(void) {
   luaL_openlibs(L);
   object *self = lua_newuserdatauv(L, sizeof *self, 0);
   memset(self, 0, sizeof *self);
-  lua_createtable(L, 0, 2);
+  luaL_newmetatable(L, "object");
   setmethod(L, "__index", index_object);
   setmethod(L, "__newindex", newindex_object);
   lua_setmetatable(L, -2);

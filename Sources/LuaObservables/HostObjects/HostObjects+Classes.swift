@@ -69,6 +69,8 @@ final class HostClass {
       return (CLUA_PROPERTY_BOOLEAN, BooleanAccess(get, set), set != nil)
     case .text(let get, let set):
       return (CLUA_PROPERTY_TEXT, TextAccess(get, set), set != nil)
+    case .optional(let get, let set):
+      return (CLUA_PROPERTY_OPTIONAL, OptionalAccess(host, get, set), set != nil)
     case .object(let get, let set):
       let push: ObjectAccess.Push = { [unowned(unsafe) objects] L, object in
         guard let value = get(object) else { return L.pushNil() }
@@ -98,6 +100,11 @@ final class HostClass {
         text: { object, access, buffer, room in
           with(object, access, TextAccess.self) { HostClass.copy($1.get($0), buffer, room) }
         },
+        optional: { L, object, access in
+          with(object, access, OptionalAccess.self) {
+            $1.push($0, to: LuaStack(L.unsafelyUnwrapped))
+          }
+        },
         object: { L, object, access in
           with(object, access, ObjectAccess.self) { $1.push($0, to: LuaStack(L.unsafelyUnwrapped)) }
         },
@@ -113,9 +120,14 @@ final class HostClass {
         set_text: { object, access, bytes, length in
           let bytes = UnsafeRawBufferPointer(start: bytes, count: length)
             .assumingMemoryBound(to: UInt8.self)
-          guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+          guard let text = String(utf8: bytes) else { return false }
           with(object, access, TextAccess.self) { $1.set($0, text) }
           return true
+        },
+        set_optional: { L, object, access in
+          with(object, access, OptionalAccess.self) {
+            $1.take($0, at: 3, of: LuaStack(L.unsafelyUnwrapped))
+          }
         },
         set_object: { object, access, value in
           with(object, access, ObjectAccess.self) { object, access in
@@ -187,6 +199,51 @@ private final class TextAccess {
   init(_ get: @escaping (AnyObject) -> String, _ set: ((AnyObject, String) -> Void)?) {
     self.get = get
     if let set { self.set = set } else { self.set = { _, _ in } }
+  }
+}
+
+private final class OptionalAccess {
+  unowned(unsafe) private let host: LuaHost
+  private let get: (AnyObject) -> DirectValue
+  private let set: (AnyObject, DirectValue) -> Bool
+
+  init(
+    _ host: LuaHost, _ get: @escaping (AnyObject) -> DirectValue,
+    _ set: ((AnyObject, DirectValue) -> Bool)?
+  ) {
+    (self.host, self.get) = (host, get)
+    if let set { self.set = set } else { self.set = { _, _ in false } }
+  }
+
+  /// Pushes the value, or an error where it returns false. [-0, +1, -]
+  func push(_ object: AnyObject, to L: LuaStack) -> Bool {
+    switch get(object) {
+    case .nothing: L.pushNil()
+    case .integer(let value): L.push(value)
+    case .number(let value): L.push(value)
+    case .boolean(let value): L.push(value)
+    case .text(let value):
+      do throws(LuaError) { try host.state.push(text: value, to: L) } catch {
+        host.state.pushError(error, to: L)
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Sets the value at an index; false where it is of another type. [-0, +0, -]
+  func take(_ object: AnyObject, at index: CInt, of L: LuaStack) -> Bool {
+    switch L.type(at: index) {
+    case .nil: return set(object, .nothing)
+    case .number:
+      return set(
+        object, L.integer(at: index).map { .integer(Int($0)) } ?? .number(L.number(at: index)))
+    case .boolean: return set(object, .boolean(L.boolean(at: index)))
+    case .string:
+      guard let text = host.state.validText(at: index, of: L) else { return false }
+      return set(object, .text(text))
+    default: return false
+    }
   }
 }
 

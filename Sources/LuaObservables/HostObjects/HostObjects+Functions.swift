@@ -5,19 +5,19 @@ internal import Observables
 extension HostObjects {
   /// Pushes a function for scripts; errors call it `title`. [-0, +1, -]
   func push(_ function: Function, named title: String, to L: LuaStack) throws(LuaError) {
+    let callee = ScriptCallee(self, title, offset: 0)
     if function.isAsync {
-      try host.module.tasks.push(title, to: L) { [self] L in
-        try result(of: function, title, L) as? any PendingResult
+      try host.module.tasks.push(title, to: L) { L in
+        var arguments = ScriptArguments(of: callee, L)
+        return try function.call(&arguments).pending
       }
     } else {
       try host.calls.push(
-        { [self] L in try push(result: result(of: function, title, L), to: L) }, to: L)
+        { [unowned(unsafe) self] L in
+          var arguments = ScriptArguments(of: callee, L)
+          return try push(function.call(&arguments), to: L)
+        }, to: L)
     }
-  }
-
-  private func result(of function: Function, _ title: String, _ L: LuaStack) throws -> Any? {
-    var arguments = ScriptArguments(self, L, title, after: 0)
-    return try function.call(&arguments)
   }
 
   /// Pushes the table of a class. [-0, +1, -]

@@ -14,13 +14,14 @@ extension HostObjects {
       try host.state.push(function.pin, to: L)
       return true
     }
+    let callee = ScriptCallee(self, name, offset: 1)
     if entry.isAsync {
       try host.module.tasks.push(name, to: L) { [self] L in
-        try result(of: entry, name, L) as? any PendingResult
+        try result(of: entry, callee, L).pending
       }
     } else {
       try host.calls.push(
-        { [self] L in try call(entry, name, L) }, to: L)
+        { [unowned(unsafe) self] L in try push(result(of: entry, callee, L), to: L) }, to: L)
     }
     let function = LuaFunction(pin: try host.state.pin(at: -1, of: L))
     methodFunctions[key] = function
@@ -42,22 +43,16 @@ extension HostObjects {
       suggestion: nearestName(to: name, among: names))
   }
 
-  private func call(
-    _ entry: ModelMethods.Entry, _ name: String, _ L: LuaStack
-  ) throws -> CInt {
-    try push(result: result(of: entry, name, L), to: L)
-  }
-
   private func result(
-    of entry: ModelMethods.Entry, _ name: String, _ L: LuaStack
-  ) throws -> Any? {
-    var arguments = ScriptArguments(self, L, name, after: 1)
+    of entry: ModelMethods.Entry, _ callee: ScriptCallee, _ L: LuaStack
+  ) throws -> ScriptResult {
+    var arguments = ScriptArguments(of: callee, L)
     if let object = object(at: 1, of: L), let result = try entry.call(object, &arguments) {
       return result
     }
     throw LuaError(
-      "calling '\(name)' on bad self (\(entry.typeName) expected, got \(given(1, L))): "
-        + "write object:\(name)(…)")
+      "calling '\(callee.name)' on bad self (\(entry.typeName) expected, got \(given(1, L))): "
+        + "write object:\(callee.name)(…)")
   }
 }
 

@@ -49,26 +49,6 @@ extension HostObjects {
     host.state.pushError(Unconvertible(error: error), to: L)
   }
 
-  /// Pushes the result of a method or a function; returns how many values that are. [-0, +n, -]
-  ///
-  /// A tuple is several values, `Void` is none.
-  func push(result: Any?, to L: LuaStack) throws(LuaError) -> CInt {
-    guard let result, !(result is any LuaEncodable) else {
-      try push(value: result, to: L)
-      return 1
-    }
-    let mirror = Mirror(reflecting: result)
-    guard mirror.displayStyle == .tuple else {
-      try push(value: result, to: L)
-      return 1
-    }
-    for member in mirror.children {
-      guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
-      try push(value: member.value, to: L)
-    }
-    return CInt(mirror.children.count)
-  }
-
   /// Pushes a new table of values, some of which have no representation in Lua itself. [-0, +1, -]
   private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
     guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }

@@ -178,7 +178,7 @@ final class HostObjects {
   }
 
   private func box(at index: CInt, of L: LuaStack) -> Box? {
-    guard let handle = clua_tohandle(L.pointer, index, CLUA_HANDLE_OBJECT),
+    guard let handle = clua_toobject(L.pointer, index),
       let box = handle.pointee.object
     else { return nil }
     return Unmanaged<Box>.fromOpaque(box).takeUnretainedValue()

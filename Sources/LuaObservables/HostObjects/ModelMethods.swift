@@ -22,7 +22,7 @@ public protocol ScriptModel: ObservableModel {
 /// A method of a model class, as scripts call it.
 public struct Method<Model: ObservableModel> {
   let name: String
-  let call: (Model, inout ScriptArguments) throws -> Any?
+  let call: (Model, inout ScriptArguments) throws -> ScriptResult
   /// Whether the result is one that only a task can wait for.
   let isAsync: Bool
 
@@ -39,7 +39,7 @@ public struct Method<Model: ObservableModel> {
     self.name = name
     isAsync = Result.self is any PendingResult.Type
     call = { model, arguments in
-      try body(model, repeat try arguments.next((each Argument).self))
+      ScriptResult(try body(model, repeat try arguments.next((each Argument).self)))
     }
   }
 }
@@ -56,7 +56,7 @@ public final class ModelMethods: @unchecked Sendable {
   struct Entry {
     let typeName: String
     /// Calls the method; returns nil where the object is of another class.
-    let call: (AnyObject, inout ScriptArguments) throws -> Any??
+    let call: (AnyObject, inout ScriptArguments) throws -> ScriptResult?
     let isAsync: Bool
   }
 
@@ -72,8 +72,12 @@ public final class ModelMethods: @unchecked Sendable {
       entries[method.name] = Entry(
         typeName: String(describing: model),
         call: { object, arguments in
-          guard let model = object as? Model else { return nil }
-          return .some(try method.call(model, &arguments))
+          // A cast takes longer than the rest of a call.
+          if type(of: object) == model {
+            return try method.call(unsafeDowncast(object, to: Model.self), &arguments)
+          }
+          guard let object = object as? Model else { return nil }
+          return try method.call(object, &arguments)
         }, isAsync: method.isAsync)
     }
     (self.names, self.entries) = (names, entries)

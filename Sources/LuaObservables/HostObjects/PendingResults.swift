@@ -92,7 +92,7 @@ final class PendingResults: ModuleSlice {
         L.push(true)
         var count: CInt = 1
         do {
-          count += try host.objects.push(result: call.finish(try outcome.get()), to: L)
+          count += try host.objects.push(.other(call.finish(try outcome.get())), to: L)
         } catch {
           L.height = height
           L.push(false)

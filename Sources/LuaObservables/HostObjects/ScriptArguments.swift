@@ -1,25 +1,67 @@
+internal import CLua
 internal import Lua
 internal import Observables
 
+/// A method or a function of the host program, as the scripts of one host call it.
+final class ScriptCallee {
+  // The host objects are not retained: the function of Lua that has this callee belongs to them.
+  unowned(unsafe) let objects: HostObjects
+  /// What errors call it.
+  let name: String
+  /// How many values of the stack are before the arguments: the object of a method.
+  let offset: CInt
+
+  init(_ objects: HostObjects, _ name: String, offset: CInt) {
+    (self.objects, self.name, self.offset) = (objects, name, offset)
+  }
+}
+
 /// The arguments of a method or a function, taken in order.
 struct ScriptArguments {
-  private let objects: HostObjects
+  // Calls retain nothing: the function of Lua that is being called keeps its callee.
+  unowned(unsafe) private let callee: ScriptCallee
   private let L: LuaStack
-  private let function: String
-  private let first: CInt
   private var index: CInt
 
-  /// The arguments behind the first `count` values on the stack.
-  init(_ objects: HostObjects, _ L: LuaStack, _ function: String, after count: CInt) {
-    (self.objects, self.L, self.function) = (objects, L, function)
-    (first, index) = (count, count)
+  init(of callee: ScriptCallee, _ L: LuaStack) {
+    (self.callee, self.L, index) = (callee, L, callee.offset)
   }
 
+  /// The next argument.
+  ///
+  /// The types that Lua has, too, and objects of exactly the class are taken as they are: a
+  /// conversion takes many times as long as the call.
   mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
     index += 1
-    do { return try objects.take(at: index, of: L) } catch let misfit as Misfit {
+    // The types are the same, which the compiler can't see.
+    if Argument.self == Int.self {
+      if let value = L.integer(at: index) { return unsafeBitCast(Int(value), to: Argument.self) }
+    } else if Argument.self == Double.self {
+      if L.isNumber(at: index) { return unsafeBitCast(L.number(at: index), to: Argument.self) }
+    } else if Argument.self == Bool.self {
+      if L.type(at: index) == .boolean {
+        return unsafeBitCast(L.boolean(at: index), to: Argument.self)
+      }
+    } else if Argument.self == String.self {
+      if let text = text { return unsafeBitCast(text, to: Argument.self) }
+    } else if let object = L.isUserdata(at: index) ? callee.objects.object(at: index, of: L) : nil,
+      ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(Argument.self)
+    {
+      return unsafeBitCast(object, to: Argument.self)
+    }
+    return try converted()
+  }
+
+  /// The argument as a text; nil where it is no string, or its bytes are not UTF-8.
+  private var text: String? {
+    guard L.isString(at: index) else { return nil }
+    return callee.objects.host.state.validText(at: index, of: L)
+  }
+
+  private func converted<Argument>() throws -> Argument {
+    do { return try callee.objects.take(at: index, of: L) } catch let misfit as Misfit {
       throw LuaError(
-        .type, "bad argument #\(index - first) to '\(function)' (\(misfit.reason))",
+        .type, "bad argument #\(index - callee.offset) to '\(callee.name)' (\(misfit.reason))",
         underlying: misfit.underlying)
     }
   }

@@ -3,7 +3,7 @@ internal import Lua
 /// A function of the host program, as scripts call it.
 public struct Function {
   let name: String
-  let call: (inout ScriptArguments) throws -> Any?
+  let call: (inout ScriptArguments) throws -> ScriptResult
   /// Whether the result is one that only a task can wait for.
   let isAsync: Bool
 
@@ -13,7 +13,9 @@ public struct Function {
   ) {
     self.name = name
     isAsync = Result.self is any PendingResult.Type
-    call = { arguments in try body(repeat try arguments.next((each Argument).self)) }
+    call = { arguments in
+      ScriptResult(try body(repeat try arguments.next((each Argument).self)))
+    }
   }
 }
 
