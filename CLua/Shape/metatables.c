@@ -95,9 +95,7 @@ static int find(lua_State *L) {
     clua_node *node = clua_node_at(L, 1);
     if (node && !clua_node_isthere(L, node)) {
       const clua_observation *observation = &node->shared->observation;
-      lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
-      lua_pushvalue(L, 1);
-      lua_rawsetp(L, -2, node);
+      clua_remembertable(L, node, 1);
       if (node->owner && observation->revived) observation->revived(observation->context, L, node);
     }
     if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;

@@ -332,9 +332,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
     node->ended = true;
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     clua_setunmarked(L, table);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
-    lua_pushnil(L);
-    lua_rawsetp(L, -2, node);
+    clua_forgettable(L, node);
     lua_pushnil(L);
     lua_rawsetp(L, metatable, &clua_node_key);
   }

@@ -1,5 +1,6 @@
 #include "store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char clua_node_key = 0, clua_shared_key = 0;
@@ -69,6 +70,7 @@ static void end_node(lua_State *L, clua_node *node) {
   while (node->dependents) clua_unwatchmetatable(node->dependents);
   clua_unwatchmetatable(node);
   clua_unlinknode(node);
+  clua_forgettable(L, node);
   if (owner && shared->observation.ended) {
     shared->observation.ended(shared->observation.context, L, node, owner);
   }
@@ -111,14 +113,54 @@ static int shared_gc(lua_State *L) {
   clua_shared *shared = (clua_shared *)lua_touserdata(L, 1);
   lua_pushnil(L);
   while (shared->nodes) end_node(L, shared->nodes);
+  free(shared->places.free);
+  shared->places = (clua_places){0};
   return 0;
 }
 
-static void remember_table(lua_State *L, clua_node *node, int table) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
+/* ---- Nodes: their tables --------------------------------------------------------------------- */
+
+/* The table of a node is found by its place in a weak list. A weak map would do, but the collector
+   passes over one twice, and has to look at each entry while it can't be interrupted. */
+
+void clua_remembertable(lua_State *L, clua_node *node, int table) {
+  clua_places *places = &node->shared->places;
+  bool isnew = !node->place;
+  lua_Integer place = !isnew          ? node->place
+                      : places->spare ? places->free[places->spare - 1]
+                                      : places->count + 1;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, places->tables);
   lua_pushvalue(L, table);
-  lua_rawsetp(L, -2, node);
+  lua_rawseti(L, -2, place);
   lua_pop(L, 1);
+  // Memory was needed up to here only.
+  if (!isnew) return;
+  node->place = place;
+  if (places->spare) places->spare--;
+  else places->count++;
+}
+
+void clua_forgettable(lua_State *L, clua_node *node) {
+  clua_places *places = &node->shared->places;
+  if (!node->place) return;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, places->tables);
+  // Where the collector has cleared the place, it may take memory to write nil there.
+  if (lua_rawgeti(L, -1, node->place) != LUA_TNIL) {
+    lua_pushnil(L);
+    lua_rawseti(L, -3, node->place);
+  }
+  lua_pop(L, 2);
+  if (places->spare == places->room) {
+    size_t room = places->room ? 2 * places->room : 64;
+    lua_Integer *grown = realloc(places->free, room * sizeof *grown);
+    // Without memory the place stays empty.
+    if (grown) {
+      places->free = grown;
+      places->room = room;
+    }
+  }
+  if (places->spare < places->room) places->free[places->spare++] = node->place;
+  node->place = 0;
 }
 
 clua_node *clua_node_at(lua_State *L, int index) {
@@ -148,9 +190,8 @@ clua_node *clua_node_make(lua_State *L, int index) {
       // The table outlived its finalization.
       clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
       lua_setmetatable(L, top + 2);
-      remember_table(L, node, table);
+      clua_remembertable(L, node, table);
       node->ended = false;
-      node->rearmed = false;
       link_node(node, node->shared);
       clua_watchmetatable(L, node, top + 2);
     }
@@ -174,7 +215,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   lua_createtable(L, 1, 3 + events_of(L, user));
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, metatable, &clua_node_key);
-  remember_table(L, node, table);
+  clua_remembertable(L, node, table);
   clua_above.fill(L, node, table, metatable, userdata, false);
   clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
   lua_setmetatable(L, userdata);
@@ -198,8 +239,8 @@ void clua_node_pushtable(lua_State *L, clua_node *node) {
     lua_pushnil(L);
     return;
   }
-  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->tables);
-  lua_rawgetp(L, -1, node);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->places.tables);
+  lua_rawgeti(L, -1, node->place);
   lua_remove(L, -2);
 }
 
@@ -244,7 +285,7 @@ clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observatio
   lua_setfield(L, -2, "__gc");
   lua_setiuservalue(L, userdata, CLUA_SHARED_NODE_METATABLE);
   clua_pushweak(L, "v");
-  shared->tables = luaL_ref(L, LUA_REGISTRYINDEX);
+  shared->places.tables = luaL_ref(L, LUA_REGISTRYINDEX);
   clua_pushweak(L, "v");
   shared->cells = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);

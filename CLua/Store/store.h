@@ -36,10 +36,18 @@ enum {
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
 };
 
+/// The places of tables in the list by which their nodes find them.
+typedef struct clua_places {
+  int tables;         // registry reference of the list, which is weak
+  lua_Integer count;  // how many places were given out
+  lua_Integer *free;  // those of them that are free again
+  size_t spare, room;
+} clua_places;
+
 typedef struct clua_shared {
   clua_observation observation;
   clua_node *nodes;  // all nodes that have not ended
-  int tables;        // registry reference of the map light(node) -> table, which has weak values
+  clua_places places;
   int cells;         // registry reference of the list of the cells of lazy keys, which is weak
   struct clua_lazyvalues *values;  // by the numbers of lazy keys
   lua_Integer capacity;            // how many values there is room for
@@ -136,6 +144,7 @@ struct clua_node {
   lua_Integer prefix;      // keys 1…prefix come first in CLUA_NODE_ORDER
   lua_Integer ordered;     // length of CLUA_NODE_ORDER
   int links;               // length of the chain
+  lua_Integer place;       // where its table is in the list of tables, 0 for none
   clua_node *next, **previous;                     // among all nodes
   clua_node *metatable;                            // the node of the user's metatable
   clua_node *dependents;                           // as a metatable: the nodes that have it
@@ -230,6 +239,10 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
 
 /// Takes a node out of the list of all. [-0, +0, -]
 void clua_unlinknode(clua_node *node);
+/// Lets the node find its table, which is at an absolute index. [-0, +0, m]
+void clua_remembertable(lua_State *L, clua_node *node, int table);
+/// Takes that back. [-0, +0, -]
+void clua_forgettable(lua_State *L, clua_node *node);
 /// Prepares a state for nodes and pushes its userdata. [-0, +1, m]
 clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation);
 
@@ -294,7 +307,7 @@ static inline void clua_checkaccess(lua_State *L, const clua_node *node) {
 int clua_refusenewindex(lua_State *L);
 /// Moves values into the store that C code wrote raw into the table, beside the store: each key is
 /// written as by a script, but for what must not be written. [-0, +0, e]
-void clua_heal(lua_State *L, clua_node *node, int table, int userdata);
+void clua_absorb(lua_State *L, clua_node *node, int table, int userdata);
 /// `__newindex` of a table whose own metatable has none. [-0, +0, e]
 int clua_storenewindex(lua_State *L);
 /// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]
