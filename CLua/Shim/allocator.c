@@ -1,6 +1,9 @@
 #include "clua_allocator.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "blocks.h"
 
 static bool refuses(clua_allocator *allocator, size_t growth) {
   uint64_t request = ++allocator->requests;
@@ -16,23 +19,68 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
   // For a new block Lua passes its type as the old size.
   if (!block) old = 0;
   if (new == 0) {
-    free(block);
+    clua_block_free(&allocator->pages, block, old);
     allocator->used -= old;
+    // The last block is the state itself.
+    if (allocator->used == 0) clua_pages_release(&allocator->pages);
     return NULL;
   }
   if (new > old && refuses(allocator, new - old)) return NULL;
-  void *result = realloc(block, new);
-  // Lua relies on it that shrinking never fails.
-  if (!result) return new <= old ? block : NULL;
-  allocator->used += new - old;
+  void *result = block ? clua_block_resize(&allocator->pages, block, old, new)
+                       : clua_block_make(&allocator->pages, new);
+  if (result) allocator->used += new - old;
   return result;
 }
 
+/* ---- Warnings, and errors outside of protected calls ----------------------------------------- */
+
+/* What luaL_newstate does, which brings an allocator of its own. */
+
+static int panic(lua_State *L) {
+  const char *message = lua_tostring(L, -1);
+  if (!message) message = "error object is not a string";
+  fprintf(stderr, "PANIC: unprotected error in call to Lua API (%s)\n", message);
+  fflush(stderr);
+  return 0;
+}
+
+static void warn_off(void *ud, const char *message, int goes_on);
+static void warn_on(void *ud, const char *message, int goes_on);
+
+/* Whether the message is a word to this function, which it has obeyed. */
+static bool is_control(lua_State *L, const char *message, int goes_on) {
+  if (goes_on || *message != '@') return false;
+  if (strcmp(message, "@off") == 0) lua_setwarnf(L, warn_off, L);
+  else if (strcmp(message, "@on") == 0) lua_setwarnf(L, warn_on, L);
+  return true;
+}
+
+static void warn_off(void *ud, const char *message, int goes_on) {
+  is_control(ud, message, goes_on);
+}
+
+/* A part of a warning, but for the first. */
+static void go_on(void *ud, const char *message, int goes_on) {
+  fputs(message, stderr);
+  if (goes_on) {
+    lua_setwarnf(ud, go_on, ud);
+  } else {
+    fputs("\n", stderr);
+    lua_setwarnf(ud, warn_on, ud);
+  }
+  fflush(stderr);
+}
+
+static void warn_on(void *ud, const char *message, int goes_on) {
+  if (is_control(ud, message, goes_on)) return;
+  fputs("Lua warning: ", stderr);
+  go_on(ud, message, goes_on);
+}
+
 lua_State *clua_newstate(clua_allocator *allocator) {
-  // luaL_newstate, for its handling of warnings. Its blocks come from realloc, as ours do.
-  lua_State *L = luaL_newstate();
+  lua_State *L = lua_newstate(allocate, allocator);
   if (!L) return NULL;
-  allocator->used = (size_t)lua_gc(L, LUA_GCCOUNT) * 1024 + (size_t)lua_gc(L, LUA_GCCOUNTB);
-  lua_setallocf(L, allocate, allocator);
+  lua_atpanic(L, panic);
+  lua_setwarnf(L, warn_off, L);
   return L;
 }

@@ -4,12 +4,25 @@
 
 #include "clua.h"
 
+enum { CLUA_BLOCK_LARGEST = 1024, CLUA_BLOCK_CLASSES = CLUA_BLOCK_LARGEST / 16 };
+
+typedef struct clua_page clua_page;
+typedef struct clua_region clua_region;
+
+/// The memory for small blocks; empty at first.
+typedef struct clua_pages {
+  clua_page *withroom[CLUA_BLOCK_CLASSES];  // the first page with room, by the size of its blocks
+  clua_region *regions;                     // the first region with free pages
+  int warm;                                 // how many free pages are resident
+} clua_pages;
+
 typedef struct clua_allocator {
   size_t used;           // bytes in use
   size_t limit;          // allocations that would pass it are refused; 0: no limit
   uint64_t requests;     // allocations and growths asked for so far
   uint64_t refuse_from;  // the first request to be refused; 0: none
   uint64_t refuse_to;    // the last one
+  clua_pages pages;
 } clua_allocator;
 
 /// A state whose memory `allocator` accounts for, or NULL. The allocator must outlive the state.

@@ -1,0 +1,200 @@
+#include "blocks.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Nearly all objects of Lua are small, and of few sizes. A page holds blocks of one size, and is
+   aligned, so that the address of a block leads to it: a block has no header, and costs a few
+   instructions to make and to free, where `malloc` takes hundreds. Free blocks of a page form a
+   chain, those that were never used lie behind `fresh`. A page of which no block is in use is
+   freed, unless it is the only one of its size with room: objects that come and go would free it
+   and make it anew each time.
+
+   Pages come in regions from the system: among the blocks of `malloc` they would leave gaps as
+   large as they are. A region goes back when all its pages are free. What is resident of free pages
+   in other regions goes back, too, but for some, which are the first to be used again.
+
+   Larger blocks come from `malloc`. So do all under the address sanitizer, which finds uses of a
+   freed block only there. */
+
+struct clua_page {
+  clua_page *next, *previous;  // among those of its size that have room
+  clua_region *region;
+  void *free;                  // the first free block
+  uint32_t used;               // how many blocks are in use
+  uint32_t fresh;              // where the blocks begin that were never used
+  uint32_t size;               // of a block
+};
+
+struct clua_region {
+  clua_region *next, *previous;  // among those with free pages
+  void *memory;
+  uint64_t free;   // a bit for each free page
+  uint64_t warm;   // a bit for those that the system still has memory for
+};
+
+enum {
+  PAGE = 1 << 14,
+  PAGES = 64,
+  REGION = (PAGES + 1) * PAGE,  // as the system aligns to less than a page
+  WARM = 128,                   // how many free pages keep their memory
+  GRAIN = 16,
+  FIRST = (sizeof(clua_page) + GRAIN - 1) / GRAIN * GRAIN,
+};
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EVERYTHING_IS_LARGE
+#endif
+#endif
+
+static inline bool is_small(size_t size) {
+#ifdef EVERYTHING_IS_LARGE
+  return size == 0;
+#else
+  return size <= CLUA_BLOCK_LARGEST;
+#endif
+}
+
+static inline size_t class_of(size_t size) { return (size - 1) / GRAIN; }
+
+static inline clua_page *page_of(void *block) {
+  return (clua_page *)((uintptr_t)block & ~(uintptr_t)(PAGE - 1));
+}
+
+static inline bool is_full(const clua_page *page) {
+  return !page->free && page->fresh + page->size > PAGE;
+}
+
+static void link_page(clua_page **first, clua_page *page) {
+  page->previous = NULL;
+  page->next = *first;
+  if (page->next) page->next->previous = page;
+  *first = page;
+}
+
+static void unlink_page(clua_page **first, clua_page *page) {
+  if (page->previous) page->previous->next = page->next;
+  else *first = page->next;
+  if (page->next) page->next->previous = page->previous;
+}
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+static void link_region(clua_pages *pages, clua_region *region) {
+  region->previous = NULL;
+  region->next = pages->regions;
+  if (region->next) region->next->previous = region;
+  pages->regions = region;
+}
+
+static void unlink_region(clua_pages *pages, clua_region *region) {
+  if (region->previous) region->previous->next = region->next;
+  else pages->regions = region->next;
+  if (region->next) region->next->previous = region->previous;
+}
+
+static clua_region *make_region(clua_pages *pages) {
+  clua_region *region = malloc(sizeof *region);
+  if (!region) return NULL;
+  void *memory = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    free(region);
+    return NULL;
+  }
+  *region = (clua_region){.memory = memory, .free = UINT64_MAX};
+  link_region(pages, region);
+  return region;
+}
+
+/* The first of the pages of a region. */
+static char *pages_of(const clua_region *region) {
+  return (char *)(((uintptr_t)region->memory + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+}
+
+static clua_page *make_page(clua_pages *pages, size_t class) {
+  clua_region *region = pages->regions;
+  if (!region && !(region = make_region(pages))) return NULL;
+  uint64_t warm = region->free & region->warm;
+  int index = __builtin_ctzll(warm ? warm : region->free);
+  if (warm) pages->warm--;
+  region->free &= ~((uint64_t)1 << index);
+  region->warm &= ~((uint64_t)1 << index);
+  if (!region->free) unlink_region(pages, region);
+  clua_page *page = (clua_page *)(pages_of(region) + (size_t)index * PAGE);
+  *page = (clua_page){
+      .region = region, .fresh = FIRST, .size = (uint32_t)(class + 1) * GRAIN};
+  link_page(&pages->withroom[class], page);
+  return page;
+}
+
+/* Takes a page out of the list, and gives it back. */
+static void free_page(clua_pages *pages, clua_page **first, clua_page *page) {
+  unlink_page(first, page);
+  clua_region *region = page->region;
+  if (!region->free) link_region(pages, region);
+  uint64_t bit = (uint64_t)1 << (((char *)page - pages_of(region)) / PAGE);
+  region->free |= bit;
+  if (pages->warm < WARM) {
+    region->warm |= bit;
+    pages->warm++;
+  } else if (region->free != UINT64_MAX) {
+    madvise(page, PAGE, MADV_DONTNEED);
+  }
+  if (region->free != UINT64_MAX) return;
+  pages->warm -= __builtin_popcountll(region->warm);
+  unlink_region(pages, region);
+  munmap(region->memory, REGION);
+  free(region);
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+void *clua_block_make(clua_pages *pages, size_t size) {
+  if (!is_small(size)) return malloc(size);
+  size_t class = class_of(size);
+  clua_page **first = &pages->withroom[class], *page = *first;
+  if (!page && !(page = make_page(pages, class))) return NULL;
+  void *block = page->free;
+  if (block) {
+    memcpy(&page->free, block, sizeof page->free);
+  } else {
+    block = (char *)page + page->fresh;
+    page->fresh += page->size;
+  }
+  page->used++;
+  if (is_full(page)) unlink_page(first, page);
+  return block;
+}
+
+void clua_block_free(clua_pages *pages, void *block, size_t size) {
+  if (!is_small(size)) return free(block);
+  if (!block) return;
+  clua_page **first = &pages->withroom[class_of(size)], *page = page_of(block);
+  if (is_full(page)) link_page(first, page);
+  memcpy(block, &page->free, sizeof page->free);
+  page->free = block;
+  if (--page->used == 0 && (page->next || page->previous)) free_page(pages, first, page);
+}
+
+void *clua_block_resize(clua_pages *pages, void *block, size_t old, size_t size) {
+  if (is_small(old) ? is_small(size) && class_of(old) == class_of(size) : !is_small(size))
+    return is_small(old) ? block : realloc(block, size);
+  void *result = clua_block_make(pages, size);
+  if (!result) return NULL;
+  memcpy(result, block, old < size ? old : size);
+  clua_block_free(pages, block, old);
+  return result;
+}
+
+void clua_pages_release(clua_pages *pages) {
+  for (size_t class = 0; class < CLUA_BLOCK_CLASSES; class++) {
+    clua_page **first = &pages->withroom[class];
+    for (clua_page *page = *first, *next; page; page = next) {
+      next = page->next;
+      if (page->used == 0) free_page(pages, first, page);
+    }
+  }
+}

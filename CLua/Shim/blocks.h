@@ -1,0 +1,19 @@
+/// Small blocks of memory, many of each size.
+#ifndef CLUA_BLOCKS_H
+#define CLUA_BLOCKS_H
+
+#include <stddef.h>
+
+#include "clua_allocator.h"
+
+/// A block of so many bytes; NULL where there is no memory. `size` is not 0.
+void *clua_block_make(clua_pages *pages, size_t size);
+/// Gives a block back, of which the size must be the one that it was made or resized with.
+void clua_block_free(clua_pages *pages, void *block, size_t size);
+/// The block with another size, which may be somewhere else then; NULL, and the block as it was,
+/// where there is no memory.
+void *clua_block_resize(clua_pages *pages, void *block, size_t old, size_t size);
+/// Frees the pages that are kept though no block of them is in use.
+void clua_pages_release(clua_pages *pages);
+
+#endif
