@@ -27,6 +27,8 @@ extension Engine {
     }
     delivery.endFlush()
     deliveredValues.forgetBases()
+    // A turn may flush any number of times.
+    if waitingNodes.hasNoted, immediates.depth == 0 { trimJournals() }
     statistics.calls += calls
     return calls
   }

@@ -18,7 +18,11 @@ extension Engine {
     nodes.remove(node)
     statistics.nodes -= 1
     node.pointee.isBuried = true
-    freeIfUnlisted(node)
+    if node.pointee.isIdle {
+      waitingNodes.noteBuried { freeIfUnlisted($0) }
+    } else {
+      freeIfUnlisted(node)
+    }
   }
 
   /// Frees a node unless it is in a list, which frees it when it is worked off.

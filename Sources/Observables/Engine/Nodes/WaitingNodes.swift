@@ -5,6 +5,8 @@
 struct WaitingNodes {
   /// Nodes of which something is not observed any longer.
   private var idle: [NodeRef] = []
+  /// How many of these were buried since, and some that are in the list no longer.
+  private var buriedCount = 0
   /// Nodes whose objects died while another operation was under way.
   private var dead: [NodeRef] = []
   /// Nodes whose journals may have become longer.
@@ -20,6 +22,20 @@ struct WaitingNodes {
     idle.append(node)
   }
 
+  /// An idle node was buried: where half of the list are such nodes, they are taken out and given
+  /// to `free`, as a turn may make and drop any number of objects.
+  mutating func noteBuried(_ free: (NodeRef) -> Void) {
+    buriedCount += 1
+    if buriedCount < 64 || 2 * buriedCount < idle.count { return }
+    buriedCount = 0
+    idle.removeAll { node in
+      guard node.pointee.isBuried else { return false }
+      node.pointee.isIdle = false
+      free(node)
+      return true
+    }
+  }
+
   mutating func noteDead(_ node: NodeRef) { dead.append(node) }
 
   mutating func noteJournal(of node: NodeRef) {
@@ -30,6 +46,7 @@ struct WaitingNodes {
 
   mutating func takeIdle() -> [NodeRef] {
     let nodes = idle
+    buriedCount = 0
     idle.removeAll(keepingCapacity: nodes.count <= 1024)
     return nodes
   }

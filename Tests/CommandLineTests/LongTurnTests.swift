@@ -1,0 +1,37 @@
+import Testing
+
+/// L6: a turn may be as long as the program: what it makes and drops is freed meanwhile.
+struct LongTurnTests {
+  @Test(
+    .enabled(if: Command.reusesMemory),
+    arguments: [
+      "local t = { v = 1 } obs.observe(t, 'v', nop)",
+      "local t = { list = { 1 } } obs.observe_edits(t.list, nop) t.list[2] = 2",
+      "local t = { list = { { x = 1 } } } obs.observe(t, 'list.*.x', nop) t.list[2] = { x = 2 }",
+      "local t = { v = 1 } obs.computed(t, 'w', { 'v' }, function(t) return t.v end) local _ = t.w",
+      "list[1] = i obs.flush()",
+    ])
+  func `memory stays the same while objects come and go in one turn`(body: String) throws {
+    let script = """
+      local obs = require "obs"
+      local function nop() end
+      local list = { 0 }
+      obs.observe_edits(list, nop)
+      local function resident()
+        obs.flush()
+        collectgarbage()
+        collectgarbage()
+        local file <close> = io.open "/proc/self/statm"
+        return file:read("a"):match "%d+ (%d+)" * 4
+      end
+      local before
+      for wave = 1, 5 do
+        for i = 1, 3000 do \(body) end
+        if wave == 2 then before = resident() else resident() end
+      end
+      print(resident() - before < 600 and "same" or resident() - before .. " KB")
+      """
+    let outcome = try Command("$L - <<'END'\n\(script)\nEND").run()
+    #expect(outcome == Command.Outcome(output: "same\n", errors: "", status: 0))
+  }
+}
