@@ -77,8 +77,9 @@ final class Interpreter {
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    let status = isStopped || ccl_settle() ? 0 : host.runLoop()
-    return succeeded && goesOn ? status : 1
+    if !isStopped, !ccl_settle() { host.runLoop() }
+    // What fails in a turn is known when the host closes.
+    return succeeded ? 0 : 1
   }
 
   private func prepare() throws(Raised) {

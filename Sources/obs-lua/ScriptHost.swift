@@ -77,20 +77,17 @@ final class ScriptHost {
     ccl_endprompt()
   }
 
-  /// Runs turns until nothing is left that could wake the loop, or the process is asked to end, and
-  /// returns the status to exit with.
+  /// Runs turns until nothing is left that could wake the loop, or the process is asked to end.
   ///
-  /// Signals and the time limit ask for that; `ccl_exitrequest` returns the status then, which
-  /// replaces this one.
-  func runLoop() -> CInt {
+  /// Signals and the time limit ask for that; `ccl_exitrequest` returns the status then.
+  func runLoop() {
     host.runLoop(wakingFor: ccl_wakedescriptor()) { ccl_settle() }
-    return hasFailed ? 1 : 0
   }
 
   /// Calls the functions that the script registered for its end.
   func runExitHooks() { host.runExitHooks() }
 
-  /// Closes the state; false where an error since the last turn stops the program.
+  /// Closes the state; false where an error stops the program, in a turn or since the last one.
   func close() -> Bool {
     host.close()
     return !hasFailed

@@ -87,6 +87,24 @@ struct LoopTests {
     timer?.stop()
   }
 
+  @Test func `a repeating timer keeps its pace where its calls are late`() {
+    let loop = Loop()
+    var timer: LoopTimer?
+    var (due, calls) = (0.0, 0)
+    timer = loop.every(0.001) {
+      if let next = timer?.due {
+        // Only a call that is late by a whole interval puts the ones behind it off.
+        #expect(next == due + 0.001 || loop.now >= due + 0.001)
+        due = next
+      }
+      calls += 1
+      if calls == 20 { timer?.stop() }
+    }
+    due = timer?.due ?? 0
+    loop.run()
+    #expect(calls == 20)
+  }
+
   @Test func `a stopped timer is not called, also when both were due`() {
     let loop = Loop(clock: .virtual)
     var second: LoopTimer?

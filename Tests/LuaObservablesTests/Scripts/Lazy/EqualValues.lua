@@ -124,6 +124,49 @@ check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also
   obs.batch(function() source.v = 1 source.v = 2 end)
   eq(log, "2>0 0>2 ")
 end)
+check("Z2, Z3: what depends on '*' is computed again where a value comes back, also while a "
+  .. "watcher of that property has yet to compare", function()
+  for _, immediate in ipairs { false, true } do
+    local source, t, u, log = { v = 2 }, {}, {}, ""
+    obs.computed(t, "q", { { source, "v" } }, function() return source.v end)
+    obs.observe(t, "q", function() end)
+    obs.computed(u, "copy", { { t, "*" } }, function() return t.q end)
+    obs.observe(u, "copy", function() log = log .. u.copy end, { immediate = immediate })
+    eq(u.copy, 2)
+    source.v = 0
+    eq(u.copy, 0)
+    source.v = 2
+    eq(u.copy, 2)
+    obs.flush()
+    eq(log, immediate and "02" or "")
+  end
+end)
+check("Z4, Z5: a path follows the value to which a property comes back, also where `equals` took "
+  .. "the one in between for the same", function()
+  for _, immediate in ipairs { false, true } do
+    local first, second, source = { x = 1 }, { x = 2 }, { second = false }
+    local t = {}
+    obs.computed(t, "item", { { source, "second" } }, function()
+      return source.second and second or first
+    end)
+    local calls = 0
+    obs.observe(t, "item.x", function() calls = calls + 1 end, {
+      immediate = immediate,
+      equals = function(a, b) return type(a) == "table" or a == b end,
+    })
+    local function after(change)
+      calls = 0
+      change()
+      obs.flush()
+      return calls
+    end
+    eq(after(function() source.second = true end), 0)
+    eq(after(function() second.x = 3 end), 1)
+    eq(after(function() source.second = false end), 0)
+    eq(after(function() first.x = 4 end), 1)
+    eq(after(function() second.x = 5 end), 0)
+  end
+end)
 check("Z3: '*' is not told of a property without a cache, whoever watches that", function()
   for _, immediate in ipairs { false, true } do
     local source, t, calls = { v = 1 }, {}, ""

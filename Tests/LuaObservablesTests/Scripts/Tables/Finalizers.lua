@@ -36,6 +36,40 @@ assert(calls == 1)
 back = nil
 collect()
 
+-- The same, where it came back too late the first time, when its watchers had ended, and was
+-- watched again.
+local saved
+do
+  local of_table = {
+    __gc = function(t)
+      if back == "late" then
+        setmetatable({ t }, { __gc = function(holder) saved = holder[1] end })
+      else
+        saved = t
+      end
+    end,
+  }
+  back, calls = "late", 0
+  do
+    local t = setmetatable({ x = 1 }, of_table)
+    obs.observe(t, "x", function() calls = calls + 1 end)
+  end
+  collect()
+  saved.x = 2
+  obs.flush()
+  assert(calls == 0 and saved.x == 2)
+  back = nil
+  obs.observe(saved, "x", function() calls = calls + 1 end)
+  setmetatable(saved, of_table)
+  saved = nil
+  collect()
+  saved.x = 3
+  obs.flush()
+  assert(calls == 1 and saved.x == 3)
+  saved = nil
+  collect()
+end
+
 -- Weak tables stay weak.
 local weak = setmetatable({}, {__mode = "v"})
 obs.observe(weak, "a", nothing)
