@@ -253,7 +253,7 @@ struct ConversionTests {
     ),
     ("person.byName = {home = 1}", "value of 'home': Address expected, got number"),
     ("person.others = 1", "property 'others' of Person takes Array<Address>, not number"),
-    ("person.kinds = {'home', 'x'}", "element 2: Kind (home, work) expected, got string"),
+    ("person.kinds = {'home', 'x'}", "element 2: Kind (home, work) expected, got 'x'"),
     ("person.friends = {person, {}}", "element 2: Person expected, got table"),
     (
       "person:moved {street = 1}",

@@ -66,7 +66,7 @@ struct GlobalTests {
     #expect((test.host["creature"] as Creature?)?.age == 3)
     #expect(
       message("opposite('up')") == "script:1: bad argument #1 to 'opposite' "
-        + "(Side (left, right) expected, got string)")
+        + "(Side (left, right) expected, got 'up')")
     #expect(message("older({})").contains("#1 to 'older' (Creature expected, got table)"))
     #expect(message("older()").contains("#1 to 'older' (Creature expected, got no value)"))
     let error = #expect(throws: LuaError.self) { try test.host.run("refuse()") }

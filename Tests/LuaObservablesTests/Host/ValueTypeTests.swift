@@ -65,14 +65,14 @@ struct ValueTypeTests {
 
   @Test(arguments: [
     (
-      "machine.mode = 'haet'", "property 'mode' of Machine takes Mode (off, heat, cool), not string"
+      "machine.mode = 'haet'", "property 'mode' of Machine takes Mode (off, heat, cool), not 'haet'"
     ),
-    ("machine.mode = 1", "takes Mode (off, heat, cool), not number"),
-    ("machine.level = 3", "property 'level' of Machine takes Level, not number"),
+    ("machine.mode = 1", "takes Mode (off, heat, cool), not 1"),
+    ("machine.level = 3", "property 'level' of Machine takes Level, not 3"),
     ("machine:switched('x')", "bad argument #1 to 'switched' (Mode (off, heat, cool) expected"),
     (
       "machine:switched('off', 7)",
-      "bad argument #2 to 'switched' (Level or nil expected, got number"
+      "bad argument #2 to 'switched' (Level or nil expected, got 7"
     ),
     (
       "machine.tags = {1}",
