@@ -59,7 +59,8 @@ extension HostObjects {
     }
     throw misfit
       ?? Misfit(
-        reason: "\(readable(type)) expected, got \(isThere ? given(index, L) : "no value")",
+        reason:
+          "\(readable(type)) expected, got \(isThere ? given(index, for: type, L) : "no value")",
         saysMore: false)
   }
 
@@ -79,7 +80,7 @@ extension HostObjects {
         return nil
       }
     }
-    // The error of an enumeration has named its values already.
+    // An enumeration with raw values was looked for by these.
     guard let type = type as? any Decodable.Type, !(type is any RawRepresentable.Type) else {
       return nil
     }
@@ -88,6 +89,20 @@ extension HostObjects {
       guard error.isOfConversion else { throw error }
       misfit = Misfit(error, value, true)
       return nil
+    }
+  }
+
+  /// What is at an index, in errors about a type: the value itself where it may be taken for the
+  /// raw value of an enumeration, which has no such case. [-0, +0, -]
+  func given(_ index: CInt, for type: Any.Type, _ L: LuaStack) -> String {
+    guard unwrapped(type) is any RawRepresentable.Type else { return given(index, L) }
+    switch L.type(at: index) {
+    case .number:
+      return L.integer(at: index).map { "\($0)" } ?? "\(L.number(at: index))"
+    case .string:
+      let text = host.state.text(at: index, of: L)
+      return text.count > 40 ? "'\(text.prefix(40))…'" : "'\(text)'"
+    default: return given(index, L)
     }
   }
 

@@ -61,9 +61,11 @@ extension HostObjects {
   private func wrongType(
     _ name: String, of properties: ModelProperties, _ L: LuaStack
   ) -> LuaError {
-    let expected = (try? properties.typeName(of: name)) ?? "another type"
+    let type = (try? properties.valueType(of: name)) ?? Any.self
     return LuaError(
-      .type, "property '\(name)' of \(properties.typeName) takes \(expected), not \(given(3, L))")
+      .type,
+      "property '\(name)' of \(properties.typeName) takes \(expectation(of: type)), "
+        + "not \(given(3, for: type, L))")
   }
 
   /// Sets a property; returns false where the value is of the wrong type.
