@@ -21,7 +21,9 @@ static lua_Integer number_of(lua_State *L, int cell) {
 
 void clua_retirecell(lua_State *L, int cell) {
   clua_shared_of(L)->values[number_of(L, cell)].declaration++;
-  // A value that the getter stores from now on is dropped.
+  // A getter that still runs ends by storing its value in STORE at KEY. From now on these mean the
+  // field FAILURE of the cell itself, which nobody reads once the key is taken back: the value is
+  // dropped, and the table stays as it is.
   const lua_Integer fields[] = {KEY, NUMBER}, values[] = {FAILURE, 0};
   for (int i = 0; i < 2; i++) {
     lua_pushinteger(L, values[i]);

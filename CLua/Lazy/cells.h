@@ -7,7 +7,9 @@
 /* There is room for the fields of a cell from the beginning: setting them takes no memory. */
 enum {
   GETTER = 1, STORE, KEY, TABLE, DECLARATION, FAILURE, TRACE, FLAGS, VALUE, BASE, NUMBER,
-  RUNNING = BASE  // of a key without a value: the coroutine in which its getter is
+  // Only keys whose values are kept have a base; the others need to know the coroutine in which
+  // their getter runs.
+  RUNNING = BASE
 };
 
 /* The entries for one number in the list of the cells, which each computation and invalidation

@@ -85,9 +85,12 @@ static void rehang(lua_State *L, int chain, int from, int to) {
   lua_settop(L, top);
 }
 
-/* Moves what belongs to removed keys, except `current`, to living ones. If `current` was removed
-   too, keys that would pass over it stay: they lie behind the loop. [-0, +0, m] */
-static void heal(lua_State *L, clua_node *node, int table, int userdata, int chain, int current) {
+/* The keys of a chain hang at keys of the table, and a script may remove those raw: then what hangs
+   at a removed key is hung at the next one that is there. But if the loop stands at a removed key
+   (`current`), nothing is changed: Lua does not say what follows it, so a key might be hung at a
+   place that the loop has passed already, and be left out. [-0, +0, m] */
+static void repair_chain(lua_State *L, clua_node *node, int table, int userdata, int chain,
+                         int current) {
   int top = lua_gettop(L);
   bool removed = false;
   lua_pushvalue(L, current);
@@ -96,7 +99,7 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
   if (removed && clua_isstored(L, node, userdata, current)) removed = false;
   if (removed) return;
   for (int guard = node->links; guard >= 0; guard--) {
-    bool healed = false;
+    bool found = false;
     lua_pushnil(L);
     while (lua_next(L, chain)) {
       lua_pop(L, 1);
@@ -109,11 +112,11 @@ static void heal(lua_State *L, clua_node *node, int table, int userdata, int cha
       lua_pop(L, 1);
       if (!clua_successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
       rehang(L, chain, key, top + 2);
-      healed = true;
+      found = true;
       break;
     }
     lua_settop(L, top);
-    if (!healed) return;
+    if (!found) return;
   }
 }
 
@@ -282,7 +285,7 @@ static int next_chained(lua_State *L, clua_node *node, int table, int userdata, 
   int key = lua_gettop(L), chain = key + 1;
   push_chain_of(L, node, userdata);
   bool start = lua_type(L, key) == LUA_TNIL;
-  if (start || node->links <= CHAIN_CHECKED) heal(L, node, table, userdata, chain, key);
+  if (start || node->links <= CHAIN_CHECKED) repair_chain(L, node, table, userdata, chain, key);
   if (!start && clua_isstored(L, node, userdata, key)) {
     if (follow(L, chain, key) == LUA_TNIL) {
       lua_pushvalue(L, key);

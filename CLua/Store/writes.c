@@ -226,7 +226,7 @@ static bool is_writable(lua_State *L, clua_node *node, clua_record *record, int 
   return index >= 1 && index <= length + 1;
 }
 
-void clua_heal(lua_State *L, clua_node *node, int table, int userdata) {
+void clua_absorb(lua_State *L, clua_node *node, int table, int userdata) {
   int top = lua_gettop(L), key = top + 1, value = top + 2;
   luaL_checkstack(L, 24, NULL);
   while (find_shadow(L, node, table, userdata)) {
@@ -241,10 +241,10 @@ void clua_heal(lua_State *L, clua_node *node, int table, int userdata) {
   }
 }
 
-int clua_healtable(lua_State *L) {
+int clua_absorbtable(lua_State *L) {
   lua_settop(L, 1);
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
-  if (node) clua_heal(L, node, 1, 3);
+  if (node) clua_absorb(L, node, 1, 3);
   return 0;
 }
 

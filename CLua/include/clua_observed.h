@@ -166,7 +166,7 @@ void clua_observation_close(lua_State *L);
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key);
 /// (table): moves values into the store that C code wrote raw into an observed table; such keys
 /// hide what scripts write later. Each counts as a write. [-0, +0, e]
-int clua_healtable(lua_State *L);
+int clua_absorbtable(lua_State *L);
 /// (table) -> the same table, which cannot be changed any more. [-0, +1, e]
 int clua_freeze(lua_State *L);
 
@@ -206,8 +206,8 @@ int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 int clua_try_node_settle(lua_State *L, clua_node *node);
 /// As clua_node_tidy. [-0, +(0|1), -]
 int clua_try_node_tidy(lua_State *L, clua_node *node);
-/// As clua_healtable for the table at `index`. [-0, +(0|1), -]
-int clua_try_heal(lua_State *L, int index);
+/// As clua_absorbtable for the table at `index`. [-0, +(0|1), -]
+int clua_try_absorb(lua_State *L, int index);
 /// As clua_setmetatable. [-1, +(0|1), -]
 int clua_try_setmetatable(lua_State *L, int index);
 /// As clua_next; at the end both results are nil. [-1, +(2|1), -]

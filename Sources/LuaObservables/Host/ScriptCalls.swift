@@ -14,8 +14,9 @@ final class ScriptCalls {
   private let state: LuaState
   /// The write that a script is making, if it is reported.
   @exclusivity(unchecked) private var writing: UnsafePointer<clua_write>?
-  /// The call to which the stack indices of this write belong: scripts that run meanwhile have
-  /// other calls.
+  /// The call of a C function in which `writing` began.
+  ///
+  /// Its stack indices mean something only there: functions that are called meanwhile have others.
   @exclusivity(unchecked) private var frame: UnsafeRawPointer?
 
   init(_ state: LuaState) { self.state = state }

@@ -14,7 +14,7 @@ final class ModelFunctions: ModuleSlice {
       ("make_model", clua_model_make), ("model_of", clua_model_of),
       ("model_record", clua_model_record), ("is_declared", clua_model_isdeclared),
       ("inherited", clua_lazyinherited), ("lazy_keys", clua_lazykeys),
-      ("element_count", clua_elementcount), ("freeze", clua_freeze), ("heal", clua_healtable),
+      ("element_count", clua_elementcount), ("freeze", clua_freeze), ("absorb", clua_absorbtable),
     ]
     for (name, function) in functions {
       clua_pushlightfunction(L.pointer, function)

@@ -156,7 +156,7 @@ final class ObservingFunctions: ModuleSlice {
     guard let root = try arguments.existingNode(at: 1, of: L, "trigger") else { return 0 }
     if !observed.isTable(root) { return try triggerModel(root, L) }
     let table = TableKind.table(root)
-    try state.check(clua_try_heal(L.pointer, 1), L)
+    try state.check(clua_try_absorb(L.pointer, 1), L)
     L.pushCopy(at: 2)
     L.getInherited(at: 1)
     var write = clua_write()

@@ -4,8 +4,8 @@ local core, obs = ...
 local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
 local string_find, string_format = string.find, string.format
 local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local element_count, heal, kind_of, lazy_keys =
-  core.element_count, core.heal, core.kind, core.lazy_keys
+local element_count, absorb, kind_of, lazy_keys =
+  core.element_count, core.absorb, core.kind, core.lazy_keys
 
 local none = {}
 
@@ -158,7 +158,8 @@ function follow(path, value, step, inside)
   local keys, kinds = path.keys, path.kinds
   for i = step, #keys do
     if not is_object(value) then return nil end
-    heal(value)
+    -- C code may have written raw into the table, beside its store.
+    absorb(value)
     local key, kind = keys[i], kinds[i]
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end

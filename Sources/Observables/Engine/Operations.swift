@@ -10,7 +10,7 @@ final class Operations {
   @exclusivity(unchecked) private(set) var wirings = 0
   /// How many operations call a watcher because the program asked for it.
   @exclusivity(unchecked) private var runs = 0
-  /// The watcher whose turn it is in the flush.
+  /// The watcher that the flush is about to call, while its paths are brought up to date.
   @exclusivity(unchecked) private var followed: WatcherRef?
 
   /// True while nodes must not be freed.
@@ -39,7 +39,11 @@ final class Operations {
     body()
   }
 
-  /// Runs `body` while digits on the paths of `watcher` follow lists that have come (C4).
+  /// Runs `body`, which brings the paths of `watcher` up to date in the flush.
+  ///
+  /// Where another list has come to a place on them, an index in the path, such as `2`, is bound
+  /// now to the element that is there, and follows it from then on (C4); outside of the flush it
+  /// waits (`awaitsFlush`).
   @inline(__always)
   func following<Result>(_ watcher: WatcherRef, _ body: () -> Result) -> Result {
     followed = watcher

@@ -51,7 +51,8 @@ final class DeliveredValues {
     return true
   }
 
-  /// Whether a watcher compares the value that `lazy` has with a later one than the next.
+  /// Whether the value that `lazy` has must be kept when the next one takes its place: a watcher
+  /// got it last, and compares it only at the end of the turn, with whatever is there then.
   private func needsBase(_ lazy: WatcherRef) -> Bool {
     guard lazy.pointee.flags.contains(.known), let slot = lazy.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
@@ -86,8 +87,9 @@ final class DeliveredValues {
   /// The version of a former value that is there again: a new one where other watchers got later
   /// values, as it is another value for those.
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
-    let isLate = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
-    let new = isLate ? engine.nextVersion() : version
+    // Some watchers got the value in between, so its return is a change for those.
+    let isNewToSome = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
+    let new = isNewToSome ? engine.nextVersion() : version
     for link in Chain(lazy.slot?.pointee.first) {
       guard link.pointee.version == version, !link.isAnchored else { continue }
       // Lazy properties that depend on it became invalid by the value in between (Z5).

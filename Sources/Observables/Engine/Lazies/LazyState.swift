@@ -42,7 +42,8 @@ struct LazyState {
   enum Base: UInt8 {
     case none
     case kept
-    /// The kept value is from before the last flush: no newer one was delivered to some watcher.
+    /// The kept value was delivered before the last flush. Some watchers got a newer one then;
+    /// others, such as paused ones, still compare with it.
     case lagging
   }
 }

@@ -1,7 +1,10 @@
 /// Slots that are quiet because all their watchers are pending.
 struct QuietSlots {
   private var slots = RawList<SlotRef>()
-  /// How often a slot began to want something; in memory that a bridge without Swift can read.
+  /// How often any slot was armed.
+  ///
+  /// Collections and C remember this number together with "none of my keys has to report writes",
+  /// which holds as long as the number is the same. It lies in memory of its own: C reads it.
   let armings: UnsafeMutablePointer<UInt64>
 
   init() {
@@ -25,7 +28,7 @@ struct QuietSlots {
   func arm(_ slot: SlotRef, isRecording: Bool) {
     var wants: UInt8 = slot.pointee.first == nil ? 0 : Slot.Wants.changes
     if slot.pointee.eager > 0 { wants |= Slot.Wants.values }
-    if slot.pointee.choosy > 0 { wants |= Slot.Wants.writes }
+    if slot.pointee.comparing > 0 { wants |= Slot.Wants.writes }
     if isRecording, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
     slot.pointee.wants = wants
     armings.pointee &+= 1

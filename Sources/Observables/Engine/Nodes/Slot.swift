@@ -19,11 +19,12 @@ extension ObservationCore {
     package internal(set) var stamp: UInt32 = 0
     /// Whether its node is gone; its memory is freed when it leaves the list of quiet slots.
     var isDead = false
-    /// How many links have a watcher that is notified in each write: immediate ones, and those that
-    /// compare themselves (`equals`).
+    /// How many links have a watcher that is notified in each write, not once per turn: immediate
+    /// ones, and those that compare by a function of their own (`equals`).
     var eager: Int32 = 0
-    /// How many of those are notified also of writes that T5 calls no change.
-    var choosy: Int32 = 0
+    /// How many of the eager ones compare by a function of their own: they hear also of writes that
+    /// T5 calls no change, as their function may say otherwise.
+    var comparing: Int32 = 0
     /// How many links there are, as `observerCount` returns it (W1).
     package var count: Int32 = 0
     package let node: NodeRef
@@ -85,7 +86,7 @@ extension SlotRef {
     let watcher = link.pointee.wire.pointee.watcher
     if watcher.pointee.isEager {
       pointee.eager += 1
-      if watcher.pointee.flags.contains(.comparing) { pointee.choosy += 1 }
+      if watcher.pointee.flags.contains(.comparing) { pointee.comparing += 1 }
     }
   }
 
@@ -97,7 +98,7 @@ extension SlotRef {
     let watcher = link.pointee.wire.pointee.watcher
     if watcher.pointee.isEager {
       pointee.eager -= 1
-      if watcher.pointee.flags.contains(.comparing) { pointee.choosy -= 1 }
+      if watcher.pointee.flags.contains(.comparing) { pointee.comparing -= 1 }
     }
     link.pointee.slot = nil
   }
