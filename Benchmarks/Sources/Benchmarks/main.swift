@@ -24,6 +24,7 @@ if arguments.first == "objects" {
 addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
+addFloorRows(to: &harness)
 try addCollectionRows(to: &harness)
 try addHostObjectRows(to: &harness)
 try addShapes(to: &harness)
