@@ -1,8 +1,8 @@
 /// The same shapes, written by hand for one class and one loop, without a library.
 ///
 /// They show what the machine takes: a callback keeps its object alive while it runs and is called
-/// once per turn, and that is all. There are no paths, other kinds of objects, lifetimes, errors, or
-/// ends while callbacks run.
+/// once per turn, and that is all. There are no paths, other kinds of objects, lifetimes, errors,
+/// or ends while callbacks run.
 func addFloorRows(to harness: inout Harness) {
   addDeliveryFloors(to: &harness)
   addPathFloors(to: &harness)
