@@ -2,6 +2,7 @@
 
 #include "ccl_interruption.h"
 #include "clua_errors.h"
+#include "clua_guard.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -58,6 +59,12 @@ int ccl_loadfile(lua_State *L, const char *name) {
 }
 
 static int add_traceback(lua_State *L) {
+  char text[CLUA_STOP_MESSAGE_SIZE];
+  if (clua_isstop(L, 1)) {
+    clua_stopmessage(clua_guard_of(L), text);
+    lua_pushstring(L, text);
+    lua_replace(L, 1);
+  }
   const char *message = lua_tostring(L, 1);
   if (message == NULL) {
     if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
@@ -75,7 +82,7 @@ int ccl_calltraced(lua_State *L, int nargs, int nresults) {
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
   ccl_beginchunk();
-  int status = lua_pcall(L, nargs, nresults, base);
+  int status = clua_guardedcall(L, nargs, nresults, base);
   // A number as an error is no message of a loader.
   bool is_text = status != LUA_OK && lua_type(L, -1) == LUA_TSTRING;
   bool is_new = ccl_endchunk(is_text ? lua_tostring(L, -1) : NULL);

@@ -1,6 +1,7 @@
 #include "clua_calls.h"
 #include "clua_coroutines.h"
 #include "clua_errors.h"
+#include "clua_guard.h"
 #include "clua_interruption.h"
 #include "clua_lazy.h"
 
@@ -23,7 +24,7 @@ int clua_watchercall(lua_State *L, int nargs, int nresults) {
 int clua_gettercall(lua_State *L, int nargs, int nresults, int handler) {
   const char *outer = unyielding;
   unyielding = getters;
-  int status = lua_pcall(L, nargs, nresults, handler);
+  int status = clua_guardedcall(L, nargs, nresults, handler);
   unyielding = outer;
   return status;
 }
@@ -41,7 +42,7 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
   lua_pushnil(L);
   const char *outer = unyielding;
   unyielding = watchers;
-  int status = lua_pcall(L, 2, 0, handler);
+  int status = clua_guardedcall(L, 2, 0, handler);
   unyielding = outer;
   lua_remove(L, handler);
   return status;
@@ -97,7 +98,7 @@ static int resume_wrapped(lua_State *L) {
   int results = resume_coroutine(L, thread, lua_gettop(L));
   if (results >= 0) return results;
   int status = lua_status(thread);
-  if (status != LUA_OK && status != LUA_YIELD) {
+  if (status != LUA_OK && status != LUA_YIELD && !clua_isstopped(thread)) {
     status = clua_resetthread(thread, L);
     lua_xmove(thread, L, 1);
   }
@@ -124,6 +125,11 @@ static int close(lua_State *L) {
   bool can_close = thread && thread != L &&
                    (lua_status(thread) != LUA_OK || !lua_getstack(thread, 0, &activation));
   if (!can_close) return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  if (clua_isstopped(thread)) {
+    lua_pushboolean(L, false);
+    lua_pushliteral(L, "the coroutine was stopped");
+    return 2;
+  }
   bool closed = clua_resetthread(thread, L) == LUA_OK;
   lua_pushboolean(L, closed);
   if (closed) return 1;

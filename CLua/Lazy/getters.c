@@ -1,6 +1,7 @@
 #include "cells.h"
 #include "clua_coroutines.h"
 #include "clua_errors.h"
+#include "clua_guard.h"
 #include "clua_interruption.h"
 
 /* ---- Computing ------------------------------------------------------------------------------- */
@@ -237,10 +238,13 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     clua_tracethread(L, thread);
     clua_keeperror(L, cell);
     clua_setstored(L, cell, 0);
-    // The memory of so many levels would be freed step by step only.
-    exhausted = clua_isdeep(thread);
-    clua_resetthread(thread, L);
-    lua_settop(thread, 0);
+    // The memory of so many levels would be freed step by step only. A stopped coroutine must not
+    // run what is pending in it.
+    exhausted = clua_isdeep(thread) || clua_isstopped(thread);
+    if (!clua_isstopped(thread)) {
+      clua_resetthread(thread, L);
+      lua_settop(thread, 0);
+    }
   }
   finish_thread(L, shared, exhausted);
   lua_settop(L, cell - 1);

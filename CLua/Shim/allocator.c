@@ -77,9 +77,10 @@ static void warn_on(void *ud, const char *message, int goes_on) {
   go_on(ud, message, goes_on);
 }
 
-lua_State *clua_newstate(clua_allocator *allocator) {
+lua_State *clua_newstate(clua_allocator *allocator, clua_home *home) {
   lua_State *L = lua_newstate(allocate, allocator);
   if (!L) return NULL;
+  clua_sethome(L, home);
   lua_atpanic(L, panic);
   lua_setwarnf(L, warn_off, L);
   return L;

@@ -1,13 +1,14 @@
 #include "clua_calls.h"
 
 #include "clua_errors.h"
+#include "clua_guard.h"
 #include "private.h"
 
 int clua_tracedcall(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
   lua_pushcfunction(L, clua_messagehandler);
   lua_insert(L, base);
-  int status = lua_pcall(L, nargs, nresults, base);
+  int status = clua_guardedcall(L, nargs, nresults, base);
   lua_remove(L, base);
   return status;
 }

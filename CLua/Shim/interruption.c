@@ -1,12 +1,14 @@
 #include "clua_interruption.h"
 
+#include "clua_guard.h"
+
 #include <string.h>
 
 static const clua_interrupter *interrupter;
 
 void clua_setinterrupter(const clua_interrupter *given) { interrupter = given; }
 
-int clua_resume(lua_State *thread, lua_State *from, int nargs, int *nresults) {
+static int resume(lua_State *thread, lua_State *from, int nargs, int *nresults) {
   if (!interrupter) return lua_resume(thread, from, nargs, nresults);
   lua_State *outer = interrupter->entering(thread);
   int status = lua_resume(thread, from, nargs, nresults);
@@ -14,11 +16,33 @@ int clua_resume(lua_State *thread, lua_State *from, int nargs, int *nresults) {
   return status;
 }
 
-int clua_resetthread(lua_State *thread, lua_State *from) {
+int clua_resume(lua_State *thread, lua_State *from, int nargs, int *nresults) {
+  clua_guard *guard = clua_guard_of(thread);
+  if (!guard) return resume(thread, from, nargs, nresults);
+  clua_enter(guard, from);
+  lua_State *outer = clua_guard_entering(guard, thread);
+  int status = resume(thread, from, nargs, nresults);
+  clua_guard_left(guard, outer, thread, from, status != LUA_OK && status != LUA_YIELD);
+  clua_leave(guard, from);
+  return status;
+}
+
+static int reset(lua_State *thread, lua_State *from) {
   if (!interrupter) return lua_resetthread(thread);
   lua_State *outer = interrupter->entering(thread);
   int status = lua_resetthread(thread);
   interrupter->left(outer, thread, from);
+  return status;
+}
+
+int clua_resetthread(lua_State *thread, lua_State *from) {
+  clua_guard *guard = clua_guard_of(thread);
+  if (!guard) return reset(thread, from);
+  clua_enter(guard, from);
+  lua_State *outer = clua_guard_entering(guard, thread);
+  int status = reset(thread, from);
+  clua_guard_left(guard, outer, thread, from, status != LUA_OK);
+  clua_leave(guard, from);
   return status;
 }
 

@@ -50,12 +50,23 @@ static inline bool clua_isrunning(lua_State *L) {
 
 /* ---- The host of a state --------------------------------------------------------------------- */
 
-/// The pointer that the host attached to the state; coroutines inherit it. [-0, +0, -]
-static inline void *clua_host(lua_State *L) { return *(void **)lua_getextraspace(L); }
-/// Attaches a pointer; called with the main thread, before the first coroutine is made. [-0, +0, -]
-static inline void clua_sethost(lua_State *L, void *host) {
-  *(void **)lua_getextraspace(L) = host;
+typedef struct clua_guard clua_guard;
+
+/// What belongs to a state, and is found from each of its coroutines.
+typedef struct clua_home {
+  void *host;         // what the host has attached
+  clua_guard *guard;  // NULL where nothing stops scripts
+} clua_home;
+
+/// The home of a state; coroutines inherit it. [-0, +0, -]
+static inline clua_home *clua_home_of(lua_State *L) { return *(clua_home **)lua_getextraspace(L); }
+/// Gives a state its home, which must outlive it; called with the main thread, before the first
+/// coroutine is made. [-0, +0, -]
+static inline void clua_sethome(lua_State *L, clua_home *home) {
+  *(clua_home **)lua_getextraspace(L) = home;
 }
+/// The pointer that the host attached to the state. [-0, +0, -]
+static inline void *clua_host(lua_State *L) { return clua_home_of(L)->host; }
 
 /// Prepares a fresh state for everything below and makes the table that holds the pins, whose place
 /// in the registry is put into `pins`. [-0, +(0|1), -]

@@ -25,7 +25,7 @@ typedef struct clua_allocator {
   clua_pages pages;
 } clua_allocator;
 
-/// A state whose memory `allocator` accounts for, or NULL. The allocator must outlive the state.
-lua_State *clua_newstate(clua_allocator *allocator);
+/// A state whose memory `allocator` accounts for, or NULL. Both must outlive the state.
+lua_State *clua_newstate(clua_allocator *allocator, clua_home *home);
 
 #endif

@@ -23,6 +23,12 @@ public struct LuaError: Error, Sendable {
     case foreign
     /// The state belongs to another thread.
     case thread
+    /// Scripts have used more time than a turn of theirs may take.
+    case timeLimit
+    /// The program has stopped the script: `LuaInterrupter`.
+    case interrupted
+    /// Scripts have as many of something as they may have.
+    case quota
   }
 
   /// What kind of thing went wrong.
@@ -45,6 +51,9 @@ public struct LuaError: Error, Sendable {
   package static func noRoom(to purpose: String) -> LuaError {
     LuaError("stack overflow, or not enough memory: no room to \(purpose)")
   }
+
+  /// Whether the script was stopped from outside: its time was up, or the program asked for it.
+  package var isStop: Bool { code == .timeLimit || code == .interrupted }
 
   package init(
     _ code: Code, _ message: String, traceback: String? = nil, value: LuaValue = .nil,

@@ -105,7 +105,7 @@ extension LuaState {
   package func call(
     _ L: LuaStack, _ arguments: CInt, _ results: CInt, _ handler: CInt
   ) throws(LuaError) {
-    try check(lua_pcallk(L.pointer, arguments, results, handler, 0, nil), L)
+    try check(clua_guardedcall(L.pointer, arguments, results, handler), L)
   }
 
   /// Calls the function on the stack; an error that it raises has a traceback.

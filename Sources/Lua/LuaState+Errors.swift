@@ -31,6 +31,9 @@ extension LuaState {
     guard status != LUA_ERRMEM else {
       return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
     }
+    if let (code, message) = stop(at: top, of: L) {
+      return LuaError(code, message, traceback: traceback)
+    }
     var code: LuaError.Code =
       switch status {
       case LUA_ERRSYNTAX: .syntax
@@ -51,6 +54,12 @@ extension LuaState {
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
   }
 
+  /// What the value at an index says about why scripts were stopped; nil for any other value.
+  private func stop(at index: CInt, of L: LuaStack) -> (LuaError.Code, String)? {
+    guard clua_isstop(L.pointer, index) else { return nil }
+    return interrupter.lastStop
+  }
+
   /// The error that a Swift function has thrown, if that is the error value at an index.
   ///
   /// [-0, +0, -]
@@ -67,6 +76,7 @@ extension LuaState {
 
   /// The text of the error value at an index. [-0, +0, -]
   package func describe(at index: CInt, of L: LuaStack) -> String {
+    if let (_, message) = stop(at: index, of: L) { return message }
     // After a stack overflow there may be no room for a call.
     if L.isString(at: index) { return text(at: index, of: L) }
     let name = L.typeName(at: index)

@@ -15,6 +15,9 @@ public final class LuaState {
   package let pinTable: CInt
   private let main: OpaquePointer
   let allocator: UnsafeMutablePointer<clua_allocator>
+  private let home: UnsafeMutablePointer<clua_home>
+  /// Stops the scripts that run, from any thread.
+  public let interrupter = LuaInterrupter()
   /// The stack of the coroutine that runs now: the one in which Lua called Swift last.
   package var stack: LuaStack {
     @inlinable get { LuaStack(current.pointee) }
@@ -54,8 +57,11 @@ public final class LuaState {
   ) throws(LuaError) {
     let allocator = UnsafeMutablePointer<clua_allocator>.allocate(capacity: 1)
     allocator.initialize(to: clua_allocator())
-    guard let main = clua_newstate(allocator) else {
+    home = .allocate(capacity: 1)
+    home.initialize(to: clua_home(host: nil, guard: interrupter.record))
+    guard let main = clua_newstate(allocator, home) else {
       allocator.deallocate()
+      home.deallocate()
       throw .noMemory
     }
     var pinTable: CInt = 0
@@ -67,6 +73,7 @@ public final class LuaState {
     else {
       lua_close(main)
       allocator.deallocate()
+      home.deallocate()
       throw .noMemory
     }
     pins = LuaPins()
@@ -77,7 +84,7 @@ public final class LuaState {
     self.allocator = allocator
     pins.state = self
     // The pins are released when the state is freed: finalizers may look for them until then.
-    clua_sethost(main, Unmanaged.passRetained(pins).toOpaque())
+    home.pointee.host = Unmanaged.passRetained(pins).toOpaque()
   }
 
   deinit {
@@ -128,6 +135,7 @@ public final class LuaState {
     reraised = nil
     Unmanaged.passUnretained(pins).release()
     allocator.deallocate()
+    home.deallocate()
   }
 
   /// The bytes that the state uses.
@@ -140,6 +148,17 @@ public final class LuaState {
     get { isFreed || allocator.pointee.limit == 0 ? nil : Int(clamping: allocator.pointee.limit) }
     set { if !isFreed { allocator.pointee.limit = newValue.map { max(1, $0) } ?? 0 } }
   }
+
+  /// Limits the CPU time of scripts between two changes of `turn`, which must live as long as the
+  /// state; nil for no limit.
+  package func limitTime(to time: Duration?, in turn: UnsafePointer<UInt64>?) throws(LuaError) {
+    interrupter.limit(to: time, in: turn)
+    guard time != nil else { return }
+    try withStack { L throws(LuaError) in try check(clua_try_guard_install(L.pointer), L) }
+  }
+
+  /// Whether a stop of scripts is to be reported: only the first one of a turn.
+  package func takeStopReport() -> Bool { interrupter.takeReport() }
 
   /// Refuses `count` requests for memory from the `first`th on, counted from now; 0 refuses none.
   package func refuseAllocations(from first: UInt64, count: UInt64) {

@@ -20,15 +20,24 @@ struct Options {
     case error = "--error"
     case virtualTime = "--virtual-time"
     case timeout = "--timeout"
+    case maxMemory = "--max-memory"
+    case turnTime = "--turn-time"
+    case sandbox = "--sandbox"
 
-    /// The value that has to follow the `=`; nil where none may.
+    /// The value that follows the `=`; nil where none may.
     var value: String? {
       switch self {
       case .help, .version, .virtualTime: nil
       case .error: "stop|continue"
       case .timeout: "SECONDS"
+      case .maxMemory: "BYTES"
+      case .turnTime: "TIME"
+      case .sandbox: "FOLDER"
       }
     }
+
+    /// Whether the value may be left out.
+    var isValueOptional: Bool { self == .sandbox }
 
     var summary: String {
       switch self {
@@ -37,11 +46,17 @@ struct Options {
       case .error: "after an error: end the loop with status 1 (stop), or go on"
       case .virtualTime: "timers don't wait: time passes when nothing else is left to do"
       case .timeout: "end with status 124 when this time has passed"
+      case .maxMemory: "let scripts use this much memory, as 64M or 1G; more is an error"
+      case .turnTime: "stop scripts that take longer in a turn, as 50ms or 2s"
+      case .sandbox: "give scripts safe libraries only; modules come from FOLDER, if any"
       }
     }
 
     /// The option as the help shows it.
-    var usage: String { value.map { "\(rawValue)=\($0)" } ?? rawValue }
+    var usage: String {
+      guard let value else { return rawValue }
+      return isValueOptional ? "\(rawValue)[=\(value)]" : "\(rawValue)=\(value)"
+    }
   }
 
   private(set) var asksForHelp = false
@@ -49,6 +64,13 @@ struct Options {
   private(set) var errorAction = ErrorAction.stop
   private(set) var usesVirtualTime = false
   private(set) var timeLimit: TimeLimit?
+  /// Bytes that scripts may use.
+  private(set) var memoryLimit: Int?
+  private(set) var turnTime: Duration?
+  /// Whether scripts get safe libraries only.
+  private(set) var isSandboxed = false
+  /// The folder of their modules then.
+  private(set) var moduleFolder: String?
 
   /// - Throws: `Misuse` if there is no such option, or if its value is wrong.
   mutating func take(_ argument: UnsafePointer<CChar>) throws(Misuse) {
@@ -59,7 +81,9 @@ struct Options {
       throw .unknownOption(written, nearest: Self.nearest(to: written))
     }
     let value = equals.map { String(text[text.index(after: $0)...]) }
-    guard (value == nil) == (name.value == nil) else { throw .wrongValue(name) }
+    guard name.value != nil || value == nil,
+      value != nil || name.value == nil || name.isValueOptional
+    else { throw .wrongValue(name) }
     switch name {
     case .help:
       asksForHelp = true
@@ -70,6 +94,15 @@ struct Options {
     case .error:
       guard let action = value.flatMap(ErrorAction.init(rawValue:)) else { throw .wrongValue(name) }
       errorAction = action
+    case .maxMemory:
+      guard let bytes = value.flatMap(Self.bytes) else { throw .wrongValue(name) }
+      memoryLimit = bytes
+    case .turnTime:
+      guard let time = value.flatMap(Self.duration) else { throw .wrongValue(name) }
+      turnTime = time
+    case .sandbox:
+      if let value, value.isEmpty { throw .wrongValue(name) }
+      (isSandboxed, moduleFolder) = (true, value)
     case .timeout:
       guard let seconds = value.flatMap(Double.init), seconds > 0, seconds <= 1e9 else {
         throw .wrongValue(name)
@@ -77,6 +110,26 @@ struct Options {
       let prefix = name.rawValue.utf8.count + 1
       timeLimit = TimeLimit(seconds: seconds, text: argument + prefix)
     }
+  }
+
+  /// The bytes in a text such as 65536, 512K, 64M or 1G; nil if it is none.
+  private static func bytes(in text: String) -> Int? {
+    let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+    let unit = text.last.flatMap { units[$0] }
+    guard let number = Int(unit == nil ? text[...] : text.dropLast()), number > 0 else {
+      return nil
+    }
+    let (bytes, overflows) = number.multipliedReportingOverflow(by: unit ?? 1)
+    return overflows ? nil : bytes
+  }
+
+  /// The time in a text such as 50ms or 0.5s; nil if it is none.
+  private static func duration(in text: String) -> Duration? {
+    let isMilliseconds = text.hasSuffix("ms")
+    guard text.hasSuffix("s"), let number = Double(text.dropLast(isMilliseconds ? 2 : 1)),
+      number > 0, number <= 1e9
+    else { return nil }
+    return isMilliseconds ? .milliseconds(number) : .seconds(number)
   }
 
   private static func nearest(to written: String) -> Name? {

@@ -9,6 +9,7 @@ internal import Observables
 /// error out: errors are reported.
 final class ScriptHost {
   private let host: LuaHost
+  private let options: Options
   /// Whether an error in a callback ends the program, as it does unless the script or the command
   /// line says otherwise.
   private var stopsOnError: Bool
@@ -22,6 +23,7 @@ final class ScriptHost {
     host = LuaHost(state: state, loop: Loop(clock: clock))
     // With `-i` the script runs at the prompt already.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
+    options = arguments.options
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
       ccl_writeerror(name, report.description)
@@ -49,7 +51,13 @@ final class ScriptHost {
   /// run.
   ///
   /// - Throws: `memory`.
-  func librariesDidOpen() throws(LuaError) { try host.install() }
+  func librariesDidOpen() throws(LuaError) {
+    try host.install()
+    var limits = options.isSandboxed ? ScriptLimits.untrusted : ScriptLimits()
+    if let memory = options.memoryLimit { limits.memory = memory }
+    if let time = options.turnTime { limits.turnTime = time }
+    try host.limit(to: limits)
+  }
 
   /// Ends a turn: the main chunk with all that ran before it, or a line at the prompt.
   ///

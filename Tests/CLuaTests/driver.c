@@ -393,7 +393,9 @@ static int traceback(lua_State *L) {
 }
 
 static lua_State *new_state(bool observing) {
+  static clua_home home;
   lua_State *L = luaL_newstate();
+  clua_sethome(L, &home);
   luaL_openlibs(L);
   if (observing) {
     lua_pushcfunction(L, install);

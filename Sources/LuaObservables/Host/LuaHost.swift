@@ -34,15 +34,18 @@ public final class LuaHost {
   /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` works
   /// with any `libraries`; without `package`, `require` finds only `obs` and those.
   ///
+  /// `limits` are what its scripts may use; with `.safe` libraries they contain any script.
+  ///
   /// - Throws: `LuaError` where there is no memory for it.
   public convenience init(
-    loop: Loop? = nil, libraries: LuaLibraries = .all
+    loop: Loop? = nil, libraries: LuaLibraries = .all, limits: ScriptLimits = ScriptLimits()
   ) throws(LuaError) {
     // The module needs these libraries itself; scripts only get those in `libraries`.
     let needed: LuaLibraries = [.base, .coroutine, .table, .string]
     try self.init(
       state: LuaState(libraries: libraries.union(needed)), loop: loop ?? Loop.current ?? Loop())
     try install()
+    try limit(to: limits)
     let surplus = needed.subtracting(libraries)
     if surplus.isEmpty { return }
     try state.withStack { L throws(LuaError) in

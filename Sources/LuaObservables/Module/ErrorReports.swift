@@ -39,12 +39,15 @@ final class ErrorReports: ModuleSlice {
     let interruption = clua_uncaught(error.message)
     // An interruption ends each callback from now on: it was reported for the first one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
+    if error.isStop, !state.takeStopReport() { return }
     count += 1
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
       turn: engine.statistics.turns + 1)
     // A script's handler of errors must not keep a program alive that was asked to end.
-    if interruption == CLUA_INTERRUPTED { deliverToHost(report) } else { deliver(report) }
+    // Scripts that were stopped can't handle that either.
+    let isForHost = interruption == CLUA_INTERRUPTED || error.isStop
+    if isForHost { deliverToHost(report) } else { deliver(report) }
   }
 
   private func deliver(_ report: LuaReport) {

@@ -53,9 +53,14 @@ extension ObservationCore {
     /// Called with errors that cannot be thrown to a caller (T4, T9).
     @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
     @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
+    /// The number of the turn under way, in memory that a bridge without Swift can read. What is
+    /// triggered while a turn ends belongs to it.
+    package let turnNumber: UnsafeMutablePointer<UInt64>
 
     init(inbox: Inbox, home: LoopHome) {
       (self.inbox, self.home) = (inbox, home)
+      turnNumber = .allocate(capacity: 1)
+      turnNumber.initialize(to: 1)
       immediates.engine = self
       deliveredValues.engine = self
       comparisons.engine = self
@@ -82,6 +87,7 @@ extension ObservationCore {
       taken.free()
       settling.free()
       computations.free()
+      turnNumber.deallocate()
     }
 
     /// Ends every watcher and forgets every node, without calling hooks: the loop or the state

@@ -170,6 +170,7 @@ extension Engine {
     runHooks()
     settle()
     if !heldModels.isEmpty { letGoOfModels() }
+    turnNumber.pointee += 1
     return calls
   }
 

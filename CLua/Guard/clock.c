@@ -1,0 +1,171 @@
+#include "guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Each thread that runs scripts with a limit has one timer, which ticks while such a script is
+   running, and not at all while the thread is idle. A tick takes what the thread has used of its CPU
+   since the last one, and adds it to the scripts that are running now: so the time of Swift code
+   between two calls is not theirs, and no call has to look at a clock. A limit is noticed one tick
+   late at the most, and never early: the first tick of a turn counts nothing.
+
+   The invariant: what the handler reads is written in an order in which each state is a valid one,
+   and it runs on the thread that writes it. */
+
+/// The time between two ticks: that of a tenth of the limit, within these bounds.
+enum { LEAST_TICK = 1000 * 1000, LARGEST_TICK = 4 * 1000 * 1000 };
+
+typedef struct clua_clock {
+  clua_guard *volatile top;      // the guard whose scripts run now; it leads to the others
+  volatile sig_atomic_t isarmed; // a tick is to come
+  uint64_t last;                 // what the clock of the thread said then
+  int thread;
+#ifdef __linux__
+  timer_t timer;
+  bool hastimer;
+#endif
+} clua_clock;
+
+static _Thread_local clua_clock *here;
+
+static int signal_number = SIGURG;
+static struct sigaction former;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+void clua_guard_setsignal(int number) { signal_number = number; }
+int clua_guard_signal(void) { return signal_number; }
+
+#ifdef __linux__
+
+bool clua_guard_canlimit(void) { return true; }
+
+static uint64_t used_by_thread(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* ---- Ticks ----------------------------------------------------------------------------------- */
+
+static void set_timer(clua_clock *clock, uint64_t limit) {
+  uint64_t tick = limit / 10;
+  if (tick < LEAST_TICK) tick = LEAST_TICK;
+  if (tick > LARGEST_TICK) tick = LARGEST_TICK;
+  struct itimerspec time = {.it_value = {.tv_nsec = (long)tick}};
+  timer_settime(clock->timer, 0, &time, NULL);
+}
+
+static void tick(clua_clock *clock) {
+  uint64_t now = used_by_thread(), passed = now - clock->last, least = 0;
+  clock->last = now;
+  clock->isarmed = 0;
+  for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
+    if (!guard->limit) continue;
+    if (guard->isfresh) guard->isfresh = false;
+    else guard->used += passed;
+    if (guard->used >= guard->limit) clua_guard_stop(guard, CLUA_STOP_TIME);
+    if (!least || guard->limit < least) least = guard->limit;
+  }
+  if (!least) return;
+  clock->isarmed = 1;
+  set_timer(clock, least);
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+  int error = errno;
+  clua_clock *clock = here;
+  bool is_ours = info->si_code == SI_TIMER || info->si_code == SI_TKILL;
+  if (clock && is_ours) {
+    for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
+      if (__atomic_load_n(&guard->asked, __ATOMIC_RELAXED)) clua_guard_stop(guard, CLUA_STOP_INTERRUPTED);
+    }
+    if (info->si_code == SI_TIMER) tick(clock);
+  }
+  if (!is_ours && former.sa_flags & SA_SIGINFO) former.sa_sigaction(number, info, context);
+  else if (!is_ours && former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN)
+    former.sa_handler(number);
+  errno = error;
+}
+
+/* ---- Clocks of threads ----------------------------------------------------------------------- */
+
+static void free_clock(void *value) {
+  clua_clock *clock = value;
+  // A signal that is on its way finds nothing.
+  here = NULL;
+  atomic_signal_fence(memory_order_seq_cst);
+  if (clock->hastimer) timer_delete(clock->timer);
+  free(clock);
+}
+
+static void prepare(void) {
+  pthread_key_create(&key, free_clock);
+  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  sigaction(signal_number, &action, &former);
+}
+
+/* The clock of this thread; NULL where there is no memory. */
+static clua_clock *clock_here(void) {
+  if (here) return here;
+  pthread_once(&once, prepare);
+  clua_clock *clock = calloc(1, sizeof *clock);
+  if (!clock) return NULL;
+  clock->thread = (int)syscall(SYS_gettid);
+  pthread_setspecific(key, clock);
+  atomic_signal_fence(memory_order_seq_cst);
+  here = clock;
+  return clock;
+}
+
+static void arm(clua_clock *clock, uint64_t limit) {
+  if (!clock->hastimer) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
+    event._sigev_un._tid = clock->thread;
+    if (timer_create(CLOCK_MONOTONIC, &event, &clock->timer) != 0) return;
+    clock->hastimer = true;
+  }
+  clock->last = used_by_thread();
+  clock->isarmed = 1;
+  set_timer(clock, limit);
+}
+
+void clua_clock_add(clua_guard *guard) {
+  clua_clock *clock = here ? here : clock_here();
+  if (!clock) return;
+  __atomic_store_n(&guard->thread, clock->thread, __ATOMIC_RELAXED);
+  guard->outer = clock->top;
+  atomic_signal_fence(memory_order_seq_cst);
+  clock->top = guard;
+  if (guard->limit && !clock->isarmed) arm(clock, guard->limit);
+}
+
+void clua_clock_remove(clua_guard *guard) {
+  clua_clock *clock = here;
+  if (!clock || clock->top != guard) return;
+  clock->top = guard->outer;
+  __atomic_store_n(&guard->thread, 0, __ATOMIC_RELAXED);
+}
+
+void clua_guard_interrupt(clua_guard *guard) {
+  int thread = __atomic_load_n(&guard->thread, __ATOMIC_RELAXED);
+  if (!thread) return;
+  __atomic_store_n(&guard->asked, 1, __ATOMIC_RELAXED);
+  syscall(SYS_tgkill, getpid(), thread, signal_number);
+}
+
+#else
+
+bool clua_guard_canlimit(void) { return false; }
+void clua_clock_add(clua_guard *guard) { (void)guard; }
+void clua_clock_remove(clua_guard *guard) { (void)guard; }
+void clua_guard_interrupt(clua_guard *guard) { __atomic_store_n(&guard->asked, 1, __ATOMIC_RELAXED); }
+
+#endif

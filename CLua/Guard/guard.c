@@ -1,0 +1,202 @@
+#include "guard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Scripts that are not stopped pay nothing: no hook is set. When their time is up, a signal handler
+   sets a hook on the coroutine that runs, which Lua allows at any moment; the hook raises at the
+   next instruction, and at each one after that, so that code which catches the error does not get
+   far. It is set on each coroutine that comes to run until the host has control again.
+
+   Lua turns hooks off in some places. A message handler runs without them if the error came from a
+   hook: our `xpcall` leaves it out then. A coroutine that died by such an error keeps them off: its
+   pending `__close` are never run (clua_isstopped). Finalizers run without: hosts with scripts that
+   nobody trusts refuse `__gc`. Functions in C look at the flag themselves (clua_poll). */
+
+static const char stop_key;
+
+/* The name of the chunks of the module, which is code of ours. */
+#define OURS "=obs"
+
+/* ---- Stopping -------------------------------------------------------------------------------- */
+
+
+bool clua_isstop(lua_State *L, int index) { return lua_touserdata(L, index) == &stop_key; }
+
+/* Keeps the place of the innermost function that has one. */
+static void note_place(lua_State *L, clua_guard *guard) {
+  lua_Debug activation;
+  *guard->place = '\0';
+  for (int level = 0; level < 50 && lua_getstack(L, level, &activation); level++) {
+    lua_getinfo(L, "Sl", &activation);
+    if (activation.currentline <= 0 || strcmp(activation.source, OURS) == 0) continue;
+    snprintf(guard->place, sizeof guard->place, "%s:%d: ", activation.short_src,
+             activation.currentline);
+    return;
+  }
+}
+
+int clua_raisestop(lua_State *L) {
+  clua_guard *guard = clua_guard_of(L);
+  if (!guard->isspent) {
+    guard->isspent = true;
+    note_place(L, guard);
+  }
+  lua_pushlightuserdata(L, (void *)&stop_key);
+  return lua_error(L);
+}
+
+/* Whether the code that runs is our own in Lua. It is not stopped between any two steps: where it
+   loops it looks at the flag, as code in C does. */
+static bool is_ours(lua_State *L, lua_Debug *activation) {
+  lua_getinfo(L, "S", activation);
+  return strcmp(activation->source, OURS) == 0;
+}
+
+static void stop_here(lua_State *L, lua_Debug *activation) {
+  clua_guard *guard = clua_guard_of(L);
+  if (!guard->stopped) {
+    // The coroutine was stopped in a turn that is over, and goes on now.
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  if (!is_ours(L, activation)) clua_raisestop(L);
+}
+
+/* A coroutine that was stopped has this hook, which is never called. */
+static void died_here(lua_State *L, lua_Debug *activation) { (void)L, (void)activation; }
+
+bool clua_isstopped(lua_State *thread) { return lua_gethook(thread) == died_here; }
+
+static void arm(lua_State *L) { lua_sethook(L, stop_here, LUA_MASKCOUNT, 1); }
+
+/* Called by the signal handler, too. */
+void clua_guard_stop(clua_guard *guard, clua_stop reason) {
+  lua_State *L = guard->running;
+  if (!L || guard->stopped) return;
+  guard->stopped = guard->reason = reason;
+  guard->hook = lua_gethook(L);
+  guard->mask = lua_gethookmask(L);
+  guard->count = lua_gethookcount(L);
+  arm(L);
+}
+
+void clua_stopmessage(const clua_guard *guard, char *message) {
+  if (guard->reason == CLUA_STOP_TIME) {
+    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn has taken more time than it may (%g ms)",
+             guard->place, (double)guard->limit / 1e6);
+  } else {
+    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sinterrupted by the program", guard->place);
+  }
+}
+
+/* ---- Calls of the host ----------------------------------------------------------------------- */
+
+void clua_guard_begin(clua_guard *guard, lua_State *L) {
+  uint64_t turn = guard->turn ? *guard->turn : 0;
+  if (turn == 0 || turn != guard->window) {
+    guard->window = turn;
+    guard->used = 0;
+    guard->isfresh = true;
+    guard->isspent = guard->isreported = false;
+  }
+  __atomic_store_n(&guard->asked, 0, __ATOMIC_RELAXED);
+  guard->running = L;
+  clua_clock_add(guard);
+  // What is called in the rest of a turn in which scripts were stopped is stopped at once.
+  if (guard->isspent) clua_guard_stop(guard, CLUA_STOP_TIME);
+}
+
+void clua_guard_end(clua_guard *guard, lua_State *L) {
+  clua_clock_remove(guard);
+  guard->running = NULL;
+  if (!guard->stopped) return;
+  guard->stopped = CLUA_STOP_NONE;
+  // No instruction came after the signal.
+  guard->isspent = true;
+  if (lua_gethook(L) != stop_here) return;
+  bool is_other = guard->hook && guard->hook != stop_here;
+  lua_sethook(L, is_other ? guard->hook : NULL, is_other ? guard->mask : 0, guard->count);
+}
+
+/* ---- Coroutines ------------------------------------------------------------------------------ */
+
+lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {
+  lua_State *outer = guard->running;
+  guard->running = thread;
+  if (guard->stopped) arm(thread);
+  return outer;
+}
+
+void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua_State *from,
+                     bool failed) {
+  guard->running = outer;
+  if (!guard->stopped) return;
+  if (failed) lua_sethook(thread, died_here, LUA_MASKCOUNT, 1 << 30);
+  if (from) arm(from);
+}
+
+/* ---- Functions of the base library ----------------------------------------------------------- */
+
+/* Upvalue: the message handler of the script. */
+static int handle(lua_State *L) {
+  const clua_guard *guard = clua_guard_of(L);
+  if (guard && guard->stopped) return 1;
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+static int finish(lua_State *L, int status, lua_KContext dropped) {
+  if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - (int)dropped;
+  lua_pushboolean(L, false);
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* xpcall(f, handler, …), but for handlers of the error that stops scripts. */
+static int call_handled(lua_State *L) {
+  int count = lua_gettop(L);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_pushvalue(L, 2);
+  lua_pushcclosure(L, handle, 1);
+  lua_replace(L, 2);
+  // function, handler, true, function, arguments
+  lua_pushboolean(L, true);
+  lua_pushvalue(L, 1);
+  lua_rotate(L, 3, 2);
+  return finish(L, lua_pcallk(L, count - 2, LUA_MULTRET, 2, 2, finish), 2);
+}
+
+/* load(chunk, name, …), but for the name by which our own code is known. Upvalue: the function of the
+   library. */
+static int load(lua_State *L) {
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  if (strcmp(name, OURS) == 0) return luaL_argerror(L, 2, "the name is reserved");
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* Replaces a function of the table on top. [-0, +0, m] */
+static void replace(lua_State *L, const char *name, lua_CFunction function) {
+  lua_pushstring(L, name);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, -3) == LUA_TFUNCTION) {
+    lua_pushcclosure(L, function, 1);
+    lua_rawset(L, -3);
+  } else {
+    lua_pop(L, 2);
+  }
+}
+
+static int install(lua_State *L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  replace(L, "xpcall", call_handled);
+  replace(L, "load", load);
+  return 0;
+}
+
+int clua_try_guard_install(lua_State *L) { return clua_protect(L, install, 0, 0); }

@@ -1,0 +1,14 @@
+/// What the parts of the guard share.
+#ifndef CLUA_GUARD_INTERNAL_H
+#define CLUA_GUARD_INTERNAL_H
+
+#include "clua_guard.h"
+
+/// Stops the code that runs, if any; async-signal-safe.
+void clua_guard_stop(clua_guard *guard, clua_stop reason);
+
+/// The guard is active on this thread now: its time is counted, until clua_clock_remove.
+void clua_clock_add(clua_guard *guard);
+void clua_clock_remove(clua_guard *guard);
+
+#endif

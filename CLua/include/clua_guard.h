@@ -1,0 +1,108 @@
+/// The guard of a state: it knows which coroutine runs, counts the time that scripts use, and stops
+/// them.
+#ifndef CLUA_GUARD_H
+#define CLUA_GUARD_H
+
+#include "clua.h"
+
+/// Why scripts are stopped.
+typedef enum clua_stop {
+  CLUA_STOP_NONE,
+  CLUA_STOP_TIME,         // their turn has taken as much time as it may
+  CLUA_STOP_INTERRUPTED,  // the program has asked for it
+} clua_stop;
+
+enum { CLUA_PLACE_SIZE = LUA_IDSIZE + 24 };
+
+struct clua_guard {
+  /// The coroutine that runs; NULL where no call of the host is under way.
+  lua_State *volatile running;
+  /// The calls of the host that are under way, one inside the other.
+  int depth;
+  /// Why the code that runs is stopped, until the host has control again: a `clua_stop`.
+  volatile int stopped;
+  /// Nanoseconds of CPU time that scripts may use in a turn; 0 for any.
+  uint64_t limit;
+  /// The number of the turn that the loop is in, 0 between turns; NULL where there is no loop.
+  const uint64_t *turn;
+
+  // What follows is the guard's own.
+  uint64_t window;              // the turn that `used` belongs to
+  uint64_t used;                // nanoseconds
+  bool isfresh;                 // no tick has come since the window began
+  bool isspent;                 // scripts were stopped in this window
+  bool isreported;              // and that was reported
+  int reason;                   // why they were stopped last
+  int thread;                   // the thread that runs it, for signals
+  int asked;                    // another thread asks for an end
+  clua_guard *outer;            // the one that was active before on this thread
+  lua_Hook hook;                // what the hook of the stopped coroutine was
+  int mask, count;
+  char place[CLUA_PLACE_SIZE];  // "file:line: " where scripts were stopped
+};
+
+/// The guard of a state; NULL for one that has none.
+static inline clua_guard *clua_guard_of(lua_State *L) { return clua_home_of(L)->guard; }
+
+/* ---- For loops in C ------------------------------------------------------------------------- */
+
+/// Raises the error that stops scripts. [-0, +0, e]
+int clua_raisestop(lua_State *L);
+/// Raises where scripts are to stop. Code that may loop for long, in C, calls it once per
+/// millisecond at the least; it costs a branch. [-0, +0, e]
+static inline void clua_poll(lua_State *L) {
+  const clua_guard *guard = clua_guard_of(L);
+  if (__builtin_expect(guard && guard->stopped, 0)) clua_raisestop(L);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+/// The thread's own; begins or ends the outermost call of a host.
+void clua_guard_begin(clua_guard *guard, lua_State *L);
+void clua_guard_end(clua_guard *guard, lua_State *L);
+
+static inline void clua_enter(clua_guard *guard, lua_State *L) {
+  if (guard && guard->depth++ == 0) clua_guard_begin(guard, L);
+}
+static inline void clua_leave(clua_guard *guard, lua_State *L) {
+  if (guard && --guard->depth == 0) clua_guard_end(guard, L);
+}
+/// As lua_pcall, by the host: all calls of code that may be a script's go through this.
+static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int handler) {
+  clua_guard *guard = clua_guard_of(L);
+  clua_enter(guard, L);
+  int status = lua_pcallk(L, nargs, nresults, handler, 0, NULL);
+  clua_leave(guard, L);
+  return status;
+}
+
+/// `thread` is about to run, resumed by `from`. Returns the one that ran, for clua_guard_left.
+lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread);
+/// `thread` does not run any more; it has failed where `failed` is true.
+void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua_State *from,
+                     bool failed);
+/// Whether a coroutine was stopped: Lua runs none of its hooks any more, so none of its code may
+/// run, its pending `__close` included.
+bool clua_isstopped(lua_State *thread);
+
+/* ---- For the host ---------------------------------------------------------------------------- */
+
+/// Whether the value is the error that stops scripts. [-0, +0, -]
+bool clua_isstop(lua_State *L, int index);
+enum { CLUA_STOP_MESSAGE_SIZE = CLUA_PLACE_SIZE + 100 };
+/// Writes why scripts were stopped last, and where, into `message`, which has room for
+/// CLUA_STOP_MESSAGE_SIZE characters.
+void clua_stopmessage(const clua_guard *guard, char *message);
+/// Stops what runs now; called from any thread. Nothing happens where no call is under way.
+void clua_guard_interrupt(clua_guard *guard);
+/// Whether time can be limited on this system.
+bool clua_guard_canlimit(void);
+/// The signal by which timers reach a thread, SIGURG at first. To be set before any call.
+void clua_guard_setsignal(int number);
+int clua_guard_signal(void);
+
+/// Replaces functions of the base library by which a script could go on after it was stopped.
+/// [-0, +(0|1), -]
+int clua_try_guard_install(lua_State *L);
+
+#endif
