@@ -41,8 +41,8 @@ struct Command: CustomTestStringConvertible {
   /// Whether signals reach a busy program only at its next system call: under the thread sanitizer.
   static let delaysSignals = dlsym(nil, "__tsan_init") != nil
 
-  /// Whether freed memory is used again soon: not under the address sanitizer.
-  static let reusesMemory = dlsym(nil, "__asan_init") == nil
+  /// Whether freed memory is used again soon: not under the sanitizers.
+  static let reusesMemory = dlsym(nil, "__asan_init") == nil && !delaysSignals
 
   /// The interpreter to compare with, if it is installed.
   static let lua: String? = {
