@@ -68,11 +68,12 @@ static void tick(clua_clock *clock) {
   clock->last = now;
   clock->isarmed = 0;
   for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
-    if (!guard->limit) continue;
-    if (guard->isfresh) guard->isfresh = false;
-    else guard->used += passed;
-    if (guard->used >= guard->limit) clua_guard_stop(guard, CLUA_STOP_TIME);
-    if (!least || guard->limit < least) least = guard->limit;
+    clua_account *account = guard->account;
+    if (!account->limit) continue;
+    if (account->isfresh) account->isfresh = false;
+    else account->used += passed;
+    if (account->used >= account->limit) clua_guard_stop(guard, CLUA_STOP_TIME);
+    if (!least || account->limit < least) least = account->limit;
   }
   if (!least) return;
   clock->isarmed = 1;
@@ -144,7 +145,12 @@ void clua_clock_add(clua_guard *guard) {
   guard->outer = clock->top;
   atomic_signal_fence(memory_order_seq_cst);
   clock->top = guard;
-  if (guard->limit && !clock->isarmed) arm(clock, guard->limit);
+  clua_clock_change(guard);
+}
+
+void clua_clock_change(clua_guard *guard) {
+  uint64_t limit = guard->account->limit;
+  if (limit && !here->isarmed) arm(here, limit);
 }
 
 void clua_clock_remove(clua_guard *guard) {
@@ -166,6 +172,7 @@ void clua_guard_interrupt(clua_guard *guard) {
 bool clua_guard_canlimit(void) { return false; }
 void clua_clock_add(clua_guard *guard) { (void)guard; }
 void clua_clock_remove(clua_guard *guard) { (void)guard; }
+void clua_clock_change(clua_guard *guard) { (void)guard; }
 void clua_guard_interrupt(clua_guard *guard) { __atomic_store_n(&guard->asked, 1, __ATOMIC_RELAXED); }
 
 #endif

@@ -38,8 +38,8 @@ static void note_place(lua_State *L, clua_guard *guard) {
 
 int clua_raisestop(lua_State *L) {
   clua_guard *guard = clua_guard_of(L);
-  if (!guard->isspent) {
-    guard->isspent = true;
+  if (!guard->account->isspent) {
+    guard->account->isspent = true;
     note_place(L, guard);
   }
   lua_pushlightuserdata(L, (void *)&stop_key);
@@ -75,6 +75,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
   lua_State *L = guard->running;
   if (!L || guard->stopped) return;
   guard->stopped = guard->reason = reason;
+  guard->last = *guard->account;
   guard->hook = lua_gethook(L);
   guard->mask = lua_gethookmask(L);
   guard->count = lua_gethookcount(L);
@@ -84,7 +85,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
 void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn has taken more time than it may (%g ms)",
-             guard->place, (double)guard->limit / 1e6);
+             guard->place, (double)guard->last.limit / 1e6);
   } else {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sinterrupted by the program", guard->place);
   }
@@ -92,31 +93,58 @@ void clua_stopmessage(const clua_guard *guard, char *message) {
 
 /* ---- Calls of the host ----------------------------------------------------------------------- */
 
-void clua_guard_begin(clua_guard *guard, lua_State *L) {
+/* The present account begins a new turn, unless it is still in the last one. What is called in the rest
+   of a turn in which its scripts were stopped is stopped at once. */
+static void open_account(clua_guard *guard) {
+  clua_account *account = guard->account;
   uint64_t turn = guard->turn ? *guard->turn : 0;
-  if (turn == 0 || turn != guard->window) {
-    guard->window = turn;
-    guard->used = 0;
-    guard->isfresh = true;
-    guard->isspent = guard->isreported = false;
+  if (turn == 0 || turn != account->window) {
+    account->window = turn;
+    account->used = 0;
+    account->isfresh = true;
+    account->isspent = account->isreported = false;
   }
+  if (account->isspent) clua_guard_stop(guard, CLUA_STOP_TIME);
+}
+
+/* The scripts of the present account have returned to the host, or to those of another one. */
+static void end_stop(clua_guard *guard, lua_State *L) {
+  if (!guard->stopped) return;
+  guard->stopped = CLUA_STOP_NONE;
+  // No instruction may have come after the signal.
+  guard->account->isspent = true;
+  if (lua_gethook(L) != stop_here) return;
+  bool is_other = guard->hook && guard->hook != stop_here;
+  lua_sethook(L, is_other ? guard->hook : NULL, is_other ? guard->mask : 0, guard->count);
+}
+
+void clua_guard_begin(clua_guard *guard, lua_State *L) {
+  if (!guard->account) guard->account = &guard->own;
   __atomic_store_n(&guard->asked, 0, __ATOMIC_RELAXED);
   guard->running = L;
   clua_clock_add(guard);
-  // What is called in the rest of a turn in which scripts were stopped is stopped at once.
-  if (guard->isspent) clua_guard_stop(guard, CLUA_STOP_TIME);
+  open_account(guard);
 }
 
 void clua_guard_end(clua_guard *guard, lua_State *L) {
   clua_clock_remove(guard);
+  end_stop(guard, L);
   guard->running = NULL;
-  if (!guard->stopped) return;
-  guard->stopped = CLUA_STOP_NONE;
-  // No instruction came after the signal.
-  guard->isspent = true;
-  if (lua_gethook(L) != stop_here) return;
-  bool is_other = guard->hook && guard->hook != stop_here;
-  lua_sethook(L, is_other ? guard->hook : NULL, is_other ? guard->mask : 0, guard->count);
+}
+
+clua_account *clua_guard_switch(clua_guard *guard, clua_account *account) {
+  clua_account *outer = guard->account;
+  guard->account = account;
+  if (guard->depth > 0) {
+    clua_clock_change(guard);
+    open_account(guard);
+  }
+  return outer;
+}
+
+void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) {
+  if (guard->depth > 0) end_stop(guard, L);
+  guard->account = account;
 }
 
 /* ---- Coroutines ------------------------------------------------------------------------------ */

@@ -10,5 +10,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason);
 /// The guard is active on this thread now: its time is counted, until clua_clock_remove.
 void clua_clock_add(clua_guard *guard);
 void clua_clock_remove(clua_guard *guard);
+/// The account of an active guard has changed.
+void clua_clock_change(clua_guard *guard);
 
 #endif

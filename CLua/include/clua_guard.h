@@ -14,6 +14,19 @@ typedef enum clua_stop {
 
 enum { CLUA_PLACE_SIZE = LUA_IDSIZE + 24 };
 
+/// The time that some scripts of a state may take, and have taken.
+typedef struct clua_account {
+  /// Nanoseconds of CPU time in a turn; 0 for any.
+  uint64_t limit;
+
+  // What follows is the guard's own.
+  uint64_t window;  // the turn that `used` belongs to
+  uint64_t used;    // nanoseconds
+  bool isfresh;     // no tick has come since the window began
+  bool isspent;     // the scripts were stopped in this window
+  bool isreported;  // and that was reported
+} clua_account;
+
 struct clua_guard {
   /// The coroutine that runs; NULL where no call of the host is under way.
   lua_State *volatile running;
@@ -21,18 +34,17 @@ struct clua_guard {
   int depth;
   /// Why the code that runs is stopped, until the host has control again: a `clua_stop`.
   volatile int stopped;
-  /// Nanoseconds of CPU time that scripts may use in a turn; 0 for any.
-  uint64_t limit;
-  /// The number of the turn that the loop is in, 0 between turns; NULL where there is no loop.
+  /// The account of the scripts that run now.
+  clua_account *volatile account;
+  /// The number of the turn that the loop is in; NULL where each call is a turn.
   const uint64_t *turn;
+  /// Bytes that a chunk of text may have; 0 for any.
+  size_t chunksize;
 
   // What follows is the guard's own.
-  uint64_t window;              // the turn that `used` belongs to
-  uint64_t used;                // nanoseconds
-  bool isfresh;                 // no tick has come since the window began
-  bool isspent;                 // scripts were stopped in this window
-  bool isreported;              // and that was reported
-  int reason;                   // why they were stopped last
+  clua_account own;             // the account of scripts that have no other
+  clua_account last;            // as it was when scripts were stopped last
+  int reason;                   // why they were stopped
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
   clua_guard *outer;            // the one that was active before on this thread
@@ -75,6 +87,11 @@ static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int ha
   clua_leave(guard, L);
   return status;
 }
+
+/// Scripts of another account run until clua_guard_restore, which takes what this returns: if they
+/// are stopped, that ends there.
+clua_account *clua_guard_switch(clua_guard *guard, clua_account *account);
+void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L);
 
 /// `thread` is about to run, resumed by `from`. Returns the one that ran, for clua_guard_left.
 lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread);

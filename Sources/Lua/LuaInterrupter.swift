@@ -37,7 +37,7 @@ public final class LuaInterrupter: Sendable {
     precondition(
       time == nil || clua_guard_canlimit(), "The time of scripts cannot be limited on this system")
     record.pointee.turn = turn
-    record.pointee.limit =
+    record.pointee.own.limit =
       time.map {
         UInt64(
           clamping: max(
@@ -49,8 +49,9 @@ public final class LuaInterrupter: Sendable {
 
   /// Whether this is the first report of a stop; others of the same turn say nothing new.
   func takeReport() -> Bool {
-    defer { record.pointee.isreported = true }
-    return !record.pointee.isreported
+    guard let account = record.pointee.account else { return true }
+    defer { account.pointee.isreported = true }
+    return !account.pointee.isreported
   }
 
   /// Why scripts were stopped last, and where.
