@@ -46,6 +46,11 @@ int clua_raisestop(lua_State *L) {
   return lua_error(L);
 }
 
+int clua_pollforscript(lua_State *L) {
+  clua_poll(L);
+  return 0;
+}
+
 /* Whether the code that runs is our own in Lua. It is not stopped between any two steps: where it
    loops it looks at the flag, as code in C does. */
 static bool is_ours(lua_State *L, lua_Debug *activation) {
@@ -75,7 +80,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
   lua_State *L = guard->running;
   if (!L || guard->stopped) return;
   guard->stopped = guard->reason = reason;
-  guard->last = *guard->account;
+  guard->culprit = guard->account;
   guard->hook = lua_gethook(L);
   guard->mask = lua_gethookmask(L);
   guard->count = lua_gethookcount(L);
@@ -85,7 +90,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
 void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn has taken more time than it may (%g ms)",
-             guard->place, (double)guard->last.limit / 1e6);
+             guard->place, (double)guard->culprit->limit / 1e6);
   } else {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sinterrupted by the program", guard->place);
   }

@@ -387,7 +387,7 @@ static void push_newindex(lua_State *L, clua_node *node, int userdata, int share
     }
   }
   lua_CFunction function = clua_storenewindex;
-  if (node->access == CLUA_ACCESS_READONLY) function = clua_refusenewindex;
+  if (clua_isfrozen(node)) function = clua_refusenewindex;
   else if (node->kind == CLUA_KIND_ARRAY) function = clua_arraynewindex;
   else if (node->kind == CLUA_KIND_SET) function = clua_setnewindex;
   lua_pushvalue(L, userdata);

@@ -317,7 +317,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   if (node->all) {
     // A tracked getter will read the same table again.
     if (node->tracked) node->tracked = has_slots(node);
-    bool fixed = clua_isstorefixed(node) || node->access == CLUA_ACCESS_READONLY;
+    bool fixed = clua_isstorefixed(node) || clua_isfrozen(node);
     if (!node->every && node->positives == 0 && !fixed && !node->tracked) {
       clua_forgetplaces(L, node, userdata);
       move_all_back(L, node, table, metatable, userdata, store);

@@ -104,6 +104,7 @@ typedef enum clua_access {
   CLUA_ACCESS_OPEN,
   CLUA_ACCESS_SORTING,   // of an array: its elements are being compared
   CLUA_ACCESS_READONLY,  // a copy that was given away; all of it is in the store, for good
+  CLUA_ACCESS_SHARED,    // the same, of a library that scripts share
 } clua_access;
 
 struct clua_node {
@@ -298,6 +299,10 @@ static inline bool clua_iswanted(const clua_node *node, const clua_record *recor
 /// whose home is the store. [-0, +0, m]
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value);
+/// Whether the table is never changed again.
+static inline bool clua_isfrozen(const clua_node *node) {
+  return node->access >= CLUA_ACCESS_READONLY;
+}
 /// Raises where the table must not be changed now. [-0, +0, v]
 int clua_raiseaccess(lua_State *L, const clua_node *node);
 static inline void clua_checkaccess(lua_State *L, const clua_node *node) {

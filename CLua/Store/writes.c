@@ -4,6 +4,8 @@
 
 int clua_raiseaccess(lua_State *L, const clua_node *node) {
   if (node->access == CLUA_ACCESS_SORTING) return luaL_error(L, "the array is being sorted");
+  if (node->access == CLUA_ACCESS_SHARED)
+    return luaL_error(L, "scripts share this table, so it is read-only");
   return luaL_error(L, "a copy made by obs.copy_of is read-only; change what it is a copy of");
 }
 
@@ -11,15 +13,24 @@ int clua_refusenewindex(lua_State *L) {
   return clua_raiseaccess(L, (clua_node *)lua_touserdata(L, lua_upvalueindex(1)));
 }
 
-int clua_freeze(lua_State *L) {
+static int freeze(lua_State *L, clua_access access) {
   lua_settop(L, 1);
   luaL_checktype(L, 1, LUA_TTABLE);
   clua_node *node = clua_node_make(L, 1);
   if (!clua_isstorefixed(node)) clua_moveall(L, node);
-  node->access = CLUA_ACCESS_READONLY;
+  node->access = access;
   if (clua_pushnodeat(L, 1)) clua_above.fill(L, node, 1, 2, 3, false);
   lua_settop(L, 1);
   return 1;
+}
+
+int clua_freeze(lua_State *L) { return freeze(L, CLUA_ACCESS_READONLY); }
+int clua_freezeshared(lua_State *L) { return freeze(L, CLUA_ACCESS_SHARED); }
+
+bool clua_isshared(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return false;
+  const clua_node *node = clua_node_at(L, index);
+  return node && node->access == CLUA_ACCESS_SHARED;
 }
 
 /* ---- Writes --------------------------------------------------------------------------------- */
@@ -263,7 +274,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
     int userdata = top + 2;
-    if (report && node->access == CLUA_ACCESS_READONLY) clua_raiseaccess(L, node);
+    if (report && clua_isfrozen(node)) clua_raiseaccess(L, node);
     if (node->kind == CLUA_KIND_ARRAY) {
       clua_above.assign_array(L, node, table, userdata, key, value);
       lua_settop(L, top);

@@ -43,7 +43,7 @@ struct clua_guard {
 
   // What follows is the guard's own.
   clua_account own;             // the account of scripts that have no other
-  clua_account last;            // as it was when scripts were stopped last
+  clua_account *culprit;        // the account of the scripts that were stopped last
   int reason;                   // why they were stopped
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
@@ -66,6 +66,9 @@ static inline void clua_poll(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
   if (__builtin_expect(guard && guard->stopped, 0)) clua_raisestop(L);
 }
+
+/// A function for scripts: clua_poll. () -> ()
+int clua_pollforscript(lua_State *L);
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 

@@ -169,6 +169,10 @@ bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *k
 int clua_absorbtable(lua_State *L);
 /// (table) -> the same table, which cannot be changed any more. [-0, +1, e]
 int clua_freeze(lua_State *L);
+/// The same for a table of a library, which scripts share.
+int clua_freezeshared(lua_State *L);
+/// Whether the value is a table that scripts share. [-0, +0, -]
+bool clua_isshared(lua_State *L, int index);
 
 /// As lua_rawget, on the table a script sees: never calls metamethods or Swift. [-1, +1, -]
 int clua_rawget(lua_State *L, int index);

@@ -1,4 +1,4 @@
-internal import CLua
+package import CLua
 
 /// Stops the scripts of a state; any thread may use it.
 ///
@@ -29,27 +29,46 @@ public final class LuaInterrupter: Sendable {
     set { clua_guard_setsignal(newValue) }
   }
 
-  /// Limits the CPU time of scripts between two changes of `turn`, which must live as long as any
-  /// script runs; nil for no limit.
-  ///
-  /// - Precondition: the system can do that (Linux).
-  func limit(to time: Duration?, in turn: UnsafePointer<UInt64>?) {
-    precondition(
-      time == nil || clua_guard_canlimit(), "The time of scripts cannot be limited on this system")
-    record.pointee.turn = turn
-    record.pointee.own.limit =
-      time.map {
-        UInt64(
-          clamping: max(
-            1,
-            $0.components.seconds * 1_000_000_000
-              + $0.components.attoseconds / 1_000_000_000))
-      } ?? 0
+  /// Nanoseconds in a duration: at least one.
+  package static func nanoseconds(_ time: Duration) -> UInt64 {
+    let (seconds, attoseconds) = time.components
+    let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflows ? .max : UInt64(clamping: max(1, whole + attoseconds / 1_000_000_000))
+  }
+
+  /// Whether the time of scripts can be limited on this system: on Linux.
+  package static var canLimitTime: Bool { clua_guard_canlimit() }
+
+  /// Counts the time between two changes of `turn` as that of one turn. The number must live as
+  /// long as any script runs.
+  package func count(in turn: UnsafePointer<UInt64>) { record.pointee.turn = turn }
+
+  /// The bytes that a chunk of text may have which scripts load; 0 for any.
+  package var chunkSize: Int {
+    get { record.pointee.chunksize }
+    set { record.pointee.chunksize = newValue }
+  }
+
+  /// Calls of scripts that are under way, one inside the other.
+  var depth: Int { Int(record.pointee.depth) }
+
+  /// The account of scripts that have no other.
+  package func begin(_ account: UnsafeMutablePointer<clua_account>) {
+    record.pointee.account = account
+  }
+
+  /// Scripts of another account run until `leave`.
+  package func enter(_ account: UnsafeMutablePointer<clua_account>) {
+    _ = clua_guard_switch(record, account)
+  }
+
+  package func leave(to account: UnsafeMutablePointer<clua_account>, _ L: LuaStack) {
+    clua_guard_restore(record, account, L.pointer)
   }
 
   /// Whether this is the first report of a stop; others of the same turn say nothing new.
   func takeReport() -> Bool {
-    guard let account = record.pointee.account else { return true }
+    guard let account = record.pointee.culprit else { return true }
     defer { account.pointee.isreported = true }
     return !account.pointee.isreported
   }

@@ -25,6 +25,17 @@ public struct LuaLibraries: OptionSet, Sendable {
   public static let utf8 = LuaLibraries(rawValue: 1 << 8)
   /// `debug`: what a debugger needs; not for scripts that are not trusted.
   public static let debug = LuaLibraries(rawValue: 1 << 9)
+  /// What is left of libraries for scripts that nobody trusts; see `safe`.
+  static let restricted = LuaLibraries(rawValue: 1 << 10)
+  /// The libraries for scripts that nobody trusts (S5).
+  ///
+  /// Nothing in them reaches outside of the state, crashes Lua, or cannot be stopped: there is no
+  /// `io`, `package`, `dofile`, `loadfile`, `string.dump`, `warn`; `load` takes text only, `os` has
+  /// `clock`, `date`, `difftime` and `time`, `debug` has `traceback`, `collectgarbage` counts, and
+  /// `setmetatable` refuses `__gc`. In a `LuaHost` the libraries are read-only.
+  public static let safe: LuaLibraries = [
+    .base, .coroutine, .table, .os, .string, .math, .utf8, .debug, .restricted,
+  ]
   /// All standard libraries.
   public static let all = LuaLibraries(rawValue: (1 << 10) - 1)
 }

@@ -69,7 +69,8 @@ public final class LuaState {
     allocator.pointee.refuse_from = refusing?.lowerBound ?? 0
     allocator.pointee.refuse_to = refusing?.upperBound ?? 0
     guard clua_try_install(main, &pinTable) == LUA_OK,
-      clua_try_openlibs(main, libraries.rawValue) == LUA_OK
+      clua_try_openlibs(main, libraries.rawValue) == LUA_OK,
+      !libraries.contains(.restricted) || clua_try_makesafe(main) == LUA_OK
     else {
       lua_close(main)
       allocator.deallocate()
@@ -149,12 +150,23 @@ public final class LuaState {
     set { if !isFreed { allocator.pointee.limit = newValue.map { max(1, $0) } ?? 0 } }
   }
 
-  /// Limits the CPU time of scripts between two changes of `turn`, which must live as long as the
-  /// state; nil for no limit.
-  package func limitTime(to time: Duration?, in turn: UnsafePointer<UInt64>?) throws(LuaError) {
-    interrupter.limit(to: time, in: turn)
-    guard time != nil else { return }
+  /// Replaces the functions by which scripts could go on after they were stopped.
+  package func prepareStops() throws(LuaError) {
     try withStack { L throws(LuaError) in try check(clua_try_guard_install(L.pointer), L) }
+  }
+
+  /// Takes bytes that Swift keeps for scripts from the memory that they may use.
+  ///
+  /// - Throws: `memory` where there is not as much left.
+  package func charge(_ bytes: Int) throws(LuaError) {
+    let limit = allocator.pointee.limit
+    if limit > 0, allocator.pointee.used + bytes > limit { throw .noMemory }
+    allocator.pointee.used += bytes
+  }
+
+  /// Gives back bytes that `charge` has taken.
+  package func discharge(_ bytes: Int) {
+    if !isFreed { allocator.pointee.used -= bytes }
   }
 
   /// Whether a stop of scripts is to be reported: only the first one of a turn.

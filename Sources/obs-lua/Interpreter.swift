@@ -84,7 +84,13 @@ final class Interpreter {
 
   private func prepare() throws(Raised) {
     if arguments.ignoresEnvironment { try protect(ccl_ignoreenvironment) }
-    try protect(ccl_openlibraries)
+    if arguments.options.isSandboxed {
+      guard clua_try_openlibs(L.pointer, LuaLibraries.safe.rawValue) == LUA_OK,
+        clua_try_makesafe(L.pointer) == LUA_OK
+      else { throw Raised() }
+    } else {
+      try protect(ccl_openlibraries)
+    }
     L.push(arguments.values)
     L.push(arguments.count)
     L.push(arguments.script == arguments.count ? 0 : arguments.script)

@@ -57,6 +57,9 @@ final class ScriptHost {
     if let memory = options.memoryLimit { limits.memory = memory }
     if let time = options.turnTime { limits.turnTime = time }
     try host.limit(to: limits)
+    guard options.isSandboxed else { return }
+    if let folder = options.moduleFolder { host.modules(inFolder: folder) }
+    try host.shareLibraries()
   }
 
   /// Ends a turn: the main chunk with all that ran before it, or a line at the prompt.

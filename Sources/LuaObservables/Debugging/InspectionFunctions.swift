@@ -7,7 +7,7 @@ final class InspectionFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
       ("observed_keys", observedKeys), ("observer_count", observerCount),
-      ("on_observed", onObserved), ("describe", describe), ("stats", stats), ("limits", limits),
+      ("on_observed", onObserved), ("describe", describe), ("stats", stats),
       (
         "count",
         { L in
@@ -156,41 +156,6 @@ final class InspectionFunctions: ModuleSlice {
     }
     L.push(statistics.secondsInFlush)
     try state.setField("seconds", of: L)
-    return 1
-  }
-
-  /// limits(settings?) → the limits in force.
-  private func limits(_ L: LuaStack) throws -> CInt {
-    L.height = 1
-    if !L.isNil(at: 1) {
-      guard L.isTable(at: 1) else {
-        throw badArgument(1, of: "limits", "table expected, got \(state.typeName(at: 1, of: L))")
-      }
-      try state.forEachEntry(at: 1, of: L) {
-        let name = L.isString(at: -2) ? state.text(at: -2, of: L) : "?"
-        var isInteger: CInt = 0
-        let value = lua_tointegerx(L.pointer, -1, &isInteger)
-        guard ["retrigger_turns", "immediate_depth"].contains(name) else {
-          let nearest = nearestName(to: name, among: ["retrigger_turns", "immediate_depth"])
-          throw badArgument(
-            1, of: "limits",
-            "unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
-        }
-        guard isInteger != 0, value > 0, value <= 1_000_000_000 else {
-          throw badArgument(1, of: "limits", "limit '\(name)' takes a positive integer")
-        }
-        if name == "retrigger_turns" {
-          engine.limits.retriggers = Int(value)
-        } else {
-          engine.limits.immediates = Int(value)
-        }
-      }
-    }
-    try state.pushTable(fields: 2, to: L)
-    L.push(engine.limits.retriggers)
-    try state.setField("retrigger_turns", of: L)
-    L.push(engine.limits.immediates)
-    try state.setField("immediate_depth", of: L)
     return 1
   }
 }

@@ -34,12 +34,13 @@ extension LuaHost {
 
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
     requireThread("written")
-    do { try body() } catch {
-      reports.report(
-        LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
-        name: "",
-        site: "")
-    }
+    do { try body() } catch { reportFailedGlobal(name, error) }
+  }
+
+  func reportFailedGlobal(_ name: String, _ error: LuaError) {
+    reports.report(
+      LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
+      name: "", site: "")
   }
 
   /// Sets a global variable of the scripts.

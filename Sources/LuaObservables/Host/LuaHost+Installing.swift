@@ -53,7 +53,7 @@ extension LuaHost {
       try state.check(clua_try_watchyields(L.pointer), L)
       lazies.install(L)
       try anchors.install(state, L)
-      try paths.install(state, L)
+      try paths.install(self, L)
       try sources.install(state, L)
       try objects.install(L)
       try module.watchers.installHandles(L)

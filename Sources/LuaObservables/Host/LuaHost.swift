@@ -21,6 +21,7 @@ public final class LuaHost {
   let paths = PathCache()
   let sources = SourceNames()
   let anchors = AnchorTable()
+  let sandboxes: Sandboxes
   // These objects refer to the host, and are made when its other properties are set.
   @exclusivity(unchecked) private(set) var objects: HostObjects!
   @exclusivity(unchecked) private(set) var tables: TableKind!
@@ -46,6 +47,7 @@ public final class LuaHost {
       state: LuaState(libraries: libraries.union(needed)), loop: loop ?? Loop.current ?? Loop())
     try install()
     try limit(to: limits)
+    if libraries.contains(.safe) { try shareLibraries() }
     let surplus = needed.subtracting(libraries)
     if surplus.isEmpty { return }
     try state.withStack { L throws(LuaError) in
@@ -59,6 +61,8 @@ public final class LuaHost {
     self.loop = loop
     engine = loop.engine
     calls = ScriptCalls(state)
+    sandboxes = Sandboxes(state)
+    state.interrupter.count(in: UnsafePointer(engine.turnNumber))
     objects = HostObjects(self)
     tables = TableKind(self)
     receiver = ScriptReceiver(self)
@@ -100,6 +104,7 @@ public final class LuaHost {
     guard !isClosed else { return }
     isClosed = true
     module.end()
+    sandboxes.closeAll()
     receiver.end()
     engine.stopAll {
       $0 === receiver || $0 === module.debugging.probe || ($0 as? TableWatcher)?.host === self
@@ -146,7 +151,7 @@ public final class LuaHost {
   ///   raised.
   @discardableResult
   public func run(file path: String) throws(LuaError) -> [LuaValue] {
-    try turn { () throws(LuaError) in try state.runFile(path) }
+    try run(file: path, in: sandboxes.main)
   }
 
   /// Runs `text` as a turn; `name` is what error messages call it.
@@ -154,11 +159,11 @@ public final class LuaHost {
   /// - Throws: `LuaError` for a syntax error, and for what the script raised.
   @discardableResult
   public func run(_ text: String, name: String = "=script") throws(LuaError) -> [LuaValue] {
-    try turn { () throws(LuaError) in try state.run(text, name: name) }
+    try run(Array(text.utf8), name: name, in: sandboxes.main)
   }
 
   /// Runs `body` as a turn; within a callback it belongs to the turn under way.
-  private func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
+  func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     try state.checkThread()
     if engine.isOccupied { return try body() }
     return try loop.turn(body)

@@ -46,6 +46,9 @@ final class LazyFunctions: ModuleSlice {
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
     let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
+    if clua_isshared(L.pointer, 1) {
+      throw LuaError("scripts share this table, so it gets no lazy properties")
+    }
     L.pushCopy(at: 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)

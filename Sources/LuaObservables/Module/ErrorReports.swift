@@ -10,11 +10,10 @@ final class ErrorReports: ModuleSlice {
   /// What reports on the standard error stream begin with.
   var programName = "obs-lua"
   private(set) var count = 0
-  /// The script's own callback.
-  private var hook: LuaFunction?
   private var isInHook = false
 
-  var hasHook: Bool { hook != nil }
+  private var sandbox: LuaSandbox { host.sandboxes.current }
+  var hasHook: Bool { sandbox.errorHook != nil }
 
   override var functions: [(String, ModuleFunction)] {
     [
@@ -22,8 +21,6 @@ final class ErrorReports: ModuleSlice {
       ("site", pushSite),
     ]
   }
-
-  override func end() { hook = nil }
 
   /// Takes the error value on top of the stack and reports it. [-1, +0, -]
   func reportError(
@@ -53,7 +50,7 @@ final class ErrorReports: ModuleSlice {
   private func deliver(_ report: LuaReport) {
     // An error in the script's own error callback goes to the host: it must not call that callback
     // again.
-    if let hook, !isInHook {
+    if let hook = sandbox.errorHook, !isInHook {
       isInHook = true
       defer { isInHook = false }
       if call(hook, report) { return }
@@ -62,7 +59,7 @@ final class ErrorReports: ModuleSlice {
   }
 
   private func deliverToHost(_ report: LuaReport) {
-    if let onError {
+    if let onError = sandbox.onError ?? onError {
       onError(report)
     } else {
       writeError("\(programName): \(report.description)\n")
@@ -114,15 +111,20 @@ final class ErrorReports: ModuleSlice {
   }
 
   /// Calls a callback and reports its errors, which have no caller.
-  func run(_ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String) {
+  func run(
+    _ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String,
+    in sandbox: UInt32
+  ) {
     guard !host.isClosed else { return }
-    do {
-      try state.withStack { L throws(LuaError) in
-        try state.push(callback.pin, to: L)
-        try state.tracedCall(L)
+    host.sandboxes.entered(sandbox) {
+      do throws(LuaError) {
+        try state.withStack { L throws(LuaError) in
+          try state.push(callback.pin, to: L)
+          try state.tracedCall(L)
+        }
+      } catch {
+        report(error, kind, name: name, site: site)
       }
-    } catch {
-      report(error, kind, name: name, site: site)
     }
     host.recorder?.drain()
   }
@@ -132,10 +134,10 @@ final class ErrorReports: ModuleSlice {
   private func setHook(_ L: LuaStack) throws -> CInt {
     L.height = 1
     if L.isNil(at: 1) {
-      hook = nil
+      sandbox.errorHook = nil
     } else {
       try arguments.checkFunction(at: 1, of: L, "on_error")
-      hook = LuaFunction(pin: try state.pin(at: 1, of: L))
+      sandbox.errorHook = LuaFunction(pin: try state.pin(at: 1, of: L))
     }
     return 0
   }

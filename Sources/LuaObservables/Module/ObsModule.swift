@@ -5,6 +5,7 @@ internal import Observables
 /// The module `obs` of a host: made of its slices, and of a prelude in Lua, once a script asks for
 /// it.
 final class ObsModule {
+  private let reference: Unmanaged<LuaHost>
   private let state: LuaState
   private let calls: ScriptCalls
 
@@ -18,8 +19,13 @@ final class ObsModule {
   let scopes: ScopeFunctions
   let exitHooks: ExitHooks
   let objects: ObjectFunctions
+  let limits: LimitFunctions
   private let slices: [ModuleSlice]
 
+  /// Finds the modules of scripts.
+  let loader: ModuleLoader
+  /// Whether libraries and module are read-only, as several sandboxes share them.
+  private(set) var isShared = false
   /// Called when a script first requires the module.
   var didLoad: (() -> Void)?
   /// The table that `require` returns; nil until the module is loaded.
@@ -29,6 +35,7 @@ final class ObsModule {
   private var preludeGlobals: CInt = 0
 
   init(_ host: LuaHost) {
+    reference = .passUnretained(host)
     (state, calls) = (host.state, host.calls)
     reports = ErrorReports(host)
     debugging = DebuggingFunctions(host)
@@ -40,17 +47,22 @@ final class ObsModule {
     scopes = ScopeFunctions(host)
     exitHooks = ExitHooks(host)
     objects = ObjectFunctions(host)
+    limits = LimitFunctions(host)
+    loader = ModuleLoader(host)
     slices = [
       timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
-      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
+      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host), limits,
     ]
   }
+
+  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
   /// Ends the slices: the host closes.
   func end() {
     for slice in slices { slice.end() }
+    loader.find = nil
     table = nil
   }
 
@@ -77,18 +89,51 @@ final class ObsModule {
     try state.setField("obs", of: L)
   }
 
+  /// Loads the module before any script runs, and makes it and the libraries read-only.
+  func share(_ L: LuaStack) throws(LuaError) {
+    // Hosts of a program that stands alone count the module as used when a script asks for it.
+    let notify = didLoad
+    didLoad = nil
+    _ = try load(L)
+    didLoad = notify
+    try limits.hide()
+    try state.check(clua_try_share(L.pointer, L.height, &preludeGlobals), L)
+    L.pop()
+    isShared = true
+  }
+
+  /// Pushes the function `require` of a sandbox. [-0, +1, -]
+  func pushRequire(for sandbox: LuaSandbox, to L: LuaStack) throws(LuaError) {
+    let number = sandbox.number
+    try calls.push({ [unowned self] L in try require(L, in: host.sandboxes[number]) }, to: L)
+  }
+
   /// Implements `require` where there is no library `package`: finds the module, and the libraries
   /// that are open.
-  private func require(_ L: LuaStack) throws -> CInt {
+  private func require(_ L: LuaStack) throws -> CInt { try require(L, in: host.sandboxes.main) }
+
+  private func require(_ L: LuaStack, in sandbox: LuaSandbox) throws -> CInt {
     guard L.isString(at: 1) else {
       throw badArgument(1, of: "require", "string expected, got \(state.typeName(at: 1, of: L))")
     }
     let name = state.text(at: 1, of: L)
-    if name == "obs" { return try load(L) }
+    if name == "obs" {
+      didLoad?()
+      didLoad = nil
+      return try load(L)
+    }
     try state.pushField("_LOADED", at: CLUA_REGISTRYINDEX, of: L)
     L.pushCopy(at: 1)
-    if L.isTable(at: -2), L.getOwn(at: -2) != .nil { return 1 }
-    throw LuaError("module '\(name)' not found: this host has no library 'package', only 'obs'")
+    if !isShared, L.isTable(at: -2), L.getOwn(at: -2) != .nil { return 1 }
+    if let module = try loader.module(name, for: sandbox) {
+      try state.push(module, to: L)
+      return 1
+    }
+    let reason =
+      isShared
+      ? "the host program offers no module of that name"
+      : "this host has no library 'package', only 'obs'"
+    throw LuaError("module '\(name)' not found: \(reason)")
   }
 
   /// Pushes the module, made on the first call. [-0, +1, -]

@@ -104,8 +104,11 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(key, of: root, L)
       observed.forget(made.key, of: root, L)
     }
+    let sandbox = host.sandboxes.current
+    try sandbox.quotas.take(.watchers)
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
-    data.initialize(to: ScriptWatcher(site: site, root: root, key: key))
+    data.initialize(
+      to: ScriptWatcher(site: site, root: root, key: key, sandbox: sandbox.number))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: host.receiver,
@@ -153,13 +156,24 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
     if L.isString(at: 2) {
-      return try engine.add(
-        arguments.path(at: 2, of: L, manner.function, argument: manner.paths), to: watcher)
+      let path = try arguments.path(at: 2, of: L, manner.function, argument: manner.paths)
+      try charge(for: path, of: watcher)
+      return try engine.add(path, to: watcher)
     }
     let name = watcher.identity
     try arguments.forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
-      if engine.watcher(name) != nil { try engine.add(path, to: watcher) }
+      guard engine.watcher(name) != nil else { return }
+      try charge(for: path, of: watcher)
+      try engine.add(path, to: watcher)
     }
+  }
+
+  /// Takes what the engine keeps for a path from the memory of scripts (S3): the records of a
+  /// watcher, and of each component its wire, link and slot.
+  private func charge(for path: Path, of watcher: WatcherRef) throws(LuaError) {
+    let bytes = (watcher.script.pointee.charge == 0 ? 400 : 0) + 320 * path.components.count
+    try state.charge(bytes)
+    watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 
   /// The flags of a watcher of a Swift object: before each call it is asked whether the userdata to

@@ -4,10 +4,15 @@ internal import Observables
 
 /// Timers, and callbacks of the next turn.
 final class TimerFunctions: ModuleSlice {
-  private var timers: [Int: LoopTimer] = [:]
-  /// Callbacks of `next_turn` that were neither called nor stopped.
-  private var waitingTurns: Set<Int> = []
+  private var timers: [Int: Entry] = [:]
+  /// Callbacks of `next_turn` that were neither called nor stopped, with their sandboxes.
+  private var waitingTurns: [Int: UInt32] = [:]
   private var lastTimer = 0
+
+  private struct Entry {
+    let timer: LoopTimer
+    let sandbox: UInt32
+  }
 
   override var functions: [(String, ModuleFunction)] {
     [
@@ -33,8 +38,32 @@ final class TimerFunctions: ModuleSlice {
   }
 
   override func end() {
-    for timer in timers.values { timer.stop() }
+    for entry in timers.values { entry.timer.stop() }
     timers = [:]
+  }
+
+  /// Stops the timers of a sandbox, and drops its callbacks of `next_turn`.
+  func stopAll(of sandbox: LuaSandbox) {
+    for (id, entry) in timers where entry.sandbox == sandbox.number {
+      entry.timer.stop()
+      forget(id)
+    }
+    for (id, number) in waitingTurns where number == sandbox.number { takeTurn(id) }
+  }
+
+  @discardableResult
+  private func forget(_ id: Int) -> LoopTimer? {
+    guard let entry = timers.removeValue(forKey: id) else { return nil }
+    host.sandboxes[entry.sandbox].quotas.giveBack(.timers)
+    return entry.timer
+  }
+
+  /// Takes a callback of `next_turn` out; false where it was stopped.
+  @discardableResult
+  private func takeTurn(_ id: Int) -> Bool {
+    guard let number = waitingTurns.removeValue(forKey: id) else { return false }
+    host.sandboxes[number].quotas.giveBack(.timers)
+    return true
   }
 
   /// after(seconds, callback), every(seconds, callback) → timer.
@@ -54,16 +83,19 @@ final class TimerFunctions: ModuleSlice {
     try arguments.checkFunction(at: 2, of: L, function)
     let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
     let site = host.sources.text(host.sources.current(L))
+    let sandbox = host.sandboxes.current
+    try sandbox.quotas.take(.timers)
     lastTimer += 1
-    let id = lastTimer
+    let (id, number) = (lastTimer, sandbox.number)
     // Delays beyond this are longer than any clock runs, and all count as the same.
     let delay = min(seconds, 1e10)
     let body: () -> Void = { [reference = host.reference] in
       guard let host = reference.host else { return }
-      if !repeats { host.module.timers.timers[id] = nil }
-      host.reports.run(callback, .timer, name: function, site: site)
+      if !repeats { host.module.timers.forget(id) }
+      host.reports.run(callback, .timer, name: function, site: site, in: number)
     }
-    timers[id] = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
+    let timer = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
+    timers[id] = Entry(timer: timer, sandbox: number)
     try state.check(
       clua_try_pushhandle(
         L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
@@ -78,14 +110,14 @@ final class TimerFunctions: ModuleSlice {
     try arguments.checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = host.sources.text(host.sources.current(L))
+    let sandbox = host.sandboxes.current
+    try sandbox.quotas.take(.timers)
     lastTimer += 1
-    let id = lastTimer
-    waitingTurns.insert(id)
+    let (id, number) = (lastTimer, sandbox.number)
+    waitingTurns[id] = number
     host.loop.nextTurn { [reference = host.reference] in
-      guard let host = reference.host, host.module.timers.waitingTurns.remove(id) != nil else {
-        return
-      }
-      host.reports.run(callback, .timer, name: "next_turn", site: site)
+      guard let host = reference.host, host.module.timers.takeTurn(id) else { return }
+      host.reports.run(callback, .timer, name: "next_turn", site: site, in: number)
     }
     try state.check(
       clua_try_pushhandle(
@@ -98,9 +130,9 @@ final class TimerFunctions: ModuleSlice {
     guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_TIMER) else {
       throw badArgument(1, of: function, "timer expected, got \(state.typeName(at: 1, of: L))")
     }
-    if function == "stop" { waitingTurns.remove(handle.pointee.index) }
-    if function == "stop" { return timers.removeValue(forKey: handle.pointee.index) }
-    return timers[handle.pointee.index]
+    guard function == "stop" else { return timers[handle.pointee.index]?.timer }
+    takeTurn(handle.pointee.index)
+    return forget(handle.pointee.index)
   }
 
   private func reference(_ L: LuaStack, _ keeps: Bool) throws -> CInt {
@@ -125,6 +157,6 @@ final class TimerFunctions: ModuleSlice {
   }
 
   private func isWaiting(_ timer: Int) -> Bool {
-    timers[timer]?.isActive == true || waitingTurns.contains(timer)
+    timers[timer]?.timer.isActive == true || waitingTurns[timer] != nil
   }
 }

@@ -1,7 +1,7 @@
 -- What scripts see of the module: the last slice.
 local core, obs = ...
 
-local type = type
+local getmetatable, type = getmetatable, type
 local next, outer = core.next, core.outer
 
 -- These functions may be nested deeper than calls from C can be.
@@ -15,6 +15,15 @@ local function outward(functions)
 end
 
 outward(obs)
-for _, class in next, core.classes do outward(class) end
+for _, class in next, core.classes do outward(class.__index) end
+
+--- Hides the metatables that scripts share.
+function core.hide_metatables()
+  local shared = { core.classes[1], core.classes[2], core.Descriptor }
+  for _, collection in next, { obs.array {}, obs.dictionary {}, obs.set_of {} } do
+    shared[#shared + 1] = getmetatable(collection)
+  end
+  for _, metatable in next, shared do metatable.__metatable = metatable.__name end
+end
 
 return obs

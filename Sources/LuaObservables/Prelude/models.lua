@@ -197,7 +197,7 @@ local function take(record, class, body, number)
       declared[name], values[name], record.templates[name] = nil, nil, nil
       if type(value) == "function" then
         class[name] = value
-      elseif getmetatable(value) == Descriptor then
+      elseif core.is_instance(value, Descriptor) then
         declared[name] = value.declaration
       else
         declared[name] = true

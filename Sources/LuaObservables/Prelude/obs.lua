@@ -25,9 +25,15 @@ local function check_observed(value, number, name)
   end
 end
 
+-- Whether a value is of a class, of which scripts may not see the metatable.
+function core.is_instance(value, class)
+  local meta = getmetatable(value)
+  return meta ~= nil and (meta == class or meta == class.__metatable)
+end
+
 -- A method that was called with a dot has no object.
 local function check_self(self, class, name)
-  if type(self) ~= "table" or getmetatable(self) ~= class then
+  if type(self) ~= "table" or not core.is_instance(self, class) then
     bad_argument(1, name, string_format("%s expected, got %s", class.__name,
       self == nil and "no value" or type(self)))
   end
@@ -136,9 +142,7 @@ end
 
 -- Scopes ---------------------------------------------------------------------------------------
 
-local Scope = {}
-Scope.__index = Scope
-Scope.__name = "obs.Scope"
+local Scope = { __name = "obs.Scope", __index = {} }
 
 local function get_stop(member) return member.stop or member.cancel end
 
@@ -154,7 +158,7 @@ local function stop_member(member)
   return member:stop()
 end
 
-function Scope:stop()
+function Scope.__index:stop()
   check_self(self, Scope, "stop")
   local members = self.members
   self.members, self.stopped = {}, true
@@ -168,7 +172,7 @@ function Scope:stop()
   if failure then error(failure[1], 0) end
 end
 
-function Scope:add(member)
+function Scope.__index:add(member)
   check_self(self, Scope, "add")
   local kind = type(member)
   if kind ~= "function" and not (is_object(member) and can_stop(member)) then
@@ -238,17 +242,18 @@ obs.on_exit = core.on_exit
 
 -- Tasks ------------------------------------------------------------------------------------------
 
-local Task = {}
-Task.__index = Task
-Task.__name = "obs.Task"
+local Task = { __name = "obs.Task", __index = {} }
 
 -- coroutine -> task, while it runs or waits.
 local tasks = setmetatable({}, { __mode = "k" })
+-- task -> the sandbox on whose account it runs.
+local accounts = setmetatable({}, { __mode = "k" })
 -- What a task yields when it waits: no other code has it.
 local waiting = {}
 
 local function finish(task, ok, ...)
   task.done = true
+  core.give_task_back(accounts[task])
   task.thread = nil
   task.wake = nil
   task.results = pack(ok, ...)
@@ -280,10 +285,17 @@ local function after_step(task, thread, ok, first, ...)
   end
 end
 
+local function leave(sandbox, ...)
+  core.enter_sandbox(sandbox)
+  return ...
+end
+
 function step(task, ...)
   local thread = task.thread
   if task.done or not thread then return end
-  return after_step(task, thread, coroutine_resume(thread, ...))
+  -- A task runs on the account of its sandbox, whoever wakes it.
+  local sandbox = core.enter_sandbox(accounts[task])
+  return leave(sandbox, after_step(task, thread, coroutine_resume(thread, ...)))
 end
 
 local function running_task(name)
@@ -338,12 +350,27 @@ function core.awaiting(name, start)
   end)
 end
 
+-- Counts a task of a sandbox. Tasks that wait for ever are collected without notice, so they are
+-- counted anew before one is refused.
+local function take_task(sandbox)
+  if core.take_task(sandbox) then return end
+  core.collect()
+  local count = 0
+  for _, task in next, tasks do
+    if not task.done and accounts[task] == sandbox then count = count + 1 end
+  end
+  core.recount_tasks(sandbox, count)
+end
+
 function obs.task(body, ...)
   check_function(body, 1, "task")
+  local sandbox = core.sandbox()
+  take_task(sandbox)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
   local task = setmetatable(
     { thread = thread, done = false, site = core.site(), name = "task" }, Task)
+  accounts[task] = sandbox
   tasks[thread] = task
   local scope = current_scopes[#current_scopes]
   if scope then scope:add(task) end
@@ -351,7 +378,7 @@ function obs.task(body, ...)
   return task
 end
 
-function Task:await(timeout)
+function Task.__index:await(timeout)
   check_self(self, Task, "await")
   local task = not self.done and running_task("obs.Task:await") or nil
   if not self.done then
@@ -375,7 +402,7 @@ function Task:await(timeout)
   return unpack(self.results, 2, self.results.n)
 end
 
-function Task:cancel()
+function Task.__index:cancel()
   check_self(self, Task, "cancel")
   if self.done then return end
   local thread, disarm = self.thread, self.disarm
@@ -389,7 +416,7 @@ function Task:cancel()
   if not ok then core.report(message, "", "task", self.name, self.site) end
 end
 
-Task.stop = Task.cancel
+Task.__index.stop = Task.__index.cancel
 core.classes = { Scope, Task }
 
 function obs.sleep(seconds)

@@ -15,10 +15,14 @@ final class PathCache {
   @exclusivity(unchecked) private var observers: CInt = 0
   @exclusivity(unchecked) private var cached: [Path] = []
   private let limit = 4096
+  /// Bytes of the memory of scripts that the cached paths take.
+  @exclusivity(unchecked) private var charge = 0
   @exclusivity(unchecked) private unowned(unsafe) var state: LuaState?
+  @exclusivity(unchecked) private unowned(unsafe) var sandboxes: Sandboxes?
 
-  func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
-    self.state = state
+  func install(_ host: LuaHost, _ L: LuaStack) throws(LuaError) {
+    (state, sandboxes) = (host.state, host.sandboxes)
+    let state = host.state
     texts = try state.makeReference(L)
     observers = try state.makeReference(isWeak: true, L)
   }
@@ -42,7 +46,12 @@ final class PathCache {
   }
 
   private func parse(at index: CInt, of L: LuaStack) throws -> Path {
-    guard let state else { throw LuaError.closed }
+    guard let state, let sandboxes else { throw LuaError.closed }
+    try sandboxes.current.quotas.checkPath(at: index, of: L)
+    let size = bytes(at: index, of: L)
+    // Parsing takes more than the path that comes of it.
+    try state.charge(4 * size)
+    defer { state.discharge(4 * size) }
     let components = try Path.components(ofScript: state.bytes(at: index, of: L))
     try state.pushTable(elements: components.count, to: L)
     for (step, component) in components.enumerated() {
@@ -55,6 +64,12 @@ final class PathCache {
       L.rawSet(index: step + 1, at: -2)
     }
     return try Path(components: components, attachment: keys(L))
+  }
+
+  /// The bytes that a path of the text at an index takes at the most.
+  private func bytes(at index: CInt, of L: LuaStack) -> Int {
+    let length = Int(lua_rawlen(L.pointer, index))
+    return 100 + length + 48 * Int(clua_pathcomponents(L.pointer, index))
   }
 
   /// Pops the table of keys. [-1, +0, -]
@@ -73,7 +88,12 @@ final class PathCache {
       clua_dropreference(L.pointer, texts)
       texts = fresh
       cached = []
+      state.discharge(charge)
+      charge = 0
     }
+    let size = bytes(at: index, of: L)
+    try state.charge(size)
+    charge += size
     L.pushReference(texts)
     L.pushCopy(at: index)
     L.push(Unmanaged.passUnretained(path).toOpaque())

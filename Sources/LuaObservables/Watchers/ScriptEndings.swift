@@ -17,6 +17,7 @@ final class ScriptEndings {
     let slot: Int
     let name: String
     let site: String
+    let sandbox: UInt32
   }
 
   init(_ host: LuaHost) {
@@ -40,7 +41,9 @@ final class ScriptEndings {
     L.pop()
     L.rawGet(index: ScriptWatcher.key(watcher, .end), at: -1)
     waiting.append(
-      Ending(watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site))
+      Ending(
+        watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site,
+        sandbox: watcher.script.pointee.sandbox))
   }
 
   /// A watcher ended: removes what the observed object kept for it.
@@ -74,6 +77,8 @@ final class ScriptEndings {
         }
       }
     }
+    host.sandboxes[data.pointee.sandbox].quotas.giveBack(.watchers)
+    state.discharge(Int(data.pointee.charge))
     data.deallocate()
   }
 
@@ -83,9 +88,11 @@ final class ScriptEndings {
       host.anchors.push(ending.slot, to: L)
       host.anchors.release(ending.slot, L)
       try state.push(bytes: path, to: L)
-      do throws(LuaError) { try state.tracedCall(arguments: 1, L) } catch {
-        host.reports.report(
-          error, .hook, name: "on_end of \(ending.name)", site: ending.site)
+      host.sandboxes.entered(ending.sandbox) {
+        do throws(LuaError) { try state.tracedCall(arguments: 1, L) } catch {
+          host.reports.report(
+            error, .hook, name: "on_end of \(ending.name)", site: ending.site)
+        }
       }
     }
   }

@@ -15,6 +15,7 @@ final class ScriptReceiver: Receiver {
   private let anchors: AnchorTable
   private let sources: SourceNames
   private let endings: ScriptEndings
+  private let sandboxes: Sandboxes
   /// Watchers that stop at a prompt when they are called.
   @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
   /// How many hooks and comparisons run, one inside of the other.
@@ -23,7 +24,7 @@ final class ScriptReceiver: Receiver {
   init(_ host: LuaHost) {
     reference = .passUnretained(host)
     (state, engine, tables) = (host.state, host.engine, host.tables)
-    (anchors, sources) = (host.anchors, host.sources)
+    (anchors, sources, sandboxes) = (host.anchors, host.sources, host.sandboxes)
     observed = ObservedObjects(host)
     endings = ScriptEndings(host)
     super.init()
@@ -55,19 +56,21 @@ final class ScriptReceiver: Receiver {
   // MARK: Receiver
 
   override func deliver(_ watcher: WatcherRef) {
-    call(watcher, change: nil)
+    sandboxes.entered(watcher.script.pointee.sandbox) { call(watcher, change: nil) }
   }
 
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    call(watcher, change: (change, path))
+    sandboxes.entered(watcher.script.pointee.sandbox) { call(watcher, change: (change, path)) }
   }
 
   override func accept(
     _ change: ImmediateChange, for watcher: WatcherRef
-  ) -> ImmediateChange? { compare(change, for: watcher) }
+  ) -> ImmediateChange? {
+    sandboxes.entered(watcher.script.pointee.sandbox) { compare(change, for: watcher) }
+  }
 
   override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
-    compare(old, new, for: watcher)
+    sandboxes.entered(watcher.script.pointee.sandbox) { compare(old, new, for: watcher) }
   }
 
   override func save(_ change: Change) -> AnyObject? { saved(.written(change)) }
@@ -215,6 +218,13 @@ final class ScriptReceiver: Receiver {
       return LUA_ERRRUN
     }
     return clua_watchercall(L.pointer, L.height - height - 1, 0)
+  }
+
+  /// Ends the watchers of a sandbox, without calling `on_end`.
+  func stopWatchers(of sandbox: LuaSandbox) {
+    engine.stopWatchers { watcher in
+      isScript(watcher) && watcher.script.pointee.sandbox == sandbox.number
+    }
   }
 
   // MARK: What is known of watchers

@@ -12,6 +12,10 @@ struct ScriptWatcher {
   /// The key under which `root` keeps the callback; the keys after it are for the other parts of
   /// the watcher.
   let key: Int64
+  /// The sandbox whose script registered the watcher.
+  let sandbox: UInt32
+  /// Bytes that it takes of the memory of scripts.
+  var charge: Int32 = 0
   var hasObserver = false
   var hasName = false
   var hasEnd = false

@@ -57,6 +57,13 @@ extension Engine {
     hookCalls.removeAll()
   }
 
+  /// Ends the watchers for which `isEnding` is true.
+  package func stopWatchers(where isEnding: (WatcherRef) -> Bool) {
+    forEachWatcher { watcher in
+      if isEnding(watcher) { stop(watcher) }
+    }
+  }
+
   /// Frees the record unless a queue or a call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
     if !watcher.pointee.isActive, !watcher.isInUse { records.end(watcher) }

@@ -1,0 +1,153 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// The limits of a script: `obs.limits`, and what the prelude asks for tasks and long loops.
+final class LimitFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
+    [
+      ("limits", limits), ("take_task", takeTask), ("recount_tasks", recountTasks),
+      ("give_task_back", giveTaskBack), ("collect", collect), ("sandbox", pushSandbox), ("enter_sandbox", enterSandbox),
+    ]
+  }
+
+  /// The function of the prelude that hides the metatables which scripts share.
+  private var hideMetatables: LuaFunction?
+
+  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
+    try state.pushField("hide_metatables", at: core, of: L)
+    hideMetatables = LuaFunction(pin: try state.pin(at: -1, of: L))
+    L.pop()
+  }
+
+  override func end() { hideMetatables = nil }
+
+  /// Hides the metatables that scripts share.
+  func hide() throws(LuaError) { _ = try hideMetatables?.callPlainly(arguments: []) }
+
+  override func complete(_ L: LuaStack) throws(LuaError) {
+    lua_pushcclosure(L.pointer, clua_pollforscript, 0)
+    try state.setField("poll", of: L)
+  }
+
+  // MARK: Tasks
+
+  /// take_task(number): the task of a sandbox begins; false where there are as many as there may be,
+  /// as far as is known.
+  private func takeTask(_ L: LuaStack) -> CInt {
+    let quotas = host.sandboxes[number(at: 1, of: L)].quotas
+    let isFree = (try? quotas.take(.tasks)) != nil
+    L.push(isFree)
+    return 1
+  }
+
+  /// recount_tasks(number, count): so many tasks are there, and one more begins.
+  private func recountTasks(_ L: LuaStack) throws -> CInt {
+    let quotas = host.sandboxes[number(at: 1, of: L)].quotas
+    quotas.recount(.tasks, Int(L.integer(at: 2) ?? 0))
+    try quotas.take(.tasks)
+    return 0
+  }
+
+  /// give_task_back(number): a task is done.
+  private func giveTaskBack(_ L: LuaStack) -> CInt {
+    host.sandboxes[number(at: 1, of: L)].quotas.giveBack(.tasks)
+    return 0
+  }
+
+  /// collect(): frees what scripts have dropped.
+  private func collect(_ L: LuaStack) -> CInt {
+    clua_collect(L.pointer)
+    return 0
+  }
+
+  private func number(at index: CInt, of L: LuaStack) -> UInt32 {
+    UInt32(clamping: L.integer(at: index) ?? 0)
+  }
+
+  // MARK: Sandboxes
+
+  /// sandbox() → the number of the one that runs.
+  private func pushSandbox(_ L: LuaStack) -> CInt {
+    L.push(Int(host.sandboxes.current.number))
+    return 1
+  }
+
+  /// enter_sandbox(number) → the number of the one before: scripts run on the account of another one.
+  private func enterSandbox(_ L: LuaStack) -> CInt {
+    let sandboxes = host.sandboxes
+    let outer = sandboxes.current
+    let wanted = number(at: 1, of: L)
+    if wanted != outer.number { sandboxes.change(to: sandboxes[wanted]) }
+    L.push(Int(outer.number))
+    return 1
+  }
+
+  // MARK: Limits
+
+  private static let engineNames = ["retrigger_turns", "immediate_depth"]
+
+  /// limits(settings?) → the limits in force.
+  private func limits(_ L: LuaStack) throws -> CInt {
+    L.height = 1
+    let quotas = host.sandboxes.current.quotas
+    if !L.isNil(at: 1) {
+      guard L.isTable(at: 1) else {
+        throw badArgument(1, of: "limits", "table expected, got \(state.typeName(at: 1, of: L))")
+      }
+      try state.forEachEntry(at: 1, of: L) {
+        let name = L.isString(at: -2) ? state.text(at: -2, of: L) : "?"
+        let names = Self.engineNames + ScriptQuotas.names.map(\.0)
+        guard names.contains(name) else {
+          let nearest = nearestName(to: name, among: names)
+          throw badArgument(
+            1, of: "limits",
+            "unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+        }
+        guard let value = L.wholeNumber(at: -1).map({ Int($0) }), value > 0, value <= 1_000_000_000 else {
+          throw badArgument(1, of: "limits", "limit '\(name)' takes a positive integer")
+        }
+        if let limit = ScriptQuotas.names.first(where: { $0.0 == name })?.1 {
+          quotas.lower(limit, to: value)
+          if name == "chunk_size" { lowerChunkSize(to: value) }
+        } else {
+          try setEngineLimit(name, to: value)
+        }
+      }
+    }
+    let limits = quotas.limits
+    try state.pushTable(fields: 8, to: L)
+    var entries = [
+      ("retrigger_turns", engine.limits.retriggers), ("immediate_depth", engine.limits.immediates),
+    ]
+    for (name, limit) in ScriptQuotas.names {
+      if let value = limits[keyPath: limit] { entries.append((name, value)) }
+    }
+    for (name, value) in entries {
+      L.push(value)
+      try state.setField(name, of: L)
+    }
+    return 1
+  }
+
+  private func lowerChunkSize(to value: Int) {
+    let size = state.interrupter.chunkSize
+    state.interrupter.chunkSize = size == 0 ? value : min(size, value)
+  }
+
+  /// Sets a limit of the loop; scripts that share it with others can't, and those that nobody trusts
+  /// can lower it.
+  private func setEngineLimit(_ name: String, to value: Int) throws {
+    let sandboxes = host.sandboxes
+    guard sandboxes.current === sandboxes.main else {
+      throw badArgument(
+        1, of: "limits", "limit '\(name)' belongs to the loop, which other scripts use, too")
+    }
+    let isLowering = host.module.isShared
+    if name == "retrigger_turns" {
+      engine.limits.retriggers = isLowering ? min(value, engine.limits.retriggers) : value
+    } else {
+      engine.limits.immediates = isLowering ? min(value, engine.limits.immediates) : value
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import CLua
+public import Lua
+internal import Observables
+
+extension LuaHost {
+  /// A new sandbox: scripts with globals, time and quotas of their own.
+  ///
+  /// Memory is the host's. Without `limits` it gets those of the host. Libraries, `obs`, and the
+  /// globals that the host sets (``subscript(_:)-(String)``) are found in each sandbox.
+  ///
+  /// - Throws: `LuaError` for a closed state, or no memory.
+  /// - Precondition: the host was made with `.safe` libraries.
+  public func sandbox(
+    named name: String, limits: ScriptLimits? = nil
+  ) throws(LuaError) -> LuaSandbox {
+    precondition(
+      module.isShared, "A host has sandboxes if it was made with the libraries '.safe'")
+    let sandbox = sandboxes.add(name, limits ?? sandboxes.main.quotas.limits, self)
+    do {
+      try state.withStack { L throws(LuaError) in
+        try module.pushRequire(for: sandbox, to: L)
+        try state.check(clua_try_pushenvironment(L.pointer), L)
+        sandbox.start(in: LuaTable(pin: try state.pin(at: -1, of: L)))
+      }
+    } catch {
+      sandboxes.remove(sandbox)
+      throw error
+    }
+    return sandbox
+  }
+
+  /// What scripts find by `require`, besides `obs`: called with the name of a module, on the host's
+  /// thread, once for each sandbox that asks for it; nil where there is no such module.
+  ///
+  /// What `find` throws is raised in the script. A host with the library `package` looks there after
+  /// what the script has preloaded.
+  public func modules(_ find: @escaping (String) throws -> ScriptModule?) {
+    module.loader.find = find
+  }
+
+  /// Scripts find modules in a folder: `a.b` is the file `a/b.lua` in it, and nothing outside of it.
+  public func modules(inFolder folder: String) {
+    module.loader.find = { try ScriptModule.inFolder(folder, named: $0) }
+  }
+
+  /// Runs a chunk as a turn, in the globals of a sandbox.
+  func run(
+    _ text: [UInt8], name: String, in sandbox: LuaSandbox
+  ) throws(LuaError) -> [LuaValue] {
+    try sandbox.quotas.checkChunk(text.count, name)
+    return try turn { () throws(LuaError) in
+      try sandboxes.entered(sandbox.number) { () throws(LuaError) in
+        let chunk = try state.load(text, name: name)
+        try bind(chunk, to: sandbox)
+        return try chunk.callPlainly(arguments: [])
+      }
+    }
+  }
+
+  func run(file path: String, in sandbox: LuaSandbox) throws(LuaError) -> [LuaValue] {
+    try turn { () throws(LuaError) in
+      try sandboxes.entered(sandbox.number) { () throws(LuaError) in
+        let chunk = try state.loadFile(path)
+        try bind(chunk, to: sandbox)
+        return try chunk.callPlainly(arguments: [])
+      }
+    }
+  }
+
+  /// Gives a chunk the globals of a sandbox.
+  func bind(_ chunk: LuaFunction, to sandbox: LuaSandbox) throws(LuaError) {
+    guard let environment = sandbox.environment else { return }
+    try state.withStack { L throws(LuaError) in
+      try state.push(chunk.pin, to: L)
+      try state.push(environment.pin, to: L)
+      clua_setenvironment(L.pointer)
+    }
+  }
+
+  /// Ends the watchers, timers and tasks of a sandbox.
+  func end(_ sandbox: LuaSandbox) {
+    receiver.stopWatchers(of: sandbox)
+    module.timers.stopAll(of: sandbox)
+    sandboxes.remove(sandbox)
+  }
+}

@@ -1,0 +1,57 @@
+internal import Lua
+internal import Observables
+
+/// Finds the modules that scripts require (S5).
+final class ModuleLoader {
+  /// What the host program offers.
+  @exclusivity(unchecked) var find: ((String) throws -> ScriptModule?)?
+  private let reference: Unmanaged<LuaHost>
+  /// What a module is while it is being loaded.
+  private static let loading = LuaValue.boolean(false)
+
+  init(_ host: LuaHost) { reference = .passUnretained(host) }
+
+  private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
+
+  /// The module of that name, loaded once in each sandbox; nil where there is none.
+  ///
+  /// - Throws: what the program or the module's chunk throws, and an error for one that requires
+  ///   itself.
+  func module(_ name: String, for sandbox: LuaSandbox) throws -> LuaValue? {
+    if let known = sandbox.modules[name] {
+      if known == Self.loading {
+        throw LuaError("module '\(name)' is required while it is being loaded")
+      }
+      return known
+    }
+    guard let found = try find?(name) else { return nil }
+    sandbox.modules[name] = Self.loading
+    do {
+      let value = try load(found, name, sandbox)
+      sandbox.modules[name] = value
+      return value
+    } catch {
+      sandbox.modules[name] = nil
+      throw error
+    }
+  }
+
+  private func load(
+    _ module: ScriptModule, _ name: String, _ sandbox: LuaSandbox
+  ) throws(LuaError) -> LuaValue {
+    let state = host.state
+    let chunk: LuaFunction
+    switch module {
+    case .value(let value): return value
+    case .text(let text, let title):
+      let bytes = Array(text.utf8)
+      try sandbox.quotas.checkChunk(bytes.count, name)
+      chunk = try state.load(bytes, name: title ?? "=" + name)
+    case .file(let path):
+      chunk = try state.loadFile(path)
+    }
+    try host.bind(chunk, to: sandbox)
+    let result = try chunk.callPlainly(arguments: [.string(LuaString(name))]).first ?? .nil
+    return result == .nil ? .boolean(true) : result
+  }
+}

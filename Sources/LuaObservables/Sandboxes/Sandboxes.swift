@@ -1,0 +1,77 @@
+internal import CLua
+internal import Lua
+
+/// The sandboxes of a host, and the one whose scripts run.
+///
+/// Scripts that were not given one are in `main`.
+final class Sandboxes {
+  let main: LuaSandbox
+  /// The sandbox on whose account scripts run now.
+  @exclusivity(unchecked) private(set) var current: LuaSandbox
+  @exclusivity(unchecked) private var others: [UInt32: LuaSandbox] = [:]
+  @exclusivity(unchecked) private var lastNumber: UInt32 = 0
+  private let state: LuaState
+
+  init(_ state: LuaState) {
+    self.state = state
+    main = LuaSandbox("main", number: 0, limits: ScriptLimits(), host: nil)
+    current = main
+    state.interrupter.begin(main.account)
+  }
+
+  func add(_ name: String, _ limits: ScriptLimits, _ host: LuaHost) -> LuaSandbox {
+    lastNumber += 1
+    let sandbox = LuaSandbox(name, number: lastNumber, limits: limits, host: host)
+    others[lastNumber] = sandbox
+    return sandbox
+  }
+
+  func remove(_ sandbox: LuaSandbox) { others[sandbox.number] = nil }
+
+  /// Closes all but `main`: the host closes.
+  func closeAll() {
+    for sandbox in others.values { sandbox.close() }
+    main.errorHook = nil
+    main.modules = [:]
+  }
+
+  subscript(number: UInt32) -> LuaSandbox { others[number] ?? main }
+
+  /// Runs `body` on the account of a sandbox.
+  @inline(__always)
+  func entered<Result, Failure: Error>(
+    _ number: UInt32, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    if number == current.number { return try body() }
+    return try switched(to: self[number], body)
+  }
+
+  @inline(never)
+  private func switched<Result, Failure: Error>(
+    to sandbox: LuaSandbox, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let outer = enter(sandbox)
+    defer { leave(to: outer) }
+    return try body()
+  }
+
+  /// Begins to run on the account of a sandbox; returns the one before, for `leave`.
+  func enter(_ sandbox: LuaSandbox) -> LuaSandbox {
+    let outer = current
+    current = sandbox
+    state.interrupter.enter(sandbox.account)
+    return outer
+  }
+
+  /// Goes on with the account of another sandbox; for code that restores the one before itself.
+  func change(to sandbox: LuaSandbox) {
+    state.interrupter.leave(to: sandbox.account, state.stack)
+    current = sandbox
+    state.interrupter.enter(sandbox.account)
+  }
+
+  func leave(to outer: LuaSandbox) {
+    state.interrupter.leave(to: outer.account, state.stack)
+    current = outer
+  }
+}
