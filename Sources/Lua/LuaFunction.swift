@@ -105,6 +105,7 @@ extension LuaState {
   package func call(
     _ L: LuaStack, _ arguments: CInt, _ results: CInt, _ handler: CInt
   ) throws(LuaError) {
+    try checkDepth()
     try check(clua_guardedcall(L.pointer, arguments, results, handler), L)
   }
 
@@ -113,7 +114,13 @@ extension LuaState {
   package func tracedCall(
     arguments: CInt = 0, results: CInt = 0, _ L: LuaStack
   ) throws(LuaError) {
+    try checkDepth()
     try check(clua_tracedcall(L.pointer, arguments, results), L)
+  }
+
+  private func checkDepth() throws(LuaError) {
+    guard callDepth > 0, interrupter.depth >= callDepth else { return }
+    throw LuaError(.quota, "calls of scripts are nested too deeply: \(callDepth) are allowed")
   }
 
   /// Pushes one more value, growing the stack. [-0, +1, -]

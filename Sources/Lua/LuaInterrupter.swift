@@ -66,6 +66,9 @@ public final class LuaInterrupter: Sendable {
     clua_guard_restore(record, account, L.pointer)
   }
 
+  /// The account of the scripts that were stopped last.
+  package var stoppedAccount: UnsafeMutablePointer<clua_account>? { record.pointee.culprit }
+
   /// Whether this is the first report of a stop; others of the same turn say nothing new.
   func takeReport() -> Bool {
     guard let account = record.pointee.culprit else { return true }

@@ -32,6 +32,7 @@ extension LuaState {
       return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
     }
     if let (code, message) = stop(at: top, of: L) {
+      turns?.scriptsWereStopped()
       return LuaError(code, message, traceback: traceback)
     }
     var code: LuaError.Code =

@@ -37,6 +37,8 @@ public final class LuaState {
   package unowned(unsafe) var attachment: AnyObject?
   /// The object that makes turns of calls; it sets this to nil when it goes.
   package unowned(unsafe) var turns: (any LuaTurns)?
+  /// How many calls of scripts may be under way, one inside the other; 0 for any number.
+  package var callDepth = 0
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?
 
@@ -286,4 +288,6 @@ package protocol LuaTurns: AnyObject {
   var isUnderWay: Bool { get }
   /// Runs `body` as a turn.
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
+  /// Called when an error shows that scripts were stopped; perhaps more than once for one stop.
+  func scriptsWereStopped()
 }

@@ -11,6 +11,8 @@ final class HostTurns: LuaTurns {
     host.engine.isOccupied || host.loop.isInTurn || host.state.stack.isRunning
   }
 
+  func scriptsWereStopped() { host.sandboxes.stopped.scriptsWereStopped() }
+
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     try host.loop.turn(body)
   }

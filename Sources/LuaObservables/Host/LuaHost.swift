@@ -69,6 +69,7 @@ public final class LuaHost {
     lazies = ScriptLazies(self)
     module = ObsModule(self)
     reference.host = self
+    sandboxes.main.start(in: self)
     turns = HostTurns(self)
     state.attachment = self
     state.turns = turns

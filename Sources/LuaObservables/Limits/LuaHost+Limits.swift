@@ -13,6 +13,7 @@ extension LuaHost {
     main.quotas.set(limits)
     main.account.pointee.limit = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
     state.interrupter.chunkSize = limits.chunkSize ?? 0
+    state.callDepth = limits.callDepth ?? 0
     if limits.turnTime != nil { try state.prepareStops() }
   }
 
@@ -26,4 +27,16 @@ extension LuaHost {
   ///
   /// Other threads use ``LuaState/interrupter``.
   public func interrupt() { state.interrupter.interrupt() }
+}
+
+extension LuaHost {
+  /// Whether the watchers and timers of its scripts wait for ``resume()``, as the scripts were
+  /// stopped and ``ScriptLimits/whenStopped`` says so. Sandboxes have a state of their own.
+  public var isPaused: Bool { sandboxes.main.isPaused }
+
+  /// Watchers and timers go on, with one call each for what they missed.
+  public func resume() {
+    requireThread("resumed")
+    sandboxes.main.resume()
+  }
 }

@@ -92,7 +92,7 @@ final class TimerFunctions: ModuleSlice {
     let body: () -> Void = { [reference = host.reference] in
       guard let host = reference.host else { return }
       if !repeats { host.module.timers.forget(id) }
-      host.reports.run(callback, .timer, name: function, site: site, in: number)
+      host.module.timers.call(callback, id, name: function, site: site, number)
     }
     let timer = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
     timers[id] = Entry(timer: timer, sandbox: number)
@@ -117,13 +117,24 @@ final class TimerFunctions: ModuleSlice {
     waitingTurns[id] = number
     host.loop.nextTurn { [reference = host.reference] in
       guard let host = reference.host, host.module.timers.takeTurn(id) else { return }
-      host.reports.run(callback, .timer, name: "next_turn", site: site, in: number)
+      host.module.timers.call(callback, id, name: "next_turn", site: site, number)
     }
     try state.check(
       clua_try_pushhandle(
         L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
     if isScoped { try host.module.scopes.add(L) }
     return 1
+  }
+
+  /// Calls the callback of a timer, or keeps it while its sandbox is paused.
+  private func call(
+    _ callback: LuaFunction, _ id: Int, name: String, site: String, _ sandbox: UInt32
+  ) {
+    let isHeld = host.sandboxes[sandbox].holds(id) { [reference = host.reference] in
+      reference.host?.module.timers.call(callback, id, name: name, site: site, sandbox)
+    }
+    if isHeld { return }
+    host.reports.run(callback, .timer, name: name, site: site, in: sandbox)
   }
 
   private func timer(_ L: LuaStack, _ function: String) throws -> LoopTimer? {

@@ -31,7 +31,17 @@ public final class LuaSandbox {
   /// Its globals; nil for those of the state.
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
-  private weak var host: LuaHost?
+  private(set) weak var host: LuaHost?
+  /// Whether its watchers and timers wait for `resume()`, and what waits.
+  @exclusivity(unchecked) private var waiting: Waiting?
+
+  /// What waits while a sandbox is paused.
+  private struct Waiting {
+    /// The watchers that were not paused before.
+    var watchers: [WatcherID]
+    /// The callbacks that are due, by their timers: one that repeats is called once.
+    var callbacks: [(id: Int, body: () -> Void)] = []
+  }
 
   init(_ name: String, number: UInt32, limits: ScriptLimits, host: LuaHost?) {
     (self.name, self.number, self.host) = (name, number, host)
@@ -42,6 +52,9 @@ public final class LuaSandbox {
   }
 
   deinit { account.deallocate() }
+
+  /// Makes it the one of a host's scripts that were given no other.
+  func start(in host: LuaHost) { self.host = host }
 
   func start(in environment: LuaTable) { self.environment = environment }
 
@@ -88,6 +101,51 @@ public final class LuaSandbox {
   public func set(_ name: String, to value: some LuaEncodable) throws(LuaError) {
     _ = try open()
     try environment?.set(name, to: value)
+  }
+
+  // MARK: Pausing
+
+  /// Whether its watchers and timers wait for ``resume()``.
+  public var isPaused: Bool { waiting != nil }
+
+  /// Makes its watchers and timers wait. What changes meanwhile is delivered when they go on.
+  ///
+  /// Scripts that were stopped are paused so, if their limits say it (`StopPolicy.pause`).
+  public func pause() {
+    guard waiting == nil, let host, !host.isClosed else { return }
+    waiting = Waiting(watchers: host.receiver.pauseWatchers(of: self))
+  }
+
+  /// Watchers and timers go on: with one call each for what they missed.
+  public func resume() {
+    guard let waiting else { return }
+    self.waiting = nil
+    guard let host, !host.isClosed else { return }
+    host.receiver.resumeWatchers(waiting.watchers)
+    for callback in waiting.callbacks { host.loop.nextTurn(callback.body) }
+  }
+
+  /// Keeps the callback of a timer until `resume()`; false where it can be called.
+  func holds(_ id: Int, _ body: @escaping () -> Void) -> Bool {
+    guard waiting != nil else { return false }
+    if waiting?.callbacks.contains(where: { $0.id == id }) == false {
+      waiting?.callbacks.append((id, body))
+    }
+    return true
+  }
+
+  /// Does what the limits say: its scripts were stopped.
+  func scriptsWereStopped() {
+    switch quotas.limits.whenStopped {
+    case .endTurn: break
+    case .pause: pause()
+    case .close:
+      // The calls that are under way have to end first.
+      host?.loop.nextTurn { [weak self] in
+        guard let self else { return }
+        if number == 0 { host?.close() } else { close() }
+      }
+    }
   }
 
   /// Ends its watchers and timers, without calling `on_end`. Does nothing when it is closed.

@@ -35,6 +35,12 @@ final class Sandboxes {
     main.modules = [:]
   }
 
+  /// The sandbox whose scripts were stopped last.
+  var stopped: LuaSandbox {
+    let account = state.interrupter.stoppedAccount
+    return others.values.first { $0.account == account } ?? main
+  }
+
   subscript(number: UInt32) -> LuaSandbox { others[number] ?? main }
 
   /// Runs `body` on the account of a sandbox.

@@ -227,6 +227,25 @@ final class ScriptReceiver: Receiver {
     }
   }
 
+  /// Pauses the watchers of a sandbox; returns those that were not paused before.
+  func pauseWatchers(of sandbox: LuaSandbox) -> [WatcherID] {
+    var paused: [WatcherID] = []
+    engine.forEachWatcher { watcher in
+      guard isScript(watcher), watcher.script.pointee.sandbox == sandbox.number,
+        !watcher.pointee.flags.contains(.paused)
+      else { return }
+      paused.append(watcher.identity)
+      engine.pause(watcher)
+    }
+    return paused
+  }
+
+  func resumeWatchers(_ names: [WatcherID]) {
+    for name in names {
+      if let watcher = engine.watcher(name) { engine.resume(watcher) }
+    }
+  }
+
   // MARK: What is known of watchers
 
   /// Whether a watcher is one of a script.
