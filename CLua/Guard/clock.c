@@ -121,6 +121,11 @@ static clua_clock *clock_here(void) {
   if (!clock) return NULL;
   clock->thread = (int)syscall(SYS_gettid);
   pthread_setspecific(key, clock);
+  // The threads of a pool may be made with all signals blocked.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, signal_number);
+  pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
   atomic_signal_fence(memory_order_seq_cst);
   here = clock;
   return clock;

@@ -31,10 +31,7 @@ extension LuaState {
     guard status != LUA_ERRMEM else {
       return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
     }
-    if let (code, message) = stop(at: top, of: L) {
-      turns?.scriptsWereStopped()
-      return LuaError(code, message, traceback: traceback)
-    }
+    if let stop = stopError(at: top, of: L, traceback: traceback) { return stop }
     var code: LuaError.Code =
       switch status {
       case LUA_ERRSYNTAX: .syntax
@@ -53,6 +50,16 @@ extension LuaState {
     reraised = nil
     return LuaError(
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
+  }
+
+  /// The error for the value at an index, if that says that scripts were stopped; the program's
+  /// answer to that is given now.
+  package func stopError(
+    at index: CInt, of L: LuaStack, traceback: String?
+  ) -> LuaError? {
+    guard let (code, message) = stop(at: index, of: L) else { return nil }
+    turns?.scriptsWereStopped()
+    return LuaError(code, message, traceback: traceback)
   }
 
   /// What the value at an index says about why scripts were stopped; nil for any other value.

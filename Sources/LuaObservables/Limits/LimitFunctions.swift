@@ -7,7 +7,8 @@ final class LimitFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
       ("limits", limits), ("take_task", takeTask), ("recount_tasks", recountTasks),
-      ("give_task_back", giveTaskBack), ("collect", collect), ("sandbox", pushSandbox), ("enter_sandbox", enterSandbox),
+      ("give_task_back", giveTaskBack), ("collect", collect), ("sandbox", pushSandbox),
+      ("enter_sandbox", enterSandbox),
     ]
   }
 
@@ -36,7 +37,7 @@ final class LimitFunctions: ModuleSlice {
   /// as far as is known.
   private func takeTask(_ L: LuaStack) -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
-    let isFree = (try? quotas.take(.tasks)) != nil
+    let isFree = (try? quotas.takeTask()) != nil
     L.push(isFree)
     return 1
   }
@@ -44,14 +45,14 @@ final class LimitFunctions: ModuleSlice {
   /// recount_tasks(number, count): so many tasks are there, and one more begins.
   private func recountTasks(_ L: LuaStack) throws -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
-    quotas.recount(.tasks, Int(L.integer(at: 2) ?? 0))
-    try quotas.take(.tasks)
+    quotas.recountTasks(Int(L.integer(at: 2) ?? 0))
+    try quotas.takeTask()
     return 0
   }
 
   /// give_task_back(number): a task is done.
   private func giveTaskBack(_ L: LuaStack) -> CInt {
-    host.sandboxes[number(at: 1, of: L)].quotas.giveBack(.tasks)
+    host.sandboxes[number(at: 1, of: L)].quotas.giveTaskBack()
     return 0
   }
 
@@ -104,7 +105,8 @@ final class LimitFunctions: ModuleSlice {
             1, of: "limits",
             "unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
         }
-        guard let value = L.wholeNumber(at: -1).map({ Int($0) }), value > 0, value <= 1_000_000_000 else {
+        guard let value = L.wholeNumber(at: -1).map({ Int($0) }), value > 0, value <= 1_000_000_000
+        else {
           throw badArgument(1, of: "limits", "limit '\(name)' takes a positive integer")
         }
         if let limit = ScriptQuotas.names.first(where: { $0.0 == name })?.1 {

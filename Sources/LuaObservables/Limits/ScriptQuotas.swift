@@ -6,11 +6,12 @@ internal import Observables
 final class ScriptQuotas {
   /// The limits in force: those of the host, or what scripts have lowered them to.
   @exclusivity(unchecked) private(set) var limits: ScriptLimits
-  @exclusivity(unchecked) private var counts: [Int] = [0, 0, 0]
+  @exclusivity(unchecked) private var counts = Counts()
 
-  /// What is counted.
-  enum Quota: Int {
-    case watchers, timers, tasks
+  private struct Counts {
+    var watchers = 0
+    var timers = 0
+    var tasks = 0
   }
 
   init(_ limits: ScriptLimits) { self.limits = limits }
@@ -29,28 +30,43 @@ final class ScriptQuotas {
     limits[keyPath: limit] = min(limits[keyPath: limit] ?? .max, value)
   }
 
-  private func limit(of quota: Quota) -> Int? {
-    switch quota {
-    case .watchers: limits.watchers
-    case .timers: limits.timers
-    case .tasks: limits.tasks
-    }
-  }
+  // MARK: Counting
 
-  /// Counts one more.
+  /// Counts one more watcher.
   ///
-  /// - Throws: `quota` where there are as many as there may be.
-  func take(_ quota: Quota) throws(LuaError) {
-    if let limit = limit(of: quota), counts[quota.rawValue] >= limit {
-      throw LuaError(.quota, "too many \(quota): a script may have \(limit)")
-    }
-    counts[quota.rawValue] += 1
+  /// - Throws: `quota` where there are as many as there may be, as the others do.
+  func takeWatcher() throws(LuaError) {
+    counts.watchers = try next(counts.watchers, limits.watchers, "watchers")
   }
 
-  func giveBack(_ quota: Quota) { counts[quota.rawValue] -= 1 }
+  func giveWatcherBack() { counts.watchers -= 1 }
 
-  /// Sets how many there are, found by counting.
-  func recount(_ quota: Quota, _ count: Int) { counts[quota.rawValue] = count }
+  /// Counts one more timer, or callback of the next turn.
+  func takeTimer() throws(LuaError) {
+    counts.timers = try next(counts.timers, limits.timers, "timers")
+  }
+
+  func giveTimerBack() { counts.timers -= 1 }
+
+  /// Counts one more task.
+  func takeTask() throws(LuaError) {
+    counts.tasks = try next(counts.tasks, limits.tasks, "tasks")
+  }
+
+  func giveTaskBack() { counts.tasks -= 1 }
+
+  /// So many tasks are there, found by counting them.
+  func recountTasks(_ count: Int) { counts.tasks = count }
+
+  @inline(__always)
+  private func next(_ count: Int, _ limit: Int?, _ name: StaticString) throws(LuaError) -> Int {
+    if let limit, count >= limit {
+      throw LuaError(.quota, "too many \(name): a script may have \(limit)")
+    }
+    return count + 1
+  }
+
+  // MARK: Checking
 
   /// - Throws: `quota` for a path that is too long, at an index of the stack.
   func checkPath(at index: CInt, of L: LuaStack) throws(LuaError) {

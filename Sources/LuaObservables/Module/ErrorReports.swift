@@ -158,10 +158,12 @@ final class ErrorReports: ModuleSlice {
     func text(_ index: CInt) -> String {
       L.isString(at: index) ? state.text(at: index, of: L) : ""
     }
-    let value = try state.value(at: 1, of: L)
-    let error = LuaError(
-      .runtime, state.describe(at: 1, of: L), traceback: text(2).isEmpty ? nil : text(2),
-      value: value, underlying: state.underlyingError(at: 1, of: L))
+    let traceback = text(2).isEmpty ? nil : text(2)
+    let error =
+      try state.stopError(at: 1, of: L, traceback: traceback)
+      ?? LuaError(
+        .runtime, state.describe(at: 1, of: L), traceback: traceback,
+        value: state.value(at: 1, of: L), underlying: state.underlyingError(at: 1, of: L))
     report(
       error, LuaReport.Kind(rawValue: text(3)) ?? .task, name: text(4), site: text(5))
     return 0

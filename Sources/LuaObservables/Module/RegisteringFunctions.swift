@@ -105,7 +105,7 @@ final class RegisteringFunctions: ModuleSlice {
       observed.forget(made.key, of: root, L)
     }
     let sandbox = host.sandboxes.current
-    try sandbox.quotas.take(.watchers)
+    try sandbox.quotas.takeWatcher()
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
       to: ScriptWatcher(site: site, root: root, key: key, sandbox: sandbox.number))

@@ -9,6 +9,9 @@ final class TimerFunctions: ModuleSlice {
   private var waitingTurns: [Int: UInt32] = [:]
   private var lastTimer = 0
 
+  /// Bytes of the memory of scripts for a timer with its callback.
+  private static let charge = 1200
+
   private struct Entry {
     let timer: LoopTimer
     let sandbox: UInt32
@@ -54,15 +57,31 @@ final class TimerFunctions: ModuleSlice {
   @discardableResult
   private func forget(_ id: Int) -> LoopTimer? {
     guard let entry = timers.removeValue(forKey: id) else { return nil }
-    host.sandboxes[entry.sandbox].quotas.giveBack(.timers)
+    giveBack(entry.sandbox)
     return entry.timer
+  }
+
+  /// Counts one more timer for the sandbox that runs, and returns its number.
+  private func takeTimer() throws(LuaError) -> UInt32 {
+    let sandbox = host.sandboxes.current
+    try sandbox.quotas.takeTimer()
+    do throws(LuaError) { try state.charge(Self.charge) } catch {
+      sandbox.quotas.giveTimerBack()
+      throw error
+    }
+    return sandbox.number
+  }
+
+  private func giveBack(_ sandbox: UInt32) {
+    host.sandboxes[sandbox].quotas.giveTimerBack()
+    state.discharge(Self.charge)
   }
 
   /// Takes a callback of `next_turn` out; false where it was stopped.
   @discardableResult
   private func takeTurn(_ id: Int) -> Bool {
     guard let number = waitingTurns.removeValue(forKey: id) else { return false }
-    host.sandboxes[number].quotas.giveBack(.timers)
+    giveBack(number)
     return true
   }
 
@@ -83,10 +102,9 @@ final class TimerFunctions: ModuleSlice {
     try arguments.checkFunction(at: 2, of: L, function)
     let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
     let site = host.sources.text(host.sources.current(L))
-    let sandbox = host.sandboxes.current
-    try sandbox.quotas.take(.timers)
+    let number = try takeTimer()
     lastTimer += 1
-    let (id, number) = (lastTimer, sandbox.number)
+    let id = lastTimer
     // Delays beyond this are longer than any clock runs, and all count as the same.
     let delay = min(seconds, 1e10)
     let body: () -> Void = { [reference = host.reference] in
@@ -110,10 +128,9 @@ final class TimerFunctions: ModuleSlice {
     try arguments.checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = host.sources.text(host.sources.current(L))
-    let sandbox = host.sandboxes.current
-    try sandbox.quotas.take(.timers)
+    let number = try takeTimer()
     lastTimer += 1
-    let (id, number) = (lastTimer, sandbox.number)
+    let id = lastTimer
     waitingTurns[id] = number
     host.loop.nextTurn { [reference = host.reference] in
       guard let host = reference.host, host.module.timers.takeTurn(id) else { return }

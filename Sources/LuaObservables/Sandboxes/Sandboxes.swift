@@ -41,7 +41,9 @@ final class Sandboxes {
     return others.values.first { $0.account == account } ?? main
   }
 
-  subscript(number: UInt32) -> LuaSandbox { others[number] ?? main }
+  subscript(number: UInt32) -> LuaSandbox {
+    number == 0 ? main : others[number] ?? main
+  }
 
   /// Runs `body` on the account of a sandbox.
   @inline(__always)

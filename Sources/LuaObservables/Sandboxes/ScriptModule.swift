@@ -17,8 +17,10 @@ public enum ScriptModule: Sendable {
     let isPlain = parts.allSatisfy { part in
       !part.isEmpty
         && part.utf8.allSatisfy {
-          $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") || ($0 | 32) >= UInt8(ascii: "a")
-            && ($0 | 32) <= UInt8(ascii: "z") || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
+          $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+            || ($0 | 32) >= UInt8(ascii: "a")
+              && ($0 | 32) <= UInt8(ascii: "z")
+            || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
         }
     }
     guard isPlain else { return nil }

@@ -77,7 +77,7 @@ final class ScriptEndings {
         }
       }
     }
-    host.sandboxes[data.pointee.sandbox].quotas.giveBack(.watchers)
+    host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
     state.discharge(Int(data.pointee.charge))
     data.deallocate()
   }

@@ -97,13 +97,19 @@ public final class Loop {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     assertOnThread()
-    if turnDepth == 0, !deferred.isEmpty { makeDeferredCalls() }
+    if turnDepth == 0 { beginTurn() }
     turnDepth += 1
     defer {
       turnDepth -= 1
       endTurn()
     }
     return try body()
+  }
+
+  private func beginTurn() {
+    // What was done outside of any turn was not a part of this one.
+    engine.turnNumber.pointee += 1
+    if !deferred.isEmpty { makeDeferredCalls() }
   }
 
   /// Whether ``turn(_:)`` runs its body.

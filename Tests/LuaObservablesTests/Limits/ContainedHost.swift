@@ -1,0 +1,35 @@
+import Glibc
+import Lua
+import LuaObservables
+import Observables
+
+/// A host for scripts that nobody trusts, in virtual time.
+final class ContainedHost {
+  let loop: Loop
+  let host: LuaHost
+  private(set) var reports: [LuaReport] = []
+
+  /// Whether signals reach a busy thread only at its next system call: under the thread sanitizer,
+  /// which makes it impossible to stop an endless loop.
+  static let delaysSignals = dlsym(nil, "__tsan_init") != nil
+
+  init(_ change: (inout ScriptLimits) -> Void = { _ in }) throws {
+    loop = Loop(clock: .virtual)
+    var limits = ScriptLimits.untrusted
+    limits.turnTime = .milliseconds(20)
+    change(&limits)
+    host = try LuaHost(loop: loop, libraries: .safe, limits: limits)
+    host.onError = { [unowned self] in reports.append($0) }
+  }
+
+  /// The error with which a script ends; nil where it doesn't.
+  func failure(_ script: String) -> LuaError? {
+    do throws(LuaError) {
+      try host.run(script)
+      return nil
+    } catch { return error }
+  }
+
+  /// The codes of the reports so far.
+  var codes: [LuaError.Code] { reports.map(\.error.code) }
+}

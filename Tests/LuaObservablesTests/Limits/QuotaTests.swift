@@ -1,0 +1,139 @@
+import Foundation
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// S3, S4: memory and quotas are errors of the script, and the host goes on.
+struct QuotaTests {
+  private let prologue = "local obs = require 'obs' local t = { v = 1 } local function nop() end "
+
+  private func failure(
+    _ script: String, _ change: (inout ScriptLimits) -> Void
+  ) throws -> LuaError? {
+    let test = try ContainedHost {
+      $0.turnTime = nil
+      change(&$0)
+    }
+    let error = test.failure(prologue + script)
+    #expect(try test.host.run("return 1 + 1") == [2])
+    return error
+  }
+
+  @Test(arguments: [
+    ("for i = 1, 100 do obs.observe(t, 'v', nop) end", "too many watchers: a script may have 10"),
+    ("for i = 1, 100 do obs.after(1, nop) end", "too many timers: a script may have 10"),
+    ("for i = 1, 100 do obs.every(1, nop) end", "too many timers: a script may have 10"),
+    ("for i = 1, 100 do obs.next_turn(nop) end", "too many timers: a script may have 10"),
+    (
+      "for i = 1, 100 do keep = { obs.task(function() obs.next_change(t, 'v') end), keep } end",
+      "too many tasks: a script may have 5"
+    ),
+    (
+      "obs.observe(t, ('a.'):rep(20) .. 'b', nop)",
+      "the key path has too many components: it may have 10"
+    ),
+    ("obs.get(t, ('a.'):rep(20) .. 'b')", "the key path has too many components: it may have 10"),
+    ("assert(load(('x = 1 '):rep(1000)))", "the chunk is larger than 1000 bytes"),
+    (
+      "local n = 0 assert(load(function() n = n + 1 return n < 500 and 'x = 1 ' or nil end))",
+      "the chunk is larger than 1000 bytes"
+    ),
+  ])
+  func `a quota is a clear error`(script: String, text: String) throws {
+    let error = try failure(script) {
+      ($0.watchers, $0.timers, $0.tasks, $0.pathComponents, $0.chunkSize) = (10, 10, 5, 10, 1000)
+    }
+    #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+  }
+
+  @Test func `a chunk of the program is limited, too`() throws {
+    let error = try failure(String(repeating: "x = 1 ", count: 1000)) { $0.chunkSize = 1000 }
+    #expect(error?.code == .quota)
+    #expect(error?.message == "the chunk has \(prologue.utf8.count + 6000) bytes: it may have 1000")
+  }
+
+  @Test func `what has ended does not count`() throws {
+    let error = try failure(
+      """
+      for i = 1, 100 do
+        obs.observe(t, 'v', nop):stop()
+        obs.after(1, nop):stop()
+        obs.next_turn(nop):stop()
+        obs.task(nop)
+        obs.task(function() obs.sleep(1) end):cancel()
+        obs.observe({ v = 1 }, 'v', nop)
+        if i % 10 == 0 then collect() end
+      end
+      """.replacing("collect()", with: "obs.describe(t)")
+    ) { ($0.watchers, $0.timers, $0.tasks) = (200, 3, 2) }
+    #expect(error == nil)
+  }
+
+  @Test func `calls between script and host have a depth`() throws {
+    let test = try ContainedHost { $0.callDepth = 10 }
+    try test.host.run("depth = 0 function down() depth = depth + 1 call(down) end")
+    try test.host.set("call") { (function: LuaFunction) throws -> Void in try function.call() }
+    let error = test.failure("down()")
+    #expect(error?.code == .quota)
+    #expect(error?.message.contains("nested too deeply: 10 are allowed") == true)
+    #expect(test.host["depth"] == 10)
+  }
+
+  @Test func `scripts lower limits, and cannot raise them`() throws {
+    let test = try ContainedHost { $0.watchers = 10 }
+    try test.host.run(
+      """
+      obs = require 'obs'
+      assert(obs.limits().watchers == 10)
+      assert(obs.limits({ watchers = 1000000 }).watchers == 10)
+      assert(obs.limits({ watchers = 3 }).watchers == 3)
+      assert(obs.limits({ watchers = 10 }).watchers == 3)
+      assert(obs.limits({ immediate_depth = 1000000 }).immediate_depth == 100)
+      """)
+    #expect(
+      test.failure("obs.limits { watcher = 3 }")?.message.contains("did you mean 'watchers'?")
+        == true)
+  }
+
+  // Each flood would take more than the limit, on either side of the bridge.
+  @Test(arguments: [
+    "local s = 'x' while true do s = s .. s end",
+    "local s = ('x'):rep(1 << 40)",
+    "local l = {} for i = 1, math.huge do l[i] = {} end",
+    "local l = {} for i = 1, math.huge do l[i] = coroutine.create(nop) end",
+    "local l = {} for i = 1, math.huge do l[i] = obs.observe(t, 'v', nop) end",
+    "local l = {} for i = 1, math.huge do l[i] = { v = 1 } obs.observe(l[i], 'v', nop) end",
+    "local l = {} for i = 1, math.huge do l[i] = { v = 1 } obs.computed(l[i], 'w', nop) end",
+    "for i = 1, math.huge do obs.after(i, nop) end",
+    "for i = 1, math.huge do obs.task(function() obs.sleep(1000) end) end",
+    "for i = 1, math.huge do obs.next_turn(nop) end",
+    "obs.get(t, ('a.'):rep(5000000) .. 'b')",
+    "for i = 1, math.huge do obs.observe(t, 'a.b.c.d.e.f.g' .. i, nop) end",
+    "for i = 1, math.huge do obs.get(t, 'v' .. i .. ('.a'):rep(100)) end",
+    "local a = obs.array {} obs.observe_edits(a, nop) for i = 1, math.huge do a:append(i) end",
+    "obs.model('M', setmetatable({}, { __index = function() return {} end }))",
+    "local l = {} for i = 1, math.huge do l[i] = obs.path('a', i) end",
+  ])
+  func `a flood ends with the limit of memory`(script: String) throws {
+    let test = try ContainedHost {
+      $0 = ScriptLimits()
+      $0.memory = 16 << 20
+      $0.turnTime = .seconds(20)
+    }
+    let before = residentBytes()
+    let error = test.failure(prologue + script)
+    if let error { #expect(error.code == .memory || error.code == .runtime, "\(error)") }
+    #expect(residentBytes() - before < 80 << 20)
+    try test.host.state.collectGarbage()
+    #expect(try test.host.run("return 1 + 1") == [2])
+  }
+
+  /// Bytes of memory that the process has.
+  private func residentBytes() -> Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
+      return 0
+    }
+    return (Int(text.split(separator: " ")[1]) ?? 0) * 4096
+  }
+}

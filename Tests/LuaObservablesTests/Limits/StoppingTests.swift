@@ -1,0 +1,257 @@
+import Foundation
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// S1: scripts that take too long are stopped, wherever they are.
+@Suite(.disabled(if: ContainedHost.delaysSignals))
+struct StoppingTests {
+  // Each script would run for ever; where it is stopped in a callback, the error is reported.
+  private static let endless = [
+    "while true do end",
+    "while true do pcall(function() while true do end end) end",
+    "local function f() return pcall(f) or f() end while true do f() end",
+    "while true do xpcall(function() while true do end end, function() while true do end end) end",
+    "xpcall(error, function() while true do end end)",
+    "coroutine.wrap(function() while true do end end)()",
+    "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+    """
+    local function nest(n)
+      if n == 0 then while true do end end
+      coroutine.wrap(nest)(n - 1)
+    end
+    nest(100)
+    """,
+    "while true do coroutine.wrap(function() end)() end",
+    "local x <close> = setmetatable({}, { __close = function() while true do end end })",
+    """
+    local x <close> = setmetatable({}, { __close = function() while true do end end })
+    while true do end
+    """,
+    """
+    coroutine.wrap(function()
+      local x <close> = setmetatable({}, { __close = function() while true do end end })
+      while true do end
+    end)()
+    """,
+    """
+    local thread = coroutine.create(function()
+      local x <close> = setmetatable({}, { __close = function() while true do end end })
+      coroutine.yield()
+    end)
+    coroutine.resume(thread)
+    coroutine.close(thread)
+    """,
+    """
+    local thread = coroutine.create(function()
+      local x <close> = setmetatable({}, { __close = function() while true do end end })
+      while true do end
+    end)
+    while true do
+      pcall(coroutine.resume, thread)
+      pcall(coroutine.close, thread)
+    end
+    """,
+    "local t = setmetatable({}, { __index = function(_, k) return k end }) while t[1] do end",
+    "local t = setmetatable({}, { __index = function() while true do end end }) local _ = t.x",
+    "tostring(setmetatable({}, { __tostring = function() while true do end end }))",
+    "for _ in function() return 1 end do end",
+    "load(function() return ' ' end)",
+    "load('while true do end')()",
+    "goto loop ::loop:: goto loop",
+    "local s = '' while true do s = (s .. 'x'):sub(-10) end",
+    "require 'obs'.task(function() while true do end end) while true do end",
+  ]
+
+  @Test(arguments: endless)
+  func `an endless script ends with the limit, and the host goes on`(script: String) throws {
+    let test = try ContainedHost()
+    let error = test.failure(script)
+    #expect(error?.code == .timeLimit, "\(String(describing: error))")
+    #expect(error?.message.contains("the turn has taken more time than it may (20 ms)") == true)
+    #expect(try test.host.run("return 1 + 1") == [2])
+  }
+
+  @Test func `an error that never says what it is ends a script, too`() throws {
+    let test = try ContainedHost()
+    let endless = "setmetatable({}, { __tostring = function() while true do end end })"
+    #expect(test.failure("error(\(endless))")?.code == .runtime)
+    #expect(try test.host.run("return 1 + 1") == [2])
+  }
+
+  // `%` is the endless loop, which is not in the main chunk.
+  private static let callbacks = [
+    "obs.observe(t, 'v', function() % end) t.v = 2",
+    "obs.observe(t, 'v', function() % end, { immediate = true }) t.v = 2",
+    "obs.observe(t, 'v', print, { equals = function() % end }) t.v = 2",
+    "obs.observe(t, 'v', print, { equals = function() % end, immediate = true }) t.v = 2",
+    "obs.computed(t, 'w', { 'v' }, function() % end) obs.observe(t, 'w', print) t.v = 2",
+    "obs.computed(t, 'w', function(t) % end) obs.observe(t, 'w', print) t.v = 2",
+    "obs.lazy(t, 'w', { get = function() % end }) return t.w",
+    "obs.on_observed(t, function() % end) obs.observe(t, 'v', print)",
+    "obs.after(0, function() % end)",
+    "obs.every(1, function() % end)",
+    "obs.next_turn(function() % end)",
+    "obs.task(function() % end)",
+    "obs.task(function() obs.sleep(1) % end)",
+    "obs.batch(function() % end)",
+    "obs.scope(function() % end)",
+    "obs.on_error(function() % end) obs.after(0, error)",
+    """
+    local inner = { v = 1 }
+    obs.observe(inner, 'v', print, { on_end = function() % end })
+    inner = nil
+    """,
+    """
+    obs.computed(t, 'w', function(t)
+      local x <close> = setmetatable({}, { __close = function() % end })
+      %
+    end)
+    obs.observe(t, 'w', print)
+    t.v = 2
+    """,
+    "obs.on_exit(function() % end)",
+  ]
+
+  @Test(arguments: callbacks)
+  func `an endless callback is stopped, reported once, and the next turn is as any other`(
+    body: String
+  ) throws {
+    let test = try ContainedHost()
+    let script = body.replacing(
+      "%", with: "while true do pcall(function() while true do end end) end")
+    var codes: [LuaError.Code] = []
+    do throws(LuaError) {
+      try test.host.run("local obs = require 'obs' local t = { v = 1 } keep = t \(script)")
+    } catch { codes.append(error.code) }
+    try test.host.state.collectGarbage()
+    test.loop.advance(by: 1)
+    test.host.runExitHooks()
+    #expect(Set(codes + test.codes).subtracting([.runtime]) == [.timeLimit])
+    #expect(test.codes.filter { $0 == .timeLimit }.count <= 1)
+    try test.host.run(
+      "t, heard = {}, 0 require 'obs'.observe(t, 'z', function() heard = heard + 1 end)")
+    try test.host.run("t.z = 1")
+    #expect(test.host["heard"] == 1)
+  }
+
+  @Test func `the message says where, and the traceback shows the calls`() throws {
+    let test = try ContainedHost()
+    let error = test.failure("local function spin()\n  while true do end\nend\nspin()")
+    #expect(error?.message == "script:2: the turn has taken more time than it may (20 ms)")
+    #expect(error?.traceback?.contains("in local 'spin'") == true)
+  }
+
+  @Test func `time is that of a turn, and each turn has its own`() throws {
+    let test = try ContainedHost()
+    let busy = "local start = os.clock() while os.clock() - start < 0.012 do end"
+    for _ in 1...4 { try test.host.run(busy) }
+    try test.host.run("obs = require 'obs' t = { v = 1 }")
+    try test.host.run("for i = 1, 4 do obs.observe(t, 'v', function() \(busy) end) end t.v = 2")
+    // Two of the four calls fit into the turn, and those that come after it are dropped.
+    #expect(test.codes == [.timeLimit])
+  }
+
+  @Test func `what Swift does between calls is not the time of scripts`() throws {
+    let test = try ContainedHost()
+    var rounds = 0
+    try test.host.run("obs = require 'obs' t = { v = 1 } obs.observe(t, 'v', function() end)")
+    let table = try test.host.state.globals.get("t", as: LuaTable.self)
+    let watcher = try test.host.observe(table, "v") { _ in
+      let start = clock()
+      while Double(clock() - start) / Double(CLOCKS_PER_SEC) < 0.05 { rounds += 1 }
+    }
+    try test.host.run("t.v = 2")
+    #expect(test.codes == [] && rounds > 0 && watcher.isActive)
+  }
+
+  @Test func `neighbours on the loop are not affected`() throws {
+    let test = try ContainedHost()
+    let other = try LuaHost(loop: test.loop)
+    try other.run(
+      "obs = require 'obs' t = { v = 0 } obs.observe(t, 'v', function() heard = t.v end)")
+    try test.host.run("obs = require 'obs' obs.after(1, function() while true do end end)")
+    try other.run("obs.after(1, function() t.v = 5 end)")
+    test.loop.advance(by: 2)
+    #expect(test.codes == [.timeLimit])
+    #expect(other["heard"] == 5)
+  }
+
+  @Test func `a host that a script of another one calls is stopped alone`() throws {
+    let inner = try ContainedHost()
+    let outer = try ContainedHost { $0.turnTime = .seconds(100) }
+    try outer.host.set("call") { () throws -> Void in try inner.host.run("while true do end") }
+    try outer.host.run("ok, message = pcall(call)")
+    #expect(outer.host["ok"] == false)
+    #expect(try inner.host.run("return 1") == [1])
+  }
+
+  @Test func `interrupt stops what runs, from another thread`() throws {
+    let test = try ContainedHost { $0.turnTime = nil }
+    let interrupter = test.host.state.interrupter
+    let (started, done) = (Latch(), Latch())
+    try test.host.set("started") { () -> Void in started.open() }
+    Thread.detachNewThread {
+      started.wait()
+      while !done.isOpen { interrupter.interrupt() }
+    }
+    let error = test.failure("started() while true do end")
+    done.open()
+    #expect(error?.code == .interrupted)
+    #expect(error?.message == "script:1: interrupted by the program")
+    #expect(try test.host.run("return 1") == [1])
+  }
+
+  @Test func `a host can be paused when it was stopped, and goes on when the program says`() throws
+  {
+    let test = try ContainedHost { $0.whenStopped = .pause }
+    try test.host.run(
+      """
+      obs = require 'obs'
+      t = { v = 0 }
+      heard = {}
+      obs.observe(t, 'v', function(t) heard[#heard + 1] = t.v end)
+      obs.every(1, function() heard[#heard + 1] = 'tick' end)
+      obs.after(0.5, function() while true do end end)
+      """)
+    test.loop.advance(by: 3.1)
+    #expect(test.codes == [.timeLimit] && test.host.isPaused)
+    try test.host.run("t.v = 7")
+    #expect(try test.host.run("return #heard") == [0])
+    test.host.resume()
+    test.loop.advance(by: 0.1)
+    #expect(try test.host.run("return table.concat(heard, ' ')") == ["7 tick"])
+    test.loop.advance(by: 1)
+    #expect(try test.host.run("return table.concat(heard, ' ')") == ["7 tick tick"])
+  }
+
+  @Test func `a host can be closed when it was stopped`() throws {
+    let test = try ContainedHost { $0.whenStopped = .close }
+    #expect(test.failure("while true do end")?.code == .timeLimit)
+    #expect(!test.host.isClosed)
+    test.loop.step()
+    #expect(test.host.isClosed)
+    #expect(test.failure("return 1")?.code == .closed)
+  }
+
+  @Test func `closing does not wait for scripts`() throws {
+    let test = try ContainedHost()
+    try test.host.run(
+      """
+      local obs = require 'obs'
+      local x = coroutine.wrap(function()
+        local y <close> = setmetatable({}, { __close = function() while true do end end })
+        coroutine.yield()
+      end)
+      x()
+      keep = x
+      obs.task(function()
+        local y <close> = setmetatable({}, { __close = function() while true do end end })
+        obs.sleep(10)
+      end)
+      """)
+    test.host.close()
+    #expect(test.host.isClosed)
+  }
+}
