@@ -166,6 +166,11 @@ public final class LuaState {
     allocator.pointee.used += bytes
   }
 
+  /// Takes bytes that Swift has used already: scripts find less memory from now on.
+  package func chargeAfterwards(_ bytes: Int) {
+    if !isFreed { allocator.pointee.used += bytes }
+  }
+
   /// Gives back bytes that `charge` has taken.
   package func discharge(_ bytes: Int) {
     if !isFreed { allocator.pointee.used -= bytes }

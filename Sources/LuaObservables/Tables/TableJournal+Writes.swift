@@ -15,6 +15,7 @@ extension TableJournal {
       recordKey(write, L)
     }
     limit(L)
+    account()
   }
 
   private func recordInList(_ write: clua_write, _ L: LuaStack) {

@@ -22,6 +22,11 @@ final class TableJournal {
   /// How many entries there may be before they are combined.
   private var listLimit = 1024
   private var keyedLimit = 1024
+  private let state: LuaState
+  /// Bytes of the memory of scripts that the entries take (S3).
+  private var charge = 0
+  /// Bytes of an entry, or of an element that one holds.
+  private static let entrySize = 64
   /// The positions that readers have, with those in both journals.
   private var marks: [Mark] = []
 
@@ -34,7 +39,19 @@ final class TableJournal {
 
   init(_ host: LuaHost, of table: OpaquePointer, length: Int) {
     (self.host, self.table, self.length) = (host, table, length)
+    state = host.state
     kind = clua_node_kind(table)
+  }
+
+  deinit { state.discharge(charge) }
+
+  /// Takes what the entries have grown by from the memory of scripts. A write that is recorded
+  /// cannot fail: what scripts allocate next does.
+  func account() {
+    let bytes = Self.entrySize * (list.size + keyed.count)
+    guard abs(bytes - charge) >= 4096 || bytes == 0 else { return }
+    state.chargeAfterwards(bytes - charge)
+    charge = bytes
   }
 
   var isList: Bool { kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY }
@@ -73,6 +90,7 @@ final class TableJournal {
     let known = kept.prefix { $0 <= mark.kept }.count
     for key in kept[..<known] { forget(key, L) }
     kept.removeFirst(known)
+    account()
   }
 
   private func forget(_ key: Int, _ L: LuaStack) {

@@ -22,7 +22,7 @@ package struct Journal<Element> {
   /// The highest position that a reader may have.
   private var read = 0
   /// How many elements the entries hold.
-  private var size = 0
+  package private(set) var size = 0
   /// The size beyond which entries are combined.
   private var limit: Int
   private let minimalLimit: Int
