@@ -56,6 +56,24 @@ static int yield(lua_State *L) {
   return lua_yield(L, lua_gettop(L));
 }
 
+/* Closing a coroutine calls its pending `__close`, which may close the next one. Lua counts these
+   calls for each coroutine alone, and its stack of C would overflow. */
+static _Thread_local int closings;
+enum { MOST_CLOSINGS = 150 };
+
+/* As clua_resetthread; where such calls are nested too deeply, an error is on top of the coroutine
+   instead, which stays as it is. */
+static int reset_coroutine(lua_State *thread, lua_State *from) {
+  if (closings == MOST_CLOSINGS) {
+    lua_pushliteral(thread, "C stack overflow");
+    return LUA_ERRERR;
+  }
+  closings++;
+  int status = clua_resetthread(thread, from);
+  closings--;
+  return status;
+}
+
 static const char foreign[] = "the coroutine of a getter goes on when what it reads is computed";
 
 /* Resumes as the library does. Returns the number of results, or -1 with an error on top. */
@@ -99,7 +117,7 @@ static int resume_wrapped(lua_State *L) {
   if (results >= 0) return results;
   int status = lua_status(thread);
   if (status != LUA_OK && status != LUA_YIELD && !clua_isstopped(thread)) {
-    status = clua_resetthread(thread, L);
+    status = reset_coroutine(thread, L);
     lua_xmove(thread, L, 1);
   }
   if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
@@ -130,7 +148,7 @@ static int close(lua_State *L) {
     lua_pushliteral(L, "the coroutine was stopped");
     return 2;
   }
-  bool closed = clua_resetthread(thread, L) == LUA_OK;
+  bool closed = reset_coroutine(thread, L) == LUA_OK;
   lua_pushboolean(L, closed);
   if (closed) return 1;
   lua_xmove(thread, L, 1);

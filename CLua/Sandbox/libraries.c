@@ -1,6 +1,6 @@
-#include "clua_guard.h"
+#include "sandbox.h"
+
 #include "clua_observed.h"
-#include "clua_sandbox.h"
 
 #include <string.h>
 
@@ -30,6 +30,14 @@ static int count_memory(lua_State *L) {
   return 1;
 }
 
+void clua_checkfinalizer(lua_State *L, int argument) {
+  if (!clua_home_of(L)->restricted || lua_type(L, argument) != LUA_TTABLE) return;
+  lua_pushliteral(L, "__gc");
+  if (lua_rawget(L, argument) != LUA_TNIL)
+    luaL_argerror(L, argument, "a script has no finalizers ('__gc')");
+  lua_pop(L, 1);
+}
+
 /* setmetatable, but for finalizers, which nothing could stop. */
 static int set_metatable(lua_State *L) {
   int type = lua_type(L, 2);
@@ -38,11 +46,7 @@ static int set_metatable(lua_State *L) {
   lua_settop(L, 2);
   if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
     return luaL_error(L, "cannot change a protected metatable");
-  if (type == LUA_TTABLE) {
-    lua_pushliteral(L, "__gc");
-    if (lua_rawget(L, 2) != LUA_TNIL)
-      return luaL_argerror(L, 2, "a script has no finalizers ('__gc')");
-  }
+  clua_checkfinalizer(L, 2);
   lua_settop(L, 2);
   lua_setmetatable(L, 1);
   return 1;
@@ -132,6 +136,7 @@ static void keep_only(lua_State *L, const char *const *names) {
 }
 
 static int makesafe(lua_State *L) {
+  clua_home_of(L)->restricted = true;
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_pushcfunction(L, set_metatable);
   lua_setfield(L, 1, "setmetatable");
@@ -146,11 +151,18 @@ static int makesafe(lua_State *L) {
   lua_setfield(L, 1, "loadfile");
   lua_pushnil(L);
   lua_setfield(L, 1, "warn");
-  if (lua_getfield(L, 1, "os") == LUA_TTABLE) keep_only(L, os_functions);
+  if (lua_getfield(L, 1, "os") == LUA_TTABLE) {
+    keep_only(L, os_functions);
+    clua_limitformats(L, -1, "date");
+  }
+  if (lua_getfield(L, 1, "table") == LUA_TTABLE) clua_stoppable_tables(L, -1);
+  if (lua_getfield(L, 1, "utf8") == LUA_TTABLE) clua_stoppable_utf8(L, -1);
   if (lua_getfield(L, 1, "debug") == LUA_TTABLE) keep_only(L, debug_functions);
   if (lua_getfield(L, 1, "string") == LUA_TTABLE) {
     lua_pushnil(L);
     lua_setfield(L, -2, "dump");
+    clua_stoppable_patterns(L, -1);
+    clua_stoppable_strings(L, -1);
     // The metatable of strings, through which a script would reach those of all others.
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {

@@ -1,4 +1,5 @@
 #include "shape.h"
+#include "clua_sandbox.h"
 #include "../Lists/lists.h"
 
 /* Each function here has one upvalue, the state's shared record, and starts with one test: where no
@@ -65,6 +66,7 @@ static int base_setmetatable(lua_State *L) {
   lua_settop(L, 2);
   clua_node *node = clua_pushnodeat(L, 1);
   if (!node) return shared->setmetatable(L);
+  clua_checkfinalizer(L, 2);
   if (clua_pushfield(L, 4, "__metatable") != LUA_TNIL) {
     return luaL_error(L, "cannot change a protected metatable");
   }

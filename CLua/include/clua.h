@@ -56,6 +56,7 @@ typedef struct clua_guard clua_guard;
 typedef struct clua_home {
   void *host;         // what the host has attached
   clua_guard *guard;  // NULL where nothing stops scripts
+  bool restricted;    // scripts have safe libraries only
 } clua_home;
 
 /// The home of a state; coroutines inherit it. [-0, +0, -]

@@ -9,6 +9,10 @@
 /// open. To be called before any script runs, and before the module is installed. [-0, +(0|1), -]
 int clua_try_makesafe(lua_State *L);
 
+/// Raises where scripts have safe libraries, and the argument is a metatable with `__gc`: nothing
+/// could stop that. [-0, +0, v]
+void clua_checkfinalizer(lua_State *L, int argument);
+
 /// Makes what scripts share read-only: the tables of the libraries and the module at index `module`.
 /// Code of ours keeps the libraries as they are, in a table of globals of which the place in the
 /// registry is put into `globals`. [-0, +(0|1), -]

@@ -60,7 +60,7 @@ public final class LuaState {
     let allocator = UnsafeMutablePointer<clua_allocator>.allocate(capacity: 1)
     allocator.initialize(to: clua_allocator())
     home = .allocate(capacity: 1)
-    home.initialize(to: clua_home(host: nil, guard: interrupter.record))
+    home.initialize(to: clua_home(host: nil, guard: interrupter.record, restricted: false))
     guard let main = clua_newstate(allocator, home) else {
       allocator.deallocate()
       home.deallocate()

@@ -49,7 +49,7 @@ public struct ScriptLimits: Sendable, Hashable {
     limits.timers = 1_000
     limits.tasks = 1_000
     limits.pathComponents = 100
-    limits.chunkSize = 1 << 20
+    limits.chunkSize = 64 << 10
     limits.callDepth = 50
     return limits
   }

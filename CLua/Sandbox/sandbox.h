@@ -1,0 +1,33 @@
+/// What the parts of this folder share: functions of libraries that can be stopped while they loop.
+#ifndef CLUA_SANDBOX_INTERNAL_H
+#define CLUA_SANDBOX_INTERNAL_H
+
+#include "clua_guard.h"
+#include "clua_sandbox.h"
+
+/// Counts the steps of a loop, and looks now and then whether scripts are to stop.
+typedef struct clua_steps {
+  lua_State *L;
+  unsigned count;
+} clua_steps;
+
+enum { CLUA_STEPS = 4096 };
+
+static inline void clua_step(clua_steps *steps) {
+  if (++steps->count < CLUA_STEPS) return;
+  steps->count = 0;
+  clua_poll(steps->L);
+}
+
+/// Bytes that are copied or compared between two looks.
+enum { CLUA_PIECE = 1 << 18 };
+
+/// These replace functions in the tables of the libraries. [-0, +0, m]
+void clua_stoppable_patterns(lua_State *L, int string);
+void clua_stoppable_strings(lua_State *L, int string);
+void clua_stoppable_tables(lua_State *L, int table);
+void clua_stoppable_utf8(lua_State *L, int utf8);
+/// A function of a library refuses formats that are too long to be read at once. [-0, +0, m]
+void clua_limitformats(lua_State *L, int table, const char *name);
+
+#endif
