@@ -21,6 +21,8 @@ static const char stop_key;
 /* ---- Stopping -------------------------------------------------------------------------------- */
 
 
+void clua_pushstop(lua_State *L) { lua_pushlightuserdata(L, (void *)&stop_key); }
+
 bool clua_isstop(lua_State *L, int index) { return lua_touserdata(L, index) == &stop_key; }
 
 /* Keeps the place of the innermost function that has one. */
@@ -42,7 +44,7 @@ int clua_raisestop(lua_State *L) {
     guard->account->isspent = true;
     note_place(L, guard);
   }
-  lua_pushlightuserdata(L, (void *)&stop_key);
+  clua_pushstop(L);
   return lua_error(L);
 }
 
@@ -51,8 +53,16 @@ int clua_pollforscript(lua_State *L) {
   return 0;
 }
 
-/* Whether the code that runs is our own in Lua. It is not stopped between any two steps: where it
-   loops it looks at the flag, as code in C does. */
+/* Whether the code that runs is our own in Lua. It is not stopped between any two steps, but may end
+   what it does. Where that takes more than so many instructions, it loops over what a script has
+   made: the error is raised there, and what has to be tidied up gets as many again. Where it must
+   not be raised it asks for some first. */
+enum { GRACE = 50000, SPARE = 200 };
+
+void clua_guard_spare(clua_guard *guard) {
+  if (guard && guard->grace < SPARE) guard->grace = SPARE;
+}
+
 static bool is_ours(lua_State *L, lua_Debug *activation) {
   lua_getinfo(L, "S", activation);
   return strcmp(activation->source, OURS) == 0;
@@ -65,7 +75,11 @@ static void stop_here(lua_State *L, lua_Debug *activation) {
     lua_sethook(L, NULL, 0, 0);
     return;
   }
-  if (!is_ours(L, activation)) clua_raisestop(L);
+  if (is_ours(L, activation)) {
+    if (guard->grace-- > 0) return;
+    guard->grace = GRACE;
+  }
+  clua_raisestop(L);
 }
 
 /* A coroutine that was stopped has this hook, which is never called. */
@@ -81,6 +95,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
   if (!L || guard->stopped) return;
   guard->stopped = guard->reason = reason;
   guard->culprit = guard->account;
+  guard->grace = GRACE;
   guard->hook = lua_gethook(L);
   guard->mask = lua_gethookmask(L);
   guard->count = lua_gethookcount(L);

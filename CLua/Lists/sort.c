@@ -1,9 +1,12 @@
 #include "lists.h"
 
+#include "clua_guard.h"
+
 /* Whether the value at `a` belongs before that at `b`. [-0, +0, e] */
 static bool is_less(lua_State *L, int a, int b) {
   a = lua_absindex(L, a);
   b = lua_absindex(L, b);
+  clua_poll(L);
   if (lua_isnil(L, 2)) return lua_compare(L, a, b, LUA_OPLT);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, a);

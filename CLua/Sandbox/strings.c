@@ -10,6 +10,8 @@
 
 /* The bytes of a format; far more than any that was written by hand. */
 enum { LONGEST_FORMAT = 1 << 14 };
+/* The bytes of a string that `%q` shows: it looks at each one. */
+enum { LONGEST_QUOTED = 1 << 16 };
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
@@ -85,14 +87,29 @@ static int call_with_format(lua_State *L) {
   return function(L);
 }
 
-void clua_limitformats(lua_State *L, int table, const char *name) {
+/* The same for `format`. Upvalue: the function of the library. */
+static int string_format(lua_State *L) {
+  const char *format = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
+  for (int i = 2; strstr(format, "%q") && i <= lua_gettop(L); i++) {
+    if (lua_type(L, i) == LUA_TSTRING && lua_rawlen(L, i) > LONGEST_QUOTED)
+      return luaL_error(L, "bad argument #%d to 'format' (longer than %d bytes)", i,
+                        LONGEST_QUOTED);
+  }
+  return call_with_format(L);
+}
+
+static void replace(lua_State *L, int table, const char *name, lua_CFunction function) {
   table = lua_absindex(L, table);
   if (lua_getfield(L, table, name) == LUA_TFUNCTION) {
-    lua_pushcclosure(L, call_with_format, 1);
+    lua_pushcclosure(L, function, 1);
     lua_setfield(L, table, name);
   } else {
     lua_pop(L, 1);
   }
+}
+
+void clua_limitformats(lua_State *L, int table, const char *name) {
+  replace(L, table, name, call_with_format);
 }
 
 void clua_stoppable_strings(lua_State *L, int string) {
@@ -101,7 +118,8 @@ void clua_stoppable_strings(lua_State *L, int string) {
       {"reverse", string_reverse}, {0}};
   lua_pushvalue(L, string);
   luaL_setfuncs(L, functions, 0);
-  static const char *const formats[] = {"format", "pack", "packsize", "unpack"};
-  for (int i = 0; i < 4; i++) clua_limitformats(L, -1, formats[i]);
+  static const char *const formats[] = {"pack", "packsize", "unpack"};
+  for (int i = 0; i < 3; i++) clua_limitformats(L, -1, formats[i]);
+  replace(L, -1, "format", string_format);
   lua_pop(L, 1);
 }

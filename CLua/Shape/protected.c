@@ -1,5 +1,6 @@
 #include "../Shim/private.h"
 #include "clua_collections.h"
+#include "clua_guard.h"
 #include "clua_lazy.h"
 #include "clua_models.h"
 
@@ -28,8 +29,9 @@ static int run(lua_State *L, lua_CFunction body, int operands, operation *wanted
   return clua_protect(L, body, operands + 1, 0);
 }
 
-BODY(make, wanted->node = clua_node_make(L, 1))
-BODY(watch, clua_node_watch(L, wanted->node, 1, wanted->slot))
+/* A path may lead to any number of tables, so making and watching them can be stopped. */
+BODY(make, clua_poll(L); wanted->node = clua_node_make(L, 1))
+BODY(watch, clua_poll(L); clua_node_watch(L, wanted->node, 1, wanted->slot))
 BODY(watchevery, clua_node_watchevery(L, wanted->node, wanted->slot))
 BODY(settle, clua_node_settle(L, wanted->node))
 BODY(tidy, clua_node_tidy(L, wanted->node))

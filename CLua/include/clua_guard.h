@@ -45,6 +45,7 @@ struct clua_guard {
   clua_account own;             // the account of scripts that have no other
   clua_account *culprit;        // the account of the scripts that were stopped last
   int reason;                   // why they were stopped
+  int grace;                    // how many instructions our own code may still take
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
   clua_guard *outer;            // the one that was active before on this thread
@@ -55,6 +56,13 @@ struct clua_guard {
 
 /// The guard of a state; NULL for one that has none.
 static inline clua_guard *clua_guard_of(lua_State *L) { return clua_home_of(L)->guard; }
+
+/// Whether the scripts of the present account are to stop, or were stopped in this turn.
+static inline bool clua_isstopping(const clua_guard *guard) {
+  if (guard->stopped) return true;
+  const clua_account *account = guard->account;
+  return account && account->isspent && guard->turn && account->window == *guard->turn;
+}
 
 /* ---- For loops in C ------------------------------------------------------------------------- */
 
@@ -96,6 +104,9 @@ static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int ha
 clua_account *clua_guard_switch(clua_guard *guard, clua_account *account);
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L);
 
+/// Our own code in Lua is about to do what must be done to its end. [-0, +0, -]
+void clua_guard_spare(clua_guard *guard);
+
 /// `thread` is about to run, resumed by `from`. Returns the one that ran, for clua_guard_left.
 lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread);
 /// `thread` does not run any more; it has failed where `failed` is true.
@@ -107,6 +118,8 @@ bool clua_isstopped(lua_State *thread);
 
 /* ---- For the host ---------------------------------------------------------------------------- */
 
+/// Pushes the error that stops scripts. [-0, +1, -]
+void clua_pushstop(lua_State *L);
 /// Whether the value is the error that stops scripts. [-0, +0, -]
 bool clua_isstop(lua_State *L, int index);
 enum { CLUA_STOP_MESSAGE_SIZE = CLUA_PLACE_SIZE + 100 };

@@ -66,6 +66,12 @@ public final class LuaInterrupter: Sendable {
     clua_guard_restore(record, account, L.pointer)
   }
 
+  /// Whether the scripts that run now are to stop, or were stopped in this turn.
+  package var isStopping: Bool { clua_isstopping(record) }
+
+  /// Code of ours in Lua is not stopped for its next steps, which belong together.
+  package func spare() { clua_guard_spare(record) }
+
   /// The account of the scripts that were stopped last.
   package var stoppedAccount: UnsafeMutablePointer<clua_account>? { record.pointee.culprit }
 

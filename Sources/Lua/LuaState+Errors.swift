@@ -101,6 +101,10 @@ extension LuaState {
   /// error. Needs five free slots. [-0, +1, -]
   package func pushError(_ error: any Error, to L: LuaStack) {
     reraised = nil
+    if (error as? LuaError)?.isStop == true, interrupter.isStopping {
+      clua_pushstop(L.pointer)
+      return
+    }
     guard let error = error as? LuaError else {
       var message = String(describing: error)
       let thrown = Unmanaged.passRetained(ThrownError(error))

@@ -157,6 +157,15 @@ public final class LuaState {
     try withStack { L throws(LuaError) in try check(clua_try_guard_install(L.pointer), L) }
   }
 
+  /// For loops over what scripts have made.
+  ///
+  /// - Throws: the error that stops scripts, where they are to stop.
+  package func checkStop() throws(LuaError) {
+    guard interrupter.isStopping else { return }
+    let (code, message) = interrupter.lastStop
+    throw LuaError(code, message)
+  }
+
   /// Takes bytes that Swift keeps for scripts from the memory that they may use.
   ///
   /// - Throws: `memory` where there is not as much left.

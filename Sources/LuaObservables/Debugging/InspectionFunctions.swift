@@ -116,9 +116,11 @@ final class InspectionFunctions: ModuleSlice {
   private func describe(_ L: LuaStack) throws -> CInt {
     L.height = 1
     let root = try settledNode(L, "describe")
+    // Where scripts are to stop nobody reads the text, which may be long.
+    let interrupter = state.interrupter
     let description = ObjectDescription(
-      in: engine, naming: { [unowned self] in name(of: $0) },
-      describing: { [unowned self] in describe($0, $1) })
+      in: engine, naming: { [unowned self] in interrupter.isStopping ? "" : name(of: $0) },
+      describing: { [unowned self] in interrupter.isStopping ? "" : describe($0, $1) })
     try state.push(text: description.text(of: root, title: describeValue(at: 1, of: L)), to: L)
     return 1
   }

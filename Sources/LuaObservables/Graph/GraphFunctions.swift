@@ -36,9 +36,12 @@ final class GraphFunctions: ModuleSlice {
       engine.settleWhenIdle(root)
       roots.append(root)
     }
-    let graph = engine.graph(of: roots, firstIndex: 1) { [inspection = host.module.inspection] in
-      inspection.name(of: $0)
+    // Where scripts are to stop nobody reads the text, which may be long.
+    let (inspection, interrupter) = (host.module.inspection, state.interrupter)
+    let graph = engine.graph(of: roots, firstIndex: 1) {
+      interrupter.isStopping ? "" : inspection.name(of: $0)
     }
+    try state.checkStop()
     try state.push(text: graph.text(format), to: L)
     return 1
   }

@@ -79,6 +79,7 @@ final class LimitFunctions: ModuleSlice {
     let sandboxes = host.sandboxes
     let outer = sandboxes.current
     let wanted = number(at: 1, of: L)
+    state.interrupter.spare()
     if wanted != outer.number { sandboxes.change(to: sandboxes[wanted]) }
     L.push(Int(outer.number))
     return 1

@@ -117,6 +117,7 @@ final class ErrorReports: ModuleSlice {
   ) {
     guard !host.isClosed else { return }
     host.sandboxes.entered(sandbox) {
+      if state.interrupter.isStopping { return }
       do throws(LuaError) {
         try state.withStack { L throws(LuaError) in
           try state.push(callback.pin, to: L)

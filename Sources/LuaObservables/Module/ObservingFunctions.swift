@@ -10,6 +10,7 @@ final class ObservingFunctions: ModuleSlice {
       (
         "begin_batch",
         { [self] _ in
+          state.interrupter.spare()
           engine.beginBatch(); return 0
         }
       ),

@@ -15,6 +15,7 @@ final class ScopeFunctions: ModuleSlice {
   /// open_scope(list): handles that are made from now on are added to the list.
   private func open(_ L: LuaStack) throws -> CInt {
     L.height = 1
+    state.interrupter.spare()
     lists.append(LuaTable(pin: try state.pin(at: 1, of: L)))
     return 0
   }

@@ -120,7 +120,7 @@ final class ScriptReceiver: Receiver {
   /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
   private func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
     let L = state.stack
-    guard let root = watcher.pointee.root else { return }
+    guard let root = watcher.pointee.root, !state.interrupter.isStopping else { return }
     guard L.hasRoom(for: 24) else {
       report(
         .noRoom(to: "call a watcher"),

@@ -1,0 +1,2 @@
+local s = ("%c"):rep(8000)
+while true do os.date(s) end

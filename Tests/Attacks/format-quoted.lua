@@ -1,0 +1,2 @@
+local s = ("\0"):rep(60000)
+while true do string.format("%q", s) end

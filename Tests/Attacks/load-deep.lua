@@ -1,0 +1,1 @@
+while true do load(("("):rep(60000)) end

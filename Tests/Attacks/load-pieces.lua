@@ -1,0 +1,1 @@
+while true do load(function() return "" end) end

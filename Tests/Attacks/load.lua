@@ -1,0 +1,2 @@
+local s = ("x = 1 "):rep(10000)
+while true do load(s) end

@@ -1,0 +1,1 @@
+while true do ("x"):rep(30000000) end

@@ -1,0 +1,3 @@
+local obs = require "obs"
+
+while true do obs.stats() end

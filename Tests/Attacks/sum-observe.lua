@@ -1,0 +1,10 @@
+local obs = require "obs"
+local function nop() end
+local function big(n, f)
+  local list = {}
+  for i = 1, n do list[i] = f(i) end
+  return list
+end
+
+local t = { l = big(60000, function(i) return { x = i } end) }
+while true do obs.observe(t, "l.@sum.x", nop) end

@@ -1,0 +1,4 @@
+local obs = require "obs"
+local function nop() end
+
+while true do obs.task(nop) end

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// S1, S5, S6: each script of `Tests/Attacks` would run for ever, or crash Lua. In a process of its
+/// own it ends with the limit of time, and with nothing else.
+@Suite(.disabled(if: Command.delaysSignals))
+struct AttackTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Attacks").path
+
+  private static let scripts =
+    (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? []
+
+  @Test(arguments: scripts)
+  func `an attack ends with the limit of time`(script: String) throws {
+    let outcome = try Command(
+      "timeout 60 $L --sandbox --turn-time=50ms \(Self.folder)/\(script)"
+    ).run()
+    #expect(outcome.status == 1, "\(outcome.errors.prefix(500))")
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("the turn has taken more time than it may (50 ms)"))
+  }
+
+  @Test func `there are attacks`() { #expect(Self.scripts.count > 70) }
+
+  @Test(arguments: [
+    ("local l = {} for i = 1, 1e9 do l[i] = {} end", "not enough memory"),
+    ("return ('x'):rep(1 << 30)", "not enough memory"),
+    ("io.write('x')", "attempt to index a nil value (global 'io')"),
+    ("os.exit(3)", "attempt to call a nil value (field 'exit')"),
+    ("require 'io'", "module 'io' not found"),
+  ])
+  func `a sandbox has little memory, and no way out`(script: String, text: String) throws {
+    let outcome = try Command("$L --sandbox --max-memory=16M --turn-time=20s -e \"\(script)\"")
+      .run()
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(text), "\(outcome.errors)")
+  }
+
+  @Test func `modules of a sandbox come from a folder`() throws {
+    let outcome = try Command(
+      """
+      mkdir -p modules/sub && echo 'return ...' > modules/sub/name.lua && ln -s /etc modules/out
+      $L --sandbox=modules -e 'print(require "sub.name")
+        print(pcall(require, "out.passwd")) print(pcall(require, "..input"))'
+      """
+    ).run()
+    #expect(
+      outcome.output == """
+        sub.name
+        false\tmodule 'out.passwd' not found: the host program offers no module of that name
+        false\tmodule '..input' not found: the host program offers no module of that name
+
+        """)
+    #expect(outcome.status == 0)
+  }
+
+  @Test(arguments: [
+    "--max-memory", "--max-memory=", "--max-memory=x", "--max-memory=0", "--max-memory=-1",
+    "--turn-time=5", "--turn-time=0ms", "--turn-time=", "--turn-time=xms", "--sandbox=",
+  ])
+  func `a limit that is none is wrong use`(option: String) throws {
+    let outcome = try Command("$L \(option) -e 'print(1)'").run()
+    #expect(outcome.status == 2 && outcome.output == "")
+    #expect(outcome.errors.contains(option.prefix { $0 != "=" }))
+  }
+
+  @Test func `each limit works alone`() throws {
+    #expect(try Command("$L --max-memory=1G -e 'print(io ~= nil)'").run().output == "true\n")
+    #expect(try Command("$L --turn-time=1s -e 'print(io ~= nil)'").run().output == "true\n")
+    #expect(try Command("$L --sandbox -e 'print(io)'").run().output == "nil\n")
+    let outcome = try Command("$L --turn-time=0.05s -e 'while true do end'").run()
+    #expect(outcome.status == 1 && outcome.errors.contains("more time than it may (50 ms)"))
+  }
+
+  // S3: each flood would take more than the limit, on either side of the bridge. The system gives the
+  // process not much more than that.
+  @Test(
+    .enabled(if: Command.reusesMemory),
+    arguments: [
+      "local s = 'x' while true do s = s .. s end",
+      "local s = ('x'):rep(1 << 30)",
+      "local l = {} for i = 1, math.huge do l[i] = {} end",
+      "local l = {} for i = 1, math.huge do l[i] = coroutine.create(nop) end",
+      "local l = {} for i = 1, math.huge do l[i] = obs.observe(t, 'v', nop) end",
+      "local l = {} for i = 1, math.huge do l[i] = { v = 1 } obs.observe(l[i], 'v', nop) end",
+      "local l = {} for i = 1, math.huge do l[i] = { v = 1 } obs.computed(l[i], 'w', nop) end",
+      "for i = 1, math.huge do obs.after(i, nop) end",
+      "for i = 1, math.huge do obs.task(function() obs.sleep(1000) end) end",
+      "for i = 1, math.huge do obs.next_turn(nop) end",
+      "obs.get(t, ('a.'):rep(5000000) .. 'b')",
+      "for i = 1, math.huge do obs.observe(t, 'a.b.c.d.e.f.g' .. i, nop) end",
+      "for i = 1, math.huge do obs.get(t, 'v' .. i .. ('.a'):rep(100)) end",
+      "local a = obs.array {} obs.observe_edits(a, nop) for i = 1, math.huge do a:append(i) end",
+      "local l = {} for i = 1, math.huge do l[i] = obs.path('a', i) end",
+    ])
+  func `a flood ends with the limit of memory`(script: String) throws {
+    let prologue = "local obs = require 'obs' local t = { v = 1 } local function nop() end"
+    let outcome = try Command(
+      """
+      ulimit -v 500000
+      $L --max-memory=16M --turn-time=2s - <<'END'
+      print(pcall(load([[\(prologue) \(script)]])))
+      os.exit(true, false)
+      END
+      """
+    ).run()
+    // Where the script keeps what it has made, not even `print` finds memory.
+    let text = outcome.output + outcome.errors
+    let isContained = text.contains("not enough memory") || text.contains("more time than it may")
+    #expect(isContained && outcome.status <= 1, "\(outcome)")
+  }
+}
