@@ -17,7 +17,7 @@ import ObservableModels
 let loop = Loop()
 let dishes = Chore("dishes")
 
-try dishes.observe(#path(Chore.self, \.owner?.name)) { chore in
+dishes.observe(#path(\.owner?.name)) { chore in
   print("\(chore.title): \(chore.owner?.name ?? "nobody")")
 }
 
