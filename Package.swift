@@ -10,6 +10,10 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+func syntax(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
 let package = Package(
   name: "obs-lua",
   products: [
@@ -22,9 +26,12 @@ let package = Package(
     .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
+  traits: [
+    .trait(name: "Macros", description: "Has ObservableModels, whose macros need swift-syntax.")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    // For the macros; built only where `ObservableModels` is used.
+    // For the macros; fetched only where the trait is on, as each use of it is behind that.
     .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.0"..<"604.0.0"),
   ],
   targets: [
@@ -34,17 +41,20 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "ProtocolObservers", dependencies: ["Observables"], swiftSettings: strict),
     .target(
-      name: "ObservableModels", dependencies: ["Observables", "ObservableModelsMacros"],
-      swiftSettings: strict),
+      name: "ObservableModels",
+      dependencies: [
+        "Observables",
+        .target(name: "ObservableModelsMacros", condition: .when(traits: ["Macros"])),
+      ], swiftSettings: strict),
     .macro(
       name: "ObservableModelsMacros",
       dependencies: [
-        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
-        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-        .product(name: "SwiftParser", package: "swift-syntax"),
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        syntax("SwiftCompilerPlugin"),
+        syntax("SwiftDiagnostics"),
+        syntax("SwiftParser"),
+        syntax("SwiftSyntax"),
+        syntax("SwiftSyntaxBuilder"),
+        syntax("SwiftSyntaxMacros"),
       ], swiftSettings: strict),
     .target(
       name: "CLua", path: "CLua",

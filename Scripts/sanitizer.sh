@@ -4,8 +4,10 @@
 use_sanitizer() {  # address or thread
   case $1 in
     # Records that are given out again would hide that somebody still uses them.
-    address) options=(--sanitize address --scratch-path .build-asan -Xswiftc -DUNPOOLED) ;;
-    thread) options=(--sanitize thread --scratch-path .build-tsan) ;;
+    address)
+      options=(--traits Macros --sanitize address --scratch-path .build-asan -Xswiftc -DUNPOOLED)
+      ;;
+    thread) options=(--traits Macros --sanitize thread --scratch-path .build-tsan) ;;
     *)
       echo "$0: --sanitize takes address or thread" >&2
       return 2

@@ -10,11 +10,13 @@ public enum ModelFramework: Sendable {
   case observable
 }
 
-/// One of these options, as `@ObservableModel` hands it on to the properties.
+/// One of these options, or another one, as `@ObservableModel` hands it on to the properties.
 @_documentation(visibility: internal)
 public enum ModelOption: Sendable {
   /// `ModelThreadSafety.threadSafe`.
   case threadSafe
   /// `ModelFramework.observable`.
   case observable
+  /// An initializer of the class may give the property its first value.
+  case initialized
 }

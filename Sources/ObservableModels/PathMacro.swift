@@ -1,36 +1,115 @@
-/// The key path of properties that the compiler has checked, as `observe` takes it (P10).
-///
-/// ```swift
-/// try user.observe(#path(User.self, \.address?.zip)) { user in … }
-/// ```
-///
-/// A misspelt name is an error of the compiler. That each name is a property that its model
-/// observes is checked when the path is made: a private or ignored one is a programming error and
-/// traps, with the sentence of P9. Beyond values that are no models, such as collections, names are
-/// checked at registration only. An index or a key in brackets has to be a literal:
-/// `\.items[0].name` is `items.0.name`. May be used on any thread.
-///
-/// - Complexity: O(length of the path), each time.
-@freestanding(expression)
-public macro path<Root: KeyPathObservable, Value>(
-  _ root: Root.Type, _ path: KeyPath<Root, Value>
-) -> Path = #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
+public import Observables
 
-/// The path `text`, for the code that `#path` writes, whose components are applied to the values of
-/// `prefixes`.
+#if Macros
+  /// A key path that the compiler has checked, as `observe` and others take it without `try` (P10).
+  ///
+  /// ```swift
+  /// customer.observe(#path(\.address?.zip)) { customer in … }
+  /// for await zip in customer.values(#path(\.address?.zip)) { … }
+  /// let zip: KeyPathTo<Customer, String?> = #path(\.address?.zip)
+  /// ```
+  ///
+  /// The class is inferred from where the path is used, or written: `#path(\Customer.name)`. A
+  /// misspelt name is an error of the compiler, which says most where the class is written.
+  ///
+  /// Wildcards and operators are spelled as properties of collections: `\.items.every.price` is
+  /// `items.*.price`, `\.items.sum.price` is `items.@sum.price`, `\.items.first?.name` is
+  /// `items.@first.name`. An index or a key in brackets has to be a literal: `\.items[0].name` is
+  /// `items.0.name`, and follows the object that is there when it is registered; `\.items[slot: 0]`
+  /// is the slot `items.#0`.
+  ///
+  /// A path with `every` stands for many values: it can be observed, and not read.
+  ///
+  /// That each name is a property that its model observes is checked when the path is made: a
+  /// private or ignored one is a programming error and traps, with the sentence of P9. Behind
+  /// values that are no models, such as structures, only their stored properties can be read. May
+  /// be used on any thread.
+  ///
+  /// - Complexity: O(length of the path), each time.
+  @freestanding(expression)
+  public macro path<Root: KeyPathObservable, Value>(
+    _ path: KeyPath<Root, Value>
+  ) -> KeyPathTo<Root, Value> =
+    #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
+
+  /// A key path to the value of an operator that the compiler has checked.
+  ///
+  /// All else is as for other paths. The value of `sum` has the type of the numbers, that of `avg`
+  /// is `Double?`, those of `min` and `max` are nil where there are none, and those of `any` and
+  /// `all` are `Bool`.
+  @freestanding(expression)
+  public macro path<Root: KeyPathObservable, Operator: PathOperator>(
+    _ path: KeyPath<Root, Operator>
+  ) -> KeyPathTo<Root, Operator.PathValue> =
+    #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
+#endif
+
+/// A component of a path as `#path` has read it.
+@_documentation(visibility: internal)
+public enum PathStep: Sendable {
+  /// `.name`: a property, or a wildcard or operator where it is one of a collection.
+  case property(String)
+  /// `["name"]`.
+  case key(String)
+  /// `[0]`.
+  case index(Int)
+  /// `[slot: 0]`.
+  case slot(Int)
+}
+
+/// The path with these components, for the code that `#path` writes.
+///
+/// Each component has the key path that ends before it; the last key path is the whole one.
 ///
 /// - Complexity: O(length of the path).
 @_documentation(visibility: internal)
-public func path<Root>(_ text: String, through prefixes: [PartialKeyPath<Root>]) -> Path {
-  let path = Path(stringLiteral: text)
-  for (component, prefix) in zip(path.components, prefixes) {
-    let type = unwrapped(Swift.type(of: prefix).valueType)
-    guard let model = type as? any ObservableModel.Type else { continue }
-    do {
+public func path<Root, Value>(
+  _ steps: [PathStep], through prefixes: [PartialKeyPath<Root>]
+) -> KeyPathTo<Root, Value> {
+  let types = prefixes.map { memberType(Swift.type(of: $0).valueType) }
+  let path = Path(components: zip(steps, types).map { $0.component(in: $1) })
+  do {
+    try path.checkOperators()
+    for (component, type) in zip(path.components, types) where component.kind == .name {
+      guard let model = type as? any ObservableModel.Type else { continue }
       _ = try model.properties.slot(of: component.name)
-    } catch {
-      preconditionFailure("key path '\(text)': \(error)")
+    }
+  } catch let error as ModelError {
+    preconditionFailure("key path '\(path)': \(error)")
+  } catch {
+    preconditionFailure("\(error)")
+  }
+  return KeyPathTo(unchecked: path)
+}
+
+extension PathStep {
+  /// The component, which is applied to objects of a type.
+  fileprivate func component(in type: Any.Type) -> Path.Component {
+    switch self {
+    case .property(let name):
+      if type is any PathCollection.Type {
+        if name == "every" { return Path.Component(kind: .every, bytes: Array("*".utf8)) }
+        if Operation(rawValue: name) != nil, name != "count" {
+          return Path.Component(kind: .operation, bytes: Array(name.utf8))
+        }
+      }
+      return Path.Component(kind: .name, bytes: Array(name.utf8))
+    case .key(let name): return .exactName(Array(name.utf8))
+    case .index(let index):
+      return Path.Component(kind: .element, bytes: Array("\(index)".utf8), number: index)
+    case .slot(let index):
+      return Path.Component(kind: .slot, bytes: Array("\(index)".utf8), number: index)
     }
   }
-  return path
+}
+
+/// The type without optionals around it, and behind wildcards and operators that of the members.
+private func memberType(_ type: Any.Type) -> Any.Type {
+  let type = unwrapped(type)
+  guard let members = type as? any PathMembers.Type else { return type }
+  return memberType(of: members)
+}
+
+private func memberType<Members: PathMembers>(of type: Members.Type) -> Any.Type {
+  memberType(Members.Member.self)
 }

@@ -1,5 +1,6 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
+import Synchronization
 
 /// A class with `@ObservableModel`, and its members as properties of a model.
 struct ModelClass {
@@ -9,6 +10,47 @@ struct ModelClass {
   /// The properties in the order of their slots, behind those of a superclass.
   let members: [ModelMember]
   let options: ModelOptions
+  /// The places in `members` of those with observed accessors, by name.
+  private let slots: [String: Int]
+  /// What the initializers of the class may give a first value.
+  let initialized: InitializedNames
+
+  /// The class that was asked for last.
+  ///
+  /// The compiler asks about each member of a class by itself, and gives the whole class each time.
+  private static let last = Mutex<Known?>(nil)
+
+  // The trees of swift-syntax are immutable. This one is kept, so that no other has its identity.
+  private struct Known: @unchecked Sendable {
+    let model: ModelClass
+    let obstacles: [PlacedDiagnostic]
+    let attribute: String
+    let extending: String
+  }
+
+  /// The class, and what leaves no place for the code of the macro.
+  static func known(
+    _ declaration: ClassDeclSyntax, _ attribute: AttributeSyntax,
+    in context: some MacroExpansionContext
+  ) -> (model: ModelClass, obstacles: [PlacedDiagnostic]) {
+    let (text, extending) = (attribute.trimmedDescription, outerAccess(context))
+    let known = last.withLock { $0 }
+    if let known, known.model.declaration.id == declaration.id, known.attribute == text,
+      known.extending == extending
+    {
+      return (known.model, known.obstacles)
+    }
+    let model = ModelClass(declaration, attribute, in: context)
+    let obstacles = model.obstacles
+    last.withLock {
+      $0 = Known(model: model, obstacles: obstacles, attribute: text, extending: extending)
+    }
+    return (model, obstacles)
+  }
+
+  private static func outerAccess(_ context: some MacroExpansionContext) -> String {
+    context.lexicalContext.first?.as(ExtensionDeclSyntax.self)?.modifiers.access ?? ""
+  }
 
   init(
     _ declaration: ClassDeclSyntax, _ attribute: AttributeSyntax,
@@ -16,10 +58,16 @@ struct ModelClass {
   ) {
     self.declaration = declaration
     // An extension may state the access level for all its members.
-    let outer = context.lexicalContext.first?.as(ExtensionDeclSyntax.self)?.modifiers
-    access = (declaration.modifiers.hasAccess ? nil : outer?.access) ?? declaration.modifiers.access
+    access =
+      declaration.modifiers.hasAccess
+      ? declaration.modifiers.access : Self.outerAccess(context)
     options = ModelOptions(attribute.list)
     members = declaration.memberBlock.members.compactMap { Self.member($0.decl) }
+    slots = Dictionary(
+      members.enumerated().compactMap { slot, member in
+        if case .stored(isConstant: false) = member.kind { (member.name, slot) } else { nil }
+      }, uniquingKeysWith: { first, _ in first })
+    initialized = InitializedNames(declaration)
   }
 
   var name: String { declaration.name.trimmed.text }
@@ -69,11 +117,7 @@ struct ModelClass {
 
   /// The stored property with observed accessors that is declared so, and its slot.
   func slot(of variable: VariableDeclSyntax) -> Int? {
-    guard let name = variable.onlyBinding?.name else { return nil }
-    return members.firstIndex { member in
-      if case .stored(isConstant: false) = member.kind { return member.name == plainName(name) }
-      return false
-    }
+    variable.onlyBinding.flatMap { slots[plainName($0.name)] }
   }
 
   /// The property that `member` becomes, if it becomes one.
@@ -109,6 +153,8 @@ struct ModelOptions {
   let isThreadSafe: Bool
   /// Whether the toolchain's Observation tracks the model, too.
   let isObservable: Bool
+  /// Whether an initializer of the class may give the property its first value.
+  let isInitialized: Bool
   /// The options as they are written.
   let text: [String]
 
@@ -116,6 +162,7 @@ struct ModelOptions {
     text = arguments.map(\.expression.trimmedDescription).filter { Int($0) == nil }
     isThreadSafe = text.contains { $0.hasSuffix(".threadSafe") }
     isObservable = text.contains { $0.hasSuffix(".observable") }
+    isInitialized = text.contains { $0.hasSuffix(".initialized") }
   }
 }
 

@@ -12,8 +12,8 @@ struct ObservableModelMacro {
     guard !context.isLocal, let declaration = declaration.as(ClassDeclSyntax.self) else {
       return nil
     }
-    let model = ModelClass(declaration, node, in: context)
-    return model.obstacles.isEmpty ? model : nil
+    let (model, obstacles) = ModelClass.known(declaration, node, in: context)
+    return obstacles.isEmpty ? model : nil
   }
 }
 
@@ -27,8 +27,9 @@ extension ObservableModelMacro: MemberAttributeMacro {
       let variable = member.as(VariableDeclSyntax.self)
     else { return [] }
     if let slot = model.slot(of: variable) {
-      let arguments = (["\(slot)"] + model.options.text).joined(separator: ", ")
-      return ["@ObservedProperty(\(raw: arguments))"]
+      let isInitialized = model.initialized.mayInitialize(variable) ? [".initialized"] : []
+      let arguments = ["\(slot)"] + model.options.text + isInitialized
+      return ["@ObservedProperty(\(raw: arguments.joined(separator: ", ")))"]
     }
     let isLazy =
       variable.attributes.making != nil && variable.isStoredInInstance && !variable.isConstant
@@ -70,9 +71,9 @@ extension ObservableModelMacro: MemberMacro {
       return []
     }
     if context.isLocal { return [] }
-    let model = ModelClass(declaration, node, in: context)
-    if !model.obstacles.isEmpty {
-      for obstacle in model.obstacles { context.diagnose(obstacle) }
+    let (model, obstacles) = ModelClass.known(declaration, node, in: context)
+    if !obstacles.isEmpty {
+      for obstacle in obstacles { context.diagnose(obstacle) }
       return []
     }
     // Where the conformance is not asked for, the superclass is a model and conforms already.

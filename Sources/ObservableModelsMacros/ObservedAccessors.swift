@@ -12,19 +12,18 @@ struct ObservedAccessors {
   let isConfined: Bool
 
   var all: [AccessorDeclSyntax] {
-    options.isThreadSafe
-      ? [initializer, sharedGetter, sharedSetter, sharedModify]
-      : [initializer, getter, setter, modify]
+    (options.isInitialized ? [initializer] : [])
+      + (options.isThreadSafe
+        ? [sharedGetter, sharedSetter, sharedModify] : [getter, setter, modify])
   }
 
   private var initializer: AccessorDeclSyntax {
-    let check = options.isThreadSafe && !isConfined ? sendableCheck(of: "initialValue") + "\n" : ""
-    return """
-      @storageRestrictions(initializes: \(raw: storage))
-      init(initialValue) {
-        \(raw: indented(check, by: 2))\(raw: storage) = initialValue
-      }
-      """
+    """
+    @storageRestrictions(initializes: \(raw: storage))
+    init(initialValue) {
+      \(raw: storage) = initialValue
+    }
+    """
   }
 
   // MARK: Of one thread
@@ -83,16 +82,17 @@ struct ObservedAccessors {
   }
 
   private var sharedSetter: AccessorDeclSyntax {
-    """
-    set {
-      \(raw: beginMutation)let (old, new) = observation.locked {
-        let old = \(raw: storage)
-        \(raw: storage) = newValue
-        return (old, \(raw: storage))
+    let check = isConfined ? "" : sendableCheck(of: "newValue") + "\n  "
+    return """
+      set {
+        \(raw: check)\(raw: beginMutation)let (old, new) = observation.locked {
+          let old = \(raw: storage)
+          \(raw: storage) = newValue
+          return (old, \(raw: storage))
+        }
+        observation.didSet(\(raw: slot), of: self, from: old, to: new)
       }
-      observation.didSet(\(raw: slot), of: self, from: old, to: new)
-    }
-    """
+      """
   }
 
   /// The `_modify` accessor for several threads: no other thread comes between reading and writing.

@@ -3,7 +3,10 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// A stored property of a model: its storage gets another name, and its accessors report.
-struct ObservedPropertyMacro {}
+struct ObservedPropertyMacro {
+  /// The text is laid out as it is written; formatting it again takes longer than all the rest.
+  static var formatMode: FormatMode { .disabled }
+}
 
 extension ObservedPropertyMacro: PeerMacro {
   static func expansion(

@@ -1,45 +1,35 @@
-import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `#path(User.self, \.address?.zip)`: the compiler has checked the key path, and this macro spells
-/// it as text.
+/// `#path(\.address?.zip)`: the compiler has checked the key path, and this macro spells its
+/// components, each with the key path that leads to it.
 struct PathMacro: ExpressionMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> ExprSyntax {
     // The error was reported; the expansion still has to be a path.
-    let none: ExprSyntax = "Observables.Path(stringLiteral: \"*\")"
-    let arguments = Array(node.arguments)
-    guard arguments.count == 2, let root = arguments.first?.expression.trimmedDescription else {
-      return none
-    }
-    guard let literal = arguments[1].expression.as(KeyPathExprSyntax.self) else {
+    let none: ExprSyntax = #"Observables.KeyPathTo(unchecked: "*")"#
+    guard let argument = node.arguments.first?.expression else { return none }
+    guard let literal = argument.as(KeyPathExprSyntax.self) else {
       context.diagnose(
         PlacedDiagnostic(
-          "key-path", at: arguments[1].expression,
+          "key-path", at: argument,
           "'#path' reads a key path as it is written: a literal such as '\\.address?.zip'"))
       return none
     }
-    guard let base = arguments[0].expression.as(MemberAccessExprSyntax.self)?.base,
-      root.hasSuffix(".self")
-    else {
-      context.diagnose(
-        PlacedDiagnostic(
-          "root", at: arguments[0].expression,
-          "'#path' reads the type as it is written, such as 'User.self'"))
-      return none
-    }
-    let type = base.trimmedDescription
-    var text: [String] = []
-    var prefix = "\\\(type)"
+    var steps: [String] = []
     var prefixes: [String] = []
-    for component in literal.components {
+    let types = nestedTypes(literal)
+    let root =
+      "\\" + (literal.root?.trimmedDescription ?? "")
+      + types.map(\.trimmedDescription).joined()
+    var prefix = root
+    for component in literal.components.dropFirst(types.count) {
       switch spelling(of: component) {
-      case .name(let name):
-        prefixes.append(prefix == "\\\(type)" ? prefix + ".self" : prefix)
-        text.append(name)
+      case .step(let step):
+        prefixes.append(prefix == root ? prefix + ".self" : prefix)
+        steps.append(step)
       case .nothing: break
       case .unknown(let message):
         context.diagnose(PlacedDiagnostic("key-path", at: component, message))
@@ -47,20 +37,33 @@ struct PathMacro: ExpressionMacro {
       }
       prefix += component.trimmedDescription
     }
-    if text.isEmpty {
+    if steps.isEmpty {
       context.diagnose(
         PlacedDiagnostic(
           "key-path", at: literal, "the key path is empty: it has to name a property"))
       return none
     }
-    let path = stringLiteral(text.joined(separator: "."))
+    prefixes.append(prefix)
     return """
-      ObservableModels.path(\(raw: path), through: [\(raw: prefixes.joined(separator: ", "))])
+      ObservableModels.path([\(raw: steps.joined(separator: ", "))], \
+      through: [\(raw: prefixes.joined(separator: ", "))])
       """
   }
 
+  /// The components behind a root that is written which are types inside of it: `Inner` of
+  /// `\Outer.Inner.name`.
+  ///
+  /// Only the compiler knows that. It refuses the expansion where a property has such a name.
+  private static func nestedTypes(_ literal: KeyPathExprSyntax) -> [KeyPathComponentSyntax] {
+    if literal.root == nil { return [] }
+    return literal.components.dropLast().prefix { component in
+      guard case .property(let property) = component.component else { return false }
+      return property.declName.baseName.text.first?.isUppercase ?? false
+    }
+  }
+
   private enum Spelling {
-    case name(String)
+    case step(String)
     case nothing
     case unknown(String)
   }
@@ -71,31 +74,33 @@ struct PathMacro: ExpressionMacro {
       let name = property.declName.baseName
       if name.tokenKind == .keyword(.self) { return .nothing }
       if property.declName.argumentNames == nil, name.text.first?.isNumber != true {
-        return .name(escaped(plainName(name)))
+        return .step(".property(\(stringLiteral(plainName(name))))")
       }
-      return .unknown("an element of a tuple has no name in a key path that is text")
+      return .unknown("an element of a tuple has no name in a path")
     case .optional: return .nothing
-    case .subscript(let access):
-      guard access.arguments.count == 1, let argument = access.arguments.first?.expression else {
-        return .unknown("a component of a path is one index or key")
-      }
-      if let number = argument.as(IntegerLiteralExprSyntax.self) {
-        let digits = number.literal.text.filter { $0 != "_" }
-        if digits.allSatisfy({ "0" <= $0 && $0 <= "9" }) { return .name(digits) }
-      }
-      if let key = argument.literalText { return .name(escaped(key)) }
-      return .unknown(
-        "the index is not known when the program is compiled: write a literal, or put the path "
-          + "together by 'Path(…)'")
+    case .subscript(let access): return spelling(of: access)
     default:
       return .unknown("a method cannot be observed")
     }
   }
 
-  /// The name as a component of a path (P1).
-  private static func escaped(_ name: String) -> String {
-    let text = name.map { $0 == "." || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-    let isMarked = name == "*" || "#&@".contains(name.first ?? " ") || name.allSatisfy(\.isNumber)
-    return (isMarked ? "\\" : "") + text
+  private static func spelling(of access: KeyPathSubscriptComponentSyntax) -> Spelling {
+    guard access.arguments.count == 1, let argument = access.arguments.first,
+      argument.label == nil || argument.label?.text == "slot"
+    else {
+      return .unknown("a component of a path is one index or key")
+    }
+    if let number = argument.expression.as(IntegerLiteralExprSyntax.self) {
+      let digits = number.literal.text.filter { $0 != "_" }
+      if digits.allSatisfy({ "0" <= $0 && $0 <= "9" }) {
+        return .step(argument.label == nil ? ".index(\(digits))" : ".slot(\(digits))")
+      }
+    }
+    if argument.label == nil, argument.expression.literalText != nil {
+      return .step(".key(\(argument.expression.trimmedDescription))")
+    }
+    return .unknown(
+      "the index is not known when the program is compiled: write a literal, or put the path "
+        + "together by 'Path(…)'")
   }
 }

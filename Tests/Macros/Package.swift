@@ -35,6 +35,7 @@ let package = Package(
       name: "ObservableModelsMacrosTests",
       dependencies: [
         "TestedMacros",
+        .product(name: "SwiftParser", package: "swift-syntax"),
         .product(name: "SwiftSyntax", package: "swift-syntax"),
         .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),

@@ -90,13 +90,13 @@ struct GenericModelTests {
   // P10
   @Test func `a checked path goes through them, too`() throws {
     let map = Map(oslo)
-    #expect(#path(Map.self, \.named?.name) == "named.name")
-    #expect(#path(Map.self, \.list[0].name) == "list.0.name")
-    #expect(#path(Map.self, \.box?.value?.name) == "box.value.name")
-    #expect(#path(Pair<Town, Town>.self, \.fixed.name) == "fixed.name")
-    #expect(#path(Pair<Town, Town>.Side.self, \.owner?.first?.name) == "owner.first.name")
+    #expect(#path(\Map.named?.name).path == "named.name")
+    #expect(#path(\Map.list[0].name).path == "list.0.name")
+    #expect(#path(\Map.box?.value?.name).path == "box.value.name")
+    #expect(#path(\Pair<Town, Town>.fixed.name).path == "fixed.name")
+    #expect(#path(\Pair<Town, Town>.Side.owner?.first?.name).path == "owner.first.name")
     var names: [String] = []
-    try map.observe(#path(Map.self, \.must.name), in: loop) { names.append($0.must.name) }
+    map.observe(#path(\.must.name), in: loop) { names.append($0.must.name) }
     loop.turn { oslo.name = "Christiania" }
     #expect(names == ["Christiania"])
   }
@@ -110,8 +110,8 @@ struct GenericModelTests {
       #expect(error?.suggestion == "name")
     }
     // Its type is known where it is made.
-    await #expect(processExitsWith: .failure) { _ = #path(Map.self, \.box?.value?.log) }
-    await #expect(processExitsWith: .failure) { _ = #path(Map.self, \.boxes[0].value.log) }
+    await #expect(processExitsWith: .failure) { _ = #path(\Map.box?.value?.log) }
+    await #expect(processExitsWith: .failure) { _ = #path(\Map.boxes[0].value.log) }
   }
 
   // P5, L4

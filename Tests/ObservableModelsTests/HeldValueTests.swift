@@ -17,7 +17,7 @@ struct HeldValueTests {
   @Test func `paths lead into arrays, dictionaries and sets, which are changed in place`() throws {
     var events: [String] = []
     try shop.observe("items.*.zip", in: loop) { events.append("zips \($0.items.map(\.zip))") }
-    try shop.observe(#path(Shop.self, \.items.count), in: loop) {
+    shop.observe(#path(\.items.count), in: loop) {
       events.append("count \($0.items.count)")
     }
     try shop.observe("prices.tea", in: loop) { events.append("tea \($0.prices["tea"] ?? 0)") }
@@ -43,7 +43,7 @@ struct HeldValueTests {
 
   @Test func `a path into a structure hears of its changes, and is read through it`() throws {
     var widths: [Int?] = []
-    try shop.observe(#path(Shop.self, \.size?.width), in: loop) { widths.append($0.size?.width) }
+    shop.observe(#path(\.size?.width), in: loop) { widths.append($0.size?.width) }
     loop.turn { shop.size = Shop.Size() }
     loop.turn { shop.size?.width += 1 }
     #expect(widths == [1, 2])

@@ -51,7 +51,7 @@ private final class End: Sendable {
   // P5, Z2, Z10
   @Test func `a model of the main actor is observed and computes as any other`() throws {
     var log: [String] = []
-    try window.observe(#path(Window<Panel>.self, \.child?.text), in: loop) {
+    window.observe(#path(\.child?.text), in: loop) {
       log.append("child \($0.child?.text ?? "-")")
     }
     try window.observe("content.text", in: loop) { log.append("content \($0.content!.text)") }

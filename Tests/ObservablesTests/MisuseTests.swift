@@ -20,7 +20,7 @@ struct MisuseTests {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let loop = Loop()
-        try Person().observe([], in: loop) { _ in }
+        try Person().observe([] as [Path], in: loop) { _ in }
       }, "A watcher needs at least one key path")
   }
 

@@ -12,7 +12,7 @@ func program(_ name: String, _ settings: SwiftSetting...) -> Target {
 
 let package = Package(
   name: "models",
-  dependencies: [.package(name: "obs-lua", path: "../../..")],
+  dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],
   targets: [
     program("chores"), program("models"), program("jukebox", .defaultIsolation(MainActor.self)),
   ]

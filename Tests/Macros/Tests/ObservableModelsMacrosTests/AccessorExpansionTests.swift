@@ -6,42 +6,42 @@ struct AccessorExpansionTests {
     expectAccessors(
       """
       final class User {
-        @ObservedProperty(0) public weak var boss: User?
+        @ObservedProperty(0, .initialized) public weak var boss: User?
       }
       """,
       to: #"""
         final class User {
           public weak var boss: User? {
-            @storageRestrictions(initializes: _boss)
-            init(initialValue) {
-              _boss = initialValue
-            }
-            get {
-              observation.access(Self.firstModelSlot + 0, of: self)
-              return _boss
-            }
-            set {
-              guard observation.isObserved(Self.firstModelSlot + 0) else {
-                _boss = newValue
-                return
-              }
-              let old = _boss
+          @storageRestrictions(initializes: _boss)
+          init(initialValue) {
+            _boss = initialValue
+          }
+          get {
+            observation.access(Self.firstModelSlot + 0, of: self)
+            return _boss
+          }
+          set {
+            guard observation.isObserved(Self.firstModelSlot + 0) else {
               _boss = newValue
+              return
+            }
+            let old = _boss
+            _boss = newValue
+            observation.didSet(Self.firstModelSlot + 0, from: old, to: _boss)
+          }
+          _modify {
+            guard observation.isObserved(Self.firstModelSlot + 0) else {
+              yield &_boss
+              return
+            }
+            let old = _boss
+            var value = old
+            defer {
+              _boss = value
               observation.didSet(Self.firstModelSlot + 0, from: old, to: _boss)
             }
-            _modify {
-              guard observation.isObserved(Self.firstModelSlot + 0) else {
-                yield &_boss
-                return
-              }
-              let old = _boss
-              var value = old
-              defer {
-                _boss = value
-                observation.didSet(Self.firstModelSlot + 0, from: old, to: _boss)
-              }
-              yield &value
-            }
+            yield &value
+          }
           }
 
           private weak var _boss: User?
@@ -64,11 +64,6 @@ struct AccessorExpansionTests {
           var size {
             willSet { print(size, newValue) }
             didSet { if size > 10 { self.size = 10; other.size = 3 } }
-            @storageRestrictions(initializes: _size)
-            init(initialValue) {
-              _size = initialValue
-            }
-
             get {
               observation.access(Self.firstModelSlot + 1, of: self)
               return _size
@@ -100,15 +95,8 @@ struct AccessorExpansionTests {
           }
 
           private var _size = 1 {
-              willSet {
-                print(_size, newValue)
-              }
-              didSet {
-                if _size > 10 {
-                  self._size = 10;
-                  other.size = 3
-                }
-              }
+              willSet { print(_size, newValue) }
+              didSet { if _size > 10 { self._size = 10; other.size = 3 } }
             }
         }
         """#)
@@ -127,11 +115,6 @@ struct AccessorExpansionTests {
         final class User {
           var size {
             didSet { let size = 3; print(size, self.size) }
-            @storageRestrictions(initializes: _size)
-            init(initialValue) {
-              _size = initialValue
-            }
-
             get {
               observation.access(Self.firstModelSlot + 1, of: self)
               return _size
@@ -163,10 +146,7 @@ struct AccessorExpansionTests {
           }
 
           private var _size = 1 {
-              didSet {
-                let size = 3;
-                print(size, self._size)
-              }
+              didSet { let size = 3; print(size, self._size) }
             }
         }
         """#)
@@ -182,45 +162,41 @@ struct AccessorExpansionTests {
       to: #"""
         final class User {
           var `default` {
-            @storageRestrictions(initializes: _default)
-            init(initialValue) {
-              ObservableModels.requireSendable(initialValue)  // or keep it in a 'Mutex', or in \#
+          get {
+            modelRegistrar.access(self, keyPath: \.`default`)
+            observation.access(Self.firstModelSlot + 2, of: self)
+            return observation.locked {
+              _default
+            }
+          }
+          set {
+            ObservableModels.requireSendable(newValue)  // or keep it in a 'Mutex', or in \#
         a private 'nonisolated(unsafe) var' and guard it
-              _default = initialValue
+            modelRegistrar.willSet(self, keyPath: \.`default`)
+            defer {
+              modelRegistrar.didSet(self, keyPath: \.`default`)
             }
-            get {
-              modelRegistrar.access(self, keyPath: \.`default`)
-              observation.access(Self.firstModelSlot + 2, of: self)
-              return observation.locked {
-                _default
-              }
+            let (old, new) = observation.locked {
+              let old = _default
+              _default = newValue
+              return (old, _default)
             }
-            set {
-              modelRegistrar.willSet(self, keyPath: \.`default`)
-              defer {
-                modelRegistrar.didSet(self, keyPath: \.`default`)
-              }
-              let (old, new) = observation.locked {
-                let old = _default
-                _default = newValue
-                return (old, _default)
-              }
+            observation.didSet(Self.firstModelSlot + 2, of: self, from: old, to: new)
+          }
+          _modify {
+            modelRegistrar.willSet(self, keyPath: \.`default`)
+            defer {
+              modelRegistrar.didSet(self, keyPath: \.`default`)
+            }
+            observation.lock()
+            let old = _default
+            defer {
+              let new = _default
+              observation.unlock()
               observation.didSet(Self.firstModelSlot + 2, of: self, from: old, to: new)
             }
-            _modify {
-              modelRegistrar.willSet(self, keyPath: \.`default`)
-              defer {
-                modelRegistrar.didSet(self, keyPath: \.`default`)
-              }
-              observation.lock()
-              let old = _default
-              defer {
-                let new = _default
-                observation.unlock()
-                observation.didSet(Self.firstModelSlot + 2, of: self, from: old, to: new)
-              }
-              yield &_default
-            }
+            yield &_default
+          }
           }
 
           private nonisolated(unsafe) var _default = 1

@@ -132,7 +132,7 @@ struct ModelExpansionTests {
       """,
       to: #"""
         final class Box<Value> {
-          @ObservedProperty(0)
+          @ObservedProperty(0, .initialized)
           var value: Value
 
           let observation = Observables.ModelObservation()
@@ -349,7 +349,7 @@ struct ModelExpansionTests {
       to: #"""
         public extension Space {
           nonisolated final class Planet {
-            @ObservedProperty(0)
+            @ObservedProperty(0, .initialized)
             public unowned(unsafe) var sun: Star
             @ObservedProperty(1)
             public nonisolated(unsafe) var name = ""

@@ -2,41 +2,78 @@ import Testing
 
 /// `#path`.
 struct PathExpansionTests {
-  @Test func `names become text, and what they are applied to is checked`() {
+  @Test func `names become components, and what they are applied to is checked`() {
     expectExpansion(
-      #"let path = #path(User.self, \.address?.zip)"#,
+      #"let path = #path(\.address?.zip)"#,
       to: #"""
-        let path = ObservableModels.path("address.zip", through: [\User.self, \User.address?])
+        let path = ObservableModels.path([.property("address"), .property("zip")], \#
+        through: [\.self, \.address?, \.address?.zip])
         """#)
   }
 
-  @Test func `indices, keys and marks are spelled as text spells them`() {
+  @Test func `a root that is written stays`() {
     expectExpansion(
-      #"let path = #path(User.self, \User.items[0].`a.b`["*"])"#,
+      #"let path = #path(\User.name)"#,
       to: #"""
-        let path = ObservableModels.path("items.0.a\\.b.\\*", through: [\User.self, \User.items, \#
-        \User.items[0], \User.items[0].`a.b`])
+        let path = ObservableModels.path([.property("name")], through: [\User.self, \User.name])
+        """#)
+  }
+
+  @Test func `a type inside of the root is no component`() {
+    expectExpansion(
+      #"let path = #path(\Shop<Int>.Item.name)"#,
+      to: #"""
+        let path = ObservableModels.path([.property("name")], through: [\Shop<Int>.Item.self, \#
+        \Shop<Int>.Item.name])
+        """#)
+    expectExpansion(
+      #"let path = #path(\User.URL)"#,
+      to: #"""
+        let path = ObservableModels.path([.property("URL")], through: [\User.self, \User.URL])
+        """#)
+  }
+
+  @Test func `indices, slots and keys are told apart from names`() {
+    expectExpansion(
+      #"let path = #path(\User.items[0].`a.b`["*"])"#,
+      to: #"""
+        let path = ObservableModels.path([.property("items"), .index(0), \#
+        .property("a.b"), .key("*")], through: [\User.self, \User.items, \User.items[0], \#
+        \User.items[0].`a.b`, \#
+        \User.items[0].`a.b`["*"]])
+        """#)
+    expectExpansion(
+      #"let path = #path(\.items[slot: 1_0])"#,
+      to: #"""
+        let path = ObservableModels.path([.property("items"), .slot(10)], \#
+        through: [\.self, \.items, \.items[slot: 1_0]])
         """#)
   }
 
   @Test func `an index that is not known`() {
     expectDiagnostic(
-      #"let path = #path(User.self, \.items[index])"#, 1, 36,
+      #"let path = #path(\User.items[index])"#, 1, 29,
       """
       the index is not known when the program is compiled: write a literal, or put the path \
       together by 'Path(…)'
       """)
   }
 
-  @Test func `a type that is not known`() {
+  @Test func `a subscript of another kind`() {
     expectDiagnostic(
-      #"let path = #path(type(of: user), \.name)"#, 1, 18,
-      "'#path' reads the type as it is written, such as 'User.self'")
+      #"let path = #path(\User.items[from: 1])"#, 1, 29,
+      "a component of a path is one index or key")
+  }
+
+  @Test func `a path without a name`() {
+    expectDiagnostic(
+      #"let path = #path(\User.self)"#, 1, 18,
+      "the key path is empty: it has to name a property")
   }
 
   @Test func `a key path that is no literal`() {
     expectDiagnostic(
-      "let path = #path(User.self, other)", 1, 29,
+      "let path = #path(other)", 1, 18,
       "'#path' reads a key path as it is written: a literal such as '\\.address?.zip'")
   }
 }

@@ -17,7 +17,7 @@ import ObservableModels
 let loop = Loop()
 let dishes = Chore("dishes")
 
-try dishes.observe(#path(Chore.self, \.owner?.name)) { chore in
+dishes.observe(#path(\.owner?.name)) { chore in
   print("\(chore.title): \(chore.owner?.name ?? "nobody")")
 }
 
@@ -43,6 +43,15 @@ let shopping = Chore("shopping")
 loop.turn { household.chores.append(contentsOf: [dishes, shopping]) }
 loop.turn { dishes.isDone = true }
 loop.turn { (dishes.isDone, shopping.isDone) = (false, true) }
+
+let titles = try household.value(at: #path(\.chores.unionOfObjects.title))
+let isAllDone = try household.value(at: #path(\.chores.all.isDone))
+print(titles.joined(separator: ", "), isAllDone)
+
+household.observe([#path(\.chores.every.owner?.name), #path(\.chores.count)]) { _ in
+  print("other owners")
+}
+loop.turn { shopping.owner = Person("Grace") }
 
 do {
   try household.observe("summery") { _ in }

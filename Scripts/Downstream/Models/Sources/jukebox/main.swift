@@ -36,7 +36,7 @@ func turn() async {
 
 let player = Player()
 try player.observe("display", in: .main) { print("display: \($0.display)") }
-try player.observe(#path(Player.self, \.song?.title), in: .main) { player in
+player.observe(#path(\.song?.title), in: .main) { player in
   print("title: \(player.song?.title ?? "none")")
 }
 

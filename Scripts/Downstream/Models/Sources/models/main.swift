@@ -70,7 +70,7 @@ loop.onError = { print("reported: \($0)") }
 let user = Employee()
 
 // The compiler checks the key path.
-try user.observe(#path(User.self, \.address?.zip)) { print("zip", $0.address?.zip ?? "-") }
+user.observe(#path(\.address?.zip)) { print("zip", $0.address?.zip ?? "-") }
 try user.observe("full") { print("full", $0.full) }
 try user.observe("salary") { print("salary", $0.salary) }
 try user.observe("age") { print("age", $0.age) }

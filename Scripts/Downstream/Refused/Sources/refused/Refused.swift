@@ -152,11 +152,20 @@ func local() {
   var value: Value?
 }
 
-func paths(_ shelf: Shelf<Item>, _ index: Int) {
-  _ = #path(Shelf<Item>.self, \.value?.nmae)
-  _ = #path(Shelf<Item>.self, \.items[index].name)
-  _ = #path(type(of: shelf), \.value)
-  _ = #path(Shelf<Item>.self, \.self)
+func paths(_ shelf: Shelf<Item>, _ index: Int) throws {
+  _ = #path(\Shelf<Item>.value?.nmae)
+  _ = #path(\Shelf<Item>.items.every.nmae)
+  _ = #path(\Shelf<Item>.items[index].name)
+  _ = #path(\Shelf<Item>.self)
+  _ = #path(\.value)
+  let literal = \Shelf<Item>.value
+  _ = #path(literal)
+  shelf.observe(#path(\Item.name)) { _ in }
+  shelf.observe(#path(\.value?.nmae)) { _ in }
+  shelf.observe([#path(\.value?.name), #path(\Item.name)]) { _ in }
+  let _: Int = try shelf.value(at: #path(\.value?.name))
+  let _: [String] = try shelf.value(at: #path(\.items.every.name))
+  _ = shelf.values(#path(\.items.every.name))
 }
 
 func lists(_ shelf: Shelf<Item>) throws {

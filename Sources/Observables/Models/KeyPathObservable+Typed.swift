@@ -1,0 +1,164 @@
+/// Watchers of paths that the compiler has checked.
+///
+/// They are those of paths as text, but for errors: a name that a model does not have, a digit
+/// where no object is, and an object that the loop of another thread observes are mistakes of the
+/// caller, and trap with the sentence of the error.
+extension KeyPathObservable {
+  /// Calls `callback` at the end of each turn in which an element of `path` changed.
+  ///
+  /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need
+  /// not capture it (L6). Ends with ``Watcher/stop()``, or when this object is gone; dropping the
+  /// watcher ends nothing (L1). The loop is ``Loop/current`` if none is given.
+  ///
+  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func observe(
+    _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self) -> Void
+  ) -> Watcher {
+    observe([path], in: loop, options: options, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths, called once per turn for all of them.
+  ///
+  /// All else is as for one path.
+  @discardableResult
+  public func observe(
+    _ paths: [PartialKeyPathTo<Self>], in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self) -> Void
+  ) -> Watcher {
+    checked(file, line) {
+      try observe(paths.map(\.path), in: loop, options: options, file: file, line: line, callback)
+    }
+  }
+
+  /// Calls `callback` with this object and the observer, at the end of each turn in which an
+  /// element of `path` changed.
+  ///
+  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without
+  /// one.
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ path: PartialKeyPathTo<Self>, observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer) -> Void
+  ) -> Watcher {
+    observe(
+      [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths, called once per turn for all of them, with this object and the
+  /// observer.
+  ///
+  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without
+  /// one.
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ paths: [PartialKeyPathTo<Self>], observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer) -> Void
+  ) -> Watcher {
+    checked(file, line) {
+      try observe(
+        paths.map(\.path), observer: observer, in: loop, options: options, file: file, line: line,
+        callback)
+    }
+  }
+
+  /// Calls `callback` inside each write to an element of `path`, after the value is stored (T9),
+  /// with this object and the change.
+  ///
+  /// On the loop's thread. The callback is not re-entered: changes that it makes itself call it
+  /// again after it returned. Ends as a coalesced watcher does.
+  ///
+  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func observeImmediately(
+    _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, ModelChange) -> Void
+  ) -> Watcher {
+    observeImmediately([path], in: loop, options: options, file: file, line: line, callback)
+  }
+
+  /// One immediate watcher for several paths; ``ModelChange/path`` is the one on which a change
+  /// lies.
+  ///
+  /// All else is as for one path.
+  @discardableResult
+  public func observeImmediately(
+    _ paths: [PartialKeyPathTo<Self>], in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, ModelChange) -> Void
+  ) -> Watcher {
+    checked(file, line) {
+      try observeImmediately(
+        paths.map(\.path), in: loop, options: options, file: file, line: line, callback)
+    }
+  }
+
+  /// An immediate watcher of one path that is given the observer, too, which is held weakly.
+  ///
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject>(
+    _ path: PartialKeyPathTo<Self>, observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+  ) -> Watcher {
+    observeImmediately(
+      [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
+  }
+
+  /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
+  ///
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observeImmediately<Observer: AnyObject>(
+    _ paths: [PartialKeyPathTo<Self>], observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+  ) -> Watcher {
+    checked(file, line) {
+      try observeImmediately(
+        paths.map(\.path), observer: observer, in: loop, options: options, file: file, line: line,
+        callback)
+    }
+  }
+
+  /// Ends the watchers of this object on one path, or those of an observer (L5).
+  ///
+  /// Does nothing when no watcher matches.
+  ///
+  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Complexity: O(watchers of this object).
+  @discardableResult
+  public func stopObserving(_ path: PartialKeyPathTo<Self>, observer: AnyObject? = nil) -> Int {
+    stopObserving(path.path, observer: observer)
+  }
+
+  /// Ends each of several paths of the watchers of this object, or of those of an observer (L5).
+  ///
+  /// Does nothing when no watcher matches, or there are no paths.
+  ///
+  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Complexity: O(paths · watchers of this object).
+  @discardableResult
+  public func stopObserving(_ paths: [PartialKeyPathTo<Self>], observer: AnyObject? = nil) -> Int {
+    stopObserving(paths.map(\.path), observer: observer)
+  }
+
+  private func checked(
+    _ file: StaticString, _ line: UInt, _ register: () throws -> Watcher
+  ) -> Watcher {
+    do {
+      return try register()
+    } catch {
+      preconditionFailure("\(error)", file: file, line: line)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+extension KeyPathObservable {
+  /// The value at the end of `path`, which the compiler has checked: a property, an element, or the
+  /// value of an operator (C9).
+  ///
+  /// - Throws: ``PathError`` where the path leads to nothing and `Value` is not optional, and for a
+  ///   value that is not of the type, or that an operator cannot take; what a getter throws.
+  /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
+  public func value<Value>(at path: KeyPathTo<Self, Value>) throws -> Value {
+    if let value = try existingValue(at: path) { return value }
+    throw PathError(
+      .unsupported, path: path.description, component: path.path.components.count,
+      detail: "there is no value, which is to be of type \(Value.self)")
+  }
+
+  /// The value at the end of `path`; nil where it leads to nothing and `Value` is not optional.
+  func existingValue<Value>(at path: KeyPathTo<Self, Value>) throws -> Value? {
+    let value = try value(at: path.path)
+    if let value = fitting(value, Value.self) ?? number(value, as: Value.self) { return value }
+    if let value { throw PathError(value, at: path.path, isNo: Value.self) }
+    return nil
+  }
+}
+
+extension PathError {
+  /// A value that is not of the type that was expected.
+  init<Value>(_ value: Any, at path: Path, isNo type: Value.Type) {
+    self.init(
+      .unsupported, path: path.description, component: path.components.count,
+      detail: "the value is of type \(Swift.type(of: value)), not \(type)")
+  }
+}
+
+/// What an operator gives, an `Int` or a `Double`, as a number of the type of the properties.
+private func number<Value>(_ value: Any?, as type: Value.Type) -> Value? {
+  let number: any Numeric
+  switch (value, unwrapped(type)) {
+  case (let value as Int, let type as any BinaryInteger.Type):
+    guard let exact = exactly(value, type) else { return nil }
+    number = exact
+  case (let value as Int, let type as any BinaryFloatingPoint.Type): number = type.init(value)
+  case (let value as Double, let type as any BinaryFloatingPoint.Type): number = type.init(value)
+  default: return nil
+  }
+  return number as? Value
+}
+
+private func exactly<Number: BinaryInteger>(_ value: Int, _ type: Number.Type) -> Number? {
+  Number(exactly: value)
+}
