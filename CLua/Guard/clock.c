@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 /* Each thread that runs scripts with a limit has one timer, which ticks while such a script is
-   running, and not at all while the thread is idle. A tick takes what the thread has used of its CPU
-   since the last one, and adds it to the scripts that are running now: so the time of Swift code
-   between two calls is not theirs, and no call has to look at a clock. A limit is noticed one tick
-   late at the most, and never early: the first tick of a turn counts nothing.
+   running, and not at all while the thread is idle. A tick takes what the thread has used of its
+   CPU since the last one, and adds it to the scripts that are running now: so the time of Swift
+   code between two calls is not theirs, and no call has to look at a clock. A limit is noticed one
+   tick late at the most, and never early: the first tick of a turn counts nothing.
 
    The invariant: what the handler reads is written in an order in which each state is a valid one,
    and it runs on the thread that writes it. */
@@ -86,7 +86,8 @@ static void handle(int number, siginfo_t *info, void *context) {
   bool is_ours = info->si_code == SI_TIMER || info->si_code == SI_TKILL;
   if (clock && is_ours) {
     for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
-      if (__atomic_load_n(&guard->asked, __ATOMIC_RELAXED)) clua_guard_stop(guard, CLUA_STOP_INTERRUPTED);
+      if (!__atomic_load_n(&guard->asked, __ATOMIC_RELAXED)) continue;
+      clua_guard_stop(guard, CLUA_STOP_INTERRUPTED);
     }
     if (info->si_code == SI_TIMER) tick(clock);
   }
@@ -109,7 +110,8 @@ static void free_clock(void *value) {
 
 static void prepare(void) {
   pthread_key_create(&key, free_clock);
-  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  struct sigaction action = {
+      .sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   sigaction(signal_number, &action, &former);
 }
 
@@ -178,6 +180,8 @@ bool clua_guard_canlimit(void) { return false; }
 void clua_clock_add(clua_guard *guard) { (void)guard; }
 void clua_clock_remove(clua_guard *guard) { (void)guard; }
 void clua_clock_change(clua_guard *guard) { (void)guard; }
-void clua_guard_interrupt(clua_guard *guard) { __atomic_store_n(&guard->asked, 1, __ATOMIC_RELAXED); }
+void clua_guard_interrupt(clua_guard *guard) {
+  __atomic_store_n(&guard->asked, 1, __ATOMIC_RELAXED);
+}
 
 #endif

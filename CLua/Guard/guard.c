@@ -53,10 +53,10 @@ int clua_pollforscript(lua_State *L) {
   return 0;
 }
 
-/* Whether the code that runs is our own in Lua. It is not stopped between any two steps, but may end
-   what it does. Where that takes more than so many instructions, it loops over what a script has
-   made: the error is raised there, and what has to be tidied up gets as many again. Where it must
-   not be raised it asks for some first. */
+/* Whether the code that runs is our own in Lua. It is not stopped between any two steps, but may
+   end what it does. Where that takes more than so many instructions, it loops over what a script
+   has made: the error is raised there, and what has to be tidied up gets as many again. Where it
+   must not be raised it asks for some first. */
 enum { GRACE = 50000, SPARE = 200 };
 
 void clua_guard_spare(clua_guard *guard) {
@@ -113,8 +113,8 @@ void clua_stopmessage(const clua_guard *guard, char *message) {
 
 /* ---- Calls of the host ----------------------------------------------------------------------- */
 
-/* The present account begins a new turn, unless it is still in the last one. What is called in the rest
-   of a turn in which its scripts were stopped is stopped at once. */
+/* The present account begins a new turn, unless it is still in the last one. What is called in the
+   rest of a turn in which its scripts were stopped is stopped at once. */
 static void open_account(clua_guard *guard) {
   clua_account *account = guard->account;
   uint64_t turn = guard->turn ? *guard->turn : 0;
@@ -217,8 +217,8 @@ static int call_handled(lua_State *L) {
   return finish(L, lua_pcallk(L, count - 2, LUA_MULTRET, 2, 2, finish), 2);
 }
 
-/* load(chunk, name, …), but for the name by which our own code is known. Upvalue: the function of the
-   library. */
+/* load(chunk, name, …), but for the name by which our own code is known. Upvalue: the function of
+   the library. */
 static int load(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
   if (strcmp(name, OURS) == 0) return luaL_argerror(L, 2, "the name is reserved");

@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* `find`, `match`, `gmatch` and `gsub`, with the results and errors of Lua's own. A pattern is read
-   while it is matched: `match_at` tries the items of the pattern one by one, and calls itself only
-   where an item may match in several ways, or opens or closes a capture. So the depth is that of the
-   pattern, and has the limit that Lua has; and the time, which grows exponentially in the number of
-   such items, is counted in steps, after some thousand of which the guard is asked. */
+/* `find`, `match`, `gmatch` and `gsub`, with the results and errors of Lua's own. A pattern is
+   read while it is matched: `match_at` tries the items of the pattern one by one, and calls itself
+   only where an item may match in several ways, or opens or closes a capture. So the depth is that
+   of the pattern, and has the limit that Lua has; and the time, which grows exponentially in the
+   number of such items, is counted in steps, after some thousand of which the guard is asked. */
 
 enum { CAPTURES = 32, DEPTH = 200, ESCAPE = '%' };
 enum { OPEN = -1, POSITION = -2 };

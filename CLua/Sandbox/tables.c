@@ -38,7 +38,8 @@ static int table_insert(lua_State *L) {
     case 2: break;
     case 3:
       position = luaL_checkinteger(L, 2);
-      luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2, "position out of bounds");
+      luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2,
+                    "position out of bounds");
       for (lua_Integer i = end; i > position; i--) {
         clua_step(&steps);
         lua_geti(L, 1, i - 1);
@@ -81,7 +82,8 @@ static int table_move(lua_State *L) {
     lua_Integer count = last - first + 1;
     luaL_argcheck(L, target <= LUA_MAXINTEGER - count + 1, 4, "destination wrap around");
     // A range that is moved up within itself is copied from its end.
-    bool overlaps = target > first && target <= last && (to == 1 || lua_compare(L, 1, to, LUA_OPEQ));
+    bool overlaps =
+        target > first && target <= last && (to == 1 || lua_compare(L, 1, to, LUA_OPEQ));
     for (lua_Integer i = 0; i < count; i++) {
       lua_Integer offset = overlaps ? count - 1 - i : i;
       clua_step(&steps);

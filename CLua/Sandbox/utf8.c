@@ -7,7 +7,8 @@ enum { LARGEST_CODE = 0x10FFFF };
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-/* The end of the character at `s`; NULL where its bytes are none. A zero byte is behind the text. */
+/* The end of the character at `s`; NULL where its bytes are none. A zero byte is behind the text.
+   */
 static const char *character_end(const char *s, bool is_strict) {
   static const uint32_t least[] = {UINT32_MAX, 0x80, 0x800, 0x10000, 0x200000, 0x4000000};
   uint32_t first = (unsigned char)*s, code = 0;
@@ -36,7 +37,8 @@ static int utf8_len(lua_State *L) {
   lua_Integer first = absolute(luaL_optinteger(L, 2, 1), length);
   lua_Integer last = absolute(luaL_optinteger(L, 3, -1), length), count = 0;
   bool is_strict = !lua_toboolean(L, 4);
-  luaL_argcheck(L, 1 <= first && --first <= (lua_Integer)length, 2, "initial position out of bounds");
+  luaL_argcheck(L, 1 <= first && --first <= (lua_Integer)length, 2,
+                "initial position out of bounds");
   luaL_argcheck(L, --last < (lua_Integer)length, 3, "final position out of bounds");
   while (first <= last) {
     if (count % CLUA_STEPS == 0) clua_poll(L);

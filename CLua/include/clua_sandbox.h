@@ -5,17 +5,18 @@
 #include "clua.h"
 
 /// Takes out of the libraries that are open what reaches outside of the state, what crashes Lua
-/// 5.4, and what scripts could go on with after they were stopped. The library `package` must not be
-/// open. To be called before any script runs, and before the module is installed. [-0, +(0|1), -]
+/// 5.4, and what scripts could go on with after they were stopped. The library `package` must not
+/// be open. To be called before any script runs, and before the module is installed. [-0, +(0|1),
+/// -]
 int clua_try_makesafe(lua_State *L);
 
 /// Raises where scripts have safe libraries, and the argument is a metatable with `__gc`: nothing
 /// could stop that. [-0, +0, v]
 void clua_checkfinalizer(lua_State *L, int argument);
 
-/// Makes what scripts share read-only: the tables of the libraries and the module at index `module`.
-/// Code of ours keeps the libraries as they are, in a table of globals of which the place in the
-/// registry is put into `globals`. [-0, +(0|1), -]
+/// Makes what scripts share read-only: the tables of the libraries and the module at index
+/// `module`. Code of ours keeps the libraries as they are, in a table of globals of which the place
+/// in the registry is put into `globals`. [-0, +(0|1), -]
 int clua_try_share(lua_State *L, int module, int *globals);
 
 /// Pushes a new environment: the base functions, the shared libraries, and `load` for it. What the

@@ -39,8 +39,9 @@ public final class LuaInterrupter: Sendable {
   /// Whether the time of scripts can be limited on this system: on Linux.
   package static var canLimitTime: Bool { clua_guard_canlimit() }
 
-  /// Counts the time between two changes of `turn` as that of one turn. The number must live as
-  /// long as any script runs.
+  /// Counts the time between two changes of `turn` as that of one turn.
+  ///
+  /// The number must live as long as any script runs.
   package func count(in turn: UnsafePointer<UInt64>) { record.pointee.turn = turn }
 
   /// The bytes that a chunk of text may have which scripts load; 0 for any.

@@ -13,10 +13,10 @@ end
 
 local letters = { "a", "b", "c", "A", "1", " ", "(", ")", "%", "]", "-", "\0", "é", "." }
 local items = {
-  "a", "b", "c", ".", "%a", "%d", "%s", "%w", "%A", "%p", "%%", "%.", "[abc]", "[^abc]", "[a-c]", "[%a]",
-  "[%d-z]", "[]]", "[^]]", "[]-a]", "%b()", "%bab", "%f[%a]", "%f[^a]", "()", "(a)", "(.)", "(", ")",
-  "(.-)", "(a*)", "%1", "%2", "%0", "%9", "^", "$", "%z", "%x", "[a-]", "[%]]", "%", "[", "]", "-", "*", "+",
-  "?", "\0", "[\0-a]", "%f", "%b", "%ba",
+  "a", "b", "c", ".", "%a", "%d", "%s", "%w", "%A", "%p", "%%", "%.", "[abc]", "[^abc]", "[a-c]",
+  "[%a]", "[%d-z]", "[]]", "[^]]", "[]-a]", "%b()", "%bab", "%f[%a]", "%f[^a]", "()", "(a)", "(.)",
+  "(", ")", "(.-)", "(a*)", "%1", "%2", "%0", "%9", "^", "$", "%z", "%x", "[a-]", "[%]]", "%", "[",
+  "]", "-", "*", "+", "?", "\0", "[\0-a]", "%f", "%b", "%ba",
 }
 local suffixes = { "", "", "", "*", "+", "-", "?" }
 
@@ -80,18 +80,24 @@ end
 -- A list, or what says that it is one.
 local function random_list()
   local list = {}
-  for i = 1, random(0, 12) do list[i] = pick { i, i * 1.5, "x", tostring(i), random(10), random(10) } end
+  for i = 1, random(0, 12) do
+    list[i] = pick { i, i * 1.5, "x", tostring(i), random(10), random(10) }
+  end
   local kind = random(6)
   if kind == 1 then return setmetatable(list, { __len = function() return random(0, 15) end }) end
   if kind == 2 then
     return setmetatable({}, { __index = list, __len = function() return #list end,
       __newindex = function(_, k, v) list[k] = v end })
   end
-  if kind == 3 then return pick { 1, "x", nil, setmetatable({}, { __len = function() return "x" end }) } end
+  if kind == 3 then
+    return pick { 1, "x", nil, setmetatable({}, { __len = function() return "x" end }) }
+  end
   return list
 end
 
-local numbers = { 0, 1, 2, 3, -1, 5, 12, math.maxinteger, math.mininteger, math.maxinteger - 3, 1.5, "2", "x" }
+local numbers = {
+  0, 1, 2, 3, -1, 5, 12, math.maxinteger, math.mininteger, math.maxinteger - 3, 1.5, "2", "x",
+}
 local function number() return pick(numbers) end
 
 local function on_lists(f)
@@ -142,8 +148,10 @@ for seed = first, last do
   for _, name in ipairs { "upper", "lower", "reverse" } do
     compare(name, string[name], ours.string[name], subject)
   end
-  local text = random_text(8, { "a", "é", "€", "😀", "\x80", "\xC3", "\xF4\x90\x80\x80", "\xED\xA0\x80",
-    "\xFD\xBF\xBF\xBF\xBF\xBF", "\xC0\x80", "\xFF" })
+  local text = random_text(8, {
+    "a", "é", "€", "😀", "\x80", "\xC3", "\xF4\x90\x80\x80", "\xED\xA0\x80",
+    "\xFD\xBF\xBF\xBF\xBF\xBF", "\xC0\x80", "\xFF",
+  })
   compare("utf8.len", utf8.len, ours.utf8.len, text, pick { 1, random(-12, 12) }, random(-12, 12),
     random(2) == 1)
   compare("utf8.offset", utf8.offset, ours.utf8.offset, text, random(-6, 6),

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// S1, S5, S6: each script of `Tests/Attacks` would run for ever, or crash Lua. In a process of its
-/// own it ends with the limit of time, and with nothing else.
+/// S1, S5, S6: each script of `Tests/Attacks` would run for ever, or crash Lua.
+///
+/// In a process of its own it ends with the limit of time, and with nothing else.
 @Suite(.disabled(if: Command.delaysSignals))
 struct AttackTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -73,8 +74,8 @@ struct AttackTests {
     #expect(outcome.status == 1 && outcome.errors.contains("more time than it may (50 ms)"))
   }
 
-  // S3: each flood would take more than the limit, on either side of the bridge. The system gives the
-  // process not much more than that.
+  // S3: each flood would take more than the limit, on either side of the bridge. The system gives
+  // the process not much more than that.
   @Test(
     .enabled(if: Command.reusesMemory),
     arguments: [

@@ -74,6 +74,16 @@ extension LuaHost {
     }
   }
 
+  func setFunction(
+    _ function: Function, named name: String, in environment: LuaTable
+  ) throws(LuaError) {
+    try state.withStack { L throws(LuaError) in
+      try state.push(environment.pin, to: L)
+      try objects.push(function, named: name, to: L)
+      try state.setField(name, of: L)
+    }
+  }
+
   /// Gives scripts the functions and constants of a class as a global table.
   ///
   /// - Throws: `LuaError` for a closed state, no memory, and a constant that scripts cannot have.

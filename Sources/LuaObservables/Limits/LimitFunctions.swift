@@ -33,8 +33,8 @@ final class LimitFunctions: ModuleSlice {
 
   // MARK: Tasks
 
-  /// take_task(number): the task of a sandbox begins; false where there are as many as there may be,
-  /// as far as is known.
+  /// take_task(number): the task of a sandbox begins; false where there are as many as there may
+  /// be, as far as is known.
   private func takeTask(_ L: LuaStack) -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
     let isFree = (try? quotas.takeTask()) != nil
@@ -74,7 +74,8 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// enter_sandbox(number) → the number of the one before: scripts run on the account of another one.
+  /// enter_sandbox(number) → the number of the one before: scripts run on the account of another
+  /// one.
   private func enterSandbox(_ L: LuaStack) -> CInt {
     let sandboxes = host.sandboxes
     let outer = sandboxes.current
@@ -138,8 +139,8 @@ final class LimitFunctions: ModuleSlice {
     state.interrupter.chunkSize = size == 0 ? value : min(size, value)
   }
 
-  /// Sets a limit of the loop; scripts that share it with others can't, and those that nobody trusts
-  /// can lower it.
+  /// Sets a limit of the loop; scripts that share it with others can't, and those that nobody
+  /// trusts can lower it.
   private func setEngineLimit(_ name: String, to value: Int) throws {
     let sandboxes = host.sandboxes
     guard sandboxes.current === sandboxes.main else {

@@ -30,8 +30,10 @@ extension LuaHost {
 }
 
 extension LuaHost {
-  /// Whether the watchers and timers of its scripts wait for ``resume()``, as the scripts were
-  /// stopped and ``ScriptLimits/whenStopped`` says so. Sandboxes have a state of their own.
+  /// Whether the watchers and timers of its scripts wait for ``resume()``.
+  ///
+  /// They do if the scripts were stopped and ``ScriptLimits/whenStopped`` says so. Sandboxes have a
+  /// state of their own.
   public var isPaused: Bool { sandboxes.main.isPaused }
 
   /// Watchers and timers go on, with one call each for what they missed.

@@ -32,13 +32,14 @@ extension LuaHost {
   /// What scripts find by `require`, besides `obs`: called with the name of a module, on the host's
   /// thread, once for each sandbox that asks for it; nil where there is no such module.
   ///
-  /// What `find` throws is raised in the script. A host with the library `package` looks there after
-  /// what the script has preloaded.
+  /// What `find` throws is raised in the script. A host with the library `package` looks there
+  /// after what the script has preloaded.
   public func modules(_ find: @escaping (String) throws -> ScriptModule?) {
     module.loader.find = find
   }
 
-  /// Scripts find modules in a folder: `a.b` is the file `a/b.lua` in it, and nothing outside of it.
+  /// Scripts find modules in a folder: `a.b` is the file `a/b.lua` in it, and nothing outside of
+  /// it.
   public func modules(inFolder folder: String) {
     module.loader.find = { try ScriptModule.inFolder(folder, named: $0) }
   }

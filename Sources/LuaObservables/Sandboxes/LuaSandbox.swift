@@ -1,19 +1,19 @@
 internal import CLua
 public import Lua
-internal import Observables
+public import Observables
 
 /// Scripts of a host that have globals, time and quotas of their own: a plugin.
 ///
-/// All sandboxes of a host share its memory, and the libraries, which are read-only. A callback runs
-/// on the account of the sandbox that registered it. Confined to the thread of the host, whose
+/// All sandboxes of a host share its memory, and the libraries, which are read-only. A callback
+/// runs on the account of the sandbox that registered it. Confined to the thread of the host, whose
 /// ``LuaHost/sandbox(named:limits:)`` makes it; it ends with ``close()``, or with the host.
 public final class LuaSandbox {
   /// The name by which reports call it.
   public let name: String
   /// Called with errors in callbacks of its scripts; without it the host's is.
   ///
-  /// Errors that `obs.on_error` of its scripts takes are seen here, too, if the host lets nothing be
-  /// swallowed: see ``LuaHost/onError``.
+  /// Errors that `obs.on_error` of its scripts takes are seen here, too, if the host lets nothing
+  /// be swallowed: see ``LuaHost/onError``.
   public var onError: ((LuaReport) -> Void)?
   /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
@@ -103,12 +103,33 @@ public final class LuaSandbox {
     try environment?.set(name, to: value)
   }
 
+  /// Gives its scripts a Swift model or collection as a global variable.
+  ///
+  /// - Throws: `LuaError` for a closed state, or no memory.
+  public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
+    try set(name, to: open().value(for: object))
+  }
+
+  /// Gives its scripts a Swift function as a global variable: arguments, results and errors are
+  /// those of a ``Method``.
+  ///
+  /// - Throws: `LuaError` for a closed state, or no memory.
+  public func set<each Argument, Result>(
+    _ name: String, function body: @escaping (repeat each Argument) throws -> Result
+  ) throws(LuaError) {
+    let host = try open()
+    guard let environment else { throw .closed }
+    try host.setFunction(Function(name, body), named: name, in: environment)
+  }
+
   // MARK: Pausing
 
   /// Whether its watchers and timers wait for ``resume()``.
   public var isPaused: Bool { waiting != nil }
 
-  /// Makes its watchers and timers wait. What changes meanwhile is delivered when they go on.
+  /// Makes its watchers and timers wait.
+  ///
+  /// What changes meanwhile is delivered when they go on.
   ///
   /// Scripts that were stopped are paused so, if their limits say it (`StopPolicy.pause`).
   public func pause() {
@@ -148,7 +169,9 @@ public final class LuaSandbox {
     }
   }
 
-  /// Ends its watchers and timers, without calling `on_end`. Does nothing when it is closed.
+  /// Ends its watchers and timers, without calling `on_end`.
+  ///
+  /// Does nothing when it is closed.
   public func close() {
     guard !isClosed else { return }
     isClosed = true

@@ -45,8 +45,9 @@ final class TableJournal {
 
   deinit { state.discharge(charge) }
 
-  /// Takes what the entries have grown by from the memory of scripts. A write that is recorded
-  /// cannot fail: what scripts allocate next does.
+  /// Takes what the entries have grown by from the memory of scripts.
+  ///
+  /// A write that is recorded cannot fail: what scripts allocate next does.
   func account() {
     let bytes = Self.entrySize * (list.size + keyed.count)
     guard abs(bytes - charge) >= 4096 || bytes == 0 else { return }

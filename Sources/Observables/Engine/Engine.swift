@@ -53,8 +53,9 @@ extension ObservationCore {
     /// Called with errors that cannot be thrown to a caller (T4, T9).
     @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
     @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
-    /// The number of the turn under way, in memory that a bridge without Swift can read. What is
-    /// triggered while a turn ends belongs to it.
+    /// The number of the turn under way, in memory that a bridge without Swift can read.
+    ///
+    /// What is triggered while a turn ends belongs to it.
     package let turnNumber: UnsafeMutablePointer<UInt64>
 
     init(inbox: Inbox, home: LoopHome) {

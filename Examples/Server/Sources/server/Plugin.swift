@@ -3,26 +3,25 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A script in a host of its own.
+/// A script in a sandbox of its own.
 ///
-/// Its globals, watchers, timers and tasks end with the host; those of the other plugins go on.
+/// Its globals, watchers, timers and tasks end with the sandbox; those of the other plugins go on.
 final class Plugin {
   let name: String
   private let file: URL
-  private let loop: Loop
-  private let greenhouse: Greenhouse
-  private var host: LuaHost?
+  private let host: LuaHost
+  private var sandbox: LuaSandbox?
   /// What tells the file that runs, or that was refused, from one that was written later.
   private var version: Version?
   private var errors = 0
   private static let mostErrors = 3
 
-  init(_ file: URL, loop: Loop, greenhouse: Greenhouse) {
+  init(_ file: URL, host: LuaHost) {
     name = file.deletingPathExtension().lastPathComponent
-    (self.file, self.loop, self.greenhouse) = (file, loop, greenhouse)
+    (self.file, self.host) = (file, host)
   }
 
-  var isRunning: Bool { host != nil }
+  var isRunning: Bool { sandbox != nil }
 
   var hasChanged: Bool { fileVersion != version }
 
@@ -41,15 +40,15 @@ final class Plugin {
   /// Runs the script as the file has it now; if that fails, what ran before goes on.
   func load() {
     version = fileVersion
-    var next: LuaHost?
+    var next: LuaSandbox?
     do {
-      let host = try LuaHost(loop: loop)
-      next = host
-      try prepare(host)
+      let sandbox = try host.sandbox(named: name)
+      next = sandbox
+      try prepare(sandbox)
       let text = try String(contentsOf: file, encoding: .utf8)
-      try host.run(text, name: "=" + file.lastPathComponent)
+      try sandbox.run(text, name: "=" + file.lastPathComponent)
       stop()
-      self.host = host
+      self.sandbox = sandbox
       errors = 0
       say("runs")
     } catch {
@@ -59,30 +58,29 @@ final class Plugin {
   }
 
   func stop() {
-    host?.close()
-    host = nil
+    sandbox?.close()
+    sandbox = nil
   }
 
-  /// What scripts find, and what they don't.
-  private func prepare(_ host: LuaHost) throws {
-    host.onError = { [unowned self, unowned host] report in
+  /// What this plugin alone has.
+  private func prepare(_ sandbox: LuaSandbox) throws {
+    sandbox.onError = { [unowned self, unowned sandbox] report in
       say(report.error.message + ", in \(report.kind) of \(report.site)")
-      countError(of: host)
+      countError(of: sandbox)
     }
-    host.state.memoryLimit = 64 << 20
-    try host.set("say") { [unowned self] (text: String) in say(text) }
-    // A number that is another one in each turn of the loop.
-    try host.set("turn") { [unowned host] in host.loop.statistics.turns }
-    try host.run(guardScript, name: "=guard")
-    host["greenhouse"] = greenhouse
+    let print = try host.state.variadicFunction("print") { [unowned self] values in
+      say(values.map { "\($0)" }.joined(separator: " "))
+      return []
+    }
+    try sandbox.set("print", to: print)
   }
 
   /// A plugin that fails again and again is switched off, when nothing of it is running any more.
-  private func countError(of host: LuaHost) {
+  private func countError(of sandbox: LuaSandbox) {
     errors += 1
-    guard errors == Plugin.mostErrors, host === self.host else { return }
-    loop.nextTurn { [weak self, weak host] in
-      guard let self, let host, host === self.host else { return }
+    guard errors == Plugin.mostErrors, sandbox === self.sandbox else { return }
+    host.loop.nextTurn { [weak self, weak sandbox] in
+      guard let self, let sandbox, sandbox === self.sandbox else { return }
       stop()
       say("is switched off after \(Plugin.mostErrors) errors")
     }

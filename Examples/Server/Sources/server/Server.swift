@@ -1,10 +1,12 @@
 import Foundation
+import LuaObservables
 import Observables
 
 /// The greenhouse and its plugins; lives on the thread of its loop.
 final class Server {
-  private let loop: Loop
   private let greenhouse = Greenhouse()
+  /// All plugins are in its sandboxes.
+  private let host: LuaHost
   private let folder: URL
   private var plugins: [String: Plugin] = [:]
 
@@ -13,7 +15,11 @@ final class Server {
   }
 
   init(folder: URL, loop: Loop) throws {
-    (self.folder, self.loop) = (folder, loop)
+    self.folder = folder
+    var limits = ScriptLimits.untrusted
+    limits.turnTime = .milliseconds(50)
+    host = try LuaHost(loop: loop, libraries: .safe, limits: limits)
+    host["greenhouse"] = greenhouse
     // Later on a folder that cannot be read stands for one without plugins.
     guard (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) != nil else {
       throw NoFolder(description: "there is no folder \(folder.path)")
@@ -32,7 +38,7 @@ final class Server {
     let names = files.filter { $0.hasSuffix(".lua") }.sorted()
     for name in names {
       let file = folder.appending(path: name)
-      let plugin = Plugin(file, loop: loop, greenhouse: greenhouse)
+      let plugin = Plugin(file, host: host)
       let known = plugins[plugin.name] ?? plugin
       plugins[known.name] = known
       if known.hasChanged { known.load() }
@@ -69,5 +75,6 @@ final class Server {
 
   func stop() {
     for plugin in plugins.values { plugin.stop() }
+    host.close()
   }
 }

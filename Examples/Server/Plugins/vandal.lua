@@ -1,0 +1,12 @@
+-- Overwrites what all plugins share, one way or another.
+local obs = require "obs"
+for _, try in ipairs {
+  function() string.format = nil end,
+  function() rawset(obs, "observe", nil) end,
+  function() getmetatable("").__index = nil end,
+  function() setmetatable(table, { __index = error }) end,
+  function() os.execute "rm -r /" end,
+} do
+  local ok, message = pcall(try)
+  print(ok, message)
+end
