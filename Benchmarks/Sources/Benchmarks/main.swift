@@ -3,6 +3,7 @@ import Foundation
 // Benchmarks [path of the release build of obs-lua]
 // Benchmarks shapes
 // Benchmarks objects
+// Benchmarks limits
 let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 let arguments = CommandLine.arguments.dropFirst()
@@ -21,12 +22,18 @@ if arguments.first == "objects" {
   report(harness.rows)
   exit(0)
 }
+if arguments.first == "limits" {
+  try addLimitRows(to: &harness)
+  report(harness.rows)
+  exit(0)
+}
 addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
 addFloorRows(to: &harness)
 try addCollectionRows(to: &harness)
 try addHostObjectRows(to: &harness)
+try addLimitRows(to: &harness)
 try addShapes(to: &harness)
 let scripts = package.appending(path: "lua")
 if FileManager.default.isExecutableFile(atPath: interpreter.path),
