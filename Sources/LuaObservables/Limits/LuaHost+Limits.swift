@@ -25,7 +25,7 @@ extension LuaHost {
 
   /// Stops the scripts that run now, by an error of the code `interrupted`.
   ///
-  /// Other threads use ``LuaState/interrupter``.
+  /// Other threads use the `interrupter` of its state.
   public func interrupt() { state.interrupter.interrupt() }
 }
 

@@ -6,7 +6,7 @@ extension LuaHost {
   /// A new sandbox: scripts with globals, time and quotas of their own.
   ///
   /// Memory is the host's. Without `limits` it gets those of the host. Libraries, `obs`, and the
-  /// globals that the host sets (``subscript(_:)-(String)``) are found in each sandbox.
+  /// globals that the host sets are found in each sandbox.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   /// - Precondition: the host was made with `.safe` libraries.
