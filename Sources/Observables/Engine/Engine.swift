@@ -11,6 +11,8 @@ extension ObservationCore {
   public final class Engine {
     /// Where its loop lives.
     let home: LoopHome
+    /// How values of any thread know the loop.
+    let address: LoopAddress
     /// Where other threads leave messages for this engine's loop.
     package let inbox: Inbox
     @exclusivity(unchecked) package var limits = EngineLimits()
@@ -54,8 +56,8 @@ extension ObservationCore {
     @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
     @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()
 
-    init(inbox: Inbox, home: LoopHome) {
-      (self.inbox, self.home) = (inbox, home)
+    init(inbox: Inbox) {
+      (self.inbox, home, address) = (inbox, inbox.home, inbox.address)
       immediates.engine = self
       deliveredValues.engine = self
       comparisons.engine = self
