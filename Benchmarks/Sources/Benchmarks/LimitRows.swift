@@ -14,7 +14,10 @@ func addLimitRows(to harness: inout Harness) throws {
     ("limits, safe libraries", { try LuaHost(loop: loop, libraries: .safe, limits: limits) }),
   ]
   for (name, body) in [
-    ("calls (fib)", "local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end fib(22)"),
+    (
+      "calls (fib)",
+      "local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end fib(22)"
+    ),
     ("a loop", "local s = 0 for i = 1, 1000000 do s = s + i end"),
     ("writes of a table", "local t = { v = 0 } for i = 1, 1000000 do t.v = i end"),
     (
@@ -63,7 +66,8 @@ private func addStops(to harness: inout Harness, _ loop: Loop) throws {
   var latest = 0.0
   for script in [
     "while true do end", "while true do pcall(function() while true do end end) end",
-    "coroutine.wrap(function() while true do end end)()", "('a'):rep(100):find(('a-'):rep(30) .. 'b')",
+    "coroutine.wrap(function() while true do end end)()",
+    "('a'):rep(100):find(('a-'):rep(30) .. 'b')",
     "local l = {} for i = 1, 200000 do l[i] = i end while true do table.sort(l, math.ult) end",
     "local t = setmetatable({}, { __index = function(_, k) return k end }) while t[1] do end",
   ] {

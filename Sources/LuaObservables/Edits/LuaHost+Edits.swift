@@ -16,7 +16,7 @@ extension LuaHost {
     _ table: LuaTable, immediate: Bool = false,
     options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, [CollectionEdit<LuaValue>]) -> Void
+    _ callback: @escaping (LuaTable, [CollectionEdit<LuaValue>]) throws -> Void
   ) throws -> Watcher {
     try observeEdits(table, immediate, options, file, line, \.listEdit, callback)
   }
@@ -33,7 +33,7 @@ extension LuaHost {
     _ table: LuaTable, immediate: Bool = false,
     options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, [KeyedEdit<LuaValue, LuaValue>]) -> Void
+    _ callback: @escaping (LuaTable, [KeyedEdit<LuaValue, LuaValue>]) throws -> Void
   ) throws -> Watcher {
     try observeEdits(table, immediate, options, file, line, \.keyedEdit, callback)
   }
@@ -41,11 +41,12 @@ extension LuaHost {
   private func observeEdits<Edit>(
     _ table: LuaTable, _ immediate: Bool, _ options: WatcherOptions, _ file: StaticString,
     _ line: UInt, _ edit: @escaping (ScriptEdit) -> Edit?,
-    _ callback: @escaping (LuaTable, [Edit]) -> Void
+    _ callback: @escaping (LuaTable, [Edit]) throws -> Void
   ) throws -> Watcher {
     var isFirst = options.initial
-    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
-      [unowned self] table, watcher, _ in
+    let watcher = TableWatcher(
+      host: self, options: options, isImmediate: immediate, file: file, line: line
+    ) { [unowned self] table, watcher, _ in
       let taken = watcher.activeRecord.flatMap { record in
         engine.takeEdits(of: record) { node, since in
           // The insertions of all elements include the latest edits.
@@ -59,7 +60,7 @@ extension LuaHost {
         }
       }
       isFirst = false
-      callback(table, (taken ?? []).compactMap(edit))
+      try callback(table, (taken ?? []).compactMap(edit))
     }
     return try begin(watcher, of: table, options, immediate ? .immediate : []) {
       try engine.addEdits(to: $0)

@@ -24,12 +24,27 @@ extension LuaHost {
   /// by their names, elements by their positions, entries by their keys. An assignment that fails,
   /// as the host is closed or there is no memory, is reported to ``onError``; `set` throws.
   public subscript<Object: KeyPathObservable>(name: String) -> Object? {
-    get { object(self[name], as: Object.self) }
+    get { object(self[name] as LuaValue, as: Object.self) }
     set {
       assign(name) { () throws(LuaError) in
         if let newValue { try set(name, to: newValue) } else { try set(name, to: LuaValue.nil) }
       }
     }
+  }
+
+  /// A global variable of the scripts as a Swift value: a number, a string, a list …; nil where it
+  /// is nil, or no such value.
+  ///
+  /// ```swift
+  /// host["rounds"] = rounds              // an Int
+  /// let rounds: Int? = host["rounds"]
+  /// ```
+  ///
+  /// Assigning nil removes the variable. An assignment that fails, as the host is closed or there
+  /// is no memory, is reported to ``onError``; `set` throws.
+  public subscript<Value: LuaConvertible>(name: String) -> Value? {
+    get { try? Value(luaValue: self[name] as LuaValue) }
+    set { assign(name) { () throws(LuaError) in try set(name, to: newValue) } }
   }
 
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
@@ -63,11 +78,13 @@ extension LuaHost {
   /// Arguments, results and errors are those of a ``Method``. Called on the loop's thread; ends
   /// with the host, or when nothing in Lua refers to the function any longer.
   ///
-  /// - Throws: `LuaError` for a closed state, or no memory.
+  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, an argument of
+  ///   a type that no value of a script can be converted to.
   public func set<each Argument, Result>(
     _ name: String, function body: @escaping (repeat each Argument) throws -> Result
   ) throws(LuaError) {
     let function = Function(name, body)
+    if let fault = function.fault { throw LuaError(.type, "function '\(name)': \(fault)") }
     try state.withStack { L throws(LuaError) in
       try objects.push(function, named: name, to: L)
       try setGlobal(name, L)

@@ -65,13 +65,18 @@ extension LuaHost {
   /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),
   /// and operators over values that they cannot take (C9).
   package func report(_ error: any Error) {
+    if let error = error as? WatcherError {
+      return reports.report(
+        LuaError(.runtime, "\(error.underlying)", underlying: error.underlying), .watcher,
+        name: error.watcher, site: error.site)
+    }
     let name =
       switch error as? EngineError {
       case .operand(let watcher, _, _, _, _), .immediateLoop(let watcher, _),
         .unknownName(let watcher, _), .value(let watcher, _):
         watcher
       case .computation(let property, _): property
-      case .retriggered, .registration, .hookLoop, nil: ""
+      case .retriggered, .registration, .hookLoop, .callback, nil: ""
       }
     reports.report(LuaError("\(error)"), .loop, name: name, site: "")
   }

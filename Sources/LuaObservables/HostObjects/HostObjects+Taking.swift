@@ -13,6 +13,8 @@ struct Misfit: Error {
 
 /// Several values in one, some of which may be no values of Lua.
 private protocol Composite {
+  /// The types of its parts.
+  static var parts: [Any.Type] { get }
   static func compose(at index: CInt, of L: LuaStack, _ objects: HostObjects) throws -> Self
 }
 
@@ -150,6 +152,7 @@ extension Misfit {
 }
 
 extension Array: Composite {
+  fileprivate static var parts: [Any.Type] { [Element.self] }
   fileprivate static func compose(
     at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> [Element] {
@@ -158,6 +161,7 @@ extension Array: Composite {
 }
 
 extension Set: Composite {
+  fileprivate static var parts: [Any.Type] { [Element.self] }
   fileprivate static func compose(
     at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> Set {
@@ -166,6 +170,7 @@ extension Set: Composite {
 }
 
 extension Dictionary: Composite {
+  fileprivate static var parts: [Any.Type] { [Key.self, Value.self] }
   fileprivate static func compose(
     at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> [Key: Value] {
@@ -189,9 +194,24 @@ extension Dictionary: Composite {
 }
 
 extension Optional: Composite {
+  fileprivate static var parts: [Any.Type] { [Wrapped.self] }
   fileprivate static func compose(
     at index: CInt, of L: LuaStack, _ objects: HostObjects
   ) throws -> Wrapped? {
     .some(try objects.take(Wrapped.self, at: index, of: L))
   }
 }
+
+/// Whether some value of a script could be converted to a value of the type.
+///
+/// For a class or a protocol that depends on the object that a script gives.
+func canBeTaken(_ type: Any.Type) -> Bool {
+  if type is any LuaDecodable.Type || type is any Decodable.Type || type is AnyClass { return true }
+  if let type = type as? any Composite.Type { return type.parts.allSatisfy(canBeTaken) }
+  if let type = type as? any RawRepresentable.Type { return canBeTaken(rawType(of: type)) }
+  // The metadata of a type begins with its kind, whose numbers are part of the ABI. No protocol
+  // distinguishes those types that are neither declared nor a protocol.
+  return unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x303
+}
+
+private func rawType<Raw: RawRepresentable>(of type: Raw.Type) -> Any.Type { Raw.RawValue.self }

@@ -25,6 +25,8 @@ public struct Method<Model: ObservableModel> {
   let call: (Model, inout ScriptArguments) throws -> ScriptResult
   /// Whether the result is one that only a task can wait for.
   let isAsync: Bool
+  /// Why no script could call the method; nil where one can.
+  let fault: String?
 
   /// A method that runs `body`, and returns its result: a value, several for a tuple, or none.
   ///
@@ -32,12 +34,17 @@ public struct Method<Model: ObservableModel> {
   /// that are `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in
   /// the script. Absent ones count as nil, surplus ones are dropped. An error that `body` throws is
   /// raised in the script, and is `LuaError.underlying` if it comes back to Swift. Where `body`
-  /// returns an ``AsyncResult`` the task of the script waits for it.
+  /// returns an ``AsyncResult`` the task of the script waits for it. Where its last argument is
+  /// ``Variadic``, that takes all that are left.
+  ///
+  /// A type that no value of a script can be converted to, such as that of a closure, ends the
+  /// program when the list of methods is made, with a sentence that names it.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (Model, repeat each Argument) throws -> Result
   ) {
     self.name = name
     isAsync = Result.self is any PendingResult.Type
+    fault = argumentFault(repeat (each Argument).self)
     call = { model, arguments in
       ScriptResult(try body(model, repeat try arguments.next((each Argument).self)))
     }
@@ -61,6 +68,10 @@ public final class ModelMethods: @unchecked Sendable {
   }
 
   /// Declares the methods of `model`, besides those of `parent`, which they may replace.
+  ///
+  /// The list may have `if` and `for`.
+  ///
+  /// - Precondition: scripts can have values of all types of arguments.
   public init<Model: ObservableModel>(
     for model: Model.Type = Model.self, inheriting parent: ModelMethods? = nil,
     @MethodListBuilder<Model> _ methods: () -> [Method<Model>]
@@ -68,6 +79,8 @@ public final class ModelMethods: @unchecked Sendable {
     var names = parent?.names ?? []
     var entries = parent?.entries ?? [:]
     for method in methods() {
+      precondition(
+        method.fault == nil, "Method '\(method.name)' of \(model): \(method.fault ?? "")")
       if entries[method.name] == nil { names.append(method.name) }
       entries[method.name] = Entry(
         typeName: String(describing: model),
@@ -90,7 +103,23 @@ public final class ModelMethods: @unchecked Sendable {
 @resultBuilder
 public enum MethodListBuilder<Model: ObservableModel> {
   /// One method.
-  public static func buildExpression(_ method: Method<Model>) -> Method<Model> { method }
+  public static func buildExpression(_ method: Method<Model>) -> [Method<Model>] { [method] }
+  /// The methods of a list that was made elsewhere.
+  public static func buildExpression(_ methods: [Method<Model>]) -> [Method<Model>] { methods }
   /// The whole list.
-  public static func buildBlock(_ methods: Method<Model>...) -> [Method<Model>] { methods }
+  public static func buildBlock(_ methods: [Method<Model>]...) -> [Method<Model>] {
+    methods.flatMap { $0 }
+  }
+  /// What `if` adds, or nothing.
+  public static func buildOptional(_ methods: [Method<Model>]?) -> [Method<Model>] {
+    methods ?? []
+  }
+  /// What `if` adds.
+  public static func buildEither(first methods: [Method<Model>]) -> [Method<Model>] { methods }
+  /// What `else` adds.
+  public static func buildEither(second methods: [Method<Model>]) -> [Method<Model>] { methods }
+  /// What `for` adds.
+  public static func buildArray(_ methods: [[Method<Model>]]) -> [Method<Model>] {
+    methods.flatMap { $0 }
+  }
 }

@@ -52,13 +52,27 @@ struct ScriptArguments {
     return try converted()
   }
 
+  /// The next argument, and all that come after it.
+  mutating func rest<Element>() throws -> [Element] {
+    // A conversion may leave nothing on the stack, but it may use it.
+    let last = L.height
+    var values: [Element] = []
+    index -= 1
+    while index < last { values.append(try next(Element.self)) }
+    return values
+  }
+
   /// The argument as a text; nil where it is no string, or its bytes are not UTF-8.
   private var text: String? {
     guard L.isString(at: index) else { return nil }
     return callee.objects.host.state.validText(at: index, of: L)
   }
 
-  private func converted<Argument>() throws -> Argument {
+  private mutating func converted<Argument>() throws -> Argument {
+    if let rest = Argument.self as? any RestOfArguments.Type {
+      // The types are the same, which the compiler can't see.
+      return try rest.take(&self) as! Argument
+    }
     do { return try callee.objects.take(at: index, of: L) } catch let misfit as Misfit {
       throw LuaError(
         .type, "bad argument #\(index - callee.offset) to '\(callee.name)' (\(misfit.reason))",

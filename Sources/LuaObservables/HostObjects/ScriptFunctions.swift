@@ -1,4 +1,5 @@
 internal import Lua
+internal import Observables
 
 /// A function of the host program, as scripts call it.
 public struct Function {
@@ -6,6 +7,8 @@ public struct Function {
   let call: (inout ScriptArguments) throws -> ScriptResult
   /// Whether the result is one that only a task can wait for.
   let isAsync: Bool
+  /// Why no script could call the function; nil where one can.
+  let fault: String?
 
   /// A function that runs `body`, as a ``Method`` without an object does.
   public init<each Argument, Result>(
@@ -13,6 +16,7 @@ public struct Function {
   ) {
     self.name = name
     isAsync = Result.self is any PendingResult.Type
+    fault = argumentFault(repeat (each Argument).self)
     call = { arguments in
       ScriptResult(try body(repeat try arguments.next((each Argument).self)))
     }
@@ -48,13 +52,20 @@ public struct ScriptFunctions {
   /// The names, in the order in which they were declared, functions first.
   public var names: [String] { functions.map(\.name) + constants.map(\.name) }
 
-  /// Declares functions and constants.
+  /// Declares functions and constants; the list may have `if` and `for`.
+  ///
+  /// - Precondition: no two members have the same name, and scripts can have values of all types of
+  ///   arguments.
   public init(@ScriptFunctionsBuilder _ members: () -> [ScriptFunctions]) {
     self.init(members().flatMap(\.functions), members().flatMap(\.constants))
   }
 
   init(_ functions: [Function], _ constants: [Constant]) {
     (self.functions, self.constants) = (functions, constants)
+    for function in functions {
+      precondition(
+        function.fault == nil, "Function '\(function.name)': \(function.fault ?? "")")
+    }
     precondition(Set(names).count == names.count, "Two members have the same name: \(names)")
   }
 }
@@ -63,13 +74,31 @@ public struct ScriptFunctions {
 @resultBuilder
 public enum ScriptFunctionsBuilder {
   /// One function.
-  public static func buildExpression(_ function: Function) -> ScriptFunctions {
-    ScriptFunctions([function], [])
+  public static func buildExpression(_ function: Function) -> [ScriptFunctions] {
+    [ScriptFunctions([function], [])]
   }
   /// One constant.
-  public static func buildExpression(_ constant: Constant) -> ScriptFunctions {
-    ScriptFunctions([], [constant])
+  public static func buildExpression(_ constant: Constant) -> [ScriptFunctions] {
+    [ScriptFunctions([], [constant])]
+  }
+  /// The members of a list that was made elsewhere.
+  public static func buildExpression(_ members: ScriptFunctions) -> [ScriptFunctions] {
+    [members]
   }
   /// The whole list.
-  public static func buildBlock(_ members: ScriptFunctions...) -> [ScriptFunctions] { members }
+  public static func buildBlock(_ members: [ScriptFunctions]...) -> [ScriptFunctions] {
+    members.flatMap { $0 }
+  }
+  /// What `if` adds, or nothing.
+  public static func buildOptional(_ members: [ScriptFunctions]?) -> [ScriptFunctions] {
+    members ?? []
+  }
+  /// What `if` adds.
+  public static func buildEither(first members: [ScriptFunctions]) -> [ScriptFunctions] { members }
+  /// What `else` adds.
+  public static func buildEither(second members: [ScriptFunctions]) -> [ScriptFunctions] { members }
+  /// What `for` adds.
+  public static func buildArray(_ members: [[ScriptFunctions]]) -> [ScriptFunctions] {
+    members.flatMap { $0 }
+  }
 }

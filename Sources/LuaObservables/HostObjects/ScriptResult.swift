@@ -41,7 +41,7 @@ enum ScriptResult {
 extension HostObjects {
   /// Pushes the result of a method or a function; returns how many values that are. [-0, +n, -]
   ///
-  /// A tuple is several values, `Void` is none.
+  /// A tuple is several values, and so is what is `Variadic`; `Void` is none.
   func push(_ result: ScriptResult, to L: LuaStack) throws(LuaError) -> CInt {
     switch result {
     case .nothing: return 0
@@ -59,6 +59,13 @@ extension HostObjects {
     guard let result, !(result is any LuaEncodable) else {
       try push(value: result, to: L)
       return 1
+    }
+    if let several = result as? any SeveralResults {
+      for value in several.values {
+        guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
+        try push(value: value, to: L)
+      }
+      return CInt(several.values.count)
     }
     let mirror = Mirror(reflecting: result)
     guard mirror.displayStyle == .tuple else {

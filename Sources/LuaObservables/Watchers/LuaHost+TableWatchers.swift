@@ -8,7 +8,8 @@ extension LuaHost {
   ///
   /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is
   /// given to the callback, which must not capture it: the table owns the callback, and Swift's
-  /// handle would keep the table (L6). `WatcherOptions.equals` is given each `LuaValue`.
+  /// handle would keep the table (L6). What the callback throws is reported as an error of a script
+  /// is (T10), and the watcher stays. `WatcherOptions.equals` is given each `LuaValue`.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -16,7 +17,8 @@ extension LuaHost {
   @discardableResult
   public func observe(
     _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable) throws -> Void
   ) throws -> Watcher {
     try observe(table, [path], options: options, file: file, line: line, callback)
   }
@@ -30,11 +32,12 @@ extension LuaHost {
   @discardableResult
   public func observe(
     _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (LuaTable) -> Void
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable) throws -> Void
   ) throws -> Watcher {
     let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
       table, _, _ in
-      callback(table)
+      try callback(table)
     }
     return try begin(watcher, of: table, paths, options)
   }
@@ -49,7 +52,7 @@ extension LuaHost {
   public func observe<Observer: AnyObject>(
     _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer) -> Void
+    _ callback: @escaping (LuaTable, Observer) throws -> Void
   ) throws -> Watcher {
     try observe(
       table, [path], observer: observer, options: options, file: file, line: line, callback)
@@ -65,13 +68,13 @@ extension LuaHost {
   public func observe<Observer: AnyObject>(
     _ table: LuaTable, _ paths: [Path], observer: Observer,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer) -> Void
+    _ callback: @escaping (LuaTable, Observer) throws -> Void
   ) throws -> Watcher {
     let watcher = TableWatcher(
       host: self, options: options, observer: observer, file: file, line: line
     ) { table, watcher, _ in
       guard let observer = watcher.observing else { return }
-      callback(table, unsafeDowncast(observer, to: Observer.self))
+      try callback(table, unsafeDowncast(observer, to: Observer.self))
     }
     return try begin(watcher, of: table, paths, options, .observing)
   }
@@ -88,7 +91,7 @@ extension LuaHost {
   public func observeImmediately(
     _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, TableChange) -> Void
+    _ callback: @escaping (LuaTable, TableChange) throws -> Void
   ) throws -> Watcher {
     try observeImmediately(table, [path], options: options, file: file, line: line, callback)
   }
@@ -104,10 +107,12 @@ extension LuaHost {
   public func observeImmediately(
     _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, TableChange) -> Void
+    _ callback: @escaping (LuaTable, TableChange) throws -> Void
   ) throws -> Watcher {
-    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
-      table, _, change in callback(table, change ?? TableChange(on: paths[0]))
+    let watcher = TableWatcher(
+      host: self, options: options, isImmediate: true, file: file, line: line
+    ) { table, _, change in
+      try callback(table, change ?? TableChange(on: paths[0]))
     }
     return try begin(watcher, of: table, paths, options, .immediate)
   }
@@ -122,7 +127,7 @@ extension LuaHost {
   public func observeImmediately<Observer: AnyObject>(
     _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer, TableChange) -> Void
+    _ callback: @escaping (LuaTable, Observer, TableChange) throws -> Void
   ) throws -> Watcher {
     try observeImmediately(
       table, [path], observer: observer, options: options, file: file, line: line, callback)
@@ -138,19 +143,19 @@ extension LuaHost {
   public func observeImmediately<Observer: AnyObject>(
     _ table: LuaTable, _ paths: [Path], observer: Observer,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer, TableChange) -> Void
+    _ callback: @escaping (LuaTable, Observer, TableChange) throws -> Void
   ) throws -> Watcher {
     let watcher = TableWatcher(
-      host: self, options: options, observer: observer, file: file, line: line
+      host: self, options: options, observer: observer, isImmediate: true, file: file, line: line
     ) { table, watcher, change in
       guard let observer = watcher.observing else { return }
-      callback(
+      try callback(
         table, unsafeDowncast(observer, to: Observer.self), change ?? TableChange(on: paths[0]))
     }
     return try begin(watcher, of: table, paths, options, [.immediate, .observing])
   }
 
-  private func begin(
+  func begin(
     _ watcher: TableWatcher, of table: LuaTable, _ paths: [Path], _ options: WatcherOptions,
     _ flags: WatcherRecord.Flags = []
   ) throws -> Watcher {

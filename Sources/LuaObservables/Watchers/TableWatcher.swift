@@ -4,18 +4,25 @@ public import Observables
 /// The watcher of a table of a script: calls a Swift closure.
 ///
 /// It also ends when the host closes.
-final class TableWatcher: Watcher {
+// What it adds is used on the loop's thread only.
+final class TableWatcher: Watcher, @unchecked Sendable {
   /// The callback: `change` is nil where nothing was written.
-  typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) -> Void
+  ///
+  /// An error that it throws is reported to the host (T10).
+  typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) throws -> Void
 
   private let reference: HostReference
+  private let isImmediate: Bool
   private var body: Body?
+  /// The place in a script that made the watcher pending last.
+  private var cause = Site()
 
   init(
-    host: LuaHost, options: WatcherOptions, observer: AnyObject? = nil, file: StaticString,
-    line: UInt, body: @escaping Body
+    host: LuaHost, options: WatcherOptions, observer: AnyObject? = nil,
+    isImmediate: Bool = false, file: StaticString, line: UInt, body: @escaping Body
   ) {
     reference = host.reference
+    self.isImmediate = isImmediate
     self.body = body
     super.init(.init(host.engine, options, observer: observer, file, line))
   }
@@ -23,15 +30,33 @@ final class TableWatcher: Watcher {
   var host: LuaHost? { reference.host }
 
   private func call(_ watcher: WatcherRef, _ change: TableChange?) {
-    guard let host, let body, let root = watcher.pointee.root else { return }
+    guard isActive, let host, let body, let root = watcher.pointee.root else { return }
     let L = host.state.stack
     host.observed.push(root, to: L)
     defer { L.pop() }
     guard L.isTable(at: -1), let pin = try? host.state.pin(at: -1, of: L) else { return }
-    body(LuaTable(pin: pin), self, change)
+    do { try body(LuaTable(pin: pin), self, change) } catch { report(error) }
+  }
+
+  override func report(_ error: any Error) {
+    guard let host, !host.isClosed else { return super.report(error) }
+    // An immediate watcher is called inside of the write, but for one that was delayed.
+    if isImmediate, host.state.stack.hasRoom(for: 8) {
+      let current = host.sources.current(host.state.stack)
+      if current.line > 0 { cause = current }
+    }
+    host.reports.report(
+      (error as? LuaError) ?? LuaError(.runtime, "\(error)", underlying: error),
+      isImmediate ? .immediate : .watcher, name: name, site: site,
+      cause: cause.line > 0 ? host.sources.text(cause) : nil)
   }
 
   // MARK: Receiver
+
+  override func noteCause(of watcher: WatcherRef) {
+    guard let host, !host.isClosed, host.state.stack.hasRoom(for: 8) else { return }
+    cause = host.sources.current(host.state.stack)
+  }
 
   override func deliver(_ watcher: WatcherRef) { call(watcher, nil) }
 
@@ -45,7 +70,7 @@ final class TableWatcher: Watcher {
   override func accept(
     _ change: ImmediateChange, for watcher: WatcherRef
   ) -> ImmediateChange? {
-    guard let equals, let host else { return super.accept(change, for: watcher) }
+    guard isActive, let equals, let host else { return super.accept(change, for: watcher) }
     if case .written(let written) = change, written.values == nil {
       return super.accept(change, for: watcher)
     }
@@ -63,7 +88,7 @@ final class TableWatcher: Watcher {
       let value = LuaValue(operand)
       return value == .nil ? nil : value
     }
-    return equals?(value(old), value(new)) ?? false
+    return isActive && (equals?(value(old), value(new)) ?? false)
   }
 
   override func save(_ change: Change) -> AnyObject? {

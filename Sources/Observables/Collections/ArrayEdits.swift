@@ -48,7 +48,7 @@ extension ObservableArray {
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (ObservableArray, ArrayEdits<Element>) -> Void
+    _ callback: @escaping (ObservableArray, ArrayEdits<Element>) throws -> Void
   ) throws -> Watcher {
     var isFirst = options.initial
     return try register(
@@ -57,7 +57,7 @@ extension ObservableArray {
         let array = unsafeDowncast(observed, to: ObservableArray.self)
         let edits = array.takeEdits(of: watcher, all: isFirst)
         isFirst = false
-        callback(array, edits)
+        try callback(array, edits)
       }
     ) { engine, record in try engine.addEdits(to: record) }
   }

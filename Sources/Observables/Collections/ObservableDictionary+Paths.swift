@@ -43,7 +43,7 @@ extension ObservableDictionary {
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (ObservableDictionary, [KeyedEdit<Key, Value>]) -> Void
+    _ callback: @escaping (ObservableDictionary, [KeyedEdit<Key, Value>]) throws -> Void
   ) throws -> Watcher {
     var isFirst = options.initial
     return try register(
@@ -58,7 +58,7 @@ extension ObservableDictionary {
           edits = dictionary.map { KeyedEdit(key: $0.key, old: nil, new: $0.value) }
         }
         isFirst = false
-        callback(dictionary, edits)
+        try callback(dictionary, edits)
       }
     ) { engine, record in try engine.addEdits(to: record) }
   }
@@ -77,7 +77,7 @@ extension ObservableDictionary {
     _ keys: [Key], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback:
-      @escaping (_ key: Key, _ old: Value?, _ new: Value?, ObservableDictionary) -> Void
+      @escaping (_ key: Key, _ old: Value?, _ new: Value?, ObservableDictionary) throws -> Void
   ) throws -> Watcher where Key: Sendable {
     precondition(!keys.isEmpty, "At least one key is needed")
     var last = options.initial ? [:] : values(of: keys)
@@ -92,7 +92,9 @@ extension ObservableDictionary {
           switch (before[key], now[key]) {
           case (nil, nil): continue
           case (let old?, let new?) where same(old, new): continue
-          case (let old, let new): callback(key, old, new, dictionary)
+          case (let old, let new):
+            // An error with one key leaves the others.
+            do { try callback(key, old, new, dictionary) } catch { watcher.report(error) }
           }
           // No call is made after the watcher was stopped (T7).
           if !watcher.isActive { return }

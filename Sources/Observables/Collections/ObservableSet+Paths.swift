@@ -45,7 +45,7 @@ extension ObservableSet {
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (ObservableSet, [KeyedEdit<Element, Element>]) -> Void
+    _ callback: @escaping (ObservableSet, [KeyedEdit<Element, Element>]) throws -> Void
   ) throws -> Watcher {
     var isFirst = options.initial
     return try register(
@@ -56,7 +56,7 @@ extension ObservableSet {
           watcher.takeEdits { set.journal?.edits(since: $0, same: set.traits.same) } ?? []
         if isFirst { edits = set.map { KeyedEdit(key: $0, old: nil, new: $0) } }
         isFirst = false
-        callback(set, edits)
+        try callback(set, edits)
       }
     ) { engine, record in try engine.addEdits(to: record) }
   }

@@ -11,6 +11,8 @@ extension ObservationCore {
   public final class Engine {
     /// Where its loop lives.
     let home: LoopHome
+    /// How values of any thread know the loop.
+    let address: LoopAddress
     /// Where other threads leave messages for this engine's loop.
     package let inbox: Inbox
     @exclusivity(unchecked) package var limits = EngineLimits()
@@ -58,8 +60,8 @@ extension ObservationCore {
     /// What is triggered while a turn ends belongs to it.
     package let turnNumber: UnsafeMutablePointer<UInt64>
 
-    init(inbox: Inbox, home: LoopHome) {
-      (self.inbox, self.home) = (inbox, home)
+    init(inbox: Inbox) {
+      (self.inbox, home, address) = (inbox, inbox.home, inbox.address)
       turnNumber = .allocate(capacity: 1)
       turnNumber.initialize(to: 1)
       immediates.engine = self

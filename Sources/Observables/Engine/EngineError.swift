@@ -13,10 +13,19 @@ package enum EngineError: Error {
   case unknownName(watcher: String, message: String)
   /// A registration that another thread asked for failed.
   case registration(message: String)
+  /// The callback of this watcher has thrown (T10); it stays.
+  case callback(WatcherError)
   /// A computation failed, and no code has read the property (Z8).
   case computation(property: String, message: String)
   /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
   case value(watcher: String, message: String)
+}
+
+extension EngineError {
+  /// The error that a callback has thrown, with its watcher; nil for the engine's own errors.
+  var thrown: WatcherError? {
+    if case .callback(let error) = self { error } else { nil }
+  }
 }
 
 extension EngineError: CustomStringConvertible {
@@ -35,6 +44,8 @@ extension EngineError: CustomStringConvertible {
       "\(property): \(message)"
     case .registration(let message):
       message
+    case .callback(let error):
+      error.description
     case .hookLoop(let object, let key, let times):
       """
       the hooks of \(object) set each other off \(times) times by observing and stopping, the last \

@@ -30,6 +30,20 @@ enum CurrentLoop {
     }
   }
 
+  /// The loops of this thread that are still there.
+  static var all: LoopsHere {
+    guard let raw = pthread_getspecific(key) else { return .none }
+    return Unmanaged<Box>.fromOpaque(raw)._withUnsafeGuaranteedRef { box in
+      if box.entries.count == 1 { return box.entries[0].loop.map(LoopsHere.one) ?? .none }
+      let loops = box.entries.compactMap(\.loop)
+      switch loops.count {
+      case 0: return .none
+      case 1: return .one(loops[0])
+      default: return .several(loops)
+      }
+    }
+  }
+
   static func add(_ loop: Loop) {
     let box: Box
     if let raw = pthread_getspecific(key) {

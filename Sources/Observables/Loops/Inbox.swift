@@ -22,14 +22,24 @@ public final class Inbox: Sendable {
   /// The loop that handles the messages.
   // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
+  /// Where that loop lives.
+  let home: LoopHome
+  /// How other threads find the inbox.
+  let address: LoopAddress
 
   /// An inbox whose loop is woken by `wake`.
-  init(wake: @escaping @Sendable () -> Void) {
+  init(home: LoopHome, wake: @escaping @Sendable () -> Void) {
     (wakeDescriptor, writeDescriptor, wakeDriver) = (-1, -1, wake)
+    self.home = home
+    address = LoopAddress(home)
+    address.enter(self)
   }
 
-  package init() {
+  /// An inbox for a loop of the current thread.
+  init() {
     wakeDriver = nil
+    home = .currentThread
+    address = LoopAddress(home)
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)
     precondition(status == 0, "The process has no file descriptors left for another loop")
@@ -43,6 +53,7 @@ public final class Inbox: Sendable {
       ends[index] = moved
     }
     (wakeDescriptor, writeDescriptor) = (ends[0], ends[1])
+    address.enter(self)
   }
 
   deinit {
@@ -92,7 +103,9 @@ public final class Inbox: Sendable {
     }
   }
 
+  /// Drops the messages, and those that still come: the loop is gone.
   func shut() {
+    address.leave()
     // The messages are dropped outside of the lock: what they captured may post again.
     let dropped = withState { state in
       defer { state.messages = [] }

@@ -26,9 +26,15 @@ enum MainQueueLoop {
   nonisolated(unsafe) static var loop: Loop?
 
   static var current: Loop? {
-    guard isThere.load(ordering: .acquiring), DispatchQueueFunctions.shared?.isMain == true else {
+    guard isThere.load(ordering: .acquiring), DispatchQueueFunctions.isMain else {
       return nil
     }
+    return loop
+  }
+
+  /// The main loop, made where it is not there yet, for code on the main queue.
+  static var made: Loop? {
+    MainActor.assumeIsolated { _ = Loop.main }
     return loop
   }
 }
@@ -47,18 +53,22 @@ extension LoopDriver {
 
 /// The few functions of Dispatch that are needed, looked up at run time: a program that doesn't use
 /// Dispatch need not load it.
-private struct DispatchQueueFunctions: @unchecked Sendable {
+struct DispatchQueueFunctions: @unchecked Sendable {
   // The functions never change, and may be called on any thread.
-  typealias Work = @convention(c) (UnsafeMutableRawPointer?) -> Void
-  let mainQueue: UnsafeMutableRawPointer
-  let async: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void
-  let after:
+  private typealias Work = @convention(c) (UnsafeMutableRawPointer?) -> Void
+  private let mainQueue: UnsafeMutableRawPointer
+  private let async:
+    @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void
+  private let after:
     @convention(c) (UInt64, UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void
-  let time: @convention(c) (UInt64, Int64) -> UInt64
-  let specific: @convention(c) (UnsafeRawPointer) -> UnsafeMutableRawPointer?
+  private let time: @convention(c) (UInt64, Int64) -> UInt64
+  private let specific: @convention(c) (UnsafeRawPointer) -> UnsafeMutableRawPointer?
 
   /// Whether the calling code runs on the main queue, whatever its thread.
   var isMain: Bool { specific(mainQueue) != nil }
+
+  /// Whether there is a main queue, and the calling code runs there.
+  static var isMain: Bool { shared?.isMain == true }
 
   static let shared: DispatchQueueFunctions? = {
     guard let queue = dlsym(nil, "_dispatch_main_q"), let async = dlsym(nil, "dispatch_async_f"),

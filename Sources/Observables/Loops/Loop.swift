@@ -7,12 +7,14 @@ import Glibc
 /// queue or another event loop (``init(driver:)``, ``main``), or run in virtual time without
 /// waiting (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
 ///
-/// The loop that was made last on a thread is ``current`` there, which is where `observe` puts
-/// its watchers unless it is given another one.
+/// `observe` puts its watchers on the loop that already observes the object, else on the one whose
+/// turn is under way, else on the only one of the thread, unless it is given one.
 public final class Loop {
   /// Where other threads leave messages.
   public let inbox: Inbox
   package let engine: Engine
+  private let file: StaticString
+  private let line: UInt
   private let clock: LoopClock
   private var virtualNow = 0.0
   private var timers = TimerQueue()
@@ -37,13 +39,16 @@ public final class Loop {
   ///
   /// Such errors come from watchers that trigger themselves without end (T4, T9), lazy properties
   /// that fail where no code reads them (Z8), names that an object which came into a path doesn't
-  /// have, and from `bind`, `values` and `observe(_:on:)` after they returned. Without a handler
-  /// they are written to the standard error stream.
+  /// have, from `bind`, `values` and `observe(_:on:)` after they returned, and from callbacks that
+  /// throw: those are a ``WatcherError``. Without a handler they are written to the standard error
+  /// stream.
   public var onError: ((any Error) -> Void)?
 
   /// A loop for the current thread, to be run or stepped.
-  public convenience init(clock: LoopClock = .system) {
-    self.init(clock, Inbox(), .currentThread, nil)
+  public convenience init(
+    clock: LoopClock = .system, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(clock, Inbox(), nil, file, line)
     CurrentLoop.add(self)
   }
 
@@ -51,24 +56,29 @@ public final class Loop {
   /// makes a watcher pending, for messages, and for timers.
   ///
   /// The code that drives the loop has to keep it alive, too.
-  public convenience init(driver: LoopDriver) {
+  public convenience init(
+    driver: LoopDriver, file: StaticString = #fileID, line: UInt = #line
+  ) {
     let driven = DrivenLoop(driver)
     let home = driver.isHere.map(LoopHome.driver) ?? .currentThread
-    self.init(.system, Inbox(wake: driven.ask), home, driven)
+    self.init(.system, Inbox(home: home, wake: driven.ask), driven, file, line)
     driven.loop = self
     if driver.isHere == nil { CurrentLoop.add(self) }
     engine.onPending = { [unowned driven] in driven.ask() }
   }
 
-  private init(_ clock: LoopClock, _ inbox: Inbox, _ home: LoopHome, _ driven: DrivenLoop?) {
+  private init(
+    _ clock: LoopClock, _ inbox: Inbox, _ driven: DrivenLoop?, _ file: StaticString, _ line: UInt
+  ) {
     self.inbox = inbox
     self.driven = driven
-    engine = Engine(inbox: inbox, home: home)
+    (self.file, self.line) = (file, line)
+    engine = Engine(inbox: inbox)
     self.clock = clock
     inbox.loop = self
     engine.onError = { [weak self] error in
       if let onError = self?.onError {
-        onError(error)
+        onError(error.thrown ?? error)
       } else {
         let text = "\(error)\n"
         _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
@@ -84,6 +94,9 @@ public final class Loop {
   /// The loop that was made last on this thread and is still there; in code on the main queue
   /// `main`, once that is there.
   public static var current: Loop? { MainQueueLoop.current ?? CurrentLoop.value }
+
+  /// Whether a turn or a callback of the loop is under way.
+  var isUnderWay: Bool { isInTurn || engine.isOccupied }
 
   // MARK: Turns
 
@@ -382,6 +395,13 @@ public final class Loop {
     assert(
       engine.isHere,
       "A loop is used on the thread that made it; other threads post to its inbox")
+  }
+}
+
+extension Loop: CustomStringConvertible {
+  /// "Loop.main", or the place where the loop was made.
+  public var description: String {
+    self === MainQueueLoop.current ? "Loop.main" : "the loop made at \(file):\(line)"
   }
 }
 

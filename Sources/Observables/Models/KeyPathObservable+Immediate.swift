@@ -4,16 +4,16 @@ extension KeyPathObservable {
   /// with this object and the change.
   ///
   /// On the loop's thread. The callback is not re-entered: changes that it makes itself call it
-  /// again after it returned. Ends as a coalesced watcher does.
+  /// again after it returned. Errors, the loop and the end are as for a coalesced watcher.
   ///
-  /// - Precondition: there is a loop on this thread.
+  /// - Precondition: a loop is given, or exactly one is meant.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observeImmediately(
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, ModelChange) -> Void
+    _ callback: @escaping (Self, ModelChange) throws -> Void
   ) throws -> Watcher {
     try observeImmediately([path], in: loop, options: options, file: file, line: line, callback)
   }
@@ -28,14 +28,14 @@ extension KeyPathObservable {
   public func observeImmediately(
     _ paths: [Path], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, ModelChange) -> Void
+    _ callback: @escaping (Self, ModelChange) throws -> Void
   ) throws -> Watcher {
     try register(
       paths, in: loop, nil, options, .immediate, file, line, { _, _ in },
       { watcher, change in
         // Another thread may just have released the object.
         guard let observed = watcher.observed else { return }
-        callback(unsafeDowncast(observed, to: Self.self), change)
+        try callback(unsafeDowncast(observed, to: Self.self), change)
       })
   }
 
@@ -48,7 +48,7 @@ extension KeyPathObservable {
   public func observeImmediately<Observer: AnyObject>(
     _ path: Path, observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping (Self, Observer, ModelChange) throws -> Void
   ) throws -> Watcher {
     try observeImmediately(
       [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
@@ -63,13 +63,13 @@ extension KeyPathObservable {
   public func observeImmediately<Observer: AnyObject>(
     _ paths: [Path], observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping (Self, Observer, ModelChange) throws -> Void
   ) throws -> Watcher {
     try register(
       paths, in: loop, observer, options, [.immediate, .observing], file, line, { _, _ in },
       { watcher, change in
         guard let observed = watcher.observed, let observer = watcher.observing else { return }
-        callback(
+        try callback(
           unsafeDowncast(observed, to: Self.self),
           unsafeDowncast(observer, to: Observer.self), change)
       })

@@ -3,15 +3,21 @@ extension KeyPathObservable {
   ///
   /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need
   /// not capture it (L6). Ends with ``Watcher/stop()``, or when this object is gone; dropping the
-  /// watcher ends nothing (L1). The loop is ``Loop/current`` if none is given.
+  /// watcher ends nothing (L1). What the callback throws is reported to ``Loop/onError``, as a
+  /// ``WatcherError``, and the watcher stays (T10).
   ///
-  /// - Precondition: there is a loop on this thread.
-  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
+  /// If no loop is given, it is the one that observes this object already; else the one whose turn
+  /// is under way; else the only one of this thread; and on the main thread, where there is none,
+  /// ``Loop/main``.
+  ///
+  /// - Precondition: a loop is given, or exactly one is meant.
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9), and for a model that
+  ///   several threads use where no loop is on this thread.
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observe(
     _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) throws -> Void
   ) throws -> Watcher {
     try observe([path], in: loop, options: options, file: file, line: line, callback)
   }
@@ -24,10 +30,10 @@ extension KeyPathObservable {
   @discardableResult
   public func observe(
     _ paths: [Path], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) -> Void
+    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) throws -> Void
   ) throws -> Watcher {
     try register(paths, in: loop, nil, options, [], file, line) { observed, _ in
-      callback(unsafeDowncast(observed, to: Self.self))
+      try callback(unsafeDowncast(observed, to: Self.self))
     }
   }
 
@@ -42,7 +48,7 @@ extension KeyPathObservable {
   public func observe<Observer: AnyObject>(
     _ path: Path, observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer) -> Void
+    _ callback: @escaping (Self, Observer) throws -> Void
   ) throws -> Watcher {
     try observe(
       [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
@@ -59,31 +65,22 @@ extension KeyPathObservable {
   public func observe<Observer: AnyObject>(
     _ paths: [Path], observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer) -> Void
+    _ callback: @escaping (Self, Observer) throws -> Void
   ) throws -> Watcher {
     try register(
       paths, in: loop, observer, options, .observing, file, line
     ) { observed, watcher in
       guard let observer = watcher.observing else { return }
-      callback(
+      try callback(
         unsafeDowncast(observed, to: Self.self),
         unsafeDowncast(observer, to: Observer.self))
     }
   }
 
-  func engine(of loop: Loop?) -> Engine {
-    if let loop { return loop.engine }
-    guard let current = Loop.current else {
-      preconditionFailure("There is no loop on this thread; make a Loop before observing")
-    }
-    return current.engine
-  }
-
   func register(
     _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
-    _ body: @escaping (AnyObject, ModelWatcher) -> Void,
-    _ changeBody: ((ModelWatcher, ModelChange) -> Void)? = nil
+    _ body: @escaping ModelWatcher.Body, _ changeBody: ModelWatcher.ChangeBody? = nil
   ) throws -> Watcher {
     precondition(!paths.isEmpty, "A watcher needs at least one key path")
     return try register(
@@ -95,13 +92,10 @@ extension KeyPathObservable {
   func register(
     in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
     _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
-    _ body: @escaping (AnyObject, ModelWatcher) -> Void,
-    _ changeBody: ((ModelWatcher, ModelChange) -> Void)? = nil,
+    _ body: @escaping ModelWatcher.Body, _ changeBody: ModelWatcher.ChangeBody? = nil,
     _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
-    let engine = engine(of: loop)
-    precondition(
-      engine.isHere, "Watchers are registered on their loop's thread; elsewhere use observe(_:on:)")
+    let engine = try engine(of: loop)
     var flags = extra
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }
@@ -173,12 +167,7 @@ extension KeyPathObservable {
   }
 
   /// Where the object is observed, by all loops of this thread.
-  private var observationsHere: [ObservationToken] {
-    if let model = self as? any ObservableModel {
-      return model.observation.parts.compactMap { $0.currentNode.map(ObservationToken.init) }
-    }
-    return currentObservation.map { [$0] } ?? []
-  }
+  private var observationsHere: [ObservationToken] { observationPlaces.tokens }
 
   /// The nodes of the object in all loops of this thread, with all links up to date.
   var settledNodes: [NodeRef] {
@@ -215,11 +204,14 @@ extension KeyPathObservable {
   /// Calls `hook` when a key gets its first watcher, and when it loses its last one (W1), after the
   /// registration is complete.
   ///
-  /// Replaces an earlier hook; nil removes it.
+  /// Replaces an earlier hook; nil removes it. The loop is found as for `observe`.
+  ///
+  /// - Precondition: there is one, on this thread.
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {
-    guard let node = observationToken(in: engine(of: loop))?.node else { return }
+    guard let engine = try? engine(of: loop) else { LoopChoice.failWithoutLoop() }
+    guard let node = observationToken(in: engine)?.node else { return }
     node.kind.setHook(hook, of: node)
     node.pointee.isHooked = hook != nil
   }

@@ -12,26 +12,20 @@ extension KeyPathObservable {
   /// any more, or the object or the loop is gone; it keeps neither of them alive. A value of
   /// another type later on is reported to ``Loop/onError`` and left out.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have (P9) and for a value that
-  ///   is not of the type, and what a getter throws.
+  /// - Throws: ``PathError`` for a component that its object doesn't have (P9), for a value that
+  ///   is not of the type, and for a model that several threads use where no loop is on this
+  ///   thread; what a getter throws.
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(
     _ path: Path, as type: Value.Type = Value.self, in loop: Loop? = nil,
     file: StaticString = #fileID, line: UInt = #line
   ) throws -> AsyncStream<Value> {
-    let read = { (object: Self) -> Value? in
-      let value = try object.value(at: path)
-      if let value = value as? Value { return value }
-      if let value { throw PathError(value, at: path, isNo: Value.self) }
-      return nil
-    }
-    let (stream, sink, watcher) = try stream(path, in: loop, file, line, read)
-    do {
-      try sink.send(read(self))
-    } catch {
-      watcher.stop()
-      throw error
-    }
+    let engine = try engine(of: loop)
+    let (stream, sink) = ValueSink<Value>.stream()
+    // The sink is released with the watcher's callback, and ends the stream then.
+    let watcher = try feed(sink, at: path, in: engine, file, line, reader(of: path))
+    // The stream may end in the middle of any operation.
+    sink.onTermination { [inbox = engine.inbox] in inbox.post { watcher.stop() } }
     return stream
   }
 
@@ -54,45 +48,105 @@ extension KeyPathObservable {
     _ path: KeyPathTo<Self, Value>, in loop: Loop? = nil,
     file: StaticString = #fileID, line: UInt = #line
   ) -> AsyncStream<Value> {
-    let read = { (object: Self) in try object.existingValue(at: path) }
     do {
-      let (stream, sink, _) = try stream(path.path, in: loop, file, line, read)
-      sink.send(reportingTo: engine(of: loop), "\(file):\(line)") { try read(self) }
+      let engine = try engine(of: loop)
+      let (stream, sink) = ValueSink<Value>.stream()
+      let read = { (object: Self) in try object.existingValue(at: path) }
+      let watcher = try follow(path.path, in: engine, file, line, sink, read)
+      sink.onTermination { [inbox = engine.inbox] in inbox.post { watcher.stop() } }
+      sink.send(reportingTo: engine, "\(file):\(line)") { try read(self) }
       return stream
     } catch {
       preconditionFailure("\(error)", file: file, line: line)
     }
   }
 
-  /// A stream of what `read` gives after each turn in which something on the path changed, without
-  /// the value that is there now.
-  private func stream<Value: Sendable>(
-    _ path: Path, in loop: Loop?, _ file: StaticString, _ line: UInt,
+  /// What reads the value of a path, which must be of the type.
+  private func reader<Value>(of path: Path) -> (Self) throws -> Value? {
+    { object in
+      let value = try object.value(at: path)
+      if let value = value as? Value { return value }
+      if let value { throw PathError(value, at: path, isNo: Value.self) }
+      return nil
+    }
+  }
+
+  /// Hands what `read` gives to `sink`, now and after each turn with a change.
+  fileprivate func feed<Value: Sendable>(
+    _ sink: ValueSink<Value>, at path: Path, in engine: Engine, _ file: StaticString, _ line: UInt,
     _ read: @escaping (Self) throws -> Value?
-  ) throws -> (AsyncStream<Value>, ValueSink<Value>, Watcher) {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: Value.self, bufferingPolicy: .bufferingNewest(1))
-    let engine = engine(of: loop)
-    // The sink is released with the watcher's callback, and ends the stream then.
-    let sink = ValueSink(continuation)
-    let watcher = try observe(path, in: loop, file: file, line: line) {
-      [unowned engine] object in
+  ) throws -> Watcher {
+    let watcher = try follow(path, in: engine, file, line, sink, read)
+    do {
+      try sink.send(read(self))
+    } catch {
+      watcher.stop()
+      throw error
+    }
+    return watcher
+  }
+
+  /// Hands what `read` gives to `sink` after each turn with a change.
+  private func follow<Value: Sendable>(
+    _ path: Path, in engine: Engine, _ file: StaticString, _ line: UInt, _ sink: ValueSink<Value>,
+    _ read: @escaping (Self) throws -> Value?
+  ) throws -> Watcher {
+    try observe(path, in: engine.inbox.loop, file: file, line: line) { [unowned engine] object in
       sink.send(reportingTo: engine, "\(file):\(line)") { try read(object) }
     }
-    // The watcher is used on the loop's thread only.
-    nonisolated(unsafe) let ending = watcher
-    let inbox = engine.inbox
-    continuation.onTermination = { _ in inbox.post { ending.stop() } }
-    return (stream, sink, watcher)
   }
 }
 
-private final class ValueSink<Value: Sendable> {
+extension KeyPathObservable where Self: Sendable {
+  /// The values at the end of `path`, for a task of any thread: the one that is there when the loop
+  /// of `inbox` begins, and then one after each turn of it in which something on the path changed.
+  ///
+  /// ```swift
+  /// Task.detached {
+  ///   for await count in counter.values("count", as: Int.self, on: loop.inbox) { print(count) }
+  /// }
+  /// ```
+  ///
+  /// May be called on any thread; the loop begins in a turn for which it wakes. An error in the
+  /// path, a first value of another type, and what a getter throws is reported to ``Loop/onError``,
+  /// and ends the stream. It ends, too, where the loop is gone before it began. All else is as for
+  /// the values of the current thread's loop.
+  ///
+  /// - Complexity: O(length of the path), for each value.
+  public func values<Value: Sendable>(
+    _ path: Path, as type: Value.Type = Value.self, on inbox: Inbox, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> AsyncStream<Value> {
+    let (stream, sink) = ValueSink<Value>.stream()
+    let handle = register(on: inbox) { [self] loop, _ in
+      try feed(sink, at: path, in: loop.engine, file, line, reader(of: path))
+    }
+    sink.onTermination { handle.stop() }
+    return stream
+  }
+}
+
+/// The end of a stream at which values go in; the stream ends with it.
+private final class ValueSink<Value: Sendable>: Sendable {
   private let continuation: AsyncStream<Value>.Continuation
 
-  init(_ continuation: AsyncStream<Value>.Continuation) { self.continuation = continuation }
+  private init(_ continuation: AsyncStream<Value>.Continuation) {
+    self.continuation = continuation
+  }
 
   deinit { continuation.finish() }
+
+  /// A stream whose reader gets the latest value, and its other end.
+  static func stream() -> (AsyncStream<Value>, ValueSink) {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Value.self, bufferingPolicy: .bufferingNewest(1))
+    return (stream, ValueSink(continuation))
+  }
+
+  /// Calls `body` when the stream has ended.
+  func onTermination(_ body: @escaping @Sendable () -> Void) {
+    continuation.onTermination = { _ in body() }
+  }
 
   func send(_ value: Value?) {
     if let value { continuation.yield(value) }

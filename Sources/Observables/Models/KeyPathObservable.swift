@@ -5,6 +5,9 @@ public protocol KeyPathObservable: AnyObject, ObservableReference {
   /// Where the object is observed now; nil while it is not.
   @_documentation(visibility: internal)
   var currentObservation: ObservationToken? { get }
+  /// Where the object is observed by the loops of this thread.
+  @_documentation(visibility: internal)
+  var observationPlaces: ObservationPlaces { get }
 }
 
 /// A reference to an object that key paths can go through: a model, a collection, a table of a
@@ -23,7 +26,30 @@ public struct ObservationToken {
   package init(node: NodeRef) { self.node = node }
 }
 
+/// Where an object is observed by the loops of one thread: seldom by several.
+@_documentation(visibility: internal)
+public enum ObservationPlaces {
+  case none
+  case one(ObservationToken)
+  case several([ObservationToken])
+
+  var tokens: [ObservationToken] {
+    switch self {
+    case .none: []
+    case .one(let token): [token]
+    case .several(let tokens): tokens
+    }
+  }
+}
+
 extension KeyPathObservable {
+  /// Where the object is observed by the loops of this thread.
+  @_documentation(visibility: internal)
+  public var observationPlaces: ObservationPlaces {
+    guard let token = currentObservation, token.node.engine.isHere else { return .none }
+    return .one(token)
+  }
+
   /// The node in the loop of `engine`; nil while the object is not observed there.
   package func currentNode(in engine: Engine) -> NodeRef? {
     if let model = self as? any ObservableModel { return model.observation.node(in: engine) }

@@ -272,6 +272,21 @@ public final class ModelObservation {
     return parts.first?.currentNode
   }
 
+  /// Where the model is observed by the loops of this thread.
+  var places: ObservationPlaces {
+    if sharing == nil, others.isEmpty {
+      guard let currentNode, currentNode.pointee.engine._withUnsafeGuaranteedRef({ $0.isHere })
+      else { return .none }
+      return .one(ObservationToken(node: currentNode))
+    }
+    let nodes = parts.compactMap(\.currentNode).filter(\.engine.isHere)
+    return switch nodes.count {
+    case 0: .none
+    case 1: .one(ObservationToken(node: nodes[0]))
+    default: .several(nodes.map(ObservationToken.init))
+    }
+  }
+
   /// The node, if there is one and it belongs to `engine`.
   @inline(__always)
   func node(in engine: Engine) -> NodeRef? {

@@ -1,15 +1,19 @@
 /// The watcher of a model or a collection: calls Swift closures.
-final class ModelWatcher: Watcher {
+// What it adds is used on the loop's thread only.
+final class ModelWatcher: Watcher, @unchecked Sendable {
+  /// What is called with the observed object; an error that it throws is reported (T10).
+  typealias Body = (AnyObject, ModelWatcher) throws -> Void
+  /// What is called inside of a write.
+  typealias ChangeBody = (ModelWatcher, ModelChange) throws -> Void
+
   /// The callback, retained by hand, so that calling it counts no references; released when the
   /// watcher has ended and no call is under way.
   @exclusivity(unchecked) private var callback: Unmanaged<Callback>?
   @exclusivity(unchecked) private var calls = 0
-  @exclusivity(unchecked) private var changeBody: ((ModelWatcher, ModelChange) -> Void)?
+  @exclusivity(unchecked) private var changeBody: ChangeBody?
 
   init(
-    _ request: ObservationCore.WatcherRequest,
-    body: @escaping (AnyObject, ModelWatcher) -> Void,
-    changeBody: ((ModelWatcher, ModelChange) -> Void)?
+    _ request: ObservationCore.WatcherRequest, body: @escaping Body, changeBody: ChangeBody?
   ) {
     callback = .passRetained(Callback(body))
     self.changeBody = changeBody
@@ -34,15 +38,23 @@ final class ModelWatcher: Watcher {
   /// Calls the callback; the engine keeps the object alive meanwhile.
   @inline(__always)
   private func call() {
-    guard let callback, let root = activeRecord?.pointee.root,
+    guard isActive, let callback, let root = activeRecord?.pointee.root,
       let object = root.pointee.kind._withUnsafeGuaranteedRef({ $0.object(of: root) })
     else { return }
     calls += 1
     object._withUnsafeGuaranteedRef { object in
-      callback._withUnsafeGuaranteedRef { $0.body(object, self) }
+      callback._withUnsafeGuaranteedRef {
+        do { try $0.body(object, self) } catch { report(error) }
+      }
     }
     calls -= 1
-    if calls == 0, !isActive { releaseCallback() }
+    if calls == 0, activeRecord == nil { releaseCallback() }
+  }
+
+  /// Calls the callback of an immediate watcher.
+  private func call(_ changeBody: ChangeBody, _ change: ModelChange) {
+    guard isActive else { return }
+    do { try changeBody(self, change) } catch { report(error) }
   }
 
   private func releaseCallback() {
@@ -62,7 +74,8 @@ final class ModelWatcher: Watcher {
     if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
       // The call is not for a write: it is for `initial`, for `run`, or for an object in the middle
       // of the path that died.
-      changeBody(self, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
+      call(
+        changeBody, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
     } else {
       call()
     }
@@ -78,12 +91,13 @@ final class ModelWatcher: Watcher {
       case .written(let change): Optional(ModelWrite(change))
       case .saved(let saved): (saved as? SavedWrite)?.write
       }
-    changeBody(
-      self, ModelChange(path: path, key: write?.key ?? "*", old: write?.old, new: write?.new))
+    call(
+      changeBody,
+      ModelChange(path: path, key: write?.key ?? "*", old: write?.old, new: write?.new))
   }
 
   override func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
-    guard let equals else { return super.accept(change, for: watcher) }
+    guard isActive, let equals else { return super.accept(change, for: watcher) }
     switch change {
     case .written(let written):
       guard let values = written.observedValues else { break }
@@ -96,14 +110,14 @@ final class ModelWatcher: Watcher {
   }
 
   override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
-    equals?(old.plain, new.plain) ?? false
+    isActive && (equals?(old.plain, new.plain) ?? false)
   }
 
   override func save(_ change: Change) -> AnyObject? { SavedWrite(ModelWrite(change)) }
 
   private final class Callback {
-    let body: (AnyObject, ModelWatcher) -> Void
-    init(_ body: @escaping (AnyObject, ModelWatcher) -> Void) { self.body = body }
+    let body: Body
+    init(_ body: @escaping Body) { self.body = body }
   }
 }
 

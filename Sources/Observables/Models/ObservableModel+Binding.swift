@@ -29,9 +29,10 @@ extension ObservableModel {
       try to.set(name, of: self, to: value)
       property.remember(value, from.entries[property.slot].operand(source))
     }
-    let engine = engine(of: loop)
+    let engine = try source.engine(of: loop)
     return try source.observe(
-      names.map { Path(names: [$0]) }, observer: self, in: loop, options: options, file: file,
+      names.map { Path(names: [$0]) }, observer: self, in: engine.inbox.loop, options: options,
+      file: file,
       line: line
     ) { [unowned engine] source, target in
       for (name, property) in zip(names, bound) {

@@ -41,4 +41,8 @@ extension ObservableModel {
   public var currentObservation: ObservationToken? {
     observation.existingNode.map(ObservationToken.init(node:))
   }
+
+  /// Where the model is observed by the loops of this thread.
+  @_documentation(visibility: internal)
+  public var observationPlaces: ObservationPlaces { observation.places }
 }

@@ -10,7 +10,7 @@ public final class SharedWatcher: Sendable {
   // The watcher is only used on the loop's thread. It is weak, as its callback retains this object.
   private nonisolated(unsafe) weak var watcher: Watcher?
 
-  fileprivate init(_ inbox: Inbox) { self.inbox = inbox }
+  init(_ inbox: Inbox) { self.inbox = inbox }
 
   /// Ends the watcher: no call begins after this returns (T7).
   ///
@@ -21,10 +21,10 @@ public final class SharedWatcher: Sendable {
     inbox.post { [self] in watcher?.stop() }
   }
 
-  fileprivate var isActive: Bool { !isStopped.load(ordering: .sequentiallyConsistent) }
+  var isActive: Bool { !isStopped.load(ordering: .sequentiallyConsistent) }
 
   /// Registers the watcher, on the loop's thread, in a turn.
-  fileprivate func begin(_ register: (Loop) throws -> Watcher?) {
+  func begin(_ register: (Loop) throws -> Watcher?) {
     guard isActive, let loop = inbox.loop else { return }
     do {
       watcher = try register(loop)
@@ -40,15 +40,15 @@ extension KeyPathObservable where Self: Sendable {
   ///
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
-  /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in the path is
-  /// reported to ``Loop/onError``.
+  /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in the path, and
+  /// what the callback throws, is reported to ``Loop/onError``.
   ///
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observe(
     _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self) -> Void
+    _ callback: @escaping @Sendable (Self) throws -> Void
   ) -> SharedWatcher {
     observe(
       [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
@@ -61,12 +61,12 @@ extension KeyPathObservable where Self: Sendable {
   public func observe(
     _ paths: [Path], on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self) -> Void
+    _ callback: @escaping @Sendable (Self) throws -> Void
   ) -> SharedWatcher {
     let options = Timing(initial: initial, once: once)
     return register(on: inbox) { [self] loop, handle in
       try observe(paths, in: loop, options: options.watcherOptions, file: file, line: line) {
-        if handle.isActive { callback($0) }
+        if handle.isActive { try callback($0) }
       }
     }
   }
@@ -78,7 +78,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observe<Observer: AnyObject & Sendable>(
     _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer) -> Void
+    _ callback: @escaping @Sendable (Self, Observer) throws -> Void
   ) -> SharedWatcher {
     observe(
       [path], observer: observer, on: inbox, initial: initial, once: once, file: file, line: line,
@@ -92,7 +92,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observe<Observer: AnyObject & Sendable>(
     _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
     once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer) -> Void
+    _ callback: @escaping @Sendable (Self, Observer) throws -> Void
   ) -> SharedWatcher {
     let options = Timing(initial: initial, once: once)
     let observer = WeakObserver(observer)
@@ -101,7 +101,7 @@ extension KeyPathObservable where Self: Sendable {
       return try observe(
         paths, observer: observer, in: loop, options: options.watcherOptions, file: file,
         line: line
-      ) { if handle.isActive { callback($0, $1) } }
+      ) { if handle.isActive { try callback($0, $1) } }
     }
   }
 
@@ -115,7 +115,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately(
     _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, ModelChange) throws -> Void
   ) -> SharedWatcher {
     observeImmediately(
       [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
@@ -129,13 +129,13 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately(
     _ paths: [Path], on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, ModelChange) throws -> Void
   ) -> SharedWatcher {
     let options = Timing(initial: initial, once: once)
     return register(on: inbox) { [self] loop, handle in
       try observeImmediately(
         paths, in: loop, options: options.watcherOptions, file: file, line: line
-      ) { if handle.isActive { callback($0, $1) } }
+      ) { if handle.isActive { try callback($0, $1) } }
     }
   }
 
@@ -146,7 +146,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately<Observer: AnyObject & Sendable>(
     _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, Observer, ModelChange) throws -> Void
   ) -> SharedWatcher {
     observeImmediately(
       [path], observer: observer, on: inbox, initial: initial, once: once, file: file, line: line,
@@ -160,7 +160,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately<Observer: AnyObject & Sendable>(
     _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
     once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, Observer, ModelChange) throws -> Void
   ) -> SharedWatcher {
     let options = Timing(initial: initial, once: once)
     let observer = WeakObserver(observer)
@@ -169,12 +169,12 @@ extension KeyPathObservable where Self: Sendable {
       return try observeImmediately(
         paths, observer: observer, in: loop, options: options.watcherOptions, file: file,
         line: line
-      ) { if handle.isActive { callback($0, $1, $2) } }
+      ) { if handle.isActive { try callback($0, $1, $2) } }
     }
   }
 
   /// Has the loop register a watcher; nil where the model or the observer is gone.
-  private func register(
+  func register(
     on inbox: Inbox,
     _ body: @escaping @Sendable (Loop, SharedWatcher) throws -> Watcher?
   ) -> SharedWatcher {
@@ -185,7 +185,7 @@ extension KeyPathObservable where Self: Sendable {
 }
 
 /// The options of a watcher that any thread registers.
-private struct Timing: Sendable {
+struct Timing: Sendable {
   let initial: Bool
   let once: Bool
   var watcherOptions: WatcherOptions { WatcherOptions(initial: initial, once: once) }

@@ -1,15 +1,25 @@
+import Synchronization
+
 /// A registration: which paths of which object are watched, and the callback that is called.
 ///
 /// The object may be a model, a collection, or a table of a script. It owns the watcher (L1):
 /// dropping the handle ends nothing, and keeping it keeps nothing alive. It ends with ``stop()``,
-/// or when the observed object or the observer is gone. Confined to the loop's thread.
-open class Watcher: ObservationCore.Receiver {
+/// or when the observed object or the observer is gone. Any thread may hold it, stop it, and ask
+/// for its ``name`` and whether it ``isActive``; all else is done on its loop's thread.
+// Any thread uses `hasEnded`, which is atomic, and the constants. All other state is used on the
+// loop's thread only: public methods check that, and the engine makes no calls elsewhere.
+open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
+  /// Set before the loop ends the watcher, where another thread stops it.
+  private final let hasEnded = Atomic(false)
   /// The record in the engine; nil when the watcher has ended.
   @exclusivity(unchecked) package private(set) final var activeRecord: WatcherRef?
   /// The watcher's own comparison (``WatcherOptions/equals``).
   @exclusivity(unchecked) package private(set) final var equals: ((Any?, Any?) -> Bool)?
   @exclusivity(unchecked) private final var endBody: ((Path) -> Void)?
   private final weak var observer: AnyObject?
+  /// How other threads find the loop: a reference to it, or to its inbox, would have to be counted
+  /// in each registration.
+  private final let address: LoopAddress
   // The reference is only used while the watcher is active, and the engine ends its watchers before
   // it is freed.
   private final let engineReference: Unmanaged<Engine>
@@ -18,7 +28,7 @@ open class Watcher: ObservationCore.Receiver {
   /// registration.
   public final var name: String { givenName ?? site }
   private final let givenName: String?
-  private final var site: String { "\(file):\(line)" }
+  package final var site: String { "\(file):\(line)" }
   private final let file: StaticString
   private final let line: UInt
 
@@ -26,6 +36,7 @@ open class Watcher: ObservationCore.Receiver {
   @_documentation(visibility: internal)
   public init(_ request: ObservationCore.WatcherRequest) {
     engineReference = .passUnretained(request.engine)
+    address = request.engine.address
     (file, line, givenName) = (request.file, request.line, request.options.name)
     (equals, endBody) = (request.options.equals, request.options.onEnd)
     observer = request.observer
@@ -33,21 +44,28 @@ open class Watcher: ObservationCore.Receiver {
 
   package final func begin(_ record: WatcherRef) { activeRecord = record }
 
-  /// Whether calls can still come.
-  public final var isActive: Bool { activeRecord != nil }
+  /// Whether calls can still come; may be asked on any thread.
+  public final var isActive: Bool { !hasEnded.load(ordering: .acquiring) }
 
   /// The observing object, while it lives.
   package final var observing: AnyObject? { observer }
 
-  /// Ends the watcher: no call is made after this returns (T7).
+  /// Ends the watcher: no call begins after this returns (T7).
   ///
-  /// Does nothing when the watcher has ended.
+  /// May be called on any thread. A call that has begun on the loop's thread may still be finishing
+  /// when another thread stops the watcher, whose paths end then in a turn for which the loop
+  /// wakes. Does nothing when the watcher has ended.
   ///
-  /// - Returns: how many paths it had.
+  /// - Returns: how many paths it had; 0 on another thread than the loop's.
   @discardableResult
   public final func stop() -> Int {
+    guard address.isHere else {
+      if !hasEnded.exchange(true, ordering: .sequentiallyConsistent) {
+        address.inbox?.post { [self] in stop() }
+      }
+      return 0
+    }
     guard let activeRecord else { return 0 }
-    precondition(engine.isHere, "A watcher is stopped on its loop's thread")
     return engineReference._withUnsafeGuaranteedRef { engine in
       let count = engine.stop(activeRecord)
       if !engine.hookCalls.isEmpty { engine.runHooks() }
@@ -55,17 +73,32 @@ open class Watcher: ObservationCore.Receiver {
     }
   }
 
+  /// Traps on another thread than the loop's, which would find the watcher changing.
+  private func requireThread(_ what: String) {
+    precondition(
+      !isActive || address.isHere,
+      "A watcher is \(what) on its loop's thread; only stop() is for any")
+  }
+
   /// Makes no calls until `resume()`; changes from now on are remembered as one.
+  ///
+  /// On the loop's thread.
   public final func pause() {
+    requireThread("paused")
     if let activeRecord { engine.pause(activeRecord) }
   }
 
   /// Ends `pause()`: changes since then are delivered, by one call.
+  ///
+  /// On the loop's thread.
   public final func resume() {
+    requireThread("resumed")
     if let activeRecord { engine.resume(activeRecord) }
   }
 
   /// Adds a path with the same root: still one call per turn.
+  ///
+  /// On the loop's thread.
   ///
   /// - Throws: ``PathError`` for a component that its object doesn't have.
   @discardableResult
@@ -73,10 +106,13 @@ open class Watcher: ObservationCore.Receiver {
 
   /// Adds paths with the same root: still one call per turn.
   ///
+  /// On the loop's thread.
+  ///
   /// - Throws: ``PathError`` for a component that its object doesn't have; none of them is added
   ///   then.
   @discardableResult
   public final func observe(_ paths: [Path]) throws -> Self {
+    requireThread("given a path")
     if let activeRecord {
       defer { engine.runHooks() }
       try engine.add(paths, to: activeRecord)
@@ -86,16 +122,29 @@ open class Watcher: ObservationCore.Receiver {
 
   /// Calls the callback now, if observed and observer are alive.
   ///
+  /// On the loop's thread.
+  ///
   /// - Precondition: the callback is not running.
   public final func run() {
+    requireThread("run")
     guard let activeRecord else { return }
     let hasRun = engine.runNow(activeRecord)
     precondition(hasRun, "A watcher is run inside its own callback")
   }
 
   /// Has the watcher called in this turn's flush, as if something had changed.
+  ///
+  /// On the loop's thread.
   public final func schedule() {
+    requireThread("scheduled")
     if let activeRecord { engine.schedule(activeRecord) }
+  }
+
+  /// Reports an error that the callback has thrown (T10): on the loop's thread, where that is still
+  /// there.
+  @_documentation(visibility: internal)
+  open func report(_ error: any Error) {
+    address.inbox?.loop?.engine.report(.callback(WatcherError(error, watcher: name, site: site)))
   }
 
   /// The watcher has ended: a subclass drops what it calls.
@@ -114,6 +163,9 @@ open class Watcher: ObservationCore.Receiver {
     _ watcher: ObservationCore.WatcherRef, observedDied path: Path?
   ) {
     activeRecord = nil
+    // Another thread may have stopped the watcher before its object died.
+    let path = isActive ? path : nil
+    hasEnded.store(true, ordering: .releasing)
     dropCallback()
     equals = nil
     // The watcher may end in the middle of any operation, so `onEnd` is called later.

@@ -18,6 +18,9 @@ public struct PathError: Error, Equatable, Sendable {
     case unsupported
     /// The object there is observed by another loop, and only one loop may observe it.
     case otherLoop
+    /// A model that several threads use is observed on a thread that has no loop, or not the one
+    /// that was given.
+    case noLoop
   }
 
   /// What is wrong.
@@ -62,6 +65,8 @@ extension PathError: CustomStringConvertible {
       "the object is observed by another loop"
     case .otherLoop:
       "component \(component) of key path '\(path)': the object there is observed by another loop"
+    case .noLoop:
+      "the loop is not on this thread: observe the model by the loop's inbox, with 'on:'"
     case .misspelling:
       "component \(component) of key path '\(marked)': \(detail)"
     case .unknownName, .unsupported:

@@ -1,0 +1,114 @@
+import Observables
+import Testing
+
+/// Which loop observes an object where none is named.
+struct LoopChoiceTests {
+  private func check(_ outcome: ExitTest.Result?, _ sentences: String...) {
+    let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
+    for sentence in sentences { #expect(errors.contains(sentence), "\(errors)") }
+  }
+
+  @Test func `it is the one that observes the object already, whatever turn is under way`()
+    async throws
+  {
+    let counts = try await onOwnThread {
+      let (first, second) = (Loop(), Loop())
+      let (person, numbers) = (Person("Ann"), ObservableArray([1]))
+      try person.observe("name", in: first) { _ in }
+      try numbers.observe("*", in: first) { _ in }
+      try second.turn {
+        try person.observe("age") { _ in }
+        try numbers.observe("count") { _ in }
+      }
+      return [first.statistics.watchers, second.statistics.watchers]
+    }
+    #expect(counts == [4, 0])
+  }
+
+  @Test func `of several that observe it, it is the one whose turn is under way`() async throws {
+    let counts = try await onOwnThread {
+      let (first, second) = (Loop(), Loop())
+      let person = Person("Ann")
+      for loop in [first, second] { try person.observe("name", in: loop) { _ in } }
+      try first.turn { _ = try person.observe("age") { _ in } }
+      return [first.statistics.watchers, second.statistics.watchers]
+    }
+    #expect(counts == [2, 1])
+  }
+
+  @Test func `else it is the one whose turn or callback is under way`() async throws {
+    let counts = try await onOwnThread {
+      let (first, second) = (Loop(), Loop())
+      let person = Person("Ann")
+      try first.turn { _ = try Person().observe("age") { _ in } }
+      try person.observe("name", in: second) { _ in
+        _ = try Person().observe("age", options: WatcherOptions(initial: true)) { _ in }
+      }
+      person.name = "Bob"
+      // No turn is under way, and yet a callback of the loop is.
+      second.flush()
+      return [first.statistics.turns, second.statistics.calls]
+    }
+    #expect(counts == [1, 2])
+  }
+
+  @Test func `else it is the only one of the thread`() async throws {
+    let counts = try await onOwnThread {
+      let loop = Loop()
+      let person = Person("Ann")
+      try person.observe("name") { _ in }
+      let source = Person("Bob")
+      try person.bind(["age"], to: source)
+      return withExtendedLifetime(source) { loop.statistics.watchers }
+    }
+    #expect(counts == 2)
+  }
+
+  @Test func `on the main thread, where there is none, it is the main loop`() async {
+    await #expect(processExitsWith: .success) {
+      try await MainActor.run {
+        try Person().observe("name") { _ in }
+        guard Loop.current === Loop.main, Loop.main.statistics.turns == 0 else {
+          preconditionFailure("another loop")
+        }
+      }
+    }
+  }
+
+  @Test func `two that are meant alike are an error that names both`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let (first, second) = (Loop(), Loop(file: "other", line: 5))
+        try Person().observe("name") { _ in }
+        withExtendedLifetime((first, second)) {}
+      }, "Misuse: It is not clear which loop observes the object, the loop made at",
+      "LoopChoiceTests.swift:", " or the loop made at other:5: name it by 'in:'")
+  }
+
+  @Test func `the main loop and another one of its thread are two`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try await MainActor.run {
+          _ = Loop.main
+          let loop = Loop()
+          try Person().observe("name") { _ in }
+          withExtendedLifetime(loop) {}
+        }
+      }, "the object, Loop.main or the loop made at ObservablesTests/LoopChoiceTests.swift:")
+  }
+
+  @Test func `two turns within each other are an error that names both`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let (first, second) = (Loop(), Loop())
+        try first.turn { try second.turn { _ = try Person().observe("name") { _ in } } }
+      }, "It is not clear which loop observes the object")
+  }
+
+  @Test func `a thread without a loop is an error`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try await onOwnThread { _ = try Person().observe("name") { _ in } }
+      }, "Misuse: There is no loop on this thread")
+  }
+}
