@@ -6,8 +6,9 @@ let package = Package(
   name: "by-path",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
   targets: [
-    "basket", "calculator", "client", "collections", "lazies", "observers", "player", "thermostat",
-    "threads",
+    "basket", "calculator", "client", "collections", "desk", "game", "lazies", "observers",
+    "player",
+    "service", "thermostat", "threads",
   ].map { name in
     .executableTarget(
       name: name,

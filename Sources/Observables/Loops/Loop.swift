@@ -4,8 +4,8 @@ import Glibc
 ///
 /// Confined to the thread that made it, but for its ``inbox``. It can own that thread (``run()``,
 /// which sleeps when idle), be stepped by a host that has a loop of its own (``step()``), live in a
-/// queue or another event loop (``init(driver:)``, ``main``), or run in virtual time without
-/// waiting (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
+/// queue or another event loop (``init(driver:file:line:)``, ``main``), or run in virtual time
+/// without waiting (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
 ///
 /// `observe` puts its watchers on the loop that already observes the object, else on the one whose
 /// turn is under way, else on the only one of the thread, unless it is given one.

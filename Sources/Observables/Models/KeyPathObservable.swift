@@ -29,8 +29,11 @@ public struct ObservationToken {
 /// Where an object is observed by the loops of one thread: seldom by several.
 @_documentation(visibility: internal)
 public enum ObservationPlaces {
+  /// By none.
   case none
+  /// By one loop.
   case one(ObservationToken)
+  /// By several loops.
   case several([ObservationToken])
 
   var tokens: [ObservationToken] {

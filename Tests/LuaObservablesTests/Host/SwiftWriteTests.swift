@@ -97,7 +97,7 @@ struct SwiftWriteTests {
     try test.host.set("call") { try write.call(4) }
     try test.host.state.run("call() log[#log + 1] = 'outside'")
     test.loop.endTurn()
-    try ada.observe("age") { _ in _ = try? write.call(5) }
+    try ada.observe("age", in: test.loop) { _ in _ = try? write.call(5) }
     try test.host.run("ada.age = 1 log[#log + 1] = 'watched'")
     #expect(
       try test.log().suffix(6) == ["written", "outside", "x 4", "watched", "written", "x 5"])
