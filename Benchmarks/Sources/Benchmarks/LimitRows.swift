@@ -22,7 +22,7 @@ func addLimitRows(to harness: inout Harness) throws {
     ("writes of a table", "local t = { v = 0 } for i = 1, 1000000 do t.v = i end"),
     (
       "writes, delivered",
-      "local flush = obs.flush for i = 1, 10000 do observed.v = i flush() end observed.v = 0 flush()"
+      "local flush = obs.flush for i = 1, 10000 do observed.v = i flush() end observed.v = 0"
     ),
     ("resumed coroutines", "local f = coroutine.wrap(loop) for i = 1, 10000 do f() end"),
     ("patterns", "for i = 1, 10000 do local _ = ('key = value'):match '^(%w+)%s*=%s*(%w+)$' end"),
