@@ -19,6 +19,7 @@ final class DebuggingFunctions: ModuleSlice {
       (
         "record",
         { [self] L in
+          try checkOwner("obs.record")
           record(L.boolean(at: 1))
           return 0
         }
@@ -28,6 +29,7 @@ final class DebuggingFunctions: ModuleSlice {
       (
         "watcher_break_on_call",
         { [self] L in
+          try checkPrompt()
           if let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_call").0 {
             host.receiver.breakOnCalls(of: watcher)
           }
@@ -55,6 +57,7 @@ final class DebuggingFunctions: ModuleSlice {
   }
 
   private func log(_ L: LuaStack) throws -> CInt {
+    try checkOwner("obs.log")
     L.height = 1
     if L.isNil(at: 1) {
       host.recorder?.drain()
@@ -140,14 +143,27 @@ final class DebuggingFunctions: ModuleSlice {
 
   // MARK: Breaking
 
+  /// - Throws: an error where the script has the host with others, whose events it would get.
+  private func checkOwner(_ function: String) throws(LuaError) {
+    guard host.sandboxes.current !== host.sandboxes.main else { return }
+    throw LuaError("\(function) belongs to the host, which other scripts use, too")
+  }
+
+  /// - Throws: an error in a host with safe libraries: a prompt would wait for the user of the host.
+  private func checkPrompt() throws(LuaError) {
+    if host.module.isShared { throw LuaError("a host with safe libraries opens no prompt") }
+  }
+
   /// break_on_change(observed, path) → watcher.
   private func breakOnChange(_ L: LuaStack) throws -> CInt {
+    try checkPrompt()
     let root = try arguments.observed(at: 1, of: L, "break_on_change")
     try addProbe(arguments.path(at: 2, of: L, "break_on_change", argument: 2), root)
     return 0
   }
 
   private func breakOnChangeOfWatcher(_ L: LuaStack) throws -> CInt {
+    try checkPrompt()
     guard let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_change").0,
       let root = watcher.pointee.root
     else { return 0 }

@@ -21,8 +21,10 @@ struct AttackTests {
     for (number, script) in scripts.enumerated() {
       let sandbox = try test.host.sandbox(named: script.lastPathComponent)
       let error = #expect(throws: LuaError.self) { try sandbox.run(file: script.path) }
+      // Some functions are for the host's own scripts.
+      let isRefused = error?.message.contains("belongs to the host") == true
       #expect(
-        error?.code == .timeLimit || error?.code == .memory,
+        error?.code == .timeLimit || error?.code == .memory || isRefused,
         "\(script.lastPathComponent): \(String(describing: error))")
       sandbox.close()
       while test.loop.step() {}

@@ -41,7 +41,9 @@ struct SandboxTests {
     "table.sort(string)", "table.move({ 1 }, 1, 1, 1, string)", "obs.none.x = 1",
     "setmetatable({}, { __gc = print })", "collectgarbage()", "string.dump(print)",
     "require 'io'", "require 'debug'.sethook()", "debug.getregistry()", "os.execute()",
-    "io.write('x')", "package.loaded.x = 1", "loadfile('x')", "dofile('x')", "os.exit()",
+    "obs.log(print)", "obs.record(true)", "obs.break_on_change({}, 'x')",
+    "obs.observe({}, 'x', print):break_on_call()", "io.write('x')", "package.loaded.x = 1",
+    "loadfile('x')", "dofile('x')", "os.exit()",
   ])
   func `what scripts share cannot be changed, and nothing reaches outside`(script: String) throws {
     #expect(throws: LuaError.self) { try a.run("obs = require 'obs' \(script)") }
