@@ -149,7 +149,7 @@ final class DebuggingFunctions: ModuleSlice {
     throw LuaError("\(function) belongs to the host, which other scripts use, too")
   }
 
-  /// - Throws: an error in a host with safe libraries: a prompt would wait for the user of the host.
+  /// - Throws: an error in a host with safe libraries, whose user must not be waited for.
   private func checkPrompt() throws(LuaError) {
     if host.module.isShared { throw LuaError("a host with safe libraries opens no prompt") }
   }
