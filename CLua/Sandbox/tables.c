@@ -55,8 +55,8 @@ static int table_insert(lua_State *L) {
 static int table_remove(lua_State *L) {
   clua_steps steps = {L, 0};
   lua_Integer length = length_of(L, 1, READ | WRITE), position = luaL_optinteger(L, 2, length);
-  if (lua_gettop(L) > 1) {
-    luaL_argcheck(L, (lua_Unsigned)position - 1u <= (lua_Unsigned)length, 2,
+  if (position != length) {
+    luaL_argcheck(L, (lua_Unsigned)position - 1u <= (lua_Unsigned)length, 1,
                   "position out of bounds");
   }
   lua_geti(L, 1, position);
@@ -100,7 +100,8 @@ static int table_move(lua_State *L) {
 static void add_element(lua_State *L, luaL_Buffer *b, lua_Integer i) {
   lua_geti(L, 1, i);
   if (!lua_isstring(L, -1)) {
-    luaL_error(L, "invalid value (at index %I) in table for 'concat'", (LUAI_UACINT)i);
+    luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1),
+               (LUAI_UACINT)i);
   }
   luaL_addvalue(b);
 }
@@ -171,13 +172,15 @@ static void set_both(lua_State *L, lua_Unsigned i, lua_Unsigned j) {
   lua_seti(L, 1, (lua_Integer)j);
 }
 
-/* Puts two elements in order. */
-static void order(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
+/* Puts two elements in order. Returns whether they were not. */
+static bool order(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
   lua_State *L = sort->steps.L;
   lua_geti(L, 1, (lua_Integer)low);
   lua_geti(L, 1, (lua_Integer)high);
-  if (is_less(sort, -1, -2)) set_both(L, low, high);
+  bool changes = is_less(sort, -1, -2);
+  if (changes) set_both(L, low, high);
   else lua_pop(L, 2);
+  return changes;
 }
 
 /* Divides low...high, of which the element at high - 1 is the pivot, also on top of the stack, and
@@ -210,8 +213,7 @@ static void sort_range(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
     order(sort, low, high);
     if (high - low == 1) return;
     lua_Unsigned middle = low + (high - low) / 2;
-    order(sort, low, middle);
-    order(sort, middle, high);
+    if (!order(sort, low, middle)) order(sort, middle, high);
     if (high - low == 2) return;
     lua_geti(L, 1, (lua_Integer)middle);
     lua_pushvalue(L, -1);
