@@ -1,0 +1,86 @@
+// A fuzzer of what takes text in safe hosts: patterns give what Lua's own functions give, and a
+// chunk is compiled or refused. The first byte of an input says what it is.
+#include "../../CLua/Sandbox/sandbox.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Beyond this Lua's own matching may take years.
+enum { LONGEST_PATTERN = 24, LONGEST_SUBJECT = 24, LARGEST_CHUNK = 1 << 16 };
+
+static clua_guard guard;
+static clua_home home = {.guard = &guard};
+static clua_account account;
+
+static lua_State *open_state(void) {
+  guard.account = &account;
+  guard.chunksize = LARGEST_CHUNK;
+  lua_State *L = luaL_newstate();
+  clua_sethome(L, &home);
+  luaL_openlibs(L);
+  lua_newtable(L);
+  clua_stoppable_patterns(L, -1);
+  lua_setglobal(L, "ours");
+  luaL_dostring(L,
+                "local theirs, ours = string, ours\n"
+                "local function all(f, ...)\n"
+                "  local found = {}\n"
+                "  for a, b in f(...) do\n"
+                "    found[#found + 1] = tostring(a) .. tostring(b)\n"
+                "    if #found > 30 then break end\n"
+                "  end\n"
+                "  return table.concat(found, ' ')\n"
+                "end\n"
+                "local function text(...)\n"
+                "  local results = table.pack(...)\n"
+                "  for i = 1, results.n do results[i] = tostring(results[i]) end\n"
+                "  return (table.concat(results, ' '):gsub(\"to '[^']+'\", ''))\n"
+                "end\n"
+                "return function(subject, pattern, replacement)\n"
+                "  for _, name in ipairs { 'find', 'match', 'gmatch', 'gsub' } do\n"
+                "    local a, b = theirs[name], ours[name]\n"
+                "    local x, y\n"
+                "    if name == 'gmatch' then\n"
+                "      x, y = text(pcall(all, a, subject, pattern)),\n"
+                "        text(pcall(all, b, subject, pattern))\n"
+                "    else\n"
+                "      x = text(pcall(a, subject, pattern, name == 'gsub' and replacement or nil))\n"
+                "      y = text(pcall(b, subject, pattern, name == 'gsub' and replacement or nil))\n"
+                "    end\n"
+                "    if x ~= y then error(('%s %q %q: %s | %s'):format(name, subject, pattern, x, y)) end\n"
+                "  end\n"
+                "end");
+  lua_setglobal(L, "compare");
+  return L;
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  static lua_State *L;
+  if (!L) L = open_state();
+  if (size < 3) return 0;
+  const char *text = (const char *)bytes + 3;
+  size -= 3;
+  if (bytes[0] % 4 == 0) {
+    if (luaL_loadbufferx(L, text, smaller(size, LARGEST_CHUNK), "=chunk", "t") > LUA_ERRSYNTAX)
+      abort();
+    lua_settop(L, 0);
+    return 0;
+  }
+  size_t pattern = smaller(bytes[1] % LONGEST_PATTERN, size);
+  size_t replacement = smaller(bytes[2] % 8, size - pattern);
+  lua_getglobal(L, "compare");
+  lua_pushlstring(L, text + pattern + replacement,
+                  smaller(size - pattern - replacement, LONGEST_SUBJECT));
+  lua_pushlstring(L, text, pattern);
+  lua_pushlstring(L, text + pattern, replacement);
+  if (lua_pcall(L, 3, 0, 0) != LUA_OK) {
+    fprintf(stderr, "%s\n", lua_tostring(L, -1));
+    abort();
+  }
+  lua_settop(L, 0);
+  return 0;
+}
