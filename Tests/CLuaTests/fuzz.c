@@ -23,35 +23,10 @@ static lua_State *open_state(void) {
   lua_newtable(L);
   clua_stoppable_patterns(L, -1);
   lua_setglobal(L, "ours");
-  luaL_dostring(L,
-                "local theirs, ours = string, ours\n"
-                "local function all(f, ...)\n"
-                "  local found = {}\n"
-                "  for a, b in f(...) do\n"
-                "    found[#found + 1] = tostring(a) .. tostring(b)\n"
-                "    if #found > 30 then break end\n"
-                "  end\n"
-                "  return table.concat(found, ' ')\n"
-                "end\n"
-                "local function text(...)\n"
-                "  local results = table.pack(...)\n"
-                "  for i = 1, results.n do results[i] = tostring(results[i]) end\n"
-                "  return (table.concat(results, ' '):gsub(\"to '[^']+'\", ''))\n"
-                "end\n"
-                "return function(subject, pattern, replacement)\n"
-                "  for _, name in ipairs { 'find', 'match', 'gmatch', 'gsub' } do\n"
-                "    local a, b = theirs[name], ours[name]\n"
-                "    local x, y\n"
-                "    if name == 'gmatch' then\n"
-                "      x, y = text(pcall(all, a, subject, pattern)),\n"
-                "        text(pcall(all, b, subject, pattern))\n"
-                "    else\n"
-                "      x = text(pcall(a, subject, pattern, name == 'gsub' and replacement or nil))\n"
-                "      y = text(pcall(b, subject, pattern, name == 'gsub' and replacement or nil))\n"
-                "    end\n"
-                "    if x ~= y then error(('%s %q %q: %s | %s'):format(name, subject, pattern, x, y)) end\n"
-                "  end\n"
-                "end");
+  if (luaL_dofile(L, "fuzz.lua")) {
+    fprintf(stderr, "%s\n", lua_tostring(L, -1));
+    exit(1);
+  }
   lua_setglobal(L, "compare");
   return L;
 }
