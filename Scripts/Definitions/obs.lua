@@ -95,7 +95,8 @@ function obs.get(observed, path) end
 ---Writes the last component; an error naming the first nil component when the rest is unreachable.
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C library, or inside a mutable value): a change
+---Says that `key` was written behind our back (by a C module that is left alone, or inside a mutable
+---value): a change
 ---in any case; with `previous`, like one assignment from that to the current value.
 function obs.trigger(observed, key, previous) end
 
@@ -407,10 +408,21 @@ function obs.record(on) end
 ---{ retrigger_turns = 1000, immediate_depth = 100 }; returns the ones in force.
 function obs.limits(settings) end
 
+---Leaves C modules alone, or shows them observed tables again: by the names under which they are
+---required, and before that.
+---
+---    obs.native { luv = false }
+---
+---A C module sees of an observed table what a script sees, and what it writes raw is heard at the
+---next write, call of `obs` or flush (M1). One that is left alone sees the unobserved keys only, and
+---what it writes raw hides the observed ones until somebody meets it (M2): give it `obs.raw(t)`.
+---@param modules table<string, boolean>
+function obs.native(modules) end
+
 ---Turns, calls, watchers, observed objects, pending, errors, seconds in flush.
 function obs.stats() end
 
----A deep plain copy of the stored properties, cycles kept, for C libraries that read tables raw;
+---A deep plain copy of the stored properties, cycles kept, for code that needs plain tables;
 ---`{ computed = true }` computes and includes the lazy ones.
 ---@param options? { computed?: boolean }
 function obs.raw(observed, options) end
