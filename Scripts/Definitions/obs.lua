@@ -95,9 +95,8 @@ function obs.get(observed, path) end
 ---Writes the last component; an error naming the first nil component when the rest is unreachable.
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C module that is left alone, or inside a mutable
----value): a change
----in any case; with `previous`, like one assignment from that to the current value.
+---Says that `key` was written behind our back (by a C module that is left alone, or inside a
+---mutable value): a change in any case; with `previous`, like one assignment from that to the current value.
 function obs.trigger(observed, key, previous) end
 
 ---Runs `body`; immediate watchers triggered inside run once each, after it. If it raises, what was
@@ -414,8 +413,9 @@ function obs.limits(settings) end
 ---    obs.native { luv = false }
 ---
 ---A C module sees of an observed table what a script sees, and what it writes raw is heard at the
----next write, call of `obs` or flush (M1). One that is left alone sees the unobserved keys only, and
----what it writes raw hides the observed ones until somebody meets it (M2): give it `obs.raw(t)`.
+---next write, call of `obs` or flush (M1). One that is left alone sees the unobserved keys only,
+---and what it writes raw hides the observed ones until somebody meets it (M2): give it
+---`obs.raw(t)`.
 ---@param modules table<string, boolean>
 function obs.native(modules) end
 

@@ -11,7 +11,8 @@ end
 function check.equal(found, expected, what)
   check.count = check.count + 1
   if text(found) ~= text(expected) then
-    error(string.format("%s: expected '%s', found '%s'", what or "?", text(expected), text(found)), 2)
+    error(string.format("%s: expected '%s', found '%s'",
+      what or "?", text(expected), text(found)), 2)
   end
 end
 

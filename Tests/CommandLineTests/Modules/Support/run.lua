@@ -17,7 +17,7 @@ else
   local obs = require "obs"
   local function ignore() end
   local function visit(value, seen)
-    if type(value) ~= "table" or seen[value] or value == _G or value == package.loaded then return end
+    if type(value) ~= "table" or seen[value] then return end
     seen[value] = true
     local last = nil
     for key, element in next, value do
