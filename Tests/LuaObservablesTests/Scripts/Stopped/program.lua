@@ -163,7 +163,8 @@ function check(seed)
       local expected = {}
       for i, entry in ipairs(watchers) do
         entry.calls = 0
-        expected[i] = entry.watcher and entry.watcher.active and reaches(entry, target, key) or false
+        local isThere = entry.watcher and entry.watcher.active
+        expected[i] = isThere and reaches(entry, target, key) or false
       end
       local value = random(1 << 40) + 5000
       target[key] = value
