@@ -18,6 +18,7 @@ extension Engine {
   package func flush(unless isInterrupted: (() -> Bool)? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
+    reportWaitingWrites?()
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()
     var calls = 0
@@ -26,7 +27,7 @@ extension Engine {
       // belong to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
       if let isInterrupted, isInterrupted() { break }
-      guard let watcher = delivery.next() else { break }
+      guard let watcher = delivery.next() ?? nextAfterWaitingWrites() else { break }
       if call(watcher) { calls += 1 }
     }
     delivery.endFlush()
@@ -35,6 +36,14 @@ extension Engine {
     if waitingNodes.hasNoted, immediates.depth == 0 { trimJournals() }
     statistics.calls += calls
     return calls
+  }
+
+  /// The next watcher where none was left before the writes were reported that wait; once, as their
+  /// watchers may write again.
+  private func nextAfterWaitingWrites() -> WatcherRef? {
+    guard let reportWaitingWrites else { return nil }
+    reportWaitingWrites()
+    return delivery.next()
   }
 
   /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
