@@ -37,8 +37,13 @@ let package = Package(
   targets: [
     .target(
       name: "Observables",
-      dependencies: [.product(name: "HeapModule", package: "swift-collections")],
+      dependencies: ["CMainQueue", .product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: strict),
+    // Swift's runtime loads Dispatch, too, but its symbols are for those only that link it.
+    .target(
+      name: "CMainQueue", path: "CMainQueue",
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      linkerSettings: [.linkedLibrary("dispatch", .when(platforms: [.linux]))]),
     .target(name: "ProtocolObservers", dependencies: ["Observables"], swiftSettings: strict),
     .target(
       name: "ObservableModels",

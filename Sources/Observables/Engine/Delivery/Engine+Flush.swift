@@ -10,9 +10,12 @@ extension Engine {
   /// (T3, T4).
   ///
   /// A watcher that has run already and is triggered again stays pending for the next flush.
+  /// Once `isInterrupted` the rest waits for the next flush: a script that has asked for this one
+  /// is being stopped, which is not to cost others their calls.
+  ///
   /// Returns the number of calls.
   @discardableResult
-  package func flush() -> Int {
+  package func flush(unless isInterrupted: (() -> Bool)? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
     if hasWaitingWrites { reportWaitingWrites?() }
@@ -23,6 +26,7 @@ extension Engine {
       // Objects may have died in the last call; changes of the paths that passed through them
       // belong to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
+      if let isInterrupted, isInterrupted() { break }
       guard let watcher = delivery.next() ?? nextAfterWaitingWrites() else { break }
       if call(watcher) { calls += 1 }
     }
@@ -66,7 +70,11 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    guard settleDependencies(of: watcher), rewireInFlush(watcher) else { return false }
+    let hasLinkWork =
+      watcher.pointee.wiresWithWork != nil || flags.contains(.checkingDepartures)
+    let isReady =
+      hasLinkWork && flags.contains(.charged) ? prepareCharged(watcher) : prepare(watcher)
+    guard isReady else { return false }
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root)
     }
@@ -81,6 +89,19 @@ extension Engine {
     delivery.noteCall(of: watcher)
     invoke(watcher, on: root)
     return true
+  }
+
+  /// Brings the links of a watcher up to date, and what they lead to; false when it ended.
+  @inline(__always)
+  private func prepare(_ watcher: WatcherRef) -> Bool {
+    settleDependencies(of: watcher) && rewireInFlush(watcher)
+  }
+
+  @inline(never)
+  private func prepareCharged(_ watcher: WatcherRef) -> Bool {
+    var isReady = false
+    watcher.pointee.receiver.takeUnretainedValue().prepare(watcher) { isReady = prepare(watcher) }
+    return isReady
   }
 
   /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
