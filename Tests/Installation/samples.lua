@@ -123,6 +123,7 @@ call("log", function() return nil end)
 call("break_on_change", function() return person(), "name" end)
 call("record", function() return true end)
 call("limits", function() return nil end)
+call("native", function() return { ["no.such.module"] = false } end)
 call("stats", noop)
 call("raw", person)
 
