@@ -58,8 +58,8 @@ for _, block in ipairs(defined.blocks) do
   end
 end
 
--- Classes with methods, and those that are called, are made by the module. All others are tables that
--- one writes or reads: exact ones, in which a language server finds names that are not theirs.
+-- Classes with methods, and those that are called, are made by the module. All others are tables
+-- that one writes or reads: exact ones, in which a language server finds names that are not theirs.
 local has_methods = {}
 for _, block in ipairs(defined.functions) do
   local class = block.name:match "^(.*):"
@@ -224,7 +224,9 @@ local function check_fields(name, value)
     end
   end
   for key in pairs(value) do
-    if not fields[key] then fault(place, "%s has a field '%s', which is not declared", name, key) end
+    if not fields[key] then
+      fault(place, "%s has a field '%s', which is not declared", name, key)
+    end
   end
 end
 
