@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_modules.h"
 
 /* ---- One operation, one edit ----------------------------------------------------------------- */
 
@@ -110,6 +111,7 @@ int clua_tableunpack(lua_State *L) {
 
 int clua_tableinsert(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->insert(L);
   clua_checkaccess(L, node);
@@ -128,6 +130,7 @@ int clua_tableinsert(lua_State *L) {
 
 int clua_tableremove(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->remove(L);
   clua_checkaccess(L, node);
@@ -161,6 +164,7 @@ int clua_tableremove(lua_State *L) {
 int clua_tablemove(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
   if (!shared->active) return shared->move(L);
+  if (clua_isunheard()) clua_hear(L);
   int top = lua_gettop(L);
   if (top < 4) return shared->move(L);
   int target = top >= 5 && !lua_isnil(L, 5) ? 5 : 1;

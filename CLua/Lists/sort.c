@@ -1,4 +1,5 @@
 #include "lists.h"
+#include "clua_modules.h"
 
 #include "clua_guard.h"
 
@@ -141,6 +142,7 @@ void clua_pushsortguard(lua_State *L, clua_node *node) {
 
 int clua_tablesort(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->sort(L);
   if (node->kind == CLUA_KIND_ARRAY) {

@@ -59,7 +59,8 @@ static int utf8_offset(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
   lua_Integer count = luaL_checkinteger(L, 2);
-  lua_Integer at = absolute(luaL_optinteger(L, 3, count >= 0 ? 1 : (lua_Integer)length + 1), length);
+  lua_Integer start = count >= 0 ? 1 : (lua_Integer)length + 1;
+  lua_Integer at = absolute(luaL_optinteger(L, 3, start), length);
   luaL_argcheck(L, 1 <= at && --at <= (lua_Integer)length, 3, "position out of bounds");
   unsigned steps = 0;
   if (count == 0) {

@@ -58,6 +58,20 @@ public final class LuaInterrupter: Sendable {
     record.pointee.account = account
   }
 
+  /// Runs what the engine does for scripts, unless it is called by one: it has some milliseconds in
+  /// a turn also after they were stopped.
+  package func runEngine(_ L: LuaStack, _ body: () -> Void) {
+    clua_enterengine(record, L.pointer)
+    body()
+    clua_leave(record, L.pointer)
+  }
+
+  /// Whether the engine is to give up what it does for the scripts.
+  package var isEngineStopping: Bool { clua_isenginestopping(record) }
+
+  /// Whether functions in C raise, as the scripts that run now are to stop.
+  package var isStopped: Bool { record.pointee.stopped != 0 }
+
   /// Scripts of another account run until `leave`.
   package func enter(_ account: UnsafeMutablePointer<clua_account>) {
     _ = clua_guard_switch(record, account)

@@ -20,6 +20,7 @@ final class ObsModule {
   let exitHooks: ExitHooks
   let objects: ObjectFunctions
   let limits: LimitFunctions
+  let native: NativeModules
   private let slices: [ModuleSlice]
 
   /// Finds the modules of scripts.
@@ -48,12 +49,14 @@ final class ObsModule {
     exitHooks = ExitHooks(host)
     objects = ObjectFunctions(host)
     limits = LimitFunctions(host)
+    native = NativeModules(host)
     loader = ModuleLoader(host)
     slices = [
       timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host), limits,
+      native,
     ]
   }
 
@@ -149,7 +152,7 @@ final class ObsModule {
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
-      PackageResources.graph_lua, PackageResources.finish_lua,
+      PackageResources.graph_lua, PackageResources.native_lua, PackageResources.finish_lua,
     ] {
       let status = part.withUnsafeBytes { text in
         clua_try_load(

@@ -199,7 +199,8 @@ final class ObservingFunctions: ModuleSlice {
     if let place = engine.occupation {
       throw LuaError("obs.flush was called inside \(place)")
     }
-    L.push(engine.flush())
+    let interrupter = state.interrupter
+    L.push(engine.flush(unless: host.receiver.chargesLinks ? { interrupter.isStopped } : nil))
     host.recorder?.drain()
     return 1
   }

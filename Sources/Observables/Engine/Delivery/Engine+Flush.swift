@@ -10,11 +10,15 @@ extension Engine {
   /// (T3, T4).
   ///
   /// A watcher that has run already and is triggered again stays pending for the next flush.
+  /// Once `isInterrupted` the rest waits for the next flush: a script that has asked for this one
+  /// is being stopped, which is not to cost others their calls.
+  ///
   /// Returns the number of calls.
   @discardableResult
-  package func flush() -> Int {
+  package func flush(unless isInterrupted: (() -> Bool)? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
+    reportWaitingWrites?()
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()
     var calls = 0
@@ -22,7 +26,8 @@ extension Engine {
       // Objects may have died in the last call; changes of the paths that passed through them
       // belong to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
-      guard let watcher = delivery.next() else { break }
+      if let isInterrupted, isInterrupted() { break }
+      guard let watcher = delivery.next() ?? nextAfterWaitingWrites() else { break }
       if call(watcher) { calls += 1 }
     }
     delivery.endFlush()
@@ -31,6 +36,14 @@ extension Engine {
     if waitingNodes.hasNoted, immediates.depth == 0 { trimJournals() }
     statistics.calls += calls
     return calls
+  }
+
+  /// The next watcher where none was left before the writes were reported that wait; once, as their
+  /// watchers may write again.
+  private func nextAfterWaitingWrites() -> WatcherRef? {
+    guard let reportWaitingWrites else { return nil }
+    reportWaitingWrites()
+    return delivery.next()
   }
 
   /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
@@ -53,7 +66,11 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    guard settleDependencies(of: watcher), rewireInFlush(watcher) else { return false }
+    let hasLinkWork =
+      watcher.pointee.wiresWithWork != nil || flags.contains(.checkingDepartures)
+    let isReady =
+      hasLinkWork && flags.contains(.charged) ? prepareCharged(watcher) : prepare(watcher)
+    guard isReady else { return false }
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root)
     }
@@ -68,6 +85,19 @@ extension Engine {
     delivery.noteCall(of: watcher)
     invoke(watcher, on: root)
     return true
+  }
+
+  /// Brings the links of a watcher up to date, and what they lead to; false when it ended.
+  @inline(__always)
+  private func prepare(_ watcher: WatcherRef) -> Bool {
+    settleDependencies(of: watcher) && rewireInFlush(watcher)
+  }
+
+  @inline(never)
+  private func prepareCharged(_ watcher: WatcherRef) -> Bool {
+    var isReady = false
+    watcher.pointee.receiver.takeUnretainedValue().prepare(watcher) { isReady = prepare(watcher) }
+    return isReady
   }
 
   /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
