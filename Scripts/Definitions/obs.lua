@@ -583,10 +583,16 @@ function obs.limits(settings) end
 ---@return obs.Stats
 function obs.stats() end
 
+---Says by name which modules in C get observed tables raw (false), and which see them whole (true),
+---as all do to begin with (M1). To be called before the modules are required.
+---@param modules table<string, boolean>  such as { luv = false }
+function obs.native(modules) end
+
 ---@class (exact) obs.RawOptions
 ---@field computed? boolean  compute and include the lazy ones
 
----A deep plain copy of the stored properties, cycles kept, for C libraries that read tables raw;
+---A deep plain copy of the stored properties, cycles kept, for code that must not see the observed
+---table;
 ---`{ computed = true }` computes and includes the lazy ones.
 ---@param observed table
 ---@param options? obs.RawOptions

@@ -124,6 +124,7 @@ call("break_on_change", function() return person(), "name" end)
 call("record", function() return true end)
 call("limits", function() return nil end)
 call("stats", noop)
+call("native", function() return { unheard_of = false } end)
 call("raw", person)
 
 call("after", function() return 0, noop end)
