@@ -18,7 +18,7 @@ extension Engine {
   package func flush(unless stop: UnsafePointer<CInt>? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
-    reportWaitingWrites?()
+    if hasWaitingWrites { reportWaitingWrites?() }
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()
     var calls = 0
@@ -40,11 +40,15 @@ extension Engine {
 
   /// The next watcher where none was left before the writes were reported that wait; once, as their
   /// watchers may write again.
+  @inline(__always)
   private func nextAfterWaitingWrites() -> WatcherRef? {
-    guard let reportWaitingWrites else { return nil }
-    reportWaitingWrites()
+    guard hasWaitingWrites else { return nil }
+    reportWaitingWrites?()
     return delivery.next()
   }
+
+  @inline(__always)
+  private var hasWaitingWrites: Bool { waitingWrites != nil && waitingWrites!.pointee != 0 }
 
   /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
   @inline(__always)
