@@ -114,6 +114,7 @@ let package = Package(
       dependencies: ["ScriptFixtures", "LuaObservables", "Observables"],
       exclude: ["Fixtures", "Failing"], swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["obs-lua"], swiftSettings: strict),
+      name: "CommandLineTests", dependencies: ["obs-lua"], exclude: ["Modules"],
+      swiftSettings: strict),
   ]
 )

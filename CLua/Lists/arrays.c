@@ -12,6 +12,7 @@ static clua_node *check_array(lua_State *L, int *store) {
     return NULL;
   }
   if (clua_isunheard()) clua_hear(L);
+  clua_absorblist(L, 1);
   lua_getiuservalue(L, -1, CLUA_NODE_STORE);
   lua_replace(L, -3);
   lua_pop(L, 1);

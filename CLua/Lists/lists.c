@@ -114,6 +114,7 @@ int clua_tableinsert(lua_State *L) {
   if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->insert(L);
+  clua_absorblist(L, 1);
   clua_checkaccess(L, node);
   int arguments = lua_gettop(L) - 1, store = arguments + 1;
   lua_Integer length = clua_listlength(L, node, store), position = length + 1;
@@ -133,6 +134,7 @@ int clua_tableremove(lua_State *L) {
   if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->remove(L);
+  clua_absorblist(L, 1);
   clua_checkaccess(L, node);
   int arguments = lua_gettop(L) - 1, store = arguments + 1;
   lua_Integer length = clua_listlength(L, node, store), position = length;
@@ -183,6 +185,7 @@ int clua_tablemove(lua_State *L) {
   }
   int store = top + 1;
   lua_settop(L, store);
+  clua_absorblist(L, target);
   clua_checkaccess(L, node);
   if (node->kind == CLUA_KIND_ARRAY) {
     clua_checkelements(L, node, store, to, other ? 1 : store, from, end - from + 1);

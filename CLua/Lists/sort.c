@@ -145,6 +145,7 @@ int clua_tablesort(lua_State *L) {
   if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->sort(L);
+  clua_absorblist(L, 1);
   if (node->kind == CLUA_KIND_ARRAY) {
     lua_pop(L, 1);
     return clua_arraysort(L);

@@ -322,6 +322,9 @@ typedef void (*clua_writer)(lua_State *L, clua_node *node, int table, int userda
 /// Moves values into the store that C code wrote raw into the table, beside the store: each key is
 /// written by `write`, but for what must not be written. [-0, +0, e]
 void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_writer write);
+/// The same for a table whose list is about to be changed in its store: such values would hide what
+/// becomes of it. [-0, +0, e]
+void clua_absorblist(lua_State *L, int table);
 /// Writes as a script does. [-0, +0, e]
 void clua_writeheard(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
 /// Writes for a C module: no code of the program runs, and clua_hear reports the write.

@@ -13,6 +13,8 @@
 
 int clua_unheardcount = 0;
 
+const int *clua_waitingwrites(void) { return &clua_unheardcount; }
+
 /// The fields of a note, from `place * NOTE_SIZE` on.
 enum { NOTE_TABLE = 1, NOTE_KIND, NOTE_KEY, NOTE_VALUE, NOTE_FUNCTION, NOTE_LINE, NOTE_SIZE = 6 };
 
@@ -163,6 +165,11 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
     lua_pushinteger(L, index);
     key = store + 1;
   }
+  // What was written past this hides the store.
+  lua_pushvalue(L, key);
+  bool hidden = lua_rawget(L, table) != LUA_TNIL && clua_isstored(L, node, userdata, key);
+  lua_pop(L, 1);
+  if (hidden) clua_absorb(L, node, table, userdata, clua_writeunheard);
   clua_record *record = clua_record_of(L, node, userdata, key);
   bool isnumber = lua_type(L, key) == LUA_TNUMBER;
   bool iskey = isnumber ? lua_tonumber(L, key) == lua_tonumber(L, key) : !lua_isnil(L, key);

@@ -256,6 +256,16 @@ void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_wr
   }
 }
 
+void clua_absorblist(lua_State *L, int table) {
+  int top = lua_gettop(L);
+  lua_pushnil(L);
+  if (!lua_next(L, table)) return;
+  lua_settop(L, top);
+  clua_node *node = clua_pushnodeat(L, table);
+  if (node && node->all) clua_absorb(L, node, table, top + 2, clua_writeheard);
+  lua_settop(L, top);
+}
+
 int clua_absorbtable(lua_State *L) {
   lua_settop(L, 1);
   if (clua_isunheard()) clua_hear(L);
@@ -290,6 +300,8 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
     clua_record *record = clua_record_of(L, node, userdata, key);
     if (record || (node->all && !clua_ismetakey(L, key))) {
       if (report) {
+        lua_pushvalue(L, key);
+        if (push_shadow(L, table)) clua_absorb(L, node, table, userdata, clua_writeheard);
         clua_store(L, node, record, table, userdata, key, value);
       } else {
         lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -24,6 +24,9 @@ static inline bool clua_isunheard(void) {
   return __atomic_load_n(&clua_unheardcount, __ATOMIC_RELAXED) != 0;
 }
 
+/// Where that count is, for callers that ask often.
+const int *clua_waitingwrites(void);
+
 int clua_modulenext(lua_State *L, int index);
 int clua_modulerawget(lua_State *L, int index);
 int clua_modulerawgeti(lua_State *L, int index, lua_Integer key);

@@ -110,8 +110,9 @@ function obs.get(observed, path) end
 ---@param value any
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C library, or inside a mutable value): a change
----in any case; with `previous`, like one assignment from that to the current value.
+---Says that `key` was written behind our back (by a C module that is left alone, or inside a
+---mutable value): a change in any case; with `previous`, like one assignment from that to the current
+---value.
 ---@param observed obs.Observed
 ---@param key any
 ---@param previous? any
@@ -570,6 +571,18 @@ function obs.record(on) end
 ---@return obs.Limits
 function obs.limits(settings) end
 
+---Leaves C modules alone, or shows them observed tables again: by the names under which they are
+---required, and before that.
+---
+---    obs.native { luv = false }
+---
+---A C module sees of an observed table what a script sees, and what it writes raw is heard at the
+---next write, call of `obs` or flush (M1). One that is left alone sees the unobserved keys only,
+---and what it writes raw hides the observed ones until somebody meets it (M2): give it
+---`obs.raw(t)`.
+---@param modules table<string, boolean>
+function obs.native(modules) end
+
 ---@class (exact) obs.Stats
 ---@field turns integer
 ---@field calls integer
@@ -583,16 +596,10 @@ function obs.limits(settings) end
 ---@return obs.Stats
 function obs.stats() end
 
----Says by name which modules in C get observed tables raw (false), and which see them whole (true),
----as all do to begin with (M1). To be called before the modules are required.
----@param modules table<string, boolean>  such as { luv = false }
-function obs.native(modules) end
-
 ---@class (exact) obs.RawOptions
 ---@field computed? boolean  compute and include the lazy ones
 
----A deep plain copy of the stored properties, cycles kept, for code that must not see the observed
----table;
+---A deep plain copy of the stored properties, cycles kept, for code that needs plain tables;
 ---`{ computed = true }` computes and includes the lazy ones.
 ---@param observed table
 ---@param options? obs.RawOptions

@@ -207,6 +207,7 @@ function annotations.read(path)
 
   local function finish()
     if not block then return end
+    block.path = path
     result.blocks[#result.blocks + 1] = block
     if block.class then result.classes[block.class] = block end
     if block.alias then result.aliases[block.alias] = block end

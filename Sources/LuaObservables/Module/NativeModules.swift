@@ -15,17 +15,17 @@ final class NativeModules: ModuleSlice {
   /// wrote.
   func begin(_ show: @escaping (String, Bool) -> Bool) {
     self.show = show
+    engine.waitingWrites = clua_waitingwrites()
     engine.reportWaitingWrites = { [unowned self] in hear() }
   }
 
   override func end() {
-    if show != nil { engine.reportWaitingWrites = nil }
+    if show != nil { (engine.waitingWrites, engine.reportWaitingWrites) = (nil, nil) }
     show = nil
   }
 
   /// Reports what C modules wrote, before watchers are called.
   private func hear() {
-    guard clua_isunheard() else { return }
     do {
       try state.withStack { L throws(LuaError) in
         try state.check(clua_try_hear(L.pointer), L)
