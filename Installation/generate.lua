@@ -33,6 +33,8 @@ for line in output("--help"):gmatch "[^\n]+" do
     options[#options + 1] = {
       name = name, value = value, summary = summary, isOptional = rest:sub(1, 1) == "[",
       isLong = name:match "^%-%-%a" ~= nil, isWord = name:match "%a" ~= nil,
+      -- The value belongs to the same argument.
+      isJoined = value ~= nil and rest:sub(1, 1) ~= " ",
     }
   end
 end
@@ -44,7 +46,9 @@ local function kind(option)
   for word in (option.value or ""):gmatch "[^|]+" do words[#words + 1] = word end
   if #words > 1 then return "words", words end
   if option.value == "FOLDER" then return "folder", words end
-  if option.value == "FILE" or option.value == "PATH" then return "file", words end
+  if (option.value or ""):find "^FILE" or (option.value or ""):find "^PATH" then
+    return "file", words
+  end
   return "text", words
 end
 
@@ -71,7 +75,7 @@ local function manual(is_long)
       if kind == "words" then value = "Cm " .. table.concat(words, " Ns | Ns Cm ") end
       if value and option.isOptional then
         item = item .. " Ns Oo Ns = Ns " .. value .. " Oc"
-      elseif value and option.isLong then
+      elseif option.isJoined then
         item = item .. " Ns = Ns " .. value
       elseif value then
         item = item .. " " .. value
@@ -92,15 +96,16 @@ write("obs-lua.1", replaced("obs-lua.1.in", {
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function bash()
-  local names, cases = {}, {}
+  local names, cases, known = {}, {}, {}
   for _, option in ipairs(options) do
     local kind, words = kind(option)
     if option.isWord then
-      local ending = option.isLong and option.value and not option.isOptional and "=" or ""
+      local ending = option.isJoined and not option.isOptional and "=" or ""
       local name = option.name .. ending
-      if not table.concat(names, "\n"):find(name, 1, true) then names[#names + 1] = name end
+      if not known[name] then names[#names + 1] = name end
+      known[name] = true
     end
-    if option.value and option.isLong then
+    if option.isJoined then
       local action = ":"
       if kind == "words" then
         action = 'COMPREPLY=($(compgen -W ' .. quoted(table.concat(words, " ")) .. ' -- "$value"))'
@@ -121,7 +126,7 @@ local function zsh()
       known[option.name] = true
       local kind, words = kind(option)
       local text = option.name
-      if option.isLong and option.value then text = text .. "=-" end
+      if option.isJoined then text = text .. "=-" end
       text = text .. "[" .. option.summary:gsub("[%[%]:\\]", "\\%0") .. "]"
       if option.value then
         local name = kind == "words" and "value" or option.value:gsub("[:=]", " ")

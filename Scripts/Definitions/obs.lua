@@ -111,8 +111,8 @@ function obs.get(observed, path) end
 function obs.set(observed, path, value) end
 
 ---Says that `key` was written behind our back (by a C module that is left alone, or inside a
----mutable value): a change in any case; with `previous`, like one assignment from that to the current
----value.
+---mutable value): a change in any case; with `previous`, like one assignment from that to the
+---current value.
 ---@param observed obs.Observed
 ---@param key any
 ---@param previous? any
