@@ -70,6 +70,11 @@ static inline bool clua_isstopping(const clua_guard *guard) {
   return account && account->isspent && guard->turn && account->window == *guard->turn;
 }
 
+/// Points to `stopped`, for Swift, which has no volatile numbers.
+static inline const int *clua_guard_stopflag(const clua_guard *guard) {
+  return (const int *)&guard->stopped;
+}
+
 /// Whether the engine is to give up what it does for the scripts of the present account.
 static inline bool clua_isenginestopping(const clua_guard *guard) {
   if (guard->stopped) return true;

@@ -1,8 +1,8 @@
 /// The main Dispatch queue, by the few functions of Dispatch that are needed.
 ///
-/// They are referenced by symbol, as a program that links Dispatch statically has none of them in its
-/// dynamic symbol table. Swift's runtime for tasks needs Dispatch itself, so no program has to load
-/// more for these.
+/// They are referenced by symbol, as a program that links Dispatch statically has none of them in
+/// its dynamic symbol table. Swift's runtime for tasks needs Dispatch itself, so no program has to
+/// load more for these.
 #ifndef CMQ_MAINQUEUE_H
 #define CMQ_MAINQUEUE_H
 

@@ -21,7 +21,7 @@ local obs = {}
 ---@class obs.Path: userdata
 
 ---@class (exact) obs.Options
----@field observer? obs.Observed       held weakly; the second argument; when it dies the watcher ends
+---@field observer? obs.Observed  held weakly; the second argument; when it dies the watcher ends
 ---@field immediate? boolean    call inside the write, with (observed, observer, change)
 ---@field initial? boolean      also deliver once in the turn of registration
 ---@field once? boolean         stop after the first delivery
@@ -323,7 +323,7 @@ function obs.observe_keys(collection, keys, callback, options) end
 ---@field track? boolean                     find the dependencies by what `get` reads, each time
 ---@field loader? fun(self: any, name: any)    stores the value itself, through self[name] = value
 ---@field create? fun(argument: any): any    create on first read, once; assigning nil arms it again
----@field configure? fun(self: any, value: any, argument: any)  runs once, right after create has stored the value
+---@field configure? fun(self: any, value: any, argument: any)  runs once, after create
 ---@field with? any                          the argument of create and configure
 ---@field readonly? boolean                  otherwise assigning overrides until invalidated
 
@@ -420,8 +420,8 @@ function obs.backed(target, names, store) end
 -- Models: tables whose names are declared (Z9, P9)
 ----------------------------------------------------------------------------------------------------
 
----The constructor of tables that a model describes: `User { name = "Ada" }`. It has the methods, and
----takes more: `function User:greet() … end`.
+---The constructor of tables that a model describes: `User { name = "Ada" }`. It has the methods,
+---and takes more: `function User:greet() … end`.
 ---@class obs.Model
 ---@field [string] any
 ---@overload fun(fields?: table): table
@@ -478,8 +478,8 @@ function obs.observed_keys(observed) end
 ---@return integer
 function obs.observer_count(observed, key) end
 
----Calls the function when the first watcher of a key comes, and when the last one goes. One for each
----object; nil takes it away.
+---Calls the function when the first watcher of a key comes, and when the last one goes. One for
+---each object; nil takes it away.
 ---@param observed obs.Observed
 ---@param callback? fun(observed: any, key: string, is_observed: boolean)
 function obs.on_observed(observed, callback) end

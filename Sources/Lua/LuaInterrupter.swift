@@ -69,8 +69,9 @@ public final class LuaInterrupter: Sendable {
   /// Whether the engine is to give up what it does for the scripts.
   package var isEngineStopping: Bool { clua_isenginestopping(record) }
 
-  /// Whether functions in C raise, as the scripts that run now are to stop.
-  package var isStopped: Bool { record.pointee.stopped != 0 }
+  /// Points to a number that is not 0 while the scripts that run are to stop; as long as the state
+  /// lives.
+  package var stopFlag: UnsafePointer<CInt> { clua_guard_stopflag(record) }
 
   /// Scripts of another account run until `leave`.
   package func enter(_ account: UnsafeMutablePointer<clua_account>) {

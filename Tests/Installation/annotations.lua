@@ -193,8 +193,8 @@ local function new_block(line)
   }
 end
 
---- Reads a file: { functions, values, classes, aliases, problems }. Functions have the name by which
---- scripts call them, such as "obs.observe", or "obs.Watcher:stop" for the method of a class.
+--- Reads a file: { functions, values, classes, aliases, problems }. Functions have the name by
+--- which scripts call them, such as "obs.observe", or "obs.Watcher:stop" for the method of a class.
 function annotations.read(path)
   local result =
     { functions = {}, values = {}, classes = {}, aliases = {}, blocks = {}, problems = {} }
@@ -207,6 +207,7 @@ function annotations.read(path)
 
   local function finish()
     if not block then return end
+    block.path = path
     result.blocks[#result.blocks + 1] = block
     if block.class then result.classes[block.class] = block end
     if block.alias then result.aliases[block.alias] = block end

@@ -1,5 +1,5 @@
 -- Compares the definitions for language servers with the module that runs:
--- obs-lua Tests/Installation/definitions.lua FILE
+-- obs-lua Tests/Installation/definitions.lua FILE [FURTHER FILES …]
 --
 -- Every function, method and field of the module is declared, and nothing else is; with the
 -- parameters that it has, types that are declared, and the results that a call really gives. What
@@ -19,9 +19,6 @@ end
 
 local path = arg[1]
 local defined = annotations.read(path)
-for _, problem in ipairs(defined.problems) do fault(path, "%s", problem) end
-local chunk, message = loadfile(path)
-if not chunk then fault(path, "%s", message) end
 
 -- Types ------------------------------------------------------------------------------------------
 
@@ -31,7 +28,7 @@ local function is_known(name, generics)
 end
 
 local function check_type(type, block, what)
-  local place = ("%s:%d"):format(path, block.line)
+  local place = ("%s:%d"):format(block.path, block.line)
   if type.problem then return fault(place, "%s: %s", what, type.problem) end
   for _, name in ipairs(type.names) do
     if not is_known(name, block.generics) then
@@ -43,7 +40,7 @@ local function check_type(type, block, what)
   end
 end
 
-for _, block in ipairs(defined.blocks) do
+local function check_types(block)
   for _, param in ipairs(block.params) do check_type(param.type, block, param.name) end
   for _, field in ipairs(block.fields) do check_type(field.type, block, field.name) end
   for _, result in ipairs(block.returns) do check_type(result, block, "the result") end
@@ -53,13 +50,35 @@ for _, block in ipairs(defined.blocks) do
   if block.type then check_type(block.type, block, block.value or "the value") end
   for _, parent in ipairs(block.parents) do
     if not is_known(parent, block.generics) then
-      fault(("%s:%d"):format(path, block.line), "the class '%s' is not declared", parent)
+      fault(("%s:%d"):format(block.path, block.line), "the class '%s' is not declared", parent)
     end
   end
 end
 
--- Classes with methods, and those that are called, are made by the module. All others are tables that
--- one writes or reads: exact ones, in which a language server finds names that are not theirs.
+local function check_parameters(block)
+  local place = ("%s:%d"):format(block.path, block.line)
+  for i = 1, math.max(#block.names, #block.params) do
+    local name, param = block.names[i], block.params[i]
+    if not param then
+      fault(place, "%s: the parameter '%s' has no type", block.name, name)
+    elseif param.name ~= name then
+      fault(place, "%s: @param %s stands where %s is", block.name, param.name, name or "none")
+    end
+  end
+end
+
+-- The first file describes the module, the others what scripts find among the globals.
+for i, file in ipairs(arg) do
+  local found = i == 1 and defined or annotations.read(file)
+  for _, problem in ipairs(found.problems) do fault(file, "%s", problem) end
+  local chunk, message = loadfile(file)
+  if not chunk then fault(file, "%s", message) end
+  for _, block in ipairs(found.blocks) do check_types(block) end
+  for _, block in ipairs(found.functions) do check_parameters(block) end
+end
+
+-- Classes with methods, and those that are called, are made by the module. All others are tables
+-- that one writes or reads: exact ones, in which a language server finds names that are not theirs.
 local has_methods = {}
 for _, block in ipairs(defined.functions) do
   local class = block.name:match "^(.*):"
@@ -105,18 +124,6 @@ local function is_a(value, type, block)
 end
 
 -- Functions --------------------------------------------------------------------------------------
-
-local function check_parameters(block)
-  local place = ("%s:%d"):format(path, block.line)
-  for i = 1, math.max(#block.names, #block.params) do
-    local name, param = block.names[i], block.params[i]
-    if not param then
-      fault(place, "%s: the parameter '%s' has no type", block.name, name)
-    elseif param.name ~= name then
-      fault(place, "%s: @param %s stands where %s is", block.name, param.name, name or "none")
-    end
-  end
-end
 
 -- The function in Lua that the module's one wraps; nil where that is one in Swift.
 local function inner(value)
@@ -167,7 +174,6 @@ for _, block in ipairs(defined.functions) do
     fault(("%s:%d"):format(path, block.line), "%s is declared twice", block.name)
   end
   declared[block.name] = block
-  check_parameters(block)
 end
 for _, block in ipairs(defined.values) do declared[block.value] = block end
 
@@ -224,7 +230,9 @@ local function check_fields(name, value)
     end
   end
   for key in pairs(value) do
-    if not fields[key] then fault(place, "%s has a field '%s', which is not declared", name, key) end
+    if not fields[key] then
+      fault(place, "%s has a field '%s', which is not declared", name, key)
+    end
   end
 end
 

@@ -125,6 +125,7 @@ call("record", function() return true end)
 call("limits", function() return nil end)
 call("native", function() return { ["no.such.module"] = false } end)
 call("stats", noop)
+call("native", function() return { unheard_of = false } end)
 call("raw", person)
 
 call("after", function() return 0, noop end)

@@ -40,8 +40,8 @@ enum MainQueueLoop {
 }
 
 extension LoopDriver {
-  /// The main Dispatch queue of a program that serves it: by `dispatchMain()`, a run loop, or `async`
-  /// code of its main function.
+  /// The main Dispatch queue of a program that serves it: by `dispatchMain()`, a run loop, or
+  /// `async` code of its main function.
   public static let mainQueue: LoopDriver = LoopDriver(isHere: { MainQueueWork.isMain }) {
     seconds, work in
     MainQueueWork.perform(after: seconds, work)

@@ -10,12 +10,12 @@ extension Engine {
   /// (T3, T4).
   ///
   /// A watcher that has run already and is triggered again stays pending for the next flush.
-  /// Once `isInterrupted` the rest waits for the next flush: a script that has asked for this one
+  /// Once `stop` is not 0 the rest waits for the next flush: a script that has asked for this one
   /// is being stopped, which is not to cost others their calls.
   ///
   /// Returns the number of calls.
   @discardableResult
-  package func flush(unless isInterrupted: (() -> Bool)? = nil) -> Int {
+  package func flush(unless stop: UnsafePointer<CInt>? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
     if hasWaitingWrites { reportWaitingWrites?() }
@@ -26,7 +26,7 @@ extension Engine {
       // Objects may have died in the last call; changes of the paths that passed through them
       // belong to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
-      if let isInterrupted, isInterrupted() { break }
+      if let stop, stop.pointee != 0 { break }
       guard let watcher = delivery.next() ?? nextAfterWaitingWrites() else { break }
       if call(watcher) { calls += 1 }
     }
@@ -70,11 +70,8 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    let hasLinkWork =
-      watcher.pointee.wiresWithWork != nil || flags.contains(.checkingDepartures)
-    let isReady =
-      hasLinkWork && flags.contains(.charged) ? prepareCharged(watcher) : prepare(watcher)
-    guard isReady else { return false }
+    let isCharged = flags.contains(.charged) && watcher.hasLinkWork
+    guard isCharged ? prepareCharged(watcher) : prepare(watcher) else { return false }
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root)
     }

@@ -41,6 +41,13 @@ extension Engine {
   }
 }
 
+extension WatcherRef {
+  /// Whether links may have to be made or taken out before the watcher is called.
+  var hasLinkWork: Bool {
+    pointee.wiresWithWork != nil || pointee.flags.contains(.checkingDepartures)
+  }
+}
+
 extension WireRef {
   /// The receiver that pays for the links of the wire, if one does.
   var chargedReceiver: ObservationCore.Receiver? {
