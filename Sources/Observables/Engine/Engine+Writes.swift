@@ -81,6 +81,11 @@ extension Engine {
       let flags = watcher.pointee.flags
       if !flags.isDisjoint(with: [.immediate, .comparing]) { continue }
       let effect = link.pointee.effect
+      if effect.contains(.objects), !change.node.kind.movesObjects(change) {
+        // The next write of the slot may.
+        isNeeded = true
+        continue
+      }
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {

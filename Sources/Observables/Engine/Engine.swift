@@ -48,6 +48,9 @@ extension ObservationCore {
     let deliveredValues = DeliveredValues()
     @exclusivity(unchecked) var taken = TakenLinks()
 
+    /// Objects that are leaves for `**` from the next flush on.
+    @exclusivity(unchecked) var opaqueNodes: [NodeRef] = []
+
     // Code that is notified: recorders, the loop, and the handler of errors.
     @exclusivity(unchecked) var recorders = Recorders()
     /// Called when the first watcher of a turn becomes pending.

@@ -18,6 +18,7 @@ extension Engine {
   package func flush(unless stop: UnsafePointer<CInt>? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
+    if !opaqueNodes.isEmpty { leaveOpaqueNodes() }
     if hasWaitingWrites { reportWaitingWrites?() }
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()

@@ -170,6 +170,12 @@ extension ObservationCore {
       forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
     }
 
+    /// Whether an object may have come or left by a write.
+    open func movesObjects(_ change: Change) -> Bool { true }
+
+    /// Whether the object is a leaf for `**`.
+    open func isOpaque(_ node: NodeRef) -> Bool { false }
+
     /// The first or the last element of a list, or any of an unordered collection; nil where there
     /// is none.
     open func element(atEnd isLast: Bool, of node: NodeRef) -> Member? { nil }
