@@ -416,6 +416,43 @@ function obs.stats() end
 function obs.raw(observed, options) end
 
 ----------------------------------------------------------------------------------------------------
+-- Deep changes
+----------------------------------------------------------------------------------------------------
+
+---One change below an object, as plain data: it goes through any JSON library and comes back.
+---@class obs.DeepChange
+---@field path any[]  keys from the object; the last one is what changed; that of a set for a member
+---@field kind "set"|"insert"|"remove"|"move"
+---@field old any  what was there; nil where nothing was
+---@field new any  what is there now, plain data; nil where the key is gone
+---@field from? integer  of a move
+---@field ref? any[]|{ after: any[] }  in place of `new`: an object that has another way already
+---@field old_ref? any[]|{ after: any[] }  in place of `old`: an object that is still there
+---@field model? string  of an instance, as data
+---@field type? "array"|"dictionary"|"set"  of a collection, as data
+
+---Makes the changes, as the writes of one turn. One that does not fit, as its `old` is not there,
+---is an error that names it, and nothing is applied.
+---@param changes obs.DeepChange[]
+---@param options? { force?: boolean }  skips what does not fit
+---@return integer skipped  how many did not fit
+function obs.apply(target, changes, options) end
+
+---The changes that take back what these do.
+---@param changes obs.DeepChange[]
+---@return obs.DeepChange[]
+function obs.invert(changes) end
+
+---The changes that make a tree like `a` equal to `b`, by content and sharing.
+---@return obs.DeepChange[]
+function obs.diff(a, b) end
+
+---Makes `target` equal to plain data with the fewest writes; objects that are there stay. Elements
+---of lists are matched by position, or by the property that `key` names.
+---@param options? { key?: string }
+function obs.merge(target, data, options) end
+
+----------------------------------------------------------------------------------------------------
 -- The loop
 ----------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,8 @@ final class ObsModule {
       timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
-      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host), limits,
+      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
+      ChangeFunctions(host), limits,
     ]
   }
 
@@ -149,7 +150,8 @@ final class ObsModule {
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
-      PackageResources.graph_lua, PackageResources.finish_lua,
+      PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
+      PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.finish_lua,
     ] {
       let status = part.withUnsafeBytes { text in
         clua_try_load(
