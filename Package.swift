@@ -74,7 +74,8 @@ let package = Package(
         .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
         .embedInCode("Prelude/graph.lua"), .embedInCode("Prelude/trees.lua"),
         .embedInCode("Prelude/diff.lua"), .embedInCode("Prelude/apply.lua"),
-        .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/finish.lua"),
+        .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/changes.lua"), .embedInCode("Prelude/history.lua"),
+        .embedInCode("Prelude/finish.lua"),
       ], swiftSettings: strict),
     .target(
       name: "ScriptFixtures", dependencies: ["LuaObservables", "Lua", "Observables"],

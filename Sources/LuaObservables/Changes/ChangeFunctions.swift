@@ -7,7 +7,7 @@ final class ChangeFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
       ("host_class", hostClass), ("stored_names", storedNames), ("has_stored", hasStored),
-      ("is_optional", isOptional), ("make_host", makeHost), ("edit_steps", editSteps),
+      ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost), ("edit_steps", editSteps),
     ]
   }
 
@@ -58,6 +58,12 @@ final class ChangeFunctions: ModuleSlice {
     let name = L.isString(at: 2) ? state.text(at: 2, of: L) : ""
     let type = try? properties(L)?.valueType(of: name)
     L.push(type.map { unwrapped($0) != $0 } ?? false)
+    return 1
+  }
+
+  /// is_settable(model, name) → whether a stored property has a setter.
+  private func isSettable(_ L: LuaStack) throws -> CInt {
+    L.push(slot(L).flatMap { properties(L)?.isWritable($0) } ?? false)
     return 1
   }
 

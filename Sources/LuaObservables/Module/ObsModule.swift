@@ -54,7 +54,7 @@ final class ObsModule {
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
-      ChangeFunctions(host), limits,
+      ChangeFunctions(host), TransactionFunctions(host), limits,
     ]
   }
 
@@ -151,7 +151,9 @@ final class ObsModule {
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
       PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
-      PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.finish_lua,
+      PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.changes_lua,
+      PackageResources.history_lua,
+      PackageResources.finish_lua,
     ] {
       let status = part.withUnsafeBytes { text in
         clua_try_load(

@@ -14,8 +14,8 @@ local are_lists, contents, copied, each_object, edit_script, extended, holds_obj
   trees.are_lists, trees.contents, trees.copied, trees.each_object, trees.edit_script,
   trees.extended, trees.holds_objects, trees.is_object
 local leaf = trees.leaf
-local measure, path_of, same, sorted_keys, trace =
-  trees.measure, trees.path, trees.same, trees.sorted_keys, trees.trace
+local measure, same, sorted_keys, trace =
+  trees.measure, trees.same, trees.sorted_keys, trees.trace
 local math_type = math.type
 
 -- Data of objects ---------------------------------------------------------------------------------
@@ -37,8 +37,11 @@ Side.__index = Side
 
 -- Whether an object at a key of another one belongs to the tree of data of that one.
 function Side:is_inner(owner, key, object)
-  return self.only[object] and self.walk.parent[object] == owner and self.walk.key[object] == key
+  return self.only[object] and self.walk.parent[object] == owner
+    and trees.key(self.walk, object, self.contents) == key
 end
+
+function Side:path(object) return trees.path(self.walk, object, self.contents) end
 
 -- An object that is carried by the change of its key, as data of its own or within that of another.
 function Side:data(root)
@@ -118,9 +121,9 @@ function Difference:describe(change, side, owner, key, value, is_leaf)
   elseif side:is_inner(owner, key, value) then
     change[field], change.model, change.type = side:data(value)
   elseif side == self.after and side.only[value] then
-    change[reference] = { after = path_of(side.walk, value) }
+    change[reference] = { after = side:path(value) }
   else
-    change[reference] = path_of(self.before.walk, value)
+    change[reference] = self.before:path(value)
     if side == self.before and not side.only[value] then
       self.checks[#self.checks + 1] = { change, value }
     end
@@ -255,8 +258,9 @@ function Difference:object(object, path)
 end
 
 --- The changes from one state to another. `objects` are those that are kept and may have changed,
---- and those that were removed; `sides` have `contents`, `walk` and `only`.
-function trees.difference(before, after, objects)
+--- and those that were removed; `sides` have `contents`, `walk` and `only`. `site_of` gives the
+--- place where a key of an object was written last.
+function trees.difference(before, after, objects, site_of)
   before.field, before.reference = "old", "old_ref"
   after.field, after.reference = "new", "ref"
   local made = setmetatable({
@@ -265,7 +269,7 @@ function trees.difference(before, after, objects)
   }, Difference)
   local items = {}
   for i = 1, #objects do
-    items[i] = { objects[i], path_of(before.walk, objects[i]), i }
+    items[i] = { objects[i], before:path(objects[i]), i }
   end
   sort(items, function(a, b)
     if #a[2] ~= #b[2] then return #a[2] > #b[2] end
@@ -273,7 +277,11 @@ function trees.difference(before, after, objects)
   end)
   for i = 1, #items do
     local object, path = items[i][1], items[i][2]
+    local first = #made.changes + 1
     if before.only[object] then made:strip(object, path) else made:object(object, path) end
+    for k = first, site_of and #made.changes or 0 do
+      made.changes[k].site = site_of(object, made.changes[k].path[#path + 1])
+    end
   end
   made:check()
   return made.changes
@@ -295,7 +303,7 @@ function Difference:check()
   end
   if is_told then return end
   for _, check in next, self.checks do
-    check[1].old_ref = { after = path_of(self.after.walk, check[2]) }
+    check[1].old_ref = { after = self.after:path(check[2]) }
   end
 end
 

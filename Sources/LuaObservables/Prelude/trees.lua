@@ -334,7 +334,7 @@ end
 -- Walks -------------------------------------------------------------------------------------------
 
 --- Calls `visit` with the key and each object in contents, in order.
-function trees.each_object(made, visit)
+local function each_object(made, visit)
   local map = made.map
   for position = 1, made.n do
     local value = map[position]
@@ -354,6 +354,8 @@ function trees.each_object(made, visit)
   for i = 1, #keys do visit(keys[i], map[keys[i]]) end
 end
 
+trees.each_object = each_object
+
 --- The objects that are reached from a root, in the order of a walk level by level, and of each the
 --- object that led to it, the key, and the number of steps. `contents_of` gives contents.
 function trees.trace(root, contents_of)
@@ -362,7 +364,7 @@ function trees.trace(root, contents_of)
   while i < #order do
     i = i + 1
     local object = order[i]
-    trees.each_object(contents_of(object), function(key, value)
+    each_object(contents_of(object), function(key, value)
       if depth[value] then return end
       parent[value], key_of[value], depth[value] = object, key, depth[object] + 1
       order[#order + 1] = value
@@ -371,12 +373,29 @@ function trees.trace(root, contents_of)
   return { order = order, parent = parent, key = key_of, depth = depth, root = root }
 end
 
+--- The key under which a walk has met an object. Elements of lists may be elsewhere by now.
+function trees.key(walk, object, contents_of)
+  local key, map = walk.key[object], contents_of(walk.parent[object]).map
+  if map[key] == object then return key end
+  local parent = walk.parent[object]
+  local places = walk.places and walk.places[map]
+  if not places then
+    places = {}
+    each_object(contents_of(parent), function(place, value)
+      places[value] = places[value] or place
+    end)
+    walk.places = walk.places or {}
+    walk.places[map] = places
+  end
+  return places[object]
+end
+
 --- The path of an object in a walk.
-function trees.path(walk, object)
+function trees.path(walk, object, contents_of)
   local path, n = {}, 0
   while object ~= walk.root do
     n = n + 1
-    path[n] = walk.key[object]
+    path[n] = trees.key(walk, object, contents_of)
     object = walk.parent[object]
   end
   for i = 1, n // 2 do path[i], path[n + 1 - i] = path[n + 1 - i], path[i] end

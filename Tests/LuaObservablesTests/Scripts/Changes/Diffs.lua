@@ -1,24 +1,9 @@
 -- Rules X3 and X4, as a script sees them.
 local obs = require "obs"
-dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+dofile(folder .. "../Support/checking.lua")
 
--- The text of plain data, with the keys in order.
-local function text(value)
-  if type(value) == "string" then return ("%q"):format(value) end
-  if type(value) ~= "table" then return tostring(value) end
-  local parts, n = {}, 0
-  while value[n + 1] ~= nil do
-    n = n + 1
-    parts[n] = text(value[n])
-  end
-  local keys = {}
-  for key in pairs(value) do
-    if not (math.type(key) == "integer" and key >= 1 and key <= n) then keys[#keys + 1] = key end
-  end
-  table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
-  for _, key in ipairs(keys) do parts[#parts + 1] = tostring(key) .. "=" .. text(value[key]) end
-  return "{" .. table.concat(parts, " ") .. "}"
-end
+local text = dofile(folder .. "Support/texts.lua")
 
 local function diff_is(a, b, expected) eq(text(obs.diff(a, b)), expected) end
 
