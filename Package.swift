@@ -75,6 +75,7 @@ let package = Package(
         .embedInCode("Prelude/graph.lua"), .embedInCode("Prelude/trees.lua"),
         .embedInCode("Prelude/diff.lua"), .embedInCode("Prelude/apply.lua"),
         .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/changes.lua"), .embedInCode("Prelude/history.lua"),
+        .embedInCode("Prelude/transactions.lua"),
         .embedInCode("Prelude/finish.lua"),
       ], swiftSettings: strict),
     .target(

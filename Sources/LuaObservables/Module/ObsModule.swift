@@ -152,7 +152,7 @@ final class ObsModule {
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
       PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
       PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.changes_lua,
-      PackageResources.history_lua,
+      PackageResources.history_lua, PackageResources.transactions_lua,
       PackageResources.finish_lua,
     ] {
       let status = part.withUnsafeBytes { text in

@@ -215,6 +215,31 @@ function worlds.difference(a, b)
   end
 end
 
+--- Numbers of the objects below a root, the same for the same tree.
+function worlds.places(root)
+  local places, work = { [root] = 1 }, { root }
+  for _, object in ipairs(work) do
+    if worlds.kind(object) ~= "set" then
+      local found = {}
+      for key, value in next, object do
+        if type(value) == "table" and not places[value] then found[#found + 1] = key end
+      end
+      table.sort(found, function(a, b)
+        if type(a) ~= type(b) then return type(a) < type(b) end
+        return tostring(a) < tostring(b)
+      end)
+      for _, key in ipairs(found) do
+        local value = object[key]
+        if not places[value] then
+          work[#work + 1] = value
+          places[value] = #work
+        end
+      end
+    end
+  end
+  return places
+end
+
 --- Whether a tree has objects in sets, which are values of this state only.
 function worlds.has_object_members(root)
   local seen, work = { [root] = true }, { root }
