@@ -67,9 +67,21 @@ function Shadow:stop()
   self.wires, self.state, self.dirty, self.is_dirty = {}, {}, {}, {}
 end
 
--- How often objects are in contents: adds `sign` for each time.
-local function count(counts, made, sign)
-  each_object(made, function(_, object) counts[object] = (counts[object] or 0) + sign end)
+-- Whether an object is less often in new contents of another one than in the old ones, or has
+-- another key there, and whether one is more often.
+local function moves(old, new)
+  local counts, has_left, has_come = {}, false, false
+  each_object(new, function(_, object) counts[object] = (counts[object] or 0) + 1 end)
+  each_object(old, function(key, object)
+    counts[object] = (counts[object] or 0) - 1
+    local is_element = math_type(key) == "integer" and key <= old.n
+    has_left = has_left or not is_element and new.map[key] ~= object
+  end)
+  for _, number in next, counts do
+    has_left = has_left or number < 0
+    has_come = has_come or number > 0
+  end
+  return has_left, has_come
 end
 
 -- Extends the walk by objects that came to some objects; the walk before stays right for all others.
@@ -96,31 +108,16 @@ function Shadow:take()
   local dirty = self.dirty
   if #dirty == 0 then return nil end
   self.dirty, self.is_dirty = {}, {}
-  local fresh, changed, counts = {}, {}, {}
+  local fresh, changed, has_left, has_come = {}, {}, false, false
   for i = 1, #dirty do
     local object = dirty[i]
     local old = self.state[object]
     if old then
       fresh[object] = contents(object)
       changed[#changed + 1] = object
-      count(counts, old, -1)
-      count(counts, fresh[object], 1)
+      local leaves, comes = moves(old, fresh[object])
+      has_left, has_come = has_left or leaves, has_come or comes
     end
-  end
-  local has_cut, has_added = false, false
-  for _, number in next, counts do
-    has_cut = has_cut or number < 0
-    has_added = has_added or number > 0
-  end
-  -- An object that stays may have another key now.
-  local is_moved = false
-  for i = 1, #changed do
-    local object = changed[i]
-    local old, new = self.state[object], fresh[object]
-    each_object(old, function(key, value)
-      local is_element = math_type(key) == "integer" and key <= old.n
-      is_moved = is_moved or not is_element and new.map[key] ~= value
-    end)
   end
   local state, new_state = self.state, {}
   local function before(object) return state[object] end
@@ -134,7 +131,7 @@ function Shadow:take()
   end
   local walk, walk_after, only_before, only_after = self.walk, self.walk, {}, {}
   walk.places = nil
-  if has_cut or is_moved then
+  if has_left then
     walk_after = trees.trace(self.root, after)
     for object in next, state do
       if not walk_after.depth[object] then
@@ -146,7 +143,7 @@ function Shadow:take()
       if not state[object] then only_after[object] = true end
     end
     walk_after.order, walk_after.depth = nil, nil
-  elseif has_added then
+  elseif has_come then
     for _, object in next, extend(walk, changed, after) do only_after[object] = true end
   end
   self.next = { fresh = fresh, new_state = new_state, removed = only_before, walk = walk_after }
