@@ -430,6 +430,18 @@ function obs.raw(observed, options) end
 ---@field old_ref? any[]|{ after: any[] }  in place of `old`: an object that is still there
 ---@field model? string  of an instance, as data
 ---@field type? "array"|"dictionary"|"set"  of a collection, as data
+---@field site? string  where it was written last, with `{ site = true }`
+
+---@class obs.ChangeOptions: obs.Options
+---@field path? obs.PathLike  restricts the changes: "items.**"
+---@field site? boolean  adds the place of the last write
+
+---Calls the callback at the end of each turn in which something below the object changed, with the
+---net changes since the last call, in an order in which they can be applied.
+---@param callback fun(observed: any, changes: obs.DeepChange[], observer: any)
+---@param options? obs.ChangeOptions  no `initial`, `equals`, `immediate`
+---@return obs.Watcher
+function obs.changes(observed, callback, options) end
 
 ---Makes the changes, as the writes of one turn. One that does not fit, as its `old` is not there,
 ---is an error that names it, and nothing is applied.
@@ -451,6 +463,40 @@ function obs.diff(a, b) end
 ---of lists are matched by position, or by the property that `key` names.
 ---@param options? { key?: string }
 function obs.merge(target, data, options) end
+
+---Undo and redo: each turn that changed something is a step.
+---@class obs.History
+---@field can_undo boolean  observable, as is can_redo
+---@field can_redo boolean
+local History = {}
+---Takes the last step back, or all up to a mark; false where nothing was left.
+---@param mark? string
+---@return boolean
+function History:undo(mark) end
+---@return boolean
+function History:redo() end
+---Names the last step, for `undo`.
+function History:mark(name) end
+---What follows is one step, until `commit`; a name marks it then.
+function History:begin(name) end
+function History:commit() end
+function History:clear() end
+function History:stop() end
+
+---`limit` is how many steps are kept; turns within `group` seconds are one.
+---@param options? { limit?: integer, group?: number }
+---@return obs.History
+function obs.history(target, options) end
+
+---Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
+---made meanwhile is taken back, and watchers are not told of it.
+---@param roots (table|userdata)[]
+---@return boolean ok
+---@return any ...  what `f` returned, or the error
+function obs.transaction(roots, f) end
+
+---Ends the innermost transaction: raises an error that cannot save it when caught.
+function obs.abort(reason) end
 
 ----------------------------------------------------------------------------------------------------
 -- The loop

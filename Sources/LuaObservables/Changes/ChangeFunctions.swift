@@ -7,7 +7,8 @@ final class ChangeFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
       ("host_class", hostClass), ("stored_names", storedNames), ("has_stored", hasStored),
-      ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost), ("edit_steps", editSteps),
+      ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost),
+      ("edit_steps", editSteps),
     ]
   }
 

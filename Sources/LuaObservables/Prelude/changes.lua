@@ -84,7 +84,8 @@ local function moves(old, new)
   return has_left, has_come
 end
 
--- Extends the walk by objects that came to some objects; the walk before stays right for all others.
+-- Extends the walk by objects that came to some objects; the walk before stays right for all
+-- others.
 local function extend(walk, objects, contents_of)
   local added, work = {}, {}
   for i = 1, #objects do work[i] = objects[i] end

@@ -75,7 +75,7 @@ local function misfit(object, from, to)
   if is_list and present.n ~= from.n then return present.n end
 end
 
--- Steps --------------------------------------------------------------------------------------------
+-- Steps -------------------------------------------------------------------------------------------
 
 -- The object of a history, and what belongs to it.
 local states = setmetatable({}, { __mode = "k" })
@@ -172,7 +172,7 @@ local function go(history, state, is_undo)
   return true
 end
 
--- The object ---------------------------------------------------------------------------------------
+-- The object --------------------------------------------------------------------------------------
 
 local History = { __name = "obs.History", __index = {} }
 local methods = History.__index
@@ -230,7 +230,8 @@ end
 function methods:mark(name)
   local state = state_of(self, "mark")
   if type(name) ~= "string" then
-    core.bad_argument(1, "mark", "name expected, got " .. (name == nil and "no value" or type(name)))
+    core.bad_argument(1, "mark", "name expected, got "
+      .. (name == nil and "no value" or type(name)))
   end
   record(self, state)
   local last = state.undone_by[#state.undone_by]

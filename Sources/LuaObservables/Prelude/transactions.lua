@@ -1,7 +1,7 @@
 -- Turns that can be undone: a slice of the module `obs`.
 --
--- A transaction has the contents of all objects below its roots as they were when it was opened, and
--- of those that came there meanwhile. Where it fails, what differs is written back. The engine
+-- A transaction has the contents of all objects below its roots as they were when it was opened,
+-- and of those that came there meanwhile. Where it fails, what differs is written back. The engine
 -- remembers which watchers are pending only for writes to these objects.
 local core, obs = ...
 
@@ -32,8 +32,9 @@ end
 function Transaction:add(object)
   local made = contents(object)
   if made.is_host and not made.kind then
-    for name in next, made.map do
-      if not core.is_settable(object, name) then
+    for name, value in next, made.map do
+      -- A collection that a class always has needs none.
+      if not is_object(value) and not core.is_settable(object, name) then
         core.raise(string_format(
           "a transaction could not take back what is written to '%s' of %s: it has no setter",
           name, made.model))

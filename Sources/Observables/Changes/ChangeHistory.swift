@@ -7,10 +7,10 @@
 /// ```
 ///
 /// Each turn in which something changed is a step, by whomever it was written; turns within
-/// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed come
-/// back as themselves: the steps keep them. What ``undo()`` writes is heard as ordinary writes, and is
-/// no step. Ends with ``stop()``, or with the object; whoever wants to undo keeps the history. Used on
-/// the thread of the loop that observes the object.
+/// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed
+/// come back as themselves: the steps keep them. What ``undo()`` writes is heard as ordinary
+/// writes, and is no step. Ends with ``stop()``, or with the object; whoever wants to undo keeps
+/// the history. Used on the thread of the loop that observes the object.
 public final class ChangeHistory: ObservableModel {
   /// The observable properties: `canUndo` and `canRedo`.
   public static let properties = ModelProperties(for: ChangeHistory.self) {
@@ -213,7 +213,9 @@ public final class ChangeHistory: ObservableModel {
   private func go(isUndo: Bool) -> Bool {
     guard let step = isUndo ? done.popLast() : undone.popLast() else { return false }
     step.isClosed = true
-    let records = step.records.map { isUndo ? ($0.object, $0.new, $0.old) : ($0.object, $0.old, $0.new) }
+    let records = step.records.map {
+      isUndo ? ($0.object, $0.new, $0.old) : ($0.object, $0.old, $0.new)
+    }
     if let misfit = records.lazy.compactMap({ $1.misfit(of: $0, with: $2) }).first {
       onMisfit?("a step of the history no longer fits, and was dropped: \(misfit)")
       update()

@@ -1,18 +1,40 @@
 /// Applies changes to a tree of Swift objects.
 ///
-/// References to what is there before are resolved first. Each change is checked, and made at once;
-/// where one does not fit, those before it are taken back, the last first.
+/// References to what is there before are resolved first. Keys are written at once, and taken back
+/// where a later change does not fit. Lists are changed in a copy, which is stored at the end: only
+/// then it is known which object is at the path of a reference to what is there after the last
+/// change.
 struct ChangePlan {
   let root: AnyObject
   private var former: [Int: AnyObject] = [:]
   private var formerOld: [Int: AnyObject] = [:]
   /// How to take back what was written.
   private var undo: [() -> Void] = []
+  /// The lists that are changed.
+  private var lists: [ObjectIdentifier: List] = [:]
   /// Keys whose object is only there after the last change.
-  private var later: [(index: Int, path: [DeepChange.Key], store: (AnyObject) throws -> Void)] = []
+  private var later: [Place: (index: Int, path: [DeepChange.Key], owner: AnyObject)] = [:]
 
   /// Why a change does not fit.
   struct Misfit: Error { let reason: String }
+
+  private struct Place: Hashable {
+    let owner: ObjectIdentifier
+    let key: DeepChange.Key
+  }
+
+  fileprivate struct List {
+    let array: any DynamicArray
+    let order: Int
+    var slots: [Slot]
+  }
+
+  /// An element of a list that is changed.
+  fileprivate enum Slot {
+    case value(Any)
+    /// The object at a path after the last change.
+    case later([DeepChange.Key], index: Int)
+  }
 
   private init(_ root: AnyObject) { self.root = root }
 
@@ -39,22 +61,74 @@ struct ChangePlan {
     for (index, change) in changes.enumerated() {
       do { try plan.make(change, index) } catch let misfit as Misfit { try fail(index, misfit) }
     }
-    for (index, path, store) in plan.later {
-      do { try store(plan.object(path)) } catch let misfit as Misfit { try fail(index, misfit) }
-    }
+    try plan.finish(fail)
     return skipped
   }
 
-  private func object(_ path: [DeepChange.Key]) throws -> AnyObject {
+  /// Stores what was not known before all changes were made.
+  private mutating func finish(_ fail: (Int, Misfit) throws -> Void) throws {
+    var objects: [(owner: AnyObject, key: DeepChange.Key, object: AnyObject, index: Int)] = []
+    for (place, entry) in later {
+      do {
+        objects.append((entry.owner, place.key, try object(entry.path), entry.index))
+      } catch let misfit as Misfit { try fail(entry.index, misfit) }
+    }
+    var arrays: [(array: any DynamicArray, elements: [Any])] = []
+    for list in lists.values.sorted(by: { $0.order < $1.order }) {
+      var elements: [Any] = []
+      for slot in list.slots {
+        switch slot {
+        case .value(let value): elements.append(value)
+        case .later(let path, let index):
+          do {
+            guard let element = list.array.fit([try object(path)]) else {
+              throw Misfit(reason: "the array has elements of type \(list.array.elementType)")
+            }
+            elements.append(element)
+          } catch let misfit as Misfit { try fail(index, misfit) }
+        }
+      }
+      arrays.append((list.array, elements))
+    }
+    for (owner, key, object, index) in objects.sorted(by: { $0.index < $1.index }) {
+      let access = TreeAccess(owner)
+      let present = (try? access.value(key)) ?? nil
+      do {
+        try access.store(object, key)
+        undo.append { try? access.store(present, key) }
+      } catch let misfit as Misfit { try fail(index, misfit) }
+    }
+    for (array, elements) in arrays { array.dynamicSet(elements) }
+  }
+
+  /// What is under a key of an object, as the changes so far have left it.
+  private func value(_ key: DeepChange.Key, of owner: AnyObject, _ depth: Int) throws -> Any? {
+    if let list = lists[ObjectIdentifier(owner)] {
+      guard case .index(let position) = key, list.slots.indices.contains(position - 1) else {
+        return nil
+      }
+      switch list.slots[position - 1] {
+      case .value(let value): return value
+      case .later(let path, _): return try object(path, depth + 1)
+      }
+    }
+    if let entry = later[Place(owner: ObjectIdentifier(owner), key: key)] {
+      return try object(entry.path, depth + 1)
+    }
+    return try TreeAccess(owner).value(key)
+  }
+
+  private func object(_ path: [DeepChange.Key], _ depth: Int = 0) throws -> AnyObject {
+    guard depth < 100 else { throw Misfit(reason: "its reference leads through itself") }
     var object = root
     for (count, key) in path.enumerated() {
-      guard let next = try TreeAccess(object).value(key).flatMap({ $0 as AnyObject? }),
+      guard let next = try value(key, of: object, depth).flatMap({ flattened($0) }),
         isTreeObject(next)
       else {
         let text = path[...count].map(\.description).joined(separator: ".")
         throw Misfit(reason: "there is no object at '\(text)'")
       }
-      object = next
+      object = next as AnyObject
     }
     return object
   }
@@ -69,41 +143,59 @@ struct ChangePlan {
     }
     guard let key = change.path.last else { throw Misfit(reason: "its path is empty") }
     let owner = try object(Array(change.path.dropLast()))
-    let access = TreeAccess(owner)
-    switch change.kind {
-    case .set: try setKey(change, index, key, access)
-    case .insert:
-      let array = try access.array(key, upTo: 1)
-      let value = try self.value(change, index, access, key)
-      guard let value = try array.element(value) else { throw Misfit(reason: "no value is given") }
-      array.array.dynamicInsert([value], at: array.index)
-      undo.append { _ = array.array.dynamicRemove(at: array.index) }
-    case .remove:
-      let array = try access.array(key, upTo: 0)
-      try check(change, index, array.array.dynamicElement(at: array.index))
-      guard let old = array.array.dynamicRemove(at: array.index) else { return }
-      undo.append {
-        if let old = array.array.fit([old]) { array.array.dynamicInsert([old], at: array.index) }
-      }
-    case .move:
-      let array = try access.array(key, upTo: 0)
-      guard let from = change.from, from >= 1, from <= array.array.valueCount else {
-        throw Misfit(reason: "position \(change.from ?? 0) is out of range")
-      }
-      array.array.move(from: from - 1, to: array.index)
-      undo.append { array.array.move(from: array.index, to: from - 1) }
+    if let array = owner as? any DynamicArray {
+      return try changeList(change, index, key, array)
     }
+    guard change.kind == .set else { throw Misfit(reason: "'\(key)' is no position in an array") }
+    try setKey(change, index, key, TreeAccess(owner))
+  }
+
+  private mutating func changeList(
+    _ change: DeepChange, _ index: Int, _ key: DeepChange.Key, _ array: any DynamicArray
+  ) throws {
+    let id = ObjectIdentifier(array)
+    let order = lists.count
+    var list =
+      lists[id]
+      ?? List(
+        array: array, order: order,
+        slots: array.dynamicEntries.map { .value($0.value as Any) })
+    let position = try list.position(key, upTo: change.kind == .insert ? 1 : 0)
+    func slot() throws -> Slot {
+      if case .after(let path)? = change.reference { return .later(path, index: index) }
+      let access = TreeAccess(array)
+      guard let value = try value(change, index, access, key) else {
+        throw Misfit(reason: "no value is given")
+      }
+      guard let element = array.fit((value as? ChangeValue)?.candidates ?? [value]) else {
+        throw Misfit(reason: "the array has elements of type \(array.elementType)")
+      }
+      return .value(element)
+    }
+    if change.kind == .set || change.kind == .remove, case .value(let value) = list.slots[position]
+    {
+      try check(change, index, flattened(value))
+    }
+    switch change.kind {
+    case .insert: list.slots.insert(try slot(), at: position)
+    case .remove: list.slots.remove(at: position)
+    case .set: list.slots[position] = try slot()
+    case .move:
+      let from = try list.position(.index(change.from ?? 0), upTo: 0)
+      list.slots.insert(list.slots.remove(at: from), at: position)
+    }
+    lists[id] = list
   }
 
   private mutating func setKey(
     _ change: DeepChange, _ index: Int, _ key: DeepChange.Key, _ access: TreeAccess
   ) throws {
+    let place = Place(owner: ObjectIdentifier(access.object), key: key)
     let present = try access.value(key)
-    try check(change, index, present)
-    if case .after(let path)? = change.reference, (try? object(path)) == nil {
-      // The object comes with a later change.
-      later.append((index, path, { try access.store($0, key) }))
-      undo.append { try? access.store(present, key) }
+    if later[place] == nil { try check(change, index, present) }
+    later[place] = nil
+    if case .after(let path)? = change.reference {
+      later[place] = (index, path, access.object)
       return
     }
     let new = try value(change, index, access, key)
@@ -135,8 +227,7 @@ struct ChangePlan {
         throw Misfit(reason: "its reference leads to no object")
       }
       return object
-    case .after(let path): return try object(path)
-    case nil:
+    case .after, nil:
       guard let new = change.new else { return nil }
       return try access.made(of: new, key, isObject: change.model != nil || change.type != nil)
     }
@@ -156,6 +247,20 @@ struct ChangePlan {
     guard let old = change.old, let data, old == data else {
       throw Misfit(reason: "something else was there")
     }
+  }
+}
+
+extension ChangePlan.List {
+  /// The index of a position; `extra` says how far behind the end.
+  fileprivate func position(_ key: DeepChange.Key, upTo extra: Int) throws -> Int {
+    guard case .index(let position) = key else {
+      throw ChangePlan.Misfit(reason: "'\(key)' is no position in an array")
+    }
+    guard position >= 1, position <= slots.count + extra else {
+      throw ChangePlan.Misfit(
+        reason: "position \(position) is out of range, the array has \(slots.count) elements")
+    }
+    return position - 1
   }
 }
 

@@ -26,7 +26,11 @@ extension ChangeValue {
     case let value as String: self = .text(value)
     case let value as Float: self = .number(Double(value))
     case let value as any BinaryInteger:
-      if let integer = Int(exactly: value) { self = .integer(integer) } else { self = .native(value) }
+      if let integer = Int(exactly: value) {
+        self = .integer(integer)
+      } else {
+        self = .native(value)
+      }
     case let value as ChangeValue: self = value
     case let value as any RawRepresentable: self = ChangeValue(value.rawValue)
     case let value as [Any] where !(value is any AnyObjectList):

@@ -1,8 +1,8 @@
 /// One change somewhere below an object, as plain data (X2).
 ///
-/// Changes come in a list, in an order in which they can be applied. What is encoded is what scripts
-/// have: `obs.apply` takes what a program in Swift has sent, and the other way round. Positions in
-/// lists count from 1, as there.
+/// Changes come in a list, in an order in which they can be applied. What is encoded is what
+/// scripts have: `obs.apply` takes what a program in Swift has sent, and the other way round.
+/// Positions in lists count from 1, as there.
 public struct DeepChange: Codable, Equatable {
   /// What a change does.
   public enum Kind: String, Codable, Sendable {
@@ -34,7 +34,9 @@ public struct DeepChange: Codable, Equatable {
     case after([Key])
   }
 
-  /// Keys from the root; the last one is what changed. That of a set for a member of it.
+  /// Keys from the root; the last one is what changed.
+  ///
+  /// For a member of a set it is the path of the set.
   public var path: [Key]
   /// What the change does.
   public var kind: Kind

@@ -1,15 +1,16 @@
 /// What became of an object and all below it, as data (X2).
 extension KeyPathObservable {
-  /// Calls `callback` at the end of each turn in which something at or below this object changed, with
-  /// the net changes since the last call.
+  /// Calls `callback` at the end of each turn in which something at or below this object changed,
+  /// with the net changes since the last call.
   ///
   /// Objects below are those of properties, elements, values and members that are models or
   /// collections; lazy and computed properties are no part of it. A value that changed and changed
-  /// back is in no change, and a turn without net changes is no call. Ends with ``Watcher/stop()``, or
-  /// when this object is gone.
+  /// back is in no change, and a turn without net changes is no call. Ends with ``Watcher/stop()``,
+  /// or when this object is gone.
   ///
   /// - Throws: ``PathError`` where another loop observes one of the objects.
-  /// - Complexity: O(objects below), once; then O(what was written) in each turn, and O(objects below)
+  /// - Complexity: O(objects below), once; then O(what was written) in each turn, and O(objects
+  ///   below)
   ///   where objects came or left.
   @discardableResult
   public func changes(
@@ -29,7 +30,8 @@ extension KeyPathObservable {
       { observed, watcher in
         guard let shadow = handle.shadow, let taken = shadow.take() else { return }
         let changes = TreeDifference(
-          before: taken.before, after: taken.after, of: taken.entries).changes
+          before: taken.before, after: taken.after, of: taken.entries
+        ).changes
         shadow.advance(to: taken)
         if changes.isEmpty { return }
         if isOnce {
@@ -51,8 +53,8 @@ extension KeyPathObservable {
 
   /// The net changes at or below this object, turn by turn.
   ///
-  /// The sequence ends when this object is gone; ending the loop over it ends the watcher. Turns that
-  /// come before the consumer asked for the last ones wait in it.
+  /// The sequence ends when this object is gone; ending the loop over it ends the watcher. Turns
+  /// that come before the consumer asked for the last ones wait in it.
   ///
   /// - Throws: ``PathError`` where another loop observes one of the objects.
   public func changes(

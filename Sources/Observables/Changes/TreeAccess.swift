@@ -32,12 +32,6 @@ struct TreeAccess {
   func store(_ value: Any?, _ key: DeepChange.Key) throws {
     let candidates = (value as? ChangeValue)?.candidates ?? [value]
     switch object {
-    case let array as any DynamicArray:
-      let place = try self.array(key, upTo: 0)
-      guard let element = array.fit(candidates) else {
-        throw Misfit(reason: "the array has elements of type \(array.elementType)")
-      }
-      array.dynamicReplace(at: place.index, with: element)
     case let dictionary as any DynamicDictionary:
       guard let name = dictionary.fitKey(key.value.candidates) else {
         throw Misfit(reason: "the dictionary has keys of type \(dictionary.keyType)")
@@ -75,41 +69,15 @@ struct TreeAccess {
     if let failure { throw Misfit(reason: failure.description) }
   }
 
-  /// A position in an array.
-  struct Place {
-    let array: any DynamicArray
-    let index: Int
-
-    /// A value as an element; nil where there is none.
-    func element(_ value: Any?) throws -> Any? {
-      guard let value else { return nil }
-      guard let element = array.fit((value as? ChangeValue)?.candidates ?? [value]) else {
-        throw Misfit(reason: "the array has elements of type \(array.elementType)")
-      }
-      return element
-    }
-  }
-
-  /// The place of a position in the array that the object is; `extra` says how far behind the end.
-  func array(_ key: DeepChange.Key, upTo extra: Int) throws -> Place {
-    guard let array = object as? any DynamicArray, case .index(let position) = key else {
-      throw Misfit(reason: "'\(key)' is no position in an array")
-    }
-    let count = array.valueCount
-    guard position >= 1, position <= count + extra else {
-      throw Misfit(
-        reason: "position \(position) is out of range, the array has \(count) elements")
-    }
-    return Place(array: array, index: position - 1)
-  }
-
-  /// What data stands for under a key: an object, where the property or the elements are of a class.
+  /// What data stands for under a key: an object, where the property or the elements are of a
+  /// class.
   func made(of data: ChangeValue, _ key: DeepChange.Key, isObject: Bool) throws -> Any {
     let declared: Any.Type
     switch object {
     case let collection as any DynamicCollection: declared = unwrapped(collection.elementType)
     case let model as any ObservableModel:
-      declared = (try? unwrapped(type(of: model).properties.valueType(of: key.description)))
+      declared =
+        (try? unwrapped(type(of: model).properties.valueType(of: key.description)))
         ?? Any.self
     default: declared = Any.self
     }

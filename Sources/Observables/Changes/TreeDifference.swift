@@ -1,10 +1,10 @@
 /// Makes the changes from one state of a tree to another (X2).
 ///
 /// Objects of both states are *kept*, the others *removed* or *new*. Kept and removed objects are
-/// dealt with from the deepest on, each at its path before: all that this path leads through is as it
-/// was until the object's own turn. A removed object leaves as data once what must not go with it was
-/// taken out; a new one comes as data, after which what it shares is put in. So the list can be
-/// applied from its first change on, and the inverse is the list backwards.
+/// dealt with from the deepest on, each at its path before: all that this path leads through is as
+/// it was until the object's own turn. A removed object leaves as data once what must not go with
+/// it was taken out; a new one comes as data, after which what it shares is put in. So the list can
+/// be applied from its first change on, and the inverse is the list backwards.
 struct TreeDifference {
   /// One of the two states.
   struct Side {
@@ -77,7 +77,9 @@ struct TreeDifference {
       case .plain(let value): change.old = value
       case .object(let entry) where before.isInner(entry, key, in: owner):
         let contents = before.contents(entry)
-        (change.old, change.model, change.type) = (before.data(entry), contents.model, contents.type)
+        (change.old, change.model, change.type) = (
+          before.data(entry), contents.model, contents.type
+        )
       case .object(let entry):
         change.oldReference =
           before.only.contains(entry)
@@ -196,10 +198,13 @@ struct TreeDifference {
   private mutating func replace(
     _ path: [DeepChange.Key], _ owner: TreeEntry, _ old: (TreeValue, Int), _ new: (TreeValue, Int)
   ) {
-    let (first, second) = ((old.0, DeepChange.Key.index(old.1 + 1)),
-      (new.0, DeepChange.Key.index(new.1 + 1)))
+    let (first, second) = (
+      (old.0, DeepChange.Key.index(old.1 + 1)),
+      (new.0, DeepChange.Key.index(new.1 + 1))
+    )
     // An object and a value of another type are two changes in a list: nothing is no element.
-    if let a = old.0.entry, let b = new.0.entry, before.contents(a).shape != after.contents(b).shape {
+    if let a = old.0.entry, let b = new.0.entry, before.contents(a).shape != after.contents(b).shape
+    {
       add(.remove, path, owner, old: first, new: nil)
       add(.insert, path, owner, old: nil, new: second)
     } else {

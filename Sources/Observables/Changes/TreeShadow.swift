@@ -30,7 +30,9 @@ final class TreeShadow {
 
   /// Ends all watching.
   func stop() {
-    for signal in signals.values { if let watcher = engine.watcher(signal) { engine.stop(watcher) } }
+    for signal in signals.values {
+      if let watcher = engine.watcher(signal) { engine.stop(watcher) }
+    }
     signals = [:]
     // Entries of objects that hold each other do so, too.
     for entry in walk.order { entry.contents = TreeContents(shape: .set) }

@@ -1,9 +1,9 @@
 /// The transactions that are open, and the watchers that are pending only for what was written in
 /// them (S8).
 ///
-/// Such a watcher is *tentative*. A write outside of what the transactions cover makes it an ordinary
-/// one. Where a transaction is undone, its tentative watchers are not called: they are *undone*, which
-/// the flush finds out, as their paths may have to be followed all the same.
+/// Such a watcher is *tentative*. A write outside of what the transactions cover makes it an
+/// ordinary one. Where a transaction is undone, its tentative watchers are not called: they are
+/// *undone*, which the flush finds out, as their paths may have to be followed all the same.
 struct Transactions {
   /// The watchers that became tentative in each of the open transactions, the outermost first.
   private var levels: [[WatcherID]] = []
@@ -27,7 +27,9 @@ extension Engine {
   /// Whether a transaction is open.
   package var isInTransaction: Bool { transactions.isOpen }
 
-  /// Opens a transaction inside of those that are open. What it covers says `cover`.
+  /// Opens a transaction inside of those that are open.
+  ///
+  /// What it covers says `cover`.
   package func openTransaction() { transactions.open() }
 
   /// Ends the innermost transaction, whose writes were taken back if `isUndone`.
@@ -36,7 +38,9 @@ extension Engine {
     if !isUndone { transactions.keep(watchers) }
     if !isUndone, transactions.isOpen { return }
     for name in watchers {
-      guard let watcher = watcher(name), watcher.pointee.flags.contains(.tentative) else { continue }
+      guard let watcher = watcher(name), watcher.pointee.flags.contains(.tentative) else {
+        continue
+      }
       watcher.pointee.flags.remove(.tentative)
       if isUndone { watcher.pointee.flags.insert(.undone) }
     }
