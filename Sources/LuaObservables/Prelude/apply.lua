@@ -8,9 +8,10 @@ local core, obs = ...
 local getmetatable, next, pcall, rawequal, rawget, rawset, setmetatable, tostring, type =
   getmetatable, next, pcall, rawequal, rawget, rawset, setmetatable, tostring, type
 local insert, move, remove = table.insert, table.move, table.remove
-local string_format = string.format
-local math_type = math.type
+local concat, sort = table.concat, table.sort
+local string_format, string_match, string_sub = string.format, string.match, string.sub
 local kind_of, raise, same, trees = core.kind, core.raise, core.same, core.trees
+local number_type = trees.number_type
 local contents, copied, equal, extended, holds_objects, host_value, is_leaf, is_object, is_value =
   trees.contents, trees.copied, trees.equal, trees.extended, trees.holds_objects, trees.host_value,
   trees.is_leaf, trees.is_object, trees.is_value
@@ -28,7 +29,7 @@ local function shown(value)
   local kind = type(value)
   if value == nil then return "nothing" end
   if kind == "string" then
-    return #value > 40 and string_format("'%s…'", value:sub(1, 40)) or "'" .. value .. "'"
+    return #value > 40 and string_format("'%s…'", string_sub(value, 1, 40)) or "'" .. value .. "'"
   end
   if kind == "number" or kind == "boolean" then return tostring(value) end
   if kind == "table" then
@@ -51,7 +52,7 @@ local function stored(object, key)
   if kind == "set" then return nil end
   if type(object) == "userdata" then
     if kind == "array" then
-      if math_type(key) ~= "integer" then return nil end
+      if number_type(key) ~= "integer" then return nil end
     elseif not kind and not core.has_stored(object, key) then
       return nil
     end
@@ -99,7 +100,7 @@ end
 
 function Plan:store(object, key, value)
   local overlay = self.overlays[object]
-  if math_type(key) == "integer" then
+  if number_type(key) == "integer" then
     overlay = self:whole(object)
     overlay.map[key] = value
     if kind_of(object) == "array" then
@@ -564,7 +565,7 @@ trees.in_batch = in_batch
 
 local function fail(changes, number, problem)
   if type(problem) == "string" then
-    problem = problem:match("^obs:%d+: (.*)") or problem
+    problem = string_match(problem, "^obs:%d+: (.*)") or problem
   end
   raise(string_format("%s does not fit: %s", label(number, changes[number]), tostring(problem)))
 end
@@ -578,11 +579,11 @@ local function check_options(options, number, name, known)
     if not known[key] then
       local names = {}
       for option in next, known do names[#names + 1] = option end
-      table.sort(names)
+      sort(names)
       local nearest = core.nearest(key, names)
       core.bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
         nearest and " (did you mean '" .. nearest .. "'?)"
-          or " (there is '" .. table.concat(names, "', '") .. "')"))
+          or " (there is '" .. concat(names, "', '") .. "')"))
     end
   end
   return options
@@ -735,7 +736,7 @@ function trees.locations(changes)
     end
     local list = object.list
     local function visit_former(key, child)
-      if list and math_type(key) == "integer" and key >= 1 then
+      if list and number_type(key) == "integer" and key >= 1 then
         -- Former elements that were come across are in the list, or gone.
         if key <= object.base then return end
         key = key - object.base + #list

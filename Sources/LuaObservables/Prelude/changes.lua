@@ -6,10 +6,10 @@
 -- made anew, as what was found through that key may be there by another way.
 local core, obs = ...
 
-local math_type = math.type
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
-local string_format = string.format
+local string_format, string_gmatch, string_gsub = string.format, string.gmatch, string.gsub
 local trees = core.trees
+local number_type = trees.number_type
 local contents, each_object, is_object, same = trees.contents, trees.each_object, trees.is_object,
   trees.same
 
@@ -74,7 +74,7 @@ local function moves(old, new)
   each_object(new, function(_, object) counts[object] = (counts[object] or 0) + 1 end)
   each_object(old, function(key, object)
     counts[object] = (counts[object] or 0) - 1
-    local is_element = math_type(key) == "integer" and key <= old.n
+    local is_element = number_type(key) == "integer" and key <= old.n
     has_left = has_left or not is_element and new.map[key] ~= object
   end)
   for _, number in next, counts do
@@ -197,12 +197,12 @@ end
 local function filter(path)
   if path == nil or path == "**" then return nil end
   local keys, kinds = {}, {}
-  local text = type(path) == "string" and path:gsub("%*%*", "*") or path
+  local text = type(path) == "string" and string_gsub(path, "%*%*", "*") or path
   local parts, part_kinds = core.path_parts(text, "changes")
   local deep = {}
   if type(path) == "string" then
     local step = 0
-    for part in (path .. "."):gmatch "(.-)%." do
+    for part in string_gmatch(path .. ".", "(.-)%.") do
       step = step + 1
       if part == "**" then deep[step] = true end
     end
@@ -246,8 +246,9 @@ function obs.changes(observed, callback, options)
   options = options or {}
   local is_wanted = filter(options.path)
   local is_once = options.once
-  local shadow = Shadow.new(observed, function()
-    if watcher and watcher.active then watcher:schedule() end
+  local shadow
+  shadow = Shadow.new(observed, function()
+    if watcher and watcher.active then watcher:schedule() else shadow:stop() end
   end, options.site)
 
   function manner.driver(callback, from, observer)

@@ -8,15 +8,16 @@
 -- and the inverse is the list backwards.
 local core, obs = ...
 
-local next, setmetatable, sort, tostring, type = next, setmetatable, table.sort, tostring, type
+local next, setmetatable, tostring, type = next, setmetatable, tostring, type
+local concat, sort = table.concat, table.sort
 local trees = core.trees
+local number_type = trees.number_type
 local are_lists, contents, copied, each_object, edit_script, extended, holds_objects, is_object =
   trees.are_lists, trees.contents, trees.copied, trees.each_object, trees.edit_script,
   trees.extended, trees.holds_objects, trees.is_object
 local leaf = trees.leaf
 local measure, same, sorted_keys, trace =
   trees.measure, trees.same, trees.sorted_keys, trees.trace
-local math_type = math.type
 
 -- Data of objects ---------------------------------------------------------------------------------
 
@@ -81,7 +82,8 @@ function Side:data(root)
         end
       end
       for key, value in next, map do
-        if not (math_type(key) == "integer" and key >= 1 and key <= length) then put(key, value) end
+        local is_element = number_type(key) == "integer" and key >= 1 and key <= length
+        if not is_element then put(key, value) end
       end
     end
   end
@@ -173,7 +175,7 @@ function Difference:complete(root, path)
     for i = 1, #cut do
       local key = cut[i]
       local value, place = made.map[key], extended(path, key)
-      local is_element = is_list and math_type(key) == "integer" and key >= 1 and key <= made.n
+      local is_element = is_list and number_type(key) == "integer" and key >= 1 and key <= made.n
       self:describe(self:add(is_element and "insert" or "set", place), after, object, key, value)
       if after:is_inner(object, key, value) then work[#work + 1] = { value, place } end
     end
@@ -190,7 +192,7 @@ function Difference:strip(object, path)
   local is_list = are_lists(made, made)
   for i = #cut, 1, -1 do
     local key = cut[i]
-    local is_element = is_list and math_type(key) == "integer" and key >= 1 and key <= made.n
+    local is_element = is_list and number_type(key) == "integer" and key >= 1 and key <= made.n
     self:describe(self:add(is_element and "remove" or "set", extended(path, key)), before, object,
       key, made.map[key])
   end
@@ -317,7 +319,7 @@ local function signature(made)
     parts[#parts + 1] = tostring(key)
     parts[#parts + 1] = is_object(value) and "{}" or tostring(value)
   end
-  return table.concat(parts, "\0")
+  return concat(parts, "\0")
 end
 
 --- Pairs the objects of two trees: returns what stands for each object of the second one, which is
@@ -336,7 +338,7 @@ function trees.paired(a, b, contents_a, contents_b, can_pair, pair_lists)
     end
     if are_lists(x, y) then pair_lists(x, y, pair) end
     each_object(y, function(key, value)
-      local is_element = are_lists(x, y) and math_type(key) == "integer" and key <= y.n
+      local is_element = are_lists(x, y) and number_type(key) == "integer" and key <= y.n
       if not is_element and holds_objects(x, key) then pair(x.map[key], value) end
     end)
   end

@@ -2,9 +2,9 @@
 local core, obs = ...
 
 local next, setmetatable, type = next, setmetatable, type
-local math_type = math.type
 local string_format = string.format
 local trees = core.trees
+local number_type = trees.number_type
 local are_lists, copied, edit_script, holds_objects, is_object, same, sorted_keys =
   trees.are_lists, trees.copied, trees.edit_script, trees.holds_objects, trees.is_object,
   trees.same, trees.sorted_keys
@@ -14,7 +14,7 @@ local function is_list(made)
   if made.kind == "array" then return true end
   if made.kind ~= nil or made.sparse then return false end
   for key in next, made.map do
-    if math_type(key) ~= "integer" then return false end
+    if number_type(key) ~= "integer" then return false end
   end
   return true
 end
@@ -95,7 +95,7 @@ function Merge:fill()
         object[position] = self:value(made.map[position], object, position)
       end
       for key, value in next, made.map do
-        if not (math_type(key) == "integer" and key >= 1 and key <= made.n) then
+        if not (number_type(key) == "integer" and key >= 1 and key <= made.n) then
           object[key] = holds_objects(made, key) and self:value(value, object, key) or value
         end
       end

@@ -9,8 +9,6 @@ local core, obs = ...
 local getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type =
   getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type
 local concat, sort = table.concat, table.sort
-local floor, math_type = math.floor, math.type
-local string_format, string_find = string.format, string.find
 local element_count, kind_of, model_of, same, stored_next =
   core.element_count, core.kind, core.model_of, core.same, core.next
 
@@ -58,10 +56,16 @@ function trees.leaf(value)
   return value
 end
 
+--- "integer" for a whole number, "float" for any other one, nil for what is no number. Keys of
+--- tables are integers where they can be; a host may leave out the library that tells them apart.
+local function number_type(value)
+  if type(value) ~= "number" then return nil end
+  return value % 1 == 0 and "integer" or "float"
+end
+
 --- The list position that a key is, or nil; data from other programs may have it as a float.
 local function position_of(key)
-  if math_type(key) == "integer" then return key > 0 and key or nil end
-  if math_type(key) == "float" and key >= 1 and floor(key) == key then return floor(key) end
+  if number_type(key) == "integer" and key > 0 and key < 1 << 53 then return key // 1 | 0 end
 end
 
 -- What is stored under a key of a host object.
@@ -87,7 +91,7 @@ local function measure(made)
     made.n = list_length(map)
     made.sparse = false
     for key in next, map do
-      if math_type(key) == "integer" and (key < 1 or key > made.n) then
+      if number_type(key) == "integer" and (key < 1 or key > made.n) then
         made.sparse = true
         break
       end
@@ -163,7 +167,7 @@ end
 local function sorted_keys(map, n)
   local keys = {}
   for key in next, map do
-    if not (n and math_type(key) == "integer" and key >= 1 and key <= n) then
+    if not (n and number_type(key) == "integer" and key >= 1 and key <= n) then
       keys[#keys + 1] = key
     end
   end
@@ -273,6 +277,7 @@ function trees.same(a, b)
   return same(a, b)
 end
 
+trees.number_type = number_type
 trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
   Value, is_value, is_object, contents, measure
 trees.holds_objects, trees.are_lists, trees.sorted_keys, trees.extended, trees.path_text =
@@ -343,7 +348,7 @@ local function each_object(made, visit)
   if made.kind == "array" or made.kind == "set" then return end
   local keys
   for key, value in next, map do
-    local is_position = math_type(key) == "integer" and key >= 1 and key <= made.n
+    local is_position = number_type(key) == "integer" and key >= 1 and key <= made.n
     if not is_position and is_object(value) and holds_objects(made, key) then
       keys = keys or {}
       keys[#keys + 1] = key

@@ -128,6 +128,31 @@ check("X2: stop, pause and once are those of watchers", function()
   t.a = 6
   eq(turn(), "none")
 end)
+check("X2: nothing is watched any more where a watcher was stopped", function()
+  local t = { a = 1, b = {} }
+  local turn, watcher = watched(t)
+  watcher:stop()
+  t.a = 2
+  eq(turn(), "none")
+  eq(obs.observer_count(t, "*"), 0)
+  eq(obs.observer_count(t.b, "*"), 0)
+end)
+check("L6: a tree that only its watcher of changes knows is collected", function()
+  local weak = setmetatable({}, { __mode = "k" })
+  do
+    local t = { b = {} }
+    t.b.parent = t
+    weak[t], weak[t.b] = true, true
+    obs.changes(t, function(observed) return observed == t end)
+    t.b.n = 1
+    obs.flush()
+    obs.history(t)
+  end
+  collectgarbage()
+  collectgarbage()
+  collectgarbage()
+  eq(next(weak), nil)
+end)
 check("X2: the observer is given, and ends the watcher", function()
   local t, observer, seen = { a = 1 }, {}, nil
   obs.changes(t, function(_, _, given) seen = given end, { observer = observer })
