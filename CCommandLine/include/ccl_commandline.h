@@ -5,6 +5,13 @@
 
 #include "clua.h"
 
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/// The arguments of the process, with its name as the first one. Swift's `CommandLine` reads them
+/// from the file system of processes, which may not be mounted in a root folder of its own.
+int ccl_argumentcount(void);
+char **ccl_arguments(void);
+
 /* ---- Text ------------------------------------------------------------------------------------ */
 
 /// The line that `lua -v` prints.

@@ -72,7 +72,7 @@ static void tick(clua_clock *clock) {
     if (!account->limit) continue;
     if (account->isfresh) account->isfresh = false;
     else account->used += passed;
-    if (account->used >= account->limit) clua_guard_stop(guard, CLUA_STOP_TIME);
+    if (account->used >= clua_guard_due(guard)) clua_guard_stop(guard, CLUA_STOP_TIME);
     if (!least || account->limit < least) least = account->limit;
   }
   if (!least) return;

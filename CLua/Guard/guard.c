@@ -38,10 +38,17 @@ static void note_place(lua_State *L, clua_guard *guard) {
   }
 }
 
+/* The scripts of the present account are stopped for the rest of the turn. */
+static void spend(clua_account *account) {
+  if (account->isspent) return;
+  account->isspent = true;
+  account->mark = account->used;
+}
+
 int clua_raisestop(lua_State *L) {
   clua_guard *guard = clua_guard_of(L);
   if (!guard->account->isspent) {
-    guard->account->isspent = true;
+    spend(guard->account);
     note_place(L, guard);
   }
   clua_pushstop(L);
@@ -113,8 +120,15 @@ void clua_stopmessage(const clua_guard *guard, char *message) {
 
 /* ---- Calls of the host ----------------------------------------------------------------------- */
 
+uint64_t clua_guard_due(const clua_guard *guard) {
+  const clua_account *account = guard->account;
+  if (!guard->isengine) return account->limit;
+  return (account->isspent ? account->mark : account->limit) + CLUA_ENGINE_GRACE;
+}
+
 /* The present account begins a new turn, unless it is still in the last one. What is called in the
-   rest of a turn in which its scripts were stopped is stopped at once. */
+   rest of a turn in which its scripts were stopped is stopped at once, but for the engine's
+   work. */
 static void open_account(clua_guard *guard) {
   clua_account *account = guard->account;
   uint64_t turn = guard->turn ? *guard->turn : 0;
@@ -124,7 +138,9 @@ static void open_account(clua_guard *guard) {
     account->isfresh = true;
     account->isspent = account->isreported = false;
   }
-  if (account->isspent) clua_guard_stop(guard, CLUA_STOP_TIME);
+  if (!account->isspent) return;
+  if (!guard->isengine || account->used >= clua_guard_due(guard))
+    clua_guard_stop(guard, CLUA_STOP_TIME);
 }
 
 /* The scripts of the present account have returned to the host, or to those of another one. */
@@ -132,7 +148,7 @@ static void end_stop(clua_guard *guard, lua_State *L) {
   if (!guard->stopped) return;
   guard->stopped = CLUA_STOP_NONE;
   // No instruction may have come after the signal.
-  guard->account->isspent = true;
+  spend(guard->account);
   if (lua_gethook(L) != stop_here) return;
   bool is_other = guard->hook && guard->hook != stop_here;
   lua_sethook(L, is_other ? guard->hook : NULL, is_other ? guard->mask : 0, guard->count);
@@ -149,6 +165,7 @@ void clua_guard_begin(clua_guard *guard, lua_State *L) {
 void clua_guard_end(clua_guard *guard, lua_State *L) {
   clua_clock_remove(guard);
   end_stop(guard, L);
+  guard->isengine = false;
   guard->running = NULL;
 }
 

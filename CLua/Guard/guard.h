@@ -7,6 +7,9 @@
 /// Stops the code that runs, if any; async-signal-safe.
 void clua_guard_stop(clua_guard *guard, clua_stop reason);
 
+/// The time of the present account at which the code that runs is stopped.
+uint64_t clua_guard_due(const clua_guard *guard);
+
 /// The guard is active on this thread now: its time is counted, until clua_clock_remove.
 void clua_clock_add(clua_guard *guard);
 void clua_clock_remove(clua_guard *guard);

@@ -1,5 +1,6 @@
 #include "lazy.h"
 #include "cells.h"
+#include "clua_modules.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -89,6 +90,12 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
     return lua_yieldk(L, 0, 0, resumed);
   }
   int top = lua_gettop(L), cell = top + 1;
+  if (!slot->valid && clua_isunheard()) {
+    clua_hear(L);
+    record = clua_record_of(L, node, userdata, key);
+    // A callback may have taken the declaration back, or assigned to the key.
+    if (!record || !record->lazy || record->slot != slot) return 0;
+  }
   if (!slot->valid) {
     find_cell(L, node, userdata, key);
     if (!shared->observation.compute(shared->observation.context, L, slot)) return lua_error(L);

@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_modules.h"
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 
@@ -10,6 +11,8 @@ static clua_node *check_array(lua_State *L, int *store) {
     clua_selferror(L, 1, "obs.Array");
     return NULL;
   }
+  if (clua_isunheard()) clua_hear(L);
+  clua_absorblist(L, 1);
   lua_getiuservalue(L, -1, CLUA_NODE_STORE);
   lua_replace(L, -3);
   lua_pop(L, 1);
@@ -61,7 +64,7 @@ void clua_checkelements(lua_State *L, clua_node *node, int store, lua_Integer po
 
 /* ---- Assignment ----------------------------------------------------------------------------- */
 
-void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value) {
+lua_Integer clua_arraycheck(lua_State *L, clua_node *node, int userdata, int key, int value) {
   clua_checkaccess(L, node);
   int exact = 0;
   lua_Integer index = 0;
@@ -84,7 +87,12 @@ void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, in
     luaL_error(L, "nil would leave a hole at %I of %I; use remove", (LUAI_UACINT)index,
                (LUAI_UACINT)count);
   }
-  if (index > count && lua_isnil(L, value)) return;
+  return index > count && lua_isnil(L, value) ? 0 : index;
+}
+
+void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value) {
+  lua_Integer index = clua_arraycheck(L, node, userdata, key, value);
+  if (!index) return;
   lua_pushinteger(L, index);
   int integer = lua_gettop(L);
   clua_record *record = clua_record_of(L, node, userdata, integer);
@@ -96,6 +104,7 @@ int clua_arraynewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
   lua_settop(L, 3);
+  if (clua_isunheard()) clua_hear(L);
   // Most assignments replace an element that is not watched.
   if (lua_isinteger(L, 2) && !lua_isnil(L, 3) && node->access == CLUA_ACCESS_OPEN) {
     clua_record *record = clua_record_of(L, node, userdata, 2);

@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_modules.h"
 
 /* ---- One operation, one edit ----------------------------------------------------------------- */
 
@@ -110,8 +111,10 @@ int clua_tableunpack(lua_State *L) {
 
 int clua_tableinsert(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->insert(L);
+  clua_absorblist(L, 1);
   clua_checkaccess(L, node);
   int arguments = lua_gettop(L) - 1, store = arguments + 1;
   lua_Integer length = clua_listlength(L, node, store), position = length + 1;
@@ -128,8 +131,10 @@ int clua_tableinsert(lua_State *L) {
 
 int clua_tableremove(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->remove(L);
+  clua_absorblist(L, 1);
   clua_checkaccess(L, node);
   int arguments = lua_gettop(L) - 1, store = arguments + 1;
   lua_Integer length = clua_listlength(L, node, store), position = length;
@@ -161,6 +166,7 @@ int clua_tableremove(lua_State *L) {
 int clua_tablemove(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
   if (!shared->active) return shared->move(L);
+  if (clua_isunheard()) clua_hear(L);
   int top = lua_gettop(L);
   if (top < 4) return shared->move(L);
   int target = top >= 5 && !lua_isnil(L, 5) ? 5 : 1;
@@ -179,6 +185,7 @@ int clua_tablemove(lua_State *L) {
   }
   int store = top + 1;
   lua_settop(L, store);
+  clua_absorblist(L, target);
   clua_checkaccess(L, node);
   if (node->kind == CLUA_KIND_ARRAY) {
     clua_checkelements(L, node, store, to, other ? 1 : store, from, end - from + 1);

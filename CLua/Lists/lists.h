@@ -57,6 +57,8 @@ void clua_learnkind(lua_State *L, clua_node *node, int userdata);
 /// `__newindex` of arrays and sets.
 int clua_arraynewindex(lua_State *L);
 int clua_setnewindex(lua_State *L);
+/// `check_array` of clua_handlers.
+lua_Integer clua_arraycheck(lua_State *L, clua_node *node, int userdata, int key, int value);
 /// `assign_array` of clua_handlers.
 void clua_arrayassign(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
 /// Raises unless the array may take the value at `value`, or 0. [-0, +0, v]

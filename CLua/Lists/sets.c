@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_modules.h"
 
 /* ---- Members -------------------------------------------------------------------------------- */
 
@@ -19,6 +20,7 @@ static set check_set(lua_State *L, int index) {
   }
   lua_replace(L, -2);
   set.userdata = lua_gettop(L);
+  if (clua_isunheard()) clua_hear(L);
   lua_getiuservalue(L, set.userdata, CLUA_NODE_STORE);
   set.store = set.userdata + 1;
   return set;

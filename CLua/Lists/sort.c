@@ -1,4 +1,5 @@
 #include "lists.h"
+#include "clua_modules.h"
 
 #include "clua_guard.h"
 
@@ -141,8 +142,10 @@ void clua_pushsortguard(lua_State *L, clua_node *node) {
 
 int clua_tablesort(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = shared->active ? clua_listat(L, shared, 1) : NULL;
   if (!node) return shared->sort(L);
+  clua_absorblist(L, 1);
   if (node->kind == CLUA_KIND_ARRAY) {
     lua_pop(L, 1);
     return clua_arraysort(L);

@@ -100,7 +100,7 @@ static int base_next(lua_State *L) {
   if (node) {
     if (lua_isnil(L, 2)) {
       clua_noteread(L, node, CLUA_READ_EVERY);
-      clua_absorb(L, node, 1, 4);
+      clua_absorb(L, node, 1, 4, clua_writeheard);
     }
     lua_pushvalue(L, 2);
     found = clua_nodenext(L, node, 1, 4);

@@ -7,6 +7,7 @@ const clua_handlers clua_above = {
   .fill = clua_fill,
   .metamethod_set = clua_metamethodset,
   .assign_array = clua_arrayassign,
+  .check_array = clua_arraycheck,
   .assign_instance = clua_modelassign,
   .push_methods = clua_pushmethods,
   .assign_lazy = clua_assignlazy,

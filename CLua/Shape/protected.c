@@ -3,6 +3,7 @@
 #include "clua_guard.h"
 #include "clua_lazy.h"
 #include "clua_models.h"
+#include "clua_modules.h"
 
 /* ---- Operations on nodes --------------------------------------------------------------------- */
 
@@ -91,6 +92,7 @@ CLUA_OPERATION(clua_try_pushconstructors, 0, 3, clua_pushconstructors(L))
 CLUA_OPERATION(clua_try_pushmembername, 1, 1, clua_pushmembername(L))
 CLUA_OPERATION(clua_try_pushnamedmember, 1, 1, clua_pushnamedmember(L))
 
+CLUA_OPERATION(clua_try_hear, 0, 0, clua_hear(L))
 CLUA_OPERATION_AT(clua_try_absorb, 0, 0, clua_absorbtable(L))
 CLUA_OPERATION_AT(clua_try_track, 0, 0, clua_track(L, 1))
 CLUA_OPERATION_AT(clua_try_setmetatable, 1, 0, clua_setmetatable(L, 1))

@@ -6,7 +6,7 @@
 int clua_protect(lua_State *L, lua_CFunction function, int nargs, int nresults) {
   lua_pushcfunction(L, function);
   lua_insert(L, -(nargs + 1));
-  return clua_guardedcall(L, nargs, nresults, 0);
+  return clua_enginecall(L, nargs, nresults, 0);
 }
 
 static const char handler_error_key;

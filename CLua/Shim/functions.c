@@ -1,4 +1,5 @@
 #include "clua.h"
+#include "clua_callbacks.h"
 #include "private.h"
 
 static const char box_key;
@@ -76,5 +77,6 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
 
 bool clua_isfunction(lua_State *L, int index) {
   lua_CFunction function = lua_tocfunction(L, index);
-  return function == trampoline || function == clua_call_box || clua_isaccelerated(function);
+  return function == trampoline || function == clua_call_box || clua_isaccelerated(function)
+      || clua_isobserve(function);
 }

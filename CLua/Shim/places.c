@@ -19,7 +19,35 @@ int clua_where(lua_State *L, char *source) {
   return 0;
 }
 
+/* The place of a write that is reported later than it was made, in the frame of the report. */
+static _Thread_local struct {
+  const void *frame;
+  int line;
+} writer;
+static const char writer_key = 0;
+
+void clua_setwriter(lua_State *L, int function, int line) {
+  lua_pushvalue(L, function);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &writer_key);
+  writer.frame = clua_frame(L);
+  writer.line = line;
+}
+
+void clua_unsetwriter(lua_State *L) {
+  writer.frame = NULL;
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &writer_key);
+}
+
 int clua_currentfunction(lua_State *L) {
+  if (writer.frame && writer.frame == clua_frame(L)) {
+    if (writer.line) lua_rawgetp(L, LUA_REGISTRYINDEX, &writer_key);
+    return writer.line;
+  }
+  return clua_runningfunction(L);
+}
+
+int clua_runningfunction(lua_State *L) {
   lua_Debug activation;
   // Level 0 is the C function that calls this.
   for (int level = 1; lua_getstack(L, level, &activation); level++) {

@@ -120,6 +120,8 @@ static int observe(lua_State *L) {
   return lua_error(L);
 }
 
+bool clua_isobserve(lua_CFunction function) { return function == observe; }
+
 static int pushobserve(lua_State *L) {
   lua_pushcclosure(L, observe, 3);
   return 1;

@@ -39,7 +39,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_Unsigned length = lua_rawlen(L, table);
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
   // The order of the keys after the list part is kept, for loops that are under way.
-  bool ordering = node->shared->traversed;
+  bool ordering = clua_istraversed(node->shared);
   lua_settop(L, after);
   if (ordering) {
     // The tables are weak: a removed key must not be kept alive for its place.
@@ -167,7 +167,7 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
     if (!node->all) {
       lua_pushvalue(L, key);
       bool present = lua_rawget(L, table) != LUA_TNIL;
-      if (node->shared->traversed) clua_keepplace(L, node, table, userdata, key);
+      if (clua_istraversed(node->shared)) clua_keepplace(L, node, table, userdata, key);
       if (present) {
         lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
         lua_pushvalue(L, key);

@@ -1,7 +1,10 @@
 #include "store.h"
+#include "clua_modules.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+int clua_observing = 0;
 
 const char clua_node_key = 0, clua_shared_key = 0;
 
@@ -113,6 +116,7 @@ static int shared_gc(lua_State *L) {
   clua_shared *shared = (clua_shared *)lua_touserdata(L, 1);
   lua_pushnil(L);
   while (shared->nodes) end_node(L, shared->nodes);
+  clua_dropunheard(shared);
   free(shared->places.free);
   shared->places = (clua_places){0};
   return 0;
@@ -222,6 +226,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   link_node(node, shared);
   node->ended = false;
   shared->active = true;
+  __atomic_store_n(&clua_observing, 1, __ATOMIC_RELAXED);
   clua_watchmetatable(L, node, userdata);
   lua_settop(L, top);
   return node;

@@ -31,6 +31,8 @@ enum {
   CLUA_SHARED_CLASSES,         // metatable of a class of collections -> its kind
   CLUA_SHARED_MODELS,          // model -> its record
   CLUA_SHARED_LAZYVALUES,      // holds the block of the values of lazy keys
+  CLUA_SHARED_NOTES,           // the queue of the writes of C modules
+  CLUA_SHARED_LOGS,            // table -> what of it is in that queue
   CLUA_SHARED_EVENTS,          // names of the events: CLUA_SHARED_EVENTS + event
   CLUA_SHARED_FORWARDERS = CLUA_SHARED_EVENTS + CLUA_EVENT_COUNT,  // closures of the events
   CLUA_SHARED_COUNT = CLUA_SHARED_FORWARDERS + CLUA_EVENT_COUNT - 1
@@ -61,6 +63,7 @@ typedef struct clua_shared {
   bool active;       // something was observed once
   bool closed;       // nothing is reported any more
   bool traversed;    // `next` gave out a key once: loops may be under way
+  lua_Integer noted, heard;  // writes of C modules that are in the queue, and those reported
   lua_CFunction insert, remove, move, sort, concat, unpack;
   lua_CFunction getmetatable, setmetatable, rawget, rawset, rawlen;
   lua_CFunction debug_getmetatable, debug_setmetatable;
@@ -171,6 +174,9 @@ typedef struct clua_handlers {
   void (*metamethod_set)(lua_State *L, clua_node *node, int key);
   /// Assigns to an array, raw or not; absolute indices. [-0, +0, v]
   void (*assign_array)(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
+  /// Raises where an array cannot take the value under the key. The index; 0 where there is nothing
+  /// to assign. [-0, +0, v]
+  lua_Integer (*check_array)(lua_State *L, clua_node *node, int userdata, int key, int value);
   /// Runs `__newindex`, which is at 4, with an instance of a model, a key and a value, at 1…3;
   /// returns how many results it has, -1 where it is another function. [-0, +any, e]
   int (*assign_instance)(lua_State *L);
@@ -310,9 +316,27 @@ static inline void clua_checkaccess(lua_State *L, const clua_node *node) {
 }
 /// `__newindex` of a table that is read-only.
 int clua_refusenewindex(lua_State *L);
+/// Writes the value at `value` under the key at `key`; all indices are absolute. [-0, +0, e]
+typedef void (*clua_writer)(lua_State *L, clua_node *node, int table, int userdata, int key,
+                            int value);
 /// Moves values into the store that C code wrote raw into the table, beside the store: each key is
-/// written as by a script, but for what must not be written. [-0, +0, e]
-void clua_absorb(lua_State *L, clua_node *node, int table, int userdata);
+/// written by `write`, but for what must not be written. [-0, +0, e]
+void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_writer write);
+/// The same for a table whose list is about to be changed in its store: such values would hide what
+/// becomes of it. [-0, +0, e]
+void clua_absorblist(lua_State *L, int table);
+/// Writes as a script does. [-0, +0, e]
+void clua_writeheard(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
+/// Writes for a C module: no code of the program runs, and clua_hear reports the write.
+/// [-0, +0, e]
+void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, int key, int value);
+/// Forgets the writes of C modules that were not reported: the state closes. [-0, +0, -]
+void clua_dropunheard(clua_shared *shared);
+/// Replaces the nil on top by what the key inherits where `__index` is a table. [-0, +0, -]
+void clua_inheritvalue(lua_State *L, int userdata, int key);
+/// Keeps the size after a write of a key; `was` and `is` say whether it had and has a value.
+/// [-0, +0, -]
+void clua_keepsize(lua_State *L, clua_node *node, int store, int key, bool was, bool is);
 /// `__newindex` of a table whose own metatable has none. [-0, +0, e]
 int clua_storenewindex(lua_State *L);
 /// `__len` of a table that moved as a whole, where its own metatable has none. [-0, +1, -]
@@ -327,6 +351,13 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
 
 /* ---- Traversal ------------------------------------------------------------------------------ */
 
+/// Set when a C module went through a table: its loops may be under way, in any state.
+extern int clua_looping;
+static inline void clua_noteloop(void) { __atomic_store_n(&clua_looping, 1, __ATOMIC_RELAXED); }
+/// Whether a loop may be under way, so that places of keys have to be kept.
+static inline bool clua_istraversed(const clua_shared *shared) {
+  return shared->traversed || __atomic_load_n(&clua_looping, __ATOMIC_RELAXED);
+}
 /// As clua_next for an observed table; `table` and `userdata` absolute. [-1, +(2|0), v]
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
 /// Pushes the key after `key` in the table itself, or something that is no key; false and nothing

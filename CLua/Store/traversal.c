@@ -14,6 +14,8 @@
 
 static const char chain_end = 0;
 
+int clua_looping = 0;
+
 /* From so many links on, keys that are removed behind a loop's back are no longer looked for at
    each step. */
 enum { CHAIN_CHECKED = 32 };

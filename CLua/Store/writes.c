@@ -1,4 +1,5 @@
 #include "store.h"
+#include "clua_modules.h"
 
 /* ---- Permission to write -------------------------------------------------------------------- */
 
@@ -78,9 +79,7 @@ void clua_setlength(lua_State *L, clua_node *node, int store, lua_Integer length
   node->size = length;
 }
 
-/* Keeps the size after a write of a key; `was` and `is` say whether it had and has a value.
-   [-0, +0, -] */
-static void track(lua_State *L, clua_node *node, int store, int key, bool was, bool is) {
+void clua_keepsize(lua_State *L, clua_node *node, int store, int key, bool was, bool is) {
   if (was == is) return;
   if (node->kind == CLUA_KIND_DICTIONARY) {
     if (node->counting) node->size += is ? 1 : -1;
@@ -92,8 +91,7 @@ static void track(lua_State *L, clua_node *node, int store, int key, bool was, b
   }
 }
 
-/* Replaces the nil on top by what the key inherits where `__index` is a table. [-0, +0, -] */
-static void inherit(lua_State *L, int userdata, int key) {
+void clua_inheritvalue(lua_State *L, int userdata, int key) {
   if (clua_pushfield(L, userdata, "__index") == LUA_TTABLE) {
     lua_pushvalue(L, key);
     clua_inheritedget(L, -2);
@@ -143,14 +141,14 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   }
   lua_pushvalue(L, key);
   bool was = lua_rawget(L, store) != LUA_TNIL;
-  if (!was) inherit(L, userdata, key);
+  if (!was) clua_inheritvalue(L, userdata, key);
   lua_pushvalue(L, value);
   lua_pushvalue(L, key);
   lua_pushvalue(L, value);
   lua_rawset(L, store);
   bool is = lua_type(L, value) != LUA_TNIL;
-  if (node->journaling || node->counting) track(L, node, store, key, was, is);
-  if (lua_type(L, store + 2) == LUA_TNIL) inherit(L, userdata, key);
+  if (node->journaling || node->counting) clua_keepsize(L, node, store, key, was, is);
+  if (lua_type(L, store + 2) == LUA_TNIL) clua_inheritvalue(L, userdata, key);
   clua_report(L, node, record ? record->slot : NULL, table, key, store + 1, store + 2,
               was, is);
   lua_settop(L, store - 1);
@@ -161,6 +159,7 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
 int clua_storenewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1), store = lua_upvalueindex(2);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
+  if (clua_isunheard()) clua_hear(L);
   clua_record *record = clua_record_of(L, node, userdata, 2);
   if (record) {
     if (record->lazy || clua_iswanted(node, record)) {
@@ -237,7 +236,12 @@ static bool is_writable(lua_State *L, clua_node *node, clua_record *record, int 
   return index >= 1 && index <= length + 1;
 }
 
-void clua_absorb(lua_State *L, clua_node *node, int table, int userdata) {
+void clua_writeheard(lua_State *L, clua_node *node, int table, int userdata, int key, int value) {
+  clua_record *record = clua_record_of(L, node, userdata, key);
+  clua_store(L, node, record, table, userdata, key, value);
+}
+
+void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_writer write) {
   int top = lua_gettop(L), key = top + 1, value = top + 2;
   luaL_checkstack(L, 24, NULL);
   while (find_shadow(L, node, table, userdata)) {
@@ -246,16 +250,27 @@ void clua_absorb(lua_State *L, clua_node *node, int table, int userdata) {
     lua_rawset(L, table);
     clua_record *record = clua_record_of(L, node, userdata, key);
     if (is_writable(L, node, record, userdata, key)) {
-      clua_store(L, node, record, table, userdata, key, value);
+      write(L, node, table, userdata, key, value);
     }
     lua_settop(L, top);
   }
 }
 
+void clua_absorblist(lua_State *L, int table) {
+  int top = lua_gettop(L);
+  lua_pushnil(L);
+  if (!lua_next(L, table)) return;
+  lua_settop(L, top);
+  clua_node *node = clua_pushnodeat(L, table);
+  if (node && node->all) clua_absorb(L, node, table, top + 2, clua_writeheard);
+  lua_settop(L, top);
+}
+
 int clua_absorbtable(lua_State *L) {
   lua_settop(L, 1);
+  if (clua_isunheard()) clua_hear(L);
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
-  if (node) clua_absorb(L, node, 1, 3);
+  if (node) clua_absorb(L, node, 1, 3, clua_writeheard);
   return 0;
 }
 
@@ -271,6 +286,7 @@ int clua_storelength(lua_State *L) {
 
 void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report) {
   int top = lua_gettop(L);
+  if (report && clua_isunheard()) clua_hear(L);
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
     int userdata = top + 2;
@@ -284,6 +300,8 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
     clua_record *record = clua_record_of(L, node, userdata, key);
     if (record || (node->all && !clua_ismetakey(L, key))) {
       if (report) {
+        lua_pushvalue(L, key);
+        if (push_shadow(L, table)) clua_absorb(L, node, table, userdata, clua_writeheard);
         clua_store(L, node, record, table, userdata, key, value);
       } else {
         lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clua_plain.h"
+
 static const int CLUA_REGISTRYINDEX = LUA_REGISTRYINDEX;
 static const int CLUA_MULTRET = LUA_MULTRET;
 static const int CLUA_ERRFILE = LUA_ERRFILE;

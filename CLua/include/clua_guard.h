@@ -25,7 +25,12 @@ typedef struct clua_account {
   bool isfresh;     // no tick has come since the window began
   bool isspent;     // the scripts were stopped in this window
   bool isreported;  // and that was reported
+  uint64_t mark;    // what was used when they were stopped
 } clua_account;
+
+/// The nanoseconds in which the engine may still do in a turn what belongs to scripts that were
+/// stopped: watchers follow objects that were replaced just before.
+enum { CLUA_ENGINE_GRACE = 5 * 1000 * 1000 };
 
 struct clua_guard {
   /// The coroutine that runs; NULL where no call of the host is under way.
@@ -45,6 +50,7 @@ struct clua_guard {
   clua_account own;             // the account of scripts that have no other
   clua_account *culprit;        // the account of the scripts that were stopped last
   int reason;                   // why they were stopped
+  bool isengine;                // what runs was not called for a script: see CLUA_ENGINE_GRACE
   int grace;                    // how many instructions our own code may still take
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
@@ -62,6 +68,18 @@ static inline bool clua_isstopping(const clua_guard *guard) {
   if (guard->stopped) return true;
   const clua_account *account = guard->account;
   return account && account->isspent && guard->turn && account->window == *guard->turn;
+}
+
+/// Points to `stopped`, for Swift, which has no volatile numbers.
+static inline const int *clua_guard_stopflag(const clua_guard *guard) {
+  return (const int *)&guard->stopped;
+}
+
+/// Whether the engine is to give up what it does for the scripts of the present account.
+static inline bool clua_isenginestopping(const clua_guard *guard) {
+  if (guard->stopped) return true;
+  const clua_account *account = guard->account;
+  return clua_isstopping(guard) && account->used >= account->mark + CLUA_ENGINE_GRACE;
 }
 
 /* ---- For loops in C ------------------------------------------------------------------------- */
@@ -89,6 +107,19 @@ static inline void clua_enter(clua_guard *guard, lua_State *L) {
 }
 static inline void clua_leave(clua_guard *guard, lua_State *L) {
   if (guard && --guard->depth == 0) clua_guard_end(guard, L);
+}
+/// What follows until clua_leave is the engine's work, unless a script has called for it.
+static inline void clua_enterengine(clua_guard *guard, lua_State *L) {
+  if (guard && guard->depth == 0) guard->isengine = true;
+  clua_enter(guard, L);
+}
+/// As lua_pcall, for code of ours in C.
+static inline int clua_enginecall(lua_State *L, int nargs, int nresults, int handler) {
+  clua_guard *guard = clua_guard_of(L);
+  clua_enterengine(guard, L);
+  int status = lua_pcallk(L, nargs, nresults, handler, 0, NULL);
+  clua_leave(guard, L);
+  return status;
 }
 /// As lua_pcall, by the host: all calls of code that may be a script's go through this.
 static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int handler) {

@@ -13,6 +13,13 @@ int clua_where(lua_State *L, char *source);
 /// Pushes the innermost Lua function that is running and returns the line it is at; 0 and nothing
 /// pushed where there is none. [-0, +(0|1), -]
 int clua_currentfunction(lua_State *L);
+/// The same, also while a write is reported that another function made. [-0, +(0|1), -]
+int clua_runningfunction(lua_State *L);
+/// In the C function that is running, clua_currentfunction answers with the function at `function`
+/// and this line from now on: those of a write that is reported later than it was made. [-0, +0, m]
+void clua_setwriter(lua_State *L, int function, int line);
+/// Takes that back. [-0, +0, -]
+void clua_unsetwriter(lua_State *L);
 /// The place where the function at `index` is defined; returns the line, 0 for a main chunk, -1 for
 /// C. [-0, +0, -]
 int clua_definition(lua_State *L, int index, char *source);

@@ -2,9 +2,13 @@
 -- The script API of obs-lua for editors (LuaCATS): completion, types and help while you write.
 -- Add this folder to the language server's workspace library. Never loaded by a program: a script
 -- gets the module with `local obs = require "obs"`. The rules (P4, T1 …) are in
--- Documentation/Semantics.md.
+-- Documentation/Semantics.md. What has no `@return` returns nothing.
 
+---@class obs
 local obs = {}
+
+---What is observed: any table, a collection, or an object of the host program.
+---@alias obs.Observed table|userdata
 
 ----------------------------------------------------------------------------------------------------
 -- Observing
@@ -13,25 +17,28 @@ local obs = {}
 ---A key path: text ("address.zip"), or a path made by `obs.path` for keys that text cannot spell.
 ---@alias obs.PathLike string|obs.Path
 
----@class obs.Options
----@field observer? table       held weakly; the second argument; when it dies the watcher ends
+---A key path that `obs.path` made. `tostring` spells it.
+---@class obs.Path: userdata
+
+---@class (exact) obs.Options
+---@field observer? obs.Observed  held weakly; the second argument; when it dies the watcher ends
 ---@field immediate? boolean    call inside the write, with (observed, observer, change)
 ---@field initial? boolean      also deliver once in the turn of registration
 ---@field once? boolean         stop after the first delivery
----@field equals? fun(old, new): boolean  replaces the comparison of T5 for this watcher
+---@field equals? fun(old: any, new: any): boolean  replaces the comparison of T5 for this watcher
 ---@field name? string          shown by describe, why and error reports
 ---@field on_end? fun(path: string)  called when the observed object died (not when stopped)
 
 ---What an immediate watcher is told. Coalesced watchers are not told: they read the latest state.
----@class obs.Change
+---@class (exact) obs.Change
 ---@field path string
 ---@field key any
 ---@field old any
 ---@field new any
 
----@class obs.Watcher
+---@class obs.Watcher: userdata
 ---@field name string
----@field active boolean
+---@field active boolean  false once it has ended
 local Watcher = {}
 ---Stopped means stopped: no call is ever made after this returns.
 function Watcher:stop() end
@@ -64,43 +71,58 @@ function Watcher:break_on_call() end
 ---for all of them).
 ---Any table can be observed, in place: it stays the same table. So can collections and objects of
 ---the host program.
----@param observed table|userdata
+---@generic T: obs.Observed
+---@param observed T
 ---@param paths obs.PathLike|obs.PathLike[]
----@param callback fun(observed: any, observer: any, change?: obs.Change)
+---@param callback fun(observed: T, observer: any, change?: obs.Change)
 ---@param options? obs.Options
 ---@return obs.Watcher
 function obs.observe(observed, paths, callback, options) end
 
----@class obs.StopFilter
+---@class (exact) obs.StopFilter
 ---@field path? obs.PathLike|obs.PathLike[]
----@field observer? table
+---@field observer? obs.Observed
 ---@field callback? function
 
 ---Ends watchers rooted at `observed`. With no filter: all. Harmless when nothing matches, and when
 ---called twice.
----@param observed table|userdata
+---@param observed obs.Observed
 ---@param filter? obs.PathLike|obs.PathLike[]|obs.StopFilter
 ---@return integer stopped  # (watcher, path) pairs
 function obs.stop(observed, filter) end
 
 ---An exact path: every argument is one component, whatever its type or spelling.
+---@param ... any
 ---@return obs.Path
 function obs.path(...) end
 
 ---Reads through a key path. nil when unreachable. Collection operators are evaluated, or read where
 ---they are observed: obs.get(order, "items.@sum.price"). A union is a new plain list. A path that
 ---stands for many values is an error.
+---@param observed obs.Observed
+---@param path obs.PathLike
+---@return any value
 function obs.get(observed, path) end
 
 ---Writes the last component; an error naming the first nil component when the rest is unreachable.
+---@param observed obs.Observed
+---@param path obs.PathLike
+---@param value any
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C library, or inside a mutable value): a change
----in any case; with `previous`, like one assignment from that to the current value.
+---Says that `key` was written behind our back (by a C module that is left alone, or inside a
+---mutable value): a change in any case; with `previous`, like one assignment from that to the
+---current value.
+---@param observed obs.Observed
+---@param key any
+---@param previous? any
 function obs.trigger(observed, key, previous) end
 
 ---Runs `body`; immediate watchers triggered inside run once each, after it. If it raises, what was
 ---written stays, the watchers run, and the error goes on.
+---@param body fun(...: any): ...: any
+---@param ... any  the arguments of `body`
+---@return any ...  what `body` returns
 function obs.batch(body, ...) end
 
 ---Delivers now what is pending. Inside a watcher it is an error.
@@ -109,11 +131,27 @@ function obs.flush() end
 
 ---Keeps the named keys of `destination` equal to those of `source`: copied now, then once per turn.
 ---Both may be of any kind.
+---@param destination obs.Observed
+---@param source obs.Observed
+---@param keys string|any[]
 ---@return obs.Watcher
 function obs.bind(destination, source, keys) end
 
----Scopes: everything registered inside `body` ends together.
----@return obs.Scope scope  -- scope:stop(), scope:add(watcher|timer|function)
+---What ends together.
+---@class obs.Scope
+local Scope = {}
+---Ends all that was registered, the last first.
+function Scope:stop() end
+
+---Takes something in that has `stop` or `cancel`, or a function, which is called at the end.
+---@generic T
+---@param member T
+---@return T member
+function Scope:add(member) end
+
+---Everything registered inside `body` ends together.
+---@param body fun(scope: obs.Scope)
+---@return obs.Scope scope
 function obs.scope(body) end
 
 ----------------------------------------------------------------------------------------------------
@@ -124,67 +162,114 @@ function obs.scope(body) end
 ---@field count integer
 local Array = {}
 ---Puts values at the end; nil is none.
+---@param ... any
 function Array:append(...) end
 
 ---At 1 to count + 1.
+---@param position integer
+---@param value any
 function Array:insert(position, value) end
 
 ---Returns the removed value; default: the last.
+---@param position? integer
+---@return any removed
 function Array:remove(position) end
 
 ---First one equal; returns whether there was one.
+---@param value any
+---@return boolean was_there
 function Array:remove_value(value) end
+
+---@param position integer
+---@param value any
 function Array:replace(position, value) end
 
 ---Takes the element out at `from`, then puts it in at `to`.
+---@param from integer
+---@param to integer
 function Array:move(from, to) end
+
+---@param a integer
+---@param b integer
 function Array:swap(a, b) end
 
 ---An error in `less`, or one that contradicts itself, loses no element.
+---@param less? fun(a: any, b: any): boolean
 function Array:sort(less) end
 function Array:reverse() end
 function Array:clear() end
 
 ---Becomes equal to `list` by the smallest edit.
+---@param list any[]|obs.Array|obs.Set
 function Array:set(list) end
+
+---@param value any
+---@return integer? position
 function Array:index_of(value) end
 
 ---@class obs.Set
 ---@field count integer
 local Set = {}
 ---True if it was not there.
+---@param value any
+---@return boolean was_added
 function Set:add(value) end
+
+---@param value any
+---@return boolean was_there
 function Set:remove(value) end
+
+---@param value any
+---@return boolean
 function Set:contains(value) end
 
 ---These three change the set; `other` is a set, an array or a plain list.
+---@param other any[]|obs.Array|obs.Set
 function Set:union(other) end
+
+---@param other any[]|obs.Array|obs.Set
 function Set:intersect(other) end
+
+---@param other any[]|obs.Array|obs.Set
 function Set:subtract(other) end
 function Set:clear() end
 
 ---"&..." for use in a key path; the value need not be in the set.
+---@param value any
+---@return string key
 function Set:key_of(value) end
+
+---The member of a key that `key_of` gave; nil if it is not in the set.
+---@param key string
+---@return any member
 function Set:object_for(key) end
 
 ---Iterator; pairs(set) works too.
+---@return fun(): any
 function Set:values() end
 
 ---A new array of the elements of `list` (a list, an array or a set).
+---@param list? any[]|obs.Array|obs.Set
 ---@return obs.Array
 function obs.array(list) end
 
 ---A dictionary: d[k], pairs, and `count` in key paths; no methods, so that any key is a key
+---@param entries? table
 ---@return table
 function obs.dictionary(entries) end
 
 ---Removes all elements, members or keys, of any collection or plain table.
+---@param collection obs.Observed
 function obs.clear(collection) end
 
 ---Makes it equal to `other`, touching only what differs: elements and keys that are the same stay
 ---where they are, and their watchers are not called. Lazy keys of either are left out.
+---@param collection obs.Observed
+---@param other obs.Observed
 function obs.assign(collection, other) end
 
+---A new set of the elements of `list` (a list, an array or a set).
+---@param list? any[]|obs.Array|obs.Set
 ---@return obs.Set
 function obs.set_of(list) end
 
@@ -198,7 +283,7 @@ function obs.copy_of(target, name, source) end
 
 ---One step from the last state told to the present one; they are applied in order. `at` is a
 ---position, the key of a dictionary or map, or the member of a set.
----@class obs.Edit
+---@class (exact) obs.Edit
 ---@field kind "insert"|"remove"|"replace"|"move"
 ---@field at any
 ---@field from? integer  where a move takes its element out, before it puts it in at `at`
@@ -209,8 +294,9 @@ function obs.copy_of(target, name, source) end
 ---oldest first. The collection is of any kind, also a plain table, or of the host program.
 ---With `initial` the first call inserts all that is there; with `immediate` each call tells one
 ---operation.
----@param collection table|userdata
----@param callback fun(collection: any, edits: obs.Edit[], observer: any)
+---@generic T: obs.Observed
+---@param collection T
+---@param callback fun(collection: T, edits: obs.Edit[], observer: any)
 ---@param options? obs.Options
 ---@return obs.Watcher
 function obs.observe_edits(collection, callback, options) end
@@ -218,9 +304,10 @@ function obs.observe_edits(collection, callback, options) end
 ---Watches named keys only, all of them with old and new value. One call for each key that changed
 ---since the last delivery, in the order of `keys`. With `initial` each key that has a value is
 ---told, with nil as its old one. The keys of a set are its members.
----@param collection table|userdata
----@param keys any[]
----@param callback fun(key: any, old: any, new: any, collection: any, observer: any)
+---@generic T: obs.Observed
+---@param collection T
+---@param keys any|any[]
+---@param callback fun(key: any, old: any, new: any, collection: T, observer: any)
 ---@param options? obs.Options
 ---@return obs.Watcher
 function obs.observe_keys(collection, keys, callback, options) end
@@ -229,19 +316,27 @@ function obs.observe_keys(collection, keys, callback, options) end
 -- Lazy, computed and hybrid properties, of one table (Z1 …) or of every instance of a model
 ----------------------------------------------------------------------------------------------------
 
----@class obs.LazyOptions
----@field get? fun(self, name: string): any  the value; cached until invalidated
----@field deps? obs.Dependency[]             what invalidates it
+---@class (exact) obs.LazyOptions
+---@field get? fun(self: any, name: any): any  the value; cached until invalidated
+---@field deps? obs.Dependencies             what invalidates it
 ---@field cached? boolean                    false: only announces its dependencies' changes
 ---@field track? boolean                     find the dependencies by what `get` reads, each time
----@field loader? fun(self, name: string)    stores the value itself, through self[name] = value
----@field create? fun(argument): any         create on first read, once; assigning nil arms it again
----@field configure? fun(self, value, argument)  runs once, right after create has stored the value
+---@field loader? fun(self: any, name: any)    stores the value itself, through self[name] = value
+---@field create? fun(argument: any): any    create on first read, once; assigning nil arms it again
+---@field configure? fun(self: any, value: any, argument: any)  runs once, after create
 ---@field with? any                          the argument of create and configure
 ---@field readonly? boolean                  otherwise assigning overrides until invalidated
 
 ---A key path from the table itself, or one from another object.
----@alias obs.Dependency obs.PathLike|{[1]: table|userdata, [2]: obs.PathLike}
+---@alias obs.Dependency obs.PathLike|{[1]: obs.Observed, [2]: obs.PathLike}
+
+---@alias obs.Dependencies obs.PathLike|obs.Dependency[]
+
+---Computes the value of a lazy property.
+---@alias obs.Getter fun(self: any, name: any): any
+
+---What declares a lazy property in the body of a model.
+---@class obs.Lazy
 
 ---Declares properties that are computed when they are read, and kept until they are invalid. A name
 ---that begins with `__` cannot be lazy. A getter that raises leaves the property invalid; it cannot
@@ -250,46 +345,62 @@ function obs.observe_keys(collection, keys, callback, options) end
 ---    obs.lazy(t, "thumbnail", function(self) … end)           cached until obs.invalidate
 ---    obs.lazy(t, { "width", "height" }, { loader = load_size })  one loader for many properties
 ---    obs.lazy(t, "area")                    caches what t.area gives through its metatable
+---
+---In the body of a model the target is left out: obs.lazy(get_or_options).
 ---@param target table
----@param names string|string[]
----@param get_or_options? fun(self, name: string): any|obs.LazyOptions
+---@param names any|any[]
+---@param get_or_options? obs.Getter|obs.LazyOptions
+---@overload fun(get_or_options: obs.Getter|obs.LazyOptions): obs.Lazy
 function obs.lazy(target, names, get_or_options) end
 
 ---The same for one that is computed from others, and invalid as soon as one of those changes.
 ---
 ---    obs.computed(t, "fullName", { "first", "last" }, function(self) … end)
 ---    obs.computed(t, "fullName", function(self) … end)        dependencies found by tracking
+---
+---In the body of a model the target is left out: obs.computed(deps, get), obs.computed(get).
 ---@param target table
----@param name string
----@param deps obs.Dependency[]
----@param get fun(self, name: string): any
----@overload fun(target: table, name: string, get: fun(self, name: string): any)
+---@param name any
+---@param deps obs.Dependencies
+---@param get obs.Getter
+---@overload fun(target: table, name: any, get: obs.Getter)
+---@overload fun(deps: obs.Dependencies, get: obs.Getter): obs.Lazy
+---@overload fun(get: obs.Getter): obs.Lazy
 function obs.computed(target, name, deps, get) end
 
 ---The next read computes anew; watchers are called if that gives another value. An unknown name is
 ---an error with the nearest one.
----@param target table|userdata
----@param names? string|string[]   all lazy properties when absent
+---@param target obs.Observed
+---@param names? any|any[]   all lazy properties when absent
 function obs.invalidate(target, names) end
 
+---Whether a lazy property has a value that holds.
+---@param target obs.Observed
+---@param name any
 ---@return boolean
 function obs.is_valid(target, name) end
 
----@return string[]
+---@param target obs.Observed
+---@return any[] names
 function obs.valid_names(target) end
 
----@return string[]
+---@param target obs.Observed
+---@return any[] names
 function obs.invalid_names(target) end
 
 ---Takes the declaration back; the name becomes a plain key without a value.
 ---@param target table
----@param names? string|string[]   all lazy properties when absent
+---@param names? any|any[]   all lazy properties when absent
 function obs.forget(target, names) end
 
 ---Computes every invalid one, then raises the first error.
+---@param target obs.Observed
 function obs.force(target) end
 
 ---The stored value, computing and tracking nothing.
+---@param target obs.Observed
+---@param name any
+---@return any value
 function obs.peek(target, name) end
 
 ---An addition of this project: `target[name]` is an entry of a store. It is loaded from
@@ -301,13 +412,19 @@ function obs.peek(target, name) end
 ---    obs.backed(settings, { "zoom", "theme" }, preferences)
 ---    settings.zoom = 2                                        preferences.zoom is 2
 ---@param target table
----@param names string|string[]
----@param store table|userdata
+---@param names any|any[]
+---@param store obs.Observed
 function obs.backed(target, names, store) end
 
 ----------------------------------------------------------------------------------------------------
 -- Models: tables whose names are declared (Z9, P9)
 ----------------------------------------------------------------------------------------------------
+
+---The constructor of tables that a model describes: `User { name = "Ada" }`. It has the methods,
+---and takes more: `function User:greet() … end`.
+---@class obs.Model
+---@field [string] any
+---@overload fun(fields?: table): table
 
 ---A model: a constructor for tables with defaults, methods, lazy and computed properties, and
 ---inheritance.
@@ -335,13 +452,15 @@ function obs.backed(target, names, store) end
 ---obs.computed(get). They are declared on an instance when they are read or observed; until then an
 ---instance is nothing to the engine. Without any, access is that of plain Lua.
 ---@param name string
----@param parent_or_body table
+---@param parent_or_body obs.Model|table
 ---@param body? table
----@return table model
+---@return obs.Model model
 function obs.model(name, parent_or_body, body) end
 
+---@class obs.None
+
 ---In a model's body: this name exists and is nil to begin with.
----@type table
+---@type obs.None
 obs.none = nil
 
 ----------------------------------------------------------------------------------------------------
@@ -349,16 +468,26 @@ obs.none = nil
 ----------------------------------------------------------------------------------------------------
 
 ---List of strings: "name", "*", "#3", "4", "count", "@sum.price".
+---@param observed obs.Observed
+---@return string[]
 function obs.observed_keys(observed) end
+
+---How many watchers observe a key.
+---@param observed obs.Observed
+---@param key any
+---@return integer
 function obs.observer_count(observed, key) end
 
----Fun(observed, key, is_observed), only on 0 -> 1 and 1 -> 0. One for each object; nil takes
----it away.
+---Calls the function when the first watcher of a key comes, and when the last one goes. One for
+---each object; nil takes it away.
+---@param observed obs.Observed
+---@param callback? fun(observed: any, key: string, is_observed: boolean)
 function obs.on_observed(observed, callback) end
 
 ---Who observes what, with name and file:line of the registration; which properties are lazy,
 ---whether they are valid, where they are declared, what they depend on and what depends on them.
 ---Nothing is computed for the lazy ones.
+---@param observed obs.Observed
 ---@return string text
 function obs.describe(observed) end
 
@@ -372,47 +501,109 @@ function obs.describe(observed) end
 ---place, keys: id, name, lazy, tracked, site), `watchers` (id, name, site, notes) and `edges` (kind
 ---"watches", "depends" or "holds", from, to, path; `whole` is false where a path ends before its
 ---end).
----@param root table|userdata
+---@param root obs.Observed|obs.Observed[]
 ---@param format? "dot"|"json"|"mermaid"  "dot" when absent
 ---@return string text
 function obs.graph(root, format) end
 
----The writes behind its last call: a list of them, and a text that tells them. `through` are the
----computed properties that lie between a write and what is watched, the nearest to the write first.
----@return { site: string, key?: string, turn?: integer, through?: string[] }[] writes
+---@class (exact) obs.Cause
+---@field site? string
+---@field key? string
+---@field turn? integer
+---@field through? string[]  the computed properties in between, the nearest to the write first
+
+---The writes behind its last call: a list of them, and a text that tells them.
+---@param watcher obs.Watcher
+---@return obs.Cause[] writes
 ---@return string text
 function obs.why(watcher) end
 
+---@class (exact) obs.Silence
+---@field reason "equal"|"unreachable"|"paused"|"stopped"|"pending"|"failed"|"called"|"unwritten"
+---@field detail string
+
 ---Why it did not run: equal value, also of what was recomputed, unreachable at 'user', paused,
----stopped at file:line, pending. `reason` is "equal", "unreachable", "paused", "stopped",
----"pending", "failed" (a computed property), "called" or "unwritten".
----@return { reason: string, detail: string }
+---stopped at file:line, pending; "failed" is for a computed property.
+---@param watcher obs.Watcher
+---@return obs.Silence
 ---@return string text
 function obs.whynot(watcher) end
 
----Fun(event) for every write of an observed key, call, registration and end, and for what becomes
----of lazy properties; nil switches it off. An event has kind ("write", "call", "observe", "end",
----"invalidate", "compute"), site and turn; writes, invalidations (whose site is that of the write)
----and computations (that of the getter) have key, the others have name, a registration has path.
----`equal` is true where the value is the one before, `failed` where a getter has raised an error.
+---Writes, invalidations and computations have a key, the others the name of a watcher.
+---@class (exact) obs.Event
+---@field kind "write"|"call"|"observe"|"end"|"invalidate"|"compute"
+---@field site? string    of an invalidation that of the write, of a computation that of the getter
+---@field turn integer
+---@field key? string
+---@field name? string
+---@field path? string    of a registration
+---@field equal? boolean  true where the value is the one before
+---@field failed? boolean  true where a getter has raised an error
+
+---Calls `sink` for every write of an observed key, call, registration and end, and for what becomes
+---of lazy properties; nil switches it off.
+---@param sink? fun(event: obs.Event)
 function obs.log(sink) end
 
 ---Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
 ---there (`cont` and the end of the input go on, SIGINT ends the script).
+---@param observed obs.Observed
+---@param path obs.PathLike
 function obs.break_on_change(observed, path) end
 
 ---Keeps what why and whynot need.
+---@param on boolean
 function obs.record(on) end
 
----{ retrigger_turns = 1000, immediate_depth = 100 }; returns the ones in force.
+---Limits of the scripts of a host. Those that the host has set can only be lowered.
+---@class (exact) obs.Limits
+---@field retrigger_turns? integer  of watchers that trigger themselves (1000)
+---@field immediate_depth? integer  of immediate watchers that trigger each other (100)
+---@field watchers? integer
+---@field timers? integer
+---@field tasks? integer
+---@field path_components? integer
+---@field chunk_size? integer       bytes of a chunk
+---@field call_depth? integer
+
+---Sets limits, and returns the ones in force.
+---@param settings? obs.Limits
+---@return obs.Limits
 function obs.limits(settings) end
 
----Turns, calls, watchers, observed objects, pending, errors, seconds in flush.
+---Leaves C modules alone, or shows them observed tables again: by the names under which they are
+---required, and before that.
+---
+---    obs.native { luv = false }
+---
+---A C module sees of an observed table what a script sees, and what it writes raw is heard at the
+---next write, call of `obs` or flush (M1). One that is left alone sees the unobserved keys only,
+---and what it writes raw hides the observed ones until somebody meets it (M2): give it
+---`obs.raw(t)`.
+---@param modules table<string, boolean>
+function obs.native(modules) end
+
+---@class (exact) obs.Stats
+---@field turns integer
+---@field calls integer
+---@field watchers integer
+---@field observed integer  objects
+---@field pending integer   watchers that wait for the flush
+---@field errors integer
+---@field seconds number    in flushes
+
+---What the loop has done so far.
+---@return obs.Stats
 function obs.stats() end
 
----A deep plain copy of the stored properties, cycles kept, for C libraries that read tables raw;
+---@class (exact) obs.RawOptions
+---@field computed? boolean  compute and include the lazy ones
+
+---A deep plain copy of the stored properties, cycles kept, for code that needs plain tables;
 ---`{ computed = true }` computes and includes the lazy ones.
----@param options? { computed?: boolean }
+---@param observed table
+---@param options? obs.RawOptions
+---@return table
 function obs.raw(observed, options) end
 
 ----------------------------------------------------------------------------------------------------
@@ -502,35 +693,90 @@ function obs.abort(reason) end
 -- The loop
 ----------------------------------------------------------------------------------------------------
 
----A timer: :stop(), :ref(), :unref().
+---@class obs.Timer: userdata
+---@field active boolean  false once it was called for the last time, or stopped
+local Timer = {}
+---It is not called any more.
+function Timer:stop() end
+
+---The loop goes on while it is active, as it does for every timer that `unref` was not called for.
+---@return obs.Timer self
+function Timer:ref() end
+
+---The loop may end while it is active.
+---@return obs.Timer self
+function Timer:unref() end
+
+---Calls the function once, so many seconds from now.
+---@param seconds number
+---@param callback fun()
+---@return obs.Timer
 function obs.after(seconds, callback) end
+
+---Calls the function again and again.
+---@param seconds number  more than 0
+---@param callback fun()
+---@return obs.Timer
 function obs.every(seconds, callback) end
+
+---Calls the function once, in the turn after this one.
+---@param callback fun()
+---@return obs.Timer
 function obs.next_turn(callback) end
 
 ---Seconds, monotonic, of the loop's clock (virtual under --virtual-time).
+---@return number seconds
 function obs.now() end
+
+---@class obs.Task
+---@field done boolean
+local Task = {}
+---Inside another task: gives what the body returned or raises its error; false on timeout.
+---@param timeout? number  seconds
+---@return any ...
+function Task:await(timeout) end
+
+---Ends it where it waits; its variables with `<close>` are closed.
+function Task:cancel() end
+
+---The same as `cancel`.
+function Task:stop() end
 
 ---Starts a coroutine that may use the waiting functions. An error in it is reported like a
 ---watcher's.
----`task:await(timeout?)`, inside another task, gives what the body returned or raises its error;
----false on timeout.
----@return obs.Task  # task:await(timeout?), task:cancel(), task.done
+---@param body fun(...: any): ...: any
+---@param ... any  the arguments of `body`
+---@return obs.Task
 function obs.task(body, ...) end
 
 ---Inside a task; elsewhere an error.
+---@param seconds number
 function obs.sleep(seconds) end
 
 ---Inside a task: waits for the next delivery; false on timeout.
+---@param observed obs.Observed
+---@param path obs.PathLike|obs.PathLike[]
+---@param timeout? number  seconds
+---@return boolean in_time
 function obs.next_change(observed, path, timeout) end
 
----Fun(error, where): replaces the report on stderr, and the script goes on (T14). `where` has kind
----("watcher", "immediate", "getter", "timer", "task", "hook", "exit" or "loop"), name, site, turn,
----traceback, and cause: the place of the write, where one is known. Interruptions (I2) are no
----errors.
+---Where an error was raised that no code caught.
+---@class (exact) obs.ErrorPlace
+---@field kind "watcher"|"immediate"|"getter"|"timer"|"task"|"hook"|"exit"|"loop"
+---@field name? string
+---@field site? string
+---@field turn integer
+---@field traceback? string
+---@field cause? string  the place of the write, where one is known
+
+---Replaces the report on stderr, and the script goes on (T14); nil brings the report back.
+---Interruptions (I2) are no errors.
+---@param callback? fun(error: any, where: obs.ErrorPlace)
 function obs.on_error(callback) end
 
 ---Calls the callback when the program ends: by itself, by an error, `os.exit`, a signal or the time
 ---limit, which leaves it a tenth of its time (I2, I7). A second signal skips it.
+---@param callback fun()
 function obs.on_exit(callback) end
 
 return obs

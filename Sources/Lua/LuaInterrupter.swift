@@ -58,6 +58,21 @@ public final class LuaInterrupter: Sendable {
     record.pointee.account = account
   }
 
+  /// Runs what the engine does for scripts, unless it is called by one: it has some milliseconds in
+  /// a turn also after they were stopped.
+  package func runEngine(_ L: LuaStack, _ body: () -> Void) {
+    clua_enterengine(record, L.pointer)
+    body()
+    clua_leave(record, L.pointer)
+  }
+
+  /// Whether the engine is to give up what it does for the scripts.
+  package var isEngineStopping: Bool { clua_isenginestopping(record) }
+
+  /// Points to a number that is not 0 while the scripts that run are to stop; as long as the state
+  /// lives.
+  package var stopFlag: UnsafePointer<CInt> { clua_guard_stopflag(record) }
+
   /// Scripts of another account run until `leave`.
   package func enter(_ account: UnsafeMutablePointer<clua_account>) {
     _ = clua_guard_switch(record, account)

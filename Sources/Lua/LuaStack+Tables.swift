@@ -5,7 +5,7 @@ extension LuaStack {
   /// Pops a key, and pushes the value that the table at `index` has under it. [-1, +1, -]
   @discardableResult
   @inlinable @inline(__always) package func rawGet(at index: CInt) -> LuaType {
-    LuaType(rawValue: lua_rawget(pointer, index))
+    LuaType(rawValue: clua_plainget(pointer, index))
   }
 
   /// Pushes an element of the table at `index`. [-0, +1, -]
@@ -13,7 +13,7 @@ extension LuaStack {
   @inlinable @inline(__always) package func rawGet(
     index element: lua_Integer, at index: CInt
   ) -> LuaType {
-    LuaType(rawValue: lua_rawgeti(pointer, index, element))
+    LuaType(rawValue: clua_plaingeti(pointer, index, element))
   }
 
   /// Pushes an element of the table at `index`. [-0, +1, -]
@@ -29,13 +29,13 @@ extension LuaStack {
   @inlinable @inline(__always) package func rawGet(
     address: UnsafeRawPointer, at index: CInt
   ) -> LuaType {
-    LuaType(rawValue: lua_rawgetp(pointer, index, address))
+    LuaType(rawValue: clua_plaingetp(pointer, index, address))
   }
 
   /// Pops a value, and makes it an element of the table at `index`, which has room for it: nothing
   /// is allocated. [-1, +0, -]
   @inlinable @inline(__always) package func rawSet(index element: lua_Integer, at index: CInt) {
-    lua_rawseti(pointer, index, element)
+    clua_plainseti(pointer, index, element)
   }
 
   /// Pops a value, and makes it an element of the table at `index`, which has room for it: nothing
@@ -46,19 +46,19 @@ extension LuaStack {
 
   /// The number of elements of the table at `index`. [-0, +0, -]
   @inlinable @inline(__always) package func rawLength(at index: CInt) -> Int {
-    Int(truncatingIfNeeded: lua_rawlen(pointer, index))
+    Int(truncatingIfNeeded: clua_plainlen(pointer, index))
   }
 
   /// Pops a table, and makes it the metatable of that at `index`. [-1, +0, -]
   @inlinable @inline(__always) package func setMetatable(at index: CInt) {
-    lua_setmetatable(pointer, index)
+    clua_plainsetmetatable(pointer, index)
   }
 
   // MARK: What is held elsewhere
 
   /// Pushes the value that the registry holds under a reference. [-0, +1, -]
   @inlinable @inline(__always) package func pushReference(_ reference: CInt) {
-    lua_rawgeti(pointer, CLUA_REGISTRYINDEX, lua_Integer(reference))
+    clua_plaingeti(pointer, CLUA_REGISTRYINDEX, lua_Integer(reference))
   }
 
   /// Pushes the table of global variables, or the value that a script has put in its place.

@@ -175,6 +175,12 @@ public final class LuaState {
     allocator.pointee.used += bytes
   }
 
+  /// - Throws: `memory` where more is in use than may be, by what was charged afterwards.
+  package func checkMemory() throws(LuaError) {
+    let limit = allocator.pointee.limit
+    if limit > 0, allocator.pointee.used > limit { throw .noMemory }
+  }
+
   /// Takes bytes that Swift has used already: scripts find less memory from now on.
   package func chargeAfterwards(_ bytes: Int) {
     if !isFreed { allocator.pointee.used += bytes }

@@ -17,7 +17,7 @@ public struct LuaUserdata: Sendable, Hashable {
       let state = try pin.state
       return try state.withStack { L throws(LuaError) in
         try state.push(pin, to: L)
-        guard lua_getmetatable(L.pointer, -1) != 0 else { return nil }
+        guard clua_plaingetmetatable(L.pointer, -1) != 0 else { return nil }
         return LuaTable(pin: try state.pin(L))
       }
     }

@@ -53,6 +53,11 @@ final class ScriptHost {
   /// - Throws: `memory`.
   func librariesDidOpen() throws(LuaError) {
     try host.install()
+    if !options.isSandboxed {
+      // Scripts of strangers load no C modules.
+      ccl_showtables()
+      host.showTablesToModules { name, isShown in ccl_setnative(name, isShown) }
+    }
     var limits = options.isSandboxed ? ScriptLimits.untrusted : ScriptLimits()
     if let memory = options.memoryLimit { limits.memory = memory }
     if let time = options.turnTime { limits.turnTime = time }

@@ -1,3 +1,4 @@
+internal import CCommandLine
 import Glibc
 
-exit(Program.run(argumentCount: Int(CommandLine.argc), arguments: CommandLine.unsafeArgv))
+exit(Program.run(argumentCount: Int(ccl_argumentcount()), arguments: ccl_arguments()))

@@ -49,6 +49,7 @@ final class ScriptCalls {
     entered(L) {
       let height = L.height
       do {
+        if clua_isunheard() { try hear(L) }
         return try body()
       } catch {
         L.height = height
@@ -56,6 +57,11 @@ final class ScriptCalls {
         return CInt(CLUA_RAISE)
       }
     }
+  }
+
+  /// Reports what C modules wrote before (M1).
+  private func hear(_ L: LuaStack) throws(LuaError) {
+    try state.check(clua_try_hear(L.pointer), L)
   }
 
   /// The object that a function holds; Lua owns it.

@@ -13,6 +13,7 @@ final class ScriptLazies: Receiver {
   let state: LuaState
   let engine: Engine
   let calls: ScriptCalls
+  private let linkLimits: LinkLimits
   /// The record of the lazy properties of the state in C.
   @exclusivity(unchecked) private var shared: OpaquePointer?
   /// The property whose getter runs, where no other one is running inside of it.
@@ -23,8 +24,13 @@ final class ScriptLazies: Receiver {
   init(_ host: LuaHost) {
     reference = .passUnretained(host)
     (state, engine, calls) = (host.state, host.engine, host.calls)
+    linkLimits = LinkLimits(host.state)
     super.init()
   }
+
+  override func charge(_ bytes: Int) { linkLimits.charge(bytes) }
+
+  override func checkLimits() throws { try linkLimits.check() }
 
   private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 

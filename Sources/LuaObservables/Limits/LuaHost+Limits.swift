@@ -15,6 +15,14 @@ extension LuaHost {
     state.interrupter.chunkSize = limits.chunkSize ?? 0
     state.callDepth = limits.callDepth ?? 0
     if limits.turnTime != nil { try state.prepareStops() }
+    chargeLinks(limits)
+  }
+
+  /// Watchers that are registered from now on pay for their links, if there is a limit for that.
+  func chargeLinks(_ limits: ScriptLimits) {
+    guard limits.memory != nil || limits.turnTime != nil else { return }
+    receiver.chargesLinks = true
+    lazies.chargesLinks = true
   }
 
   /// Makes what sandboxes share read-only; called when a host is made.

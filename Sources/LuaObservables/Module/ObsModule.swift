@@ -20,6 +20,7 @@ final class ObsModule {
   let exitHooks: ExitHooks
   let objects: ObjectFunctions
   let limits: LimitFunctions
+  let native: NativeModules
   private let slices: [ModuleSlice]
 
   /// Finds the modules of scripts.
@@ -48,13 +49,14 @@ final class ObsModule {
     exitHooks = ExitHooks(host)
     objects = ObjectFunctions(host)
     limits = LimitFunctions(host)
+    native = NativeModules(host)
     loader = ModuleLoader(host)
     slices = [
       timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
-      ChangeFunctions(host), TransactionFunctions(host), limits,
+      ChangeFunctions(host), TransactionFunctions(host), limits, native,
     ]
   }
 
@@ -153,7 +155,7 @@ final class ObsModule {
       PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
       PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.changes_lua,
       PackageResources.history_lua, PackageResources.transactions_lua,
-      PackageResources.finish_lua,
+      PackageResources.native_lua, PackageResources.finish_lua,
     ] {
       let status = part.withUnsafeBytes { text in
         clua_try_load(

@@ -18,8 +18,12 @@ final class ObservingFunctions: ModuleSlice {
     ]
   }
 
+  /// Ends a flush that a script has asked for, where that is stopped.
+  @exclusivity(unchecked) private var stopFlag: UnsafePointer<CInt>?
+
   /// Sets `flush`, which is called as directly as possible. [-0, +0, -]
   override func complete(_ L: LuaStack) throws(LuaError) {
+    stopFlag = state.interrupter.stopFlag
     let status = clua_try_pushfunction(
       L.pointer,
       { L, context in
@@ -199,7 +203,7 @@ final class ObservingFunctions: ModuleSlice {
     if let place = engine.occupation {
       throw LuaError("obs.flush was called inside \(place)")
     }
-    L.push(engine.flush())
+    L.push(engine.flush(unless: stopFlag))
     host.recorder?.drain()
     return 1
   }

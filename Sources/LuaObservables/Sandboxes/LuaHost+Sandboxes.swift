@@ -16,6 +16,7 @@ extension LuaHost {
     precondition(
       module.isShared, "A host has sandboxes if it was made with the libraries '.safe'")
     let sandbox = sandboxes.add(name, limits ?? sandboxes.main.quotas.limits, self)
+    chargeLinks(sandbox.quotas.limits)
     do {
       try state.withStack { L throws(LuaError) in
         try module.pushRequire(for: sandbox, to: L)

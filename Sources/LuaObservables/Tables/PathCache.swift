@@ -68,7 +68,7 @@ final class PathCache {
 
   /// The bytes that a path of the text at an index takes at the most.
   private func bytes(at index: CInt, of L: LuaStack) -> Int {
-    let length = Int(lua_rawlen(L.pointer, index))
+    let length = Int(clua_plainlen(L.pointer, index))
     return 100 + length + 48 * Int(clua_pathcomponents(L.pointer, index))
   }
 

@@ -16,6 +16,7 @@ final class ScriptReceiver: Receiver {
   private let sources: SourceNames
   private let endings: ScriptEndings
   private let sandboxes: Sandboxes
+  private let linkLimits: LinkLimits
   /// Watchers that stop at a prompt when they are called.
   @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
   /// How many hooks and comparisons run, one inside of the other.
@@ -27,6 +28,7 @@ final class ScriptReceiver: Receiver {
     (anchors, sources, sandboxes) = (host.anchors, host.sources, host.sandboxes)
     observed = ObservedObjects(host)
     endings = ScriptEndings(host)
+    linkLimits = LinkLimits(host.state)
     super.init()
   }
 
@@ -52,6 +54,30 @@ final class ScriptReceiver: Receiver {
 
   /// Ends with the host, which closes.
   func end() { endings.end() }
+
+  // MARK: Limits
+
+  override func charge(_ bytes: Int) { linkLimits.charge(bytes) }
+
+  override func checkLimits() throws { try linkLimits.check() }
+
+  override func prepare(_ watcher: WatcherRef, _ body: () -> Void) {
+    sandboxes.entered(watcher.script.pointee.sandbox) {
+      state.interrupter.runEngine(state.stack, body)
+    }
+  }
+
+  override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {
+    // Errors that stop scripts are reported once in a turn; that a watcher ends is always reported.
+    let isMemory = (error as? LuaError)?.code == .memory
+    report(
+      LuaError(
+        isMemory ? .memory : .quota,
+        isMemory
+          ? "the watcher has ended: not enough memory to follow its key path"
+          : "the watcher has ended: to follow its key path took too long"),
+      .watcher, of: watcher)
+  }
 
   // MARK: Receiver
 

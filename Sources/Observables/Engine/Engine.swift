@@ -53,6 +53,11 @@ extension ObservationCore {
     @exclusivity(unchecked) var recorders = Recorders()
     /// Called when the first watcher of a turn becomes pending.
     @exclusivity(unchecked) var onPending: (() -> Void)?
+    /// How many writes wait for a flush, as they were made where no code of the program may run;
+    /// nil where there never are any.
+    @exclusivity(unchecked) package var waitingWrites: UnsafePointer<CInt>?
+    /// Reports them.
+    @exclusivity(unchecked) package var reportWaitingWrites: (() -> Void)?
     /// Called with errors that cannot be thrown to a caller (T4, T9).
     @exclusivity(unchecked) package var onError: ((EngineError) -> Void)?
     @exclusivity(unchecked) package internal(set) var statistics = EngineStatistics()

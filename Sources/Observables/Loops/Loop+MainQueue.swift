@@ -1,4 +1,4 @@
-import Glibc
+internal import CMainQueue
 import Synchronization
 
 extension Loop {
@@ -26,7 +26,7 @@ enum MainQueueLoop {
   nonisolated(unsafe) static var loop: Loop?
 
   static var current: Loop? {
-    guard isThere.load(ordering: .acquiring), DispatchQueueFunctions.isMain else {
+    guard isThere.load(ordering: .acquiring), MainQueueWork.isMain else {
       return nil
     }
     return loop
@@ -40,74 +40,29 @@ enum MainQueueLoop {
 }
 
 extension LoopDriver {
-  /// The main Dispatch queue of a program that uses Dispatch or Foundation, or has `async` code.
-  public static let mainQueue: LoopDriver = {
-    guard let queue = DispatchQueueFunctions.shared else {
-      preconditionFailure("There is no main queue, as the program doesn't load Dispatch")
-    }
-    return LoopDriver(isHere: { queue.isMain }) { seconds, work in
-      queue.perform(after: seconds, work)
-    }
-  }()
+  /// The main Dispatch queue of a program that serves it: by `dispatchMain()`, a run loop, or
+  /// `async` code of its main function.
+  public static let mainQueue: LoopDriver = LoopDriver(isHere: { MainQueueWork.isMain }) {
+    seconds, work in
+    MainQueueWork.perform(after: seconds, work)
+  }
 }
 
-/// The few functions of Dispatch that are needed, looked up at run time: a program that doesn't use
-/// Dispatch need not load it.
-struct DispatchQueueFunctions: @unchecked Sendable {
-  // The functions never change, and may be called on any thread.
-  private typealias Work = @convention(c) (UnsafeMutableRawPointer?) -> Void
-  private let mainQueue: UnsafeMutableRawPointer
-  private let async:
-    @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void
-  private let after:
-    @convention(c) (UInt64, UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) -> Void
-  private let time: @convention(c) (UInt64, Int64) -> UInt64
-  private let specific: @convention(c) (UnsafeRawPointer) -> UnsafeMutableRawPointer?
+/// What the main queue does for others than a loop that serves it.
+enum MainQueueWork {
+  /// The queue is marked once, so that code can find out whether it runs there.
+  private static let isMarked: Void = cmq_mark()
 
   /// Whether the calling code runs on the main queue, whatever its thread.
-  var isMain: Bool { specific(mainQueue) != nil }
+  static var isMain: Bool {
+    isMarked
+    return cmq_ismain()
+  }
 
-  /// Whether there is a main queue, and the calling code runs there.
-  static var isMain: Bool { shared?.isMain == true }
-
-  static let shared: DispatchQueueFunctions? = {
-    guard let queue = dlsym(nil, "_dispatch_main_q"), let async = dlsym(nil, "dispatch_async_f"),
-      let after = dlsym(nil, "dispatch_after_f"), let time = dlsym(nil, "dispatch_time"),
-      let specific = dlsym(nil, "dispatch_get_specific"),
-      let setSpecific = dlsym(nil, "dispatch_queue_set_specific")
-    else { return nil }
-    // The queue is marked, so that code can find out whether it runs there; the queue's address is
-    // the key.
-    unsafeBitCast(
-      setSpecific,
-      to: (@convention(c) (
-        UnsafeMutableRawPointer, UnsafeRawPointer, UnsafeMutableRawPointer?, Work?
-      ) -> Void).self)(queue, queue, queue, nil)
-    return DispatchQueueFunctions(
-      mainQueue: queue,
-      async: unsafeBitCast(
-        async,
-        to: (@convention(c) (
-          UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work
-        ) -> Void).self),
-      after: unsafeBitCast(
-        after,
-        to: (@convention(c) (UInt64, UnsafeMutableRawPointer, UnsafeMutableRawPointer?, Work) ->
-          Void)
-          .self),
-      time: unsafeBitCast(time, to: (@convention(c) (UInt64, Int64) -> UInt64).self),
-      specific: unsafeBitCast(
-        specific, to: (@convention(c) (UnsafeRawPointer) -> UnsafeMutableRawPointer?).self))
-  }()
-
-  func perform(after seconds: Double, _ work: @escaping @Sendable () -> Void) {
+  static func perform(after seconds: Double, _ work: @escaping @Sendable () -> Void) {
     let context = Unmanaged.passRetained(QueuedWork(work)).toOpaque()
-    let run: Work = { Unmanaged<QueuedWork>.fromOpaque($0!).takeRetainedValue().body() }
-    if seconds <= 0 {
-      async(mainQueue, context, run)
-    } else {
-      // A century stands for never, and fits.
-      after(time(0, Int64(min(seconds, 3e9) * 1e9)), mainQueue, context, run)
+    cmq_perform(seconds, context) {
+      Unmanaged<QueuedWork>.fromOpaque($0!).takeRetainedValue().body()
     }
   }
 }

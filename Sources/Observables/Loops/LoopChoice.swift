@@ -24,13 +24,13 @@ enum LoopChoice {
     switch loops {
     case .one(let loop): return loop
     case .several(let loops): return only(of: loops)
-    case .none: return DispatchQueueFunctions.isMain ? MainQueueLoop.made : nil
+    case .none: return MainQueueWork.isMain ? MainQueueLoop.made : nil
     }
   }
 
   /// Whether the calling code is a task that is not on the main queue.
   private static var isInTaskOfAnyThread: Bool {
-    withUnsafeCurrentTask { $0 != nil } && !DispatchQueueFunctions.isMain
+    withUnsafeCurrentTask { $0 != nil } && !MainQueueWork.isMain
   }
 
   /// The one of several loops whose turn is under way.

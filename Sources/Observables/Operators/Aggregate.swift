@@ -50,6 +50,15 @@ package struct Aggregate {
     }
   }
 
+  /// How many different values are kept.
+  var size: Int {
+    switch state {
+    case .total, .truth: 0
+    case .extreme(let extreme): extreme.size
+    case .union(let union): union.size
+    }
+  }
+
   /// Adds a member with this value, which came.
   package mutating func add(_ operand: Operand, times: Int = 1) { change(operand, by: times) }
 
@@ -227,6 +236,8 @@ extension Aggregate {
     var isReordered = false
 
     init(isDistinct: Bool) { self.isDistinct = isDistinct }
+
+    var size: Int { counts.count + changes.count }
 
     mutating func change(_ operand: Operand, by count: Int) {
       if operand == .none { return }

@@ -14,6 +14,9 @@ extension Aggregate {
       texts = Ranking(isLargest: isLargest)
     }
 
+    /// How many different values are kept.
+    var size: Int { integers.size + floats.size + texts.size }
+
     mutating func change(_ operand: Operand, by count: Int) {
       switch operand {
       case .none: break

@@ -20,6 +20,9 @@ struct Ranking<Value: Hashable & Comparable> {
 
   init(isLargest: Bool) { self.isLargest = isLargest }
 
+  /// How many different values are kept.
+  var size: Int { entries.count }
+
   /// Changes how often a value is there by `count`.
   ///
   /// - Complexity: O(log n), amortized.

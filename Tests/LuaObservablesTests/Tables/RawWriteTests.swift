@@ -73,6 +73,29 @@ struct RawWriteTests {
       """)
   }
 
+  @Test func `a write that meets it takes it home first`() throws {
+    try expect(
+      ["a", "*", "*"],
+      """
+      local t, list, array = { a = 1 }, { 1, 2 }, obs.array { 1 }
+      watch(t, "a")
+      raw_write(t, "a", 2)
+      rawset(t, "a", 3)
+      assert(t.a == 3 and rawget(t, "a") == 3)
+      obs.flush()
+      watch(list, "*")
+      raw_write(list, 3, "raw")
+      table.insert(list, 1, 0)
+      assert(table.concat(list, " ") == "0 1 2 raw" and #list == 4)
+      obs.flush()
+      watch(array, "*")
+      raw_write(array, 2, "raw")
+      array:append("last")
+      assert(table.concat(array, " ") == "1 raw last")
+      obs.flush()
+      """)
+  }
+
   @Test func `the same value is no change`() throws {
     try expect(
       [],

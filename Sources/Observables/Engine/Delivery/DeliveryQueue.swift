@@ -66,7 +66,13 @@ struct DeliveryQueue {
   @inline(__always)
   func noteCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number }
 
+  /// What had no turn waits for the next flush.
   mutating func endFlush() {
+    while position < current.count {
+      later.append(current[position])
+      position += 1
+    }
+    while let watcher = triggered.pop() { later.append(watcher) }
     current.removeAll()
     isFlushing = false
     if later.isEmpty { return }

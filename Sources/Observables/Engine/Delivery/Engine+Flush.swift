@@ -10,11 +10,15 @@ extension Engine {
   /// (T3, T4).
   ///
   /// A watcher that has run already and is triggered again stays pending for the next flush.
+  /// Once `stop` is not 0 the rest waits for the next flush: a script that has asked for this one
+  /// is being stopped, which is not to cost others their calls.
+  ///
   /// Returns the number of calls.
   @discardableResult
-  package func flush() -> Int {
+  package func flush(unless stop: UnsafePointer<CInt>? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
+    if hasWaitingWrites { reportWaitingWrites?() }
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()
     var calls = 0
@@ -22,7 +26,8 @@ extension Engine {
       // Objects may have died in the last call; changes of the paths that passed through them
       // belong to this flush (L4).
       if waitingNodes.hasDead { buryDead() }
-      guard let watcher = delivery.next() else { break }
+      if let stop, stop.pointee != 0 { break }
+      guard let watcher = delivery.next() ?? nextAfterWaitingWrites() else { break }
       if call(watcher) { calls += 1 }
     }
     delivery.endFlush()
@@ -32,6 +37,18 @@ extension Engine {
     statistics.calls += calls
     return calls
   }
+
+  /// The next watcher where none was left before the writes were reported that wait; once, as their
+  /// watchers may write again.
+  @inline(__always)
+  private func nextAfterWaitingWrites() -> WatcherRef? {
+    guard hasWaitingWrites else { return nil }
+    reportWaitingWrites?()
+    return delivery.next()
+  }
+
+  @inline(__always)
+  private var hasWaitingWrites: Bool { waitingWrites != nil && waitingWrites!.pointee != 0 }
 
   /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
   @inline(__always)
@@ -53,7 +70,8 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    guard settleDependencies(of: watcher), rewireInFlush(watcher) else { return false }
+    let isCharged = flags.contains(.charged) && watcher.hasLinkWork
+    guard isCharged ? prepareCharged(watcher) : prepare(watcher) else { return false }
     let isStale = watcher.pointee.isStale && !watcher.pointee.flags.contains(.undone)
     watcher.pointee.flags.remove(.undone)
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
@@ -69,6 +87,19 @@ extension Engine {
     delivery.noteCall(of: watcher)
     invoke(watcher, on: root)
     return true
+  }
+
+  /// Brings the links of a watcher up to date, and what they lead to; false when it ended.
+  @inline(__always)
+  private func prepare(_ watcher: WatcherRef) -> Bool {
+    settleDependencies(of: watcher) && rewireInFlush(watcher)
+  }
+
+  @inline(never)
+  private func prepareCharged(_ watcher: WatcherRef) -> Bool {
+    var isReady = false
+    watcher.pointee.receiver.takeUnretainedValue().prepare(watcher) { isReady = prepare(watcher) }
+    return isReady
   }
 
   /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).

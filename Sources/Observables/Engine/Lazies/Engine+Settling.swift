@@ -97,6 +97,11 @@ extension Engine {
         return .done
       }
       guard follow(lazy) else { return .done }
+      // Following them may have been too much: then all links were given up.
+      if let error = makeWires(of: lazy) {
+        fail(lazy, error)
+        return .done
+      }
       switch firstInvalid(of: lazy) {
       case .none: break
       case .some(let other) where other == lazy || other.phase == .awaiting:

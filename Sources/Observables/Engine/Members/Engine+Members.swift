@@ -56,6 +56,7 @@ extension Engine {
         addOther(1, to: state)
       }
     }
+    chargeMembers(of: link, state)
     return children
   }
 
@@ -82,6 +83,7 @@ extension Engine {
     // Objects that left are taken out first: those that came may need their place.
     for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
     for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
+    if !link.pointee.isDead { chargeMembers(of: link, state) }
     if state.role == .aggregate {
       aggregateChanged(link)
     } else if state.role == .feed {

@@ -8,6 +8,7 @@ extension Engine {
     root: NodeRef, receiver: Receiver, flags: WatcherRecord.Flags, context: Int = 0
   ) -> WatcherRef {
     let name = watchers.nextName
+    let flags = receiver.chargesLinks ? flags.union(.charged) : flags
     let watcher = records.make(
       WatcherRecord(
         id: name.number, flags: flags, root: root, receiver: .passRetained(receiver),

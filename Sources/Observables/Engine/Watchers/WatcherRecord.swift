@@ -69,6 +69,8 @@ extension ObservationCore {
       static let tentative = Flags(rawValue: 1 << 25)
       /// The watcher is pending only for writes that were taken back.
       static let undone = Flags(rawValue: 1 << 26)
+      /// Its receiver pays for its links: see `Receiver.chargesLinks`.
+      static let charged = Flags(rawValue: 4096)
       /// Its own comparison is being called.
       static let comparingNow = Flags(rawValue: 32768)
 
@@ -156,6 +158,22 @@ extension ObservationCore {
   open class Receiver {
     /// Makes the base part of a receiver; only subclasses call it.
     public init() {}
+
+    // MARK: Limits
+
+    /// Whether the records of watchers and lazy properties that are made from now on are charged to
+    /// the receiver, which may refuse more.
+    package final var chargesLinks = false
+    /// The links of a watcher, and what they know of collections, take so many bytes more.
+    open func charge(_ bytes: Int) {}
+    /// - Throws: the error for which no more links are made.
+    open func checkLimits() throws {}
+    /// Runs what looks after the links of a watcher in a flush, on the account of its program.
+    open func prepare(_ watcher: WatcherRef, _ body: () -> Void) { body() }
+    /// Reports that not all links of a watcher could be made: it ends.
+    open func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {}
+
+    // MARK: Calls
 
     /// Calls the callback of a coalesced watcher.
     ///

@@ -74,8 +74,10 @@ extension Engine {
     var isFanned = false
     var unknown: (any Error)?
     var isKnown = false
+    let charged = wire.chargedReceiver
     while true {
       if wire.hasEnded { return }
+      try charged?.checkLimits()
       if let parent, parent.pointee.isDead {
         // Code of the program took the parent out.
       } else if let parent, let link = wire.routes?.link(at: step, of: node) {
@@ -124,6 +126,7 @@ extension Engine {
       guard let next = waiting.popLast() else { break }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
+    try charged?.checkLimits()
     // The deepest are completed first: the values of the others are made of theirs.
     incomplete.sort { $0.pointee.step > $1.pointee.step }
     for link in incomplete { complete(link) }
@@ -139,7 +142,7 @@ extension Engine {
         try attach(wire, $0, step: step, to: node, below: link, isStrict: false)
       }
     } catch {
-      fatalError("Lenient wiring cannot fail: \(error) (this is a bug in Observables)")
+      exhausted(wire.pointee.watcher, error)
     }
   }
 
@@ -244,9 +247,9 @@ extension Engine {
 
   func append(_ link: LinkRef, to slot: SlotRef) {
     slot.append(link)
-    if link.pointee.wire.pointee.watcher.pointee.isUncounted {
-      slot.pointee.count -= 1
-    }
+    let watcher = link.pointee.wire.pointee.watcher
+    if watcher.pointee.isUncounted { slot.pointee.count -= 1 }
+    if watcher.pointee.flags.contains(.charged) { charge(Charge.link, to: watcher) }
     arm(slot)
     if slot.pointee.node.pointee.isHooked, let name = hookName(of: link, in: slot) {
       noteObserved(slot, name, true)

@@ -148,6 +148,10 @@ extension Engine {
       }
       if let state = link.state { endReading(state, of: node) }
     }
+    let watcher = link.pointee.wire.pointee.watcher
+    if watcher.pointee.flags.contains(.charged) {
+      charge(-Charge.link - (link.state?.charge ?? 0), to: watcher)
+    }
     if let state = link.pointee.state {
       link.pointee.state = nil
       state.release()

@@ -30,6 +30,8 @@ final class LinkState {
   var aggregate: Aggregate?
   /// Which operator the link is; nil for other roles.
   let operation: Operation?
+  /// The bytes that the receiver of the watcher was charged for what is kept here.
+  var charge = 0
   /// Whether the value was computed from all members once.
   var isComplete = false
   /// The element that was delivered last, for `@first` and `@last`.

@@ -1,0 +1,64 @@
+/// The functions of the library that look into a table itself, beside its metamethods.
+///
+/// A program may define functions of these names, to show C modules what scripts see of an observed
+/// table (clua_modules.h). Code that works with the parts of such a table needs those of the
+/// library, so it calls them through pointers: one instruction less than a call by name.
+#ifndef CLUA_PLAIN_H
+#define CLUA_PLAIN_H
+
+typedef struct clua_plainfunctions {
+  int (*next)(lua_State *L, int index);
+  int (*rawget)(lua_State *L, int index);
+  int (*rawgeti)(lua_State *L, int index, lua_Integer key);
+  int (*rawgetp)(lua_State *L, int index, const void *key);
+  void (*rawset)(lua_State *L, int index);
+  void (*rawseti)(lua_State *L, int index, lua_Integer key);
+  void (*rawsetp)(lua_State *L, int index, const void *key);
+  lua_Unsigned (*rawlen)(lua_State *L, int index);
+  int (*getmetatable)(lua_State *L, int index);
+  int (*setmetatable)(lua_State *L, int index);
+} clua_plainfunctions;
+
+/// Those of the library. A program that defines functions of these names sets them before it makes
+/// a state; nobody else does.
+extern clua_plainfunctions clua_plain;
+
+#define lua_next(L, index) clua_plain.next(L, index)
+#define lua_rawget(L, index) clua_plain.rawget(L, index)
+#define lua_rawgeti(L, index, key) clua_plain.rawgeti(L, index, key)
+#define lua_rawgetp(L, index, key) clua_plain.rawgetp(L, index, key)
+#define lua_rawset(L, index) clua_plain.rawset(L, index)
+#define lua_rawseti(L, index, key) clua_plain.rawseti(L, index, key)
+#define lua_rawsetp(L, index, key) clua_plain.rawsetp(L, index, key)
+#define lua_rawlen(L, index) clua_plain.rawlen(L, index)
+#define lua_getmetatable(L, index) clua_plain.getmetatable(L, index)
+#define lua_setmetatable(L, index) clua_plain.setmetatable(L, index)
+
+/* Swift does not see macros. */
+
+/// As lua_rawget. [-1, +1, -]
+static inline int clua_plainget(lua_State *L, int index) { return lua_rawget(L, index); }
+/// As lua_rawgeti. [-0, +1, -]
+static inline int clua_plaingeti(lua_State *L, int index, lua_Integer key) {
+  return lua_rawgeti(L, index, key);
+}
+/// As lua_rawgetp. [-0, +1, -]
+static inline int clua_plaingetp(lua_State *L, int index, const void *key) {
+  return lua_rawgetp(L, index, key);
+}
+/// As lua_rawseti. [-1, +0, m]
+static inline void clua_plainseti(lua_State *L, int index, lua_Integer key) {
+  lua_rawseti(L, index, key);
+}
+/// As lua_rawlen. [-0, +0, -]
+static inline lua_Unsigned clua_plainlen(lua_State *L, int index) { return lua_rawlen(L, index); }
+/// As lua_getmetatable. [-0, +(0|1), -]
+static inline int clua_plaingetmetatable(lua_State *L, int index) {
+  return lua_getmetatable(L, index);
+}
+/// As lua_setmetatable. [-1, +0, -]
+static inline int clua_plainsetmetatable(lua_State *L, int index) {
+  return lua_setmetatable(L, index);
+}
+
+#endif

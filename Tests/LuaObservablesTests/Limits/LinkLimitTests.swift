@@ -1,0 +1,150 @@
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// S1, S3: a watcher may have a link for each of many objects; following them takes memory and time
+/// of the scripts.
+struct LinkLimitTests {
+  private static let registrations = [
+    "obs.observe(t, 'list.*.x', nop)",
+    "obs.observe(t, 'list.@max.x', nop)",
+    "obs.observe(t, 'list.@distinctUnionOfObjects.x', nop)",
+    """
+    local model = { list = t.list }
+    kept[#kept + 1] = model
+    obs.computed(model, 'sum', function(self)
+      local sum = 0
+      for i = 1, 2000 do sum = sum + self.list[i].x end
+      return sum
+    end)
+    obs.observe(model, 'sum', nop)
+    assert(model.sum == 2001000)
+    """,
+    """
+    local model = { list = t.list }
+    kept[#kept + 1] = model
+    obs.computed(model, 'n', { 'list.*.x' }, function() return 1 end)
+    obs.observe(model, 'n', nop)
+    """,
+  ]
+  private static let prologue = """
+    obs = require 'obs'
+    nop = function() end
+    t = { list = {} }
+    for i = 1, 2000 do t.list[i] = { x = i } end
+    kept = {}
+    """
+
+  private func limited() throws -> ContainedHost {
+    let test = try ContainedHost {
+      $0.turnTime = nil
+      $0.memory = 16 << 20
+    }
+    try test.host.run(Self.prologue)
+    // Computations track what is observed.
+    try test.host.run("obs.observe(t, 'list.*.x', nop)")
+    return test
+  }
+
+  @Test(arguments: registrations)
+  func `links take memory of scripts`(registration: String) throws {
+    let test = try limited()
+    var count = 0
+    while count < 5000 {
+      do throws(LuaError) {
+        try test.host.run(registration)
+      } catch {
+        #expect(error.code == .memory, "\(error)")
+        break
+      }
+      count += 1
+      if !test.reports.isEmpty { break }
+    }
+    #expect(test.reports.allSatisfy { $0.error.message.contains("not enough memory") })
+    #expect(2..<200 ~= count, "2,000 links each")
+    #expect(test.host.state.memoryInUse < 17 << 20)
+  }
+
+  @Test(arguments: registrations)
+  func `the memory of links comes back`(registration: String) throws {
+    let test = try limited()
+    func use() throws -> Int {
+      try test.host.run("obs.scope(function() \(registration) end):stop() kept = {}")
+      try test.host.state.collectGarbage()
+      return test.host.state.memoryInUse
+    }
+    for _ in 0..<3 { _ = try use() }
+    let before = test.host.state.memoryInUse
+    for _ in 0..<20 { _ = try use() }
+    #expect(test.host.state.memoryInUse < before + 10_000)
+  }
+
+  @Test func `a watcher whose links are too many for the memory ends, and says so`() throws {
+    let test = try limited()
+    try test.host.run(
+      """
+      for _ = 1, 100 do obs.observe(t, 'other.*.x', nop) end
+      calls = 0
+      obs.observe(t, 'other', function() calls = calls + 1 end)
+      t.other = t.list
+      """)
+    #expect(!test.reports.isEmpty)
+    #expect(test.codes.allSatisfy { $0 == .memory })
+    #expect(
+      test.reports[0].error.message
+        == "the watcher has ended: not enough memory to follow its key path")
+    #expect(test.reports[0].site == "script:1")
+    #expect(test.host.state.memoryInUse < 17 << 20)
+    // What is left is as before.
+    #expect(test.host["calls"] == 1)
+    try test.host.run("t.other = nil t.other = t.list")
+    #expect(test.host["calls"] == 2)
+  }
+
+  @Test(.enabled(if: !ContainedHost.delaysSignals))
+  func `following paths in a flush takes the time of the scripts`() throws {
+    let test = try ContainedHost { $0.memory = nil }
+    try test.host.run(Self.prologue)
+    try test.host.run("for _ = 1, 60 do obs.observe(t, 'other.*.x', nop) end")
+    try test.host.run("for _ = 1, 60 do obs.observe(t, 'other.*.x', nop) end")
+    try test.host.run(
+      "for i = 2001, 40000 do t.list[i] = { x = i } end t.other = t.list")
+    #expect(test.codes.contains(.quota))
+    #expect(
+      test.reports[0].error.message
+        == "the watcher has ended: to follow its key path took too long")
+    // The next turn is as any other.
+    try test.host.run("calls = 0 obs.observe(t, 'v', function() calls = calls + 1 end) t.v = 1")
+    #expect(test.host["calls"] == 1)
+  }
+
+  @Test(.enabled(if: !ContainedHost.delaysSignals))
+  func `a script that is stopped in its own flush costs others no call`() throws {
+    let test = try ContainedHost()
+    let other = try test.host.sandbox(named: "other")
+    try test.host.run("shared = { v = 0 } obs = require 'obs'")
+    other["shared"] = test.host["shared"]
+    try test.host.run("obs.observe(shared, 'v', function() while true do end end)")
+    try other.run(
+      """
+      calls = 0
+      require('obs').observe(shared, 'v', function() calls = calls + 1 end)
+      """)
+    let error = test.failure("shared.v = 1 obs.flush()")
+    #expect(error?.code == .timeLimit)
+    #expect(other["calls"] == 1)
+  }
+
+  @Test func `a list that is replaced as scripts are stopped is followed`() throws {
+    let test = try ContainedHost()
+    try test.host.run(Self.prologue)
+    try test.host.run("calls = 0 obs.observe(t, 'list.*.x', function() calls = calls + 1 end)")
+    let error = test.failure(
+      "local list = {} for i = 1, 200 do list[i] = {} end t.list = list while true do end")
+    #expect(error?.code == .timeLimit)
+    let calls: Int = try #require(test.host["calls"])
+    try test.host.run("t.list[200].x = 1")
+    #expect(test.host["calls"] == calls + 1)
+  }
+}
