@@ -34,6 +34,7 @@ extension ObservationCore {
     let immediates = ImmediateCalls()
     let comparisons = PendingComparisons()
     @exclusivity(unchecked) var hookCalls = HookCalls()
+    @exclusivity(unchecked) var transactions = Transactions()
     @exclusivity(unchecked) var heldModels = HeldModels()
     /// The program is about to end: what watchers trigger of themselves is not called any more.
     @exclusivity(unchecked) package var isEnding = false
@@ -130,6 +131,7 @@ extension ObservationCore {
       if !computations.isEmpty || operations.wirings > 0 { return "a getter" }
       if hookCalls.isRunning { return "a hook" }
       if isFlushing || immediates.depth > 0 || operations.isRunning { return "a watcher" }
+      if transactions.isOpen { return "a transaction" }
       return immediates.batchDepth > 0 ? "a batch" : nil
     }
 

@@ -20,6 +20,8 @@ extension ObservationCore {
     var lastWatcher: WatcherRef?
     /// How many pending watchers keep the object alive (L2).
     var anchors: Int32 = 0
+    /// How many open transactions cover the object.
+    var coverings: Int32 = 0
     /// A value that only the kind uses.
     package var context = 0
     /// Whether a hook is called when a key begins or ceases to be observed (`on_observed`).
