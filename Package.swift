@@ -77,7 +77,12 @@ let package = Package(
         .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
         .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
         .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
-        .embedInCode("Prelude/graph.lua"), .embedInCode("Prelude/native.lua"),
+        .embedInCode("Prelude/graph.lua"), .embedInCode("Prelude/trees.lua"),
+        .embedInCode("Prelude/diff.lua"), .embedInCode("Prelude/apply.lua"),
+        .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/changes.lua"),
+        .embedInCode("Prelude/history.lua"),
+        .embedInCode("Prelude/transactions.lua"),
+        .embedInCode("Prelude/native.lua"),
         .embedInCode("Prelude/finish.lua"),
       ], swiftSettings: strict),
     // Without Foundation, for the program's test runner, and for `ScriptFixtures`.

@@ -2,8 +2,10 @@ import Foundation
 import Glibc
 import Testing
 
-/// C modules see observed tables as scripts do (M1). `Modules` has the scripts; they need Debian's
-/// packages of the modules, which `Scripts/test` installs.
+/// C modules see observed tables as scripts do (M1).
+///
+/// `Modules` has the scripts. They need Debian's packages of the modules, which `Scripts/test`
+/// installs.
 struct ModuleTests {
   private static let folder =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Modules"

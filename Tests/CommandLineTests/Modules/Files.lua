@@ -24,4 +24,5 @@ local names = O {}
 for name in lfs.dir(folder) do if not name:find("^%.") then names[#names + 1] = name end end
 table.sort(names)
 show("folder", names)
-show("times", lfs.touch(folder .. "/one", 1000, 2000), lfs.attributes(folder .. "/one").modification)
+local is_touched = lfs.touch(folder .. "/one", 1000, 2000)
+show("times", is_touched, lfs.attributes(folder .. "/one").modification)

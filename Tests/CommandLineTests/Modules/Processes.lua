@@ -45,4 +45,5 @@ client:connect("127.0.0.1", server:getsockname().port, function()
 end)
 uv.run()
 show("received", table.concat(received))
-show("address", uv.getaddrinfo("127.0.0.1", nil, O { family = "inet", socktype = "stream" })[1].addr)
+local hints = O { family = "inet", socktype = "stream" }
+show("address", uv.getaddrinfo("127.0.0.1", nil, hints)[1].addr)

@@ -24,7 +24,9 @@ local Point = obs.model("Point", { x = 1, y = 2, tags = {},
   sum = obs.computed({ "x", "y" }, function(self) return self.x + self.y end),
   double = obs.lazy(function(self) return self.x * 2 end),
 })
-local Named = obs.model("Named", Point, { name = "none", shout = function(self) return self.name end })
+local Named = obs.model("Named", Point, {
+  name = "none", shout = function(self) return self.name end,
+})
 local point, named = Point { x = 5 }, Named { name = "a" }
 local _ = point.sum + named.double
 local weak = setmetatable({ 1, 2 }, { __mode = "v", __index = { z = 1 } })
@@ -75,7 +77,8 @@ local function message(text) return text:match("^[^\n]*") end
 local before = why(json.encode, print)
 obs.observe(json, "encode", ignore)
 check.equal(message(why(json.encode, print)), message(before))
-check.equal(why(json.encode, print):find("in function 'cjson.encode'", 1, true) ~= nil, true, before)
+check.equal(before:find("in function 'cjson.encode'", 1, true) ~= nil, true, before)
+check.equal(why(json.encode, print):find("in function 'cjson.encode'", 1, true) ~= nil, true)
 obs.observe(json, "*", ignore)
 check.equal(why(json.encode, print):find("in function 'cjson.encode'", 1, true) ~= nil, true)
 
