@@ -5,7 +5,9 @@ internal import Observables
 /// One run of a script that checks itself: a host and a loop of its own, and the failures that were
 /// found.
 package final class FixtureRun {
-  /// What happens in a run. Cases are numbered from 1; 0 stands for the file outside of all cases.
+  /// What happens in a run.
+  ///
+  /// Cases are numbered from 1; 0 stands for the file outside of all cases.
   package enum Event {
     case began(Int, sentence: String)
     case failed(Int, FixtureFailure)

@@ -34,7 +34,9 @@ struct TestProcess {
     return (seconds - taken) * 1000
   }
 
-  /// Takes what has come on the descriptors that are ready. Returns whether all has been said.
+  /// Takes what has come on the descriptors that are ready.
+  ///
+  /// Returns whether all has been said.
   mutating func read(from ready: Set<CInt>) -> Bool {
     if ready.contains(output.descriptor) { output.read() }
     if ready.contains(records.descriptor) { records.read() }
@@ -42,8 +44,9 @@ struct TestProcess {
     return records.isAtEnd
   }
 
-  /// Ends the process and what it started, and returns the result. `reason` says why if the file
-  /// did not come to its end by itself.
+  /// Ends the process and what it started, and returns the result.
+  ///
+  /// `reason` says why, if the file did not come to its end by itself.
   mutating func finish(because reason: String? = nil) -> TestResult {
     var status: CInt = 0
     if reason != nil { kill(-id, SIGKILL) }

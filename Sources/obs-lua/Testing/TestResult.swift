@@ -53,7 +53,9 @@ struct TestResult {
 
   var hasFailed: Bool { !failures.isEmpty || cases.contains { !$0.failures.isEmpty } }
 
-  /// The cases to show. The file is one where it failed itself, or has checks without a case.
+  /// The cases to show.
+  ///
+  /// The file is one where it failed itself, or has checks without a case.
   var shownCases: [TestCase] {
     guard !failures.isEmpty || cases.isEmpty && !leftOut else { return cases }
     return cases + [TestCase(name: "the file", failures: failures)]
