@@ -85,12 +85,18 @@ let package = Package(
         .embedInCode("Prelude/native.lua"),
         .embedInCode("Prelude/finish.lua"),
       ], swiftSettings: strict),
+    // Without Foundation, for the program's test runner, and for `ScriptFixtures`.
     .target(
-      name: "ScriptFixtures", dependencies: ["LuaObservables", "Lua", "Observables"],
+      name: "FixtureChecks", dependencies: ["LuaObservables", "Lua", "Observables"],
       resources: [.embedInCode("Checks/checks.lua")], swiftSettings: strict),
+    .target(
+      name: "ScriptFixtures", dependencies: ["FixtureChecks", "LuaObservables"],
+      swiftSettings: strict),
     .executableTarget(
       name: "obs-lua",
-      dependencies: ["LuaObservables", "Lua", "Observables", "CLua", "CCommandLine"],
+      dependencies: [
+        "FixtureChecks", "LuaObservables", "Lua", "Observables", "CLua", "CCommandLine",
+      ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
