@@ -78,7 +78,8 @@ let package = Package(
         .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
         .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
         .embedInCode("Prelude/graph.lua"), .embedInCode("Prelude/native.lua"),
-        .embedInCode("Prelude/finish.lua"),
+        .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
+        .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
       ], swiftSettings: strict),
     .target(
       name: "ScriptFixtures", dependencies: ["LuaObservables", "Lua", "Observables"],

@@ -137,17 +137,4 @@ struct SameAsLuaTests {
       #"echo 'print(1)' >f; echo 2 | $L -i f"#,
     ].map(Command.init))
   func `the prompt`(command: Command) throws { try expectSame(command) }
-
-  @Test func `the prompt on a terminal`() throws {
-    func transcript(_ interpreter: String) throws -> String {
-      let terminal = try Terminal(interpreter)
-      terminal.type("print(\n", after: "> ")
-      terminal.type("1)\n", after: ">> ")
-      terminal.type("error('x')\n", after: "> ")
-      terminal.type("os.exit(7)\n", after: "> ")
-      let status = terminal.finish()
-      return "\(terminal.transcript)\(status)"
-    }
-    #expect(try transcript(Command.obsLua) == transcript(#require(Command.lua)))
-  }
 }
