@@ -26,6 +26,7 @@ static struct editor {
   char **(**complete)(const char *text, int start, int end);
   int *completes_alone;
   int *appended;
+  int *leaves_quote_open;
   const char **word_breaks;
   ccl_screen screen;
 } editor;
@@ -55,7 +56,7 @@ static int idle(void) {
     if (is_readline()) editor.clear_signals();
     ccl_screen_begin(&editor.screen);
     idle_function(idle_context);
-    ccl_screen_end(&editor.screen);
+    ccl_screen_end(&editor.screen, !ccl_isasked());
     if (is_readline()) editor.set_signals();
   }
   if (!end_line() && !is_readline()) {
@@ -123,6 +124,7 @@ static char **complete(const char *text, int start, int end) {
   (void)text;
   if (editor.completes_alone) *editor.completes_alone = 1;
   if (editor.appended) *editor.appended = 0;
+  if (editor.leaves_quote_open) *editor.leaves_quote_open = 1;
   if (!complete_function || start < 0 || end < start) return NULL;
   const char *line = *editor.screen.line;
   // An entry of several lines is completed by the last of them.
@@ -186,6 +188,7 @@ static void find_editor(void) {
     editor.complete = dlsym(library, "rl_attempted_completion_function");
     editor.completes_alone = dlsym(library, "rl_attempted_completion_over");
     editor.appended = dlsym(library, "rl_completion_append_character");
+    editor.leaves_quote_open = dlsym(library, "rl_completion_suppress_quote");
     editor.word_breaks = dlsym(library, "rl_basic_word_break_characters");
     if (editor.complete && editor.screen.line && isatty(STDIN_FILENO)) *editor.complete = complete;
     if (editor.word_breaks) *editor.word_breaks = " \t\n\"\\'`><=;|&{(,+-*/%^~)}[].:";

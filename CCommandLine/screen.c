@@ -131,18 +131,21 @@ static bool finish(FILE *stream) {
   return true;
 }
 
-void ccl_screen_end(const ccl_screen *screen) {
+void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
   bool is_written = is_out_prepared && finish(stdout);
   if (is_error_prepared) {
     is_written |= finish(stderr);
     setvbuf(stderr, NULL, _IONBF, 0);
   }
-  if (is_written) screen->draw();
+  if (is_written && goes_on) screen->draw();
 }
 
 #else
 
 void ccl_screen_begin(const ccl_screen *screen) { (void)screen; }
-void ccl_screen_end(const ccl_screen *screen) { (void)screen; }
+void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
+  (void)screen;
+  (void)goes_on;
+}
 
 #endif

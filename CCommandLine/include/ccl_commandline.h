@@ -64,8 +64,8 @@ int ccl_printfailed(lua_State *L);
 /// Returns a list of the names in a folder, those of folders with a slash at the end; an empty one
 /// where it cannot be read. (path) -> (list)
 int ccl_listfolder(lua_State *L);
-/// Returns the global variables of the prompt: those of scripts, and the module, which is one of the
-/// prompt alone. (module) -> (table)
+/// Returns the global variables of the prompt: those of scripts, and the module, which is one of
+/// the prompt alone. (module) -> (table)
 int ccl_promptglobals(lua_State *L);
 
 #endif

@@ -77,7 +77,7 @@ final class Interpreter {
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    if !isStopped, !ccl_settle() { host.runLoop(afterPrompt: isPrompt) }
+    if !isStopped { host.runLoop(afterPrompt: isPrompt) }
     // What fails in a turn is known when the host closes.
     return succeeded ? 0 : 1
   }

@@ -107,12 +107,14 @@ final class ScriptHost {
   /// prompt on a terminal the user is told what is waited for, and another end of the input ends
   /// it.
   func runLoop(afterPrompt isPrompt: Bool) {
+    // A signal that comes from now on wakes the loop.
+    let wake = ccl_wakedescriptor()
     let isAttended = isPrompt && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0
     if isAttended, let events = host.awaitedEvents {
       ccl_writeoutput("waiting for \(events); Ctrl-D or Ctrl-C ends it\n")
       host.stopsLoop(atEndOf: STDIN_FILENO)
     }
-    host.runLoop(wakingFor: ccl_wakedescriptor()) { ccl_settle() }
+    if !ccl_settle() { host.runLoop(wakingFor: wake) { ccl_settle() } }
   }
 
   /// Calls the functions that the script registered for its end.

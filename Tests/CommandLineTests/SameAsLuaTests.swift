@@ -134,6 +134,7 @@ struct SameAsLuaTests {
       #"printf '1\n' | $L -e 'print = function() io.write(debug.traceback()) end' -i"#,
       #"printf 'table.unpack({}, 1, 999980)\n1\n' | $L -i"#,
       #"$L -i -e 'error("not reached")'"#,
+      #"printf 'obs\n"text"\nhelp\nexit\n.help\n#{}\nerror("x")\n' | $L -i"#,
       #"echo 'print(1)' >f; echo 2 | $L -i f"#,
     ].map(Command.init))
   func `the prompt`(command: Command) throws { try expectSame(command) }

@@ -20,8 +20,9 @@ local keywords = {
 }
 
 local operators = {
-  "@avg", "@count", "@distinctUnionOfArrays", "@distinctUnionOfObjects", "@first", "@last", "@max",
-  "@min", "@sum", "@unionOfArrays", "@unionOfObjects", "@unionOfSets",
+  "@all", "@any", "@avg", "@count", "@distinctUnionOfArrays", "@distinctUnionOfObjects",
+  "@distinctUnionOfSets", "@first", "@last", "@max", "@min", "@sum", "@unionOfArrays",
+  "@unionOfObjects", "@unionOfSets",
 }
 
 -- Values -----------------------------------------------------------------------------------------

@@ -136,8 +136,8 @@ local function texts(columns, is_coloured, ...)
   if select("#", ...) > 0 then return to_text(columns, is_coloured, ...) end
 end
 
--- (library `debug`, globals, columns, whether colours are used) -> the function that runs a line and
--- returns the text to show
+-- (library `debug`, globals, columns, whether colours are used) -> the function that runs a line
+-- and returns the text to show
 return function(debug, globals, columns, is_coloured)
   local environment, names = begin(debug, globals)
   return function(line)

@@ -74,8 +74,9 @@ extension LuaHost {
     return "\(timers.count == 1 ? "a timer" : "\(timers.count) timers"): \(places)\(more)"
   }
 
-  /// Stops the loop when a descriptor, which `runLoop` waits for, has no more to read. What can be
-  /// read before is dropped. A descriptor that is waited for already is left to that.
+  /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.
+  ///
+  /// What can be read before is dropped. A descriptor that is waited for already is left to that.
   package func stopsLoop(atEndOf descriptor: CInt) {
     guard loop.inputs[descriptor] == nil else { return }
     loop.inputs[descriptor] = { [unowned loop] in

@@ -48,7 +48,8 @@ final class TimerFunctions: ModuleSlice {
     timers = [:]
   }
 
-  /// The timers that keep the loop running, in the order in which they were made: "every at a.lua:3".
+  /// The timers that keep the loop running, in the order in which they were made, such as
+  /// "every at a.lua:3".
   var awaited: [String] {
     timers.filter { $0.value.timer.isActive && $0.value.timer.keepsLoopRunning }
       .sorted { $0.key < $1.key }

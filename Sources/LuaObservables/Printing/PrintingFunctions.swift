@@ -3,7 +3,9 @@ internal import Lua
 internal import Observables
 
 /// What prompts need of the module: texts of values, candidates for completion, and the lines of
-/// the debugging prompt. The code for that is loaded when a prompt first asks for it.
+/// the debugging prompt.
+///
+/// The code for that is loaded when a prompt first asks for it.
 final class PrintingFunctions: ModuleSlice {
   /// The table of functions for the prelude; nil until that has run.
   private var core: LuaTable?

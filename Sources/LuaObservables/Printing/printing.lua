@@ -15,7 +15,7 @@ local next, kind_of, metatable, model_of, record_of =
 
 local MOST_DEPTH, MOST_STEPS, MOST_VALUES = 5, 1000000, 100
 -- Entries of the outermost table, of one inside of it, and of all together.
-local MOST_ENTRIES, MOST_INNER, MOST_ALL = 100, 20, 1000
+local MOST_ENTRIES, MOST_INNER, MOST_ALL = 100, 20, 500
 -- Columns of an element of a list that shares a line with others.
 local MOST_SHORT = 16
 -- Bytes of a string that is a result, and of one in a table.
@@ -38,7 +38,7 @@ end
 
 -- What stands for a character in a quoted string.
 local escapes = {
-  ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\0"] = "\\0",
+  ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
 }
 
 local function escaped(character)
@@ -129,13 +129,15 @@ end
 local function function_text(value)
   local place = core.definition(value)
   local text = plain_text(value)
+  if place and find(place, "^obs:%d") then place = nil end
   return place and format("%s (%s)", text, place) or text
 end
 
 local function key_text(context, key)
   local kind = type(key)
   if kind == "string" then
-    if find(key, "^[%a_][%w_]*$") and not keywords[key] then return key, #key end
+    local is_name = #key <= MOST_INNER_TEXT and find(key, "^[%a_][%w_]*$")
+    if is_name and not keywords[key] then return key, #key end
     local text = quoted(key, MOST_INNER_TEXT)
     return "[" .. paint(context, "string", text) .. "]", width(text) + 2
   end
@@ -158,7 +160,7 @@ end
 
 -- The names under which a table is observed; nil for one that is not.
 local function observed_names(value)
-  local ok, names = pcall(core.observed_keys, value)
+  local ok, names = pcall(core.watched_keys, value)
   if not ok or rawlen(names) == 0 then return nil end
   local set = {}
   for i = 1, rawlen(names) do set[names[i]] = true end
@@ -273,7 +275,7 @@ local function add_keyed(context, entries, value, length, names)
   if is_cut then add(entries, "… many more", 11) end
 end
 
-local function joined(context, entries, start, before)
+local function joined(context, value, entries, start, before)
   local indent = rep("  ", entries.depth - 1)
   -- The comma or the end of an outer table follows.
   local room = context.columns - #indent - before - 2
@@ -301,6 +303,8 @@ local function joined(context, entries, start, before)
   lines[#lines + 1] = line
   lines[#lines + 1] = indent .. "}"
   context.width = context.columns
+  -- A table of several lines is shown once.
+  context.shown[value] = true
   return concat(lines, "\n")
 end
 
@@ -309,16 +313,19 @@ local function table_text(context, value, depth, before)
   if outer then
     local levels = depth - outer
     return levels == 1 and "<cycle: the table itself>"
+      or levels == 2 and "<cycle: the table that holds this one>"
       or format("<cycle: the table %d levels up>", levels - 1)
   end
   local start = title(value)
   if not start then return plain_text(value) end
   if start ~= "" then start = start .. " " end
   local length = kind_of(value) == "set" and 0 or rawlen(value)
+  if context.shown[value] then return start .. "{…}" end
   if depth > MOST_DEPTH and (length > 0 or next(value) ~= nil) then return start .. "{…}" end
   context.ancestors[value] = depth
   local entries = {
-    depth = depth, count = 0, elements = 0, width = 0, most = depth == 1 and MOST_ENTRIES or MOST_INNER,
+    depth = depth, count = 0, elements = 0, width = 0,
+    most = depth == 1 and MOST_ENTRIES or MOST_INNER,
   }
   local names = observed_names(value)
   add_elements(context, entries, value, length, names)
@@ -327,10 +334,10 @@ local function table_text(context, value, depth, before)
     add_keyed(context, entries, value, length, names)
   end
   context.ancestors[value] = nil
-  return joined(context, entries, start, before)
+  return joined(context, value, entries, start, before)
 end
 
--- The text of a value at a depth, behind `before` columns of its line. Sets the width of the text,
+-- The text of a value at a depth, behind `before` columns of its line. Sets the width of the text
 -- where that is one line.
 function value_text(context, value, depth, before)
   local kind = type(value)
@@ -358,7 +365,8 @@ end
 return function(columns, is_coloured, ...)
   local values, texts, is_tall = pack(...), {}, false
   local context = {
-    columns = columns, colours = is_coloured, left = MOST_ALL, ancestors = {}, width = 0,
+    columns = columns, colours = is_coloured, left = MOST_ALL, ancestors = {}, shown = {},
+    width = 0,
   }
   for i = 1, values.n do
     if i > MOST_VALUES then

@@ -3,8 +3,10 @@ enum PromptCommand: String {
   case help
   case exit
 
-  /// The command that an entry is: the word alone, where no global variable has that name, or with a
-  /// dot before it, with which no Lua begins.
+  /// The command that an entry is: the word alone, where no global variable has that name, or with
+  /// a dot before it, with which no Lua begins.
+  ///
+  /// Nil for other entries.
   init?(_ entry: String, isGlobal: (String) -> Bool) {
     let word = entry.drop { $0 == " " || $0 == "\t" }
       .reversed().drop { $0 == " " || $0 == "\t" }.reversed()
