@@ -26,8 +26,6 @@ static struct editor {
   char **(**complete)(const char *text, int start, int end);
   int *completes_alone;
   int *appended;
-  int *leaves_quote_open;
-  const char **word_breaks;
   ccl_screen screen;
 } editor;
 
@@ -124,7 +122,6 @@ static char **complete(const char *text, int start, int end) {
   (void)text;
   if (editor.completes_alone) *editor.completes_alone = 1;
   if (editor.appended) *editor.appended = 0;
-  if (editor.leaves_quote_open) *editor.leaves_quote_open = 1;
   if (!complete_function || start < 0 || end < start) return NULL;
   const char *line = *editor.screen.line;
   // An entry of several lines is completed by the last of them.
@@ -188,10 +185,12 @@ static void find_editor(void) {
     editor.complete = dlsym(library, "rl_attempted_completion_function");
     editor.completes_alone = dlsym(library, "rl_attempted_completion_over");
     editor.appended = dlsym(library, "rl_completion_append_character");
-    editor.leaves_quote_open = dlsym(library, "rl_completion_suppress_quote");
-    editor.word_breaks = dlsym(library, "rl_basic_word_break_characters");
+    const char **word_breaks = dlsym(library, "rl_basic_word_break_characters");
+    // Strings stay open: a key path may go on.
+    const char **quotes = dlsym(library, "rl_basic_quote_characters");
+    if (quotes) *quotes = "";
     if (editor.complete && editor.screen.line && isatty(STDIN_FILENO)) *editor.complete = complete;
-    if (editor.word_breaks) *editor.word_breaks = " \t\n\"\\'`><=;|&{(,+-*/%^~)}[].:";
+    if (word_breaks) *word_breaks = " \t\n\"\\'`><=;|&{(,+-*/%^~)}[].:";
     // At the end of an input that is no terminal, readline would call the hook for ever.
     int (**get)(FILE *) = dlsym(library, "rl_getc_function");
     if (isatty(STDIN_FILENO)) editor.event_hook = dlsym(library, "rl_event_hook");

@@ -104,7 +104,8 @@ struct TerminalPromptTests {
     try Data().write(to: URL(fileURLWithPath: sign))
     terminal.type(" .. '!'\n", after: "> x = 'typed'")
     terminal.type("x\n", after: "> ")
-    terminal.type(Self.end, after: "\"typed!\"")
+    terminal.type("", after: "\"typed!\"")
+    terminal.type(Self.end, after: "> ")
     #expect(terminal.finish() == 0)
     let transcript = terminal.transcript
     #expect(transcript.contains("\u{1b}[Jone\n"))
