@@ -108,7 +108,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LuaObservablesTests",
-      dependencies: ["ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua"],
+      dependencies: [
+        "ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua", "TestSupport",
+      ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "ScriptFixturesTests",

@@ -217,11 +217,11 @@ final class Interpreter {
   private func printResults(above base: CInt, in session: TerminalSession?) throws(Raised) {
     let count = L.height - base
     guard count > 0 else { return }
+    if let session, session.show(above: base) { return }
     guard L.hasRoom() else {
       L.height = base
       return try protect(ccl_toomanyresults)
     }
-    if let session, session.show(above: base) { return }
     try protect(ccl_getprint, results: 1)
     L.insert(base + 1)
     guard clua_pcall(L.pointer, count, 0) != LUA_OK else { return }

@@ -2,7 +2,7 @@
 local _, to_text = ...
 
 local error, load, select, setmetatable, sort = error, load, select, setmetatable, table.sort
-local concat, find, match = table.concat, string.find, string.match
+local concat, unpack, find, match = table.concat, table.unpack, string.find, string.match
 local running = coroutine.running
 
 -- A function is found again by its distance from the outermost one, which stays the same while code
@@ -132,8 +132,13 @@ local function help(names)
   return HELP .. "\nVariables here: " .. concat(names, ", ") .. "."
 end
 
+local MOST_VALUES = 100
+
 local function texts(columns, is_coloured, ...)
-  if select("#", ...) > 0 then return to_text(columns, is_coloured, ...) end
+  local count = select("#", ...)
+  if count == 0 then return nil end
+  if count <= MOST_VALUES then return to_text(columns, is_coloured, 0, ...) end
+  return to_text(columns, is_coloured, count - MOST_VALUES, unpack({ ... }, 1, MOST_VALUES))
 end
 
 -- (library `debug`, globals, columns, whether colours are used) -> the function that runs a line

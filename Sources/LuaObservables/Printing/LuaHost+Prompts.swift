@@ -17,14 +17,21 @@ extension LuaHost {
     above base: CInt, columns: Int, isColoured: Bool, _ L: LuaStack
   ) throws(LuaError) {
     let count = L.height - base
+    let shown = min(count, LuaHost.mostValues)
+    L.height = base + shown
     try module.printing.pushPrinter(to: L)
     L.insert(base + 1)
     L.push(columns)
     L.insert(base + 2)
     L.push(isColoured)
     L.insert(base + 3)
-    try state.tracedCall(arguments: count + 2, results: 1, L)
+    L.push(Int(count - shown))
+    L.insert(base + 4)
+    try state.tracedCall(arguments: shown + 3, results: 1, L)
   }
+
+  /// How many values are shown of those that an expression gives.
+  private static var mostValues: CInt { 100 }
 
   /// Pops a text, the table of global variables, and a function that lists a folder; pushes how
   /// many bytes of the text stand before what is completed, and a list of candidates. [-3, +2, -]

@@ -13,7 +13,7 @@ local byte, find, format, gsub, rep, sub =
 local next, kind_of, metatable, model_of, record_of =
   core.next, core.kind, core.metatable, core.model_of, core.model_record
 
-local MOST_DEPTH, MOST_STEPS, MOST_VALUES = 5, 1000000, 100
+local MOST_DEPTH, MOST_STEPS = 5, 1000000
 -- Entries of the outermost table, of one inside of it, and of all together.
 local MOST_ENTRIES, MOST_INNER, MOST_ALL = 100, 20, 500
 -- Columns of an element of a list that shares a line with others.
@@ -361,20 +361,17 @@ function value_text(context, value, depth, before)
   return colour and paint(context, colour, text) or text
 end
 
--- (columns, whether colours are used, values…) -> text
-return function(columns, is_coloured, ...)
+-- (columns, whether colours are used, how many values were left out, values…) -> text
+return function(columns, is_coloured, more, ...)
   local values, texts, is_tall = pack(...), {}, false
   local context = {
     columns = columns, colours = is_coloured, left = MOST_ALL, ancestors = {}, shown = {},
     width = 0,
   }
   for i = 1, values.n do
-    if i > MOST_VALUES then
-      texts[i] = format("… %d more values", values.n - i + 1)
-      break
-    end
     texts[i] = value_text(context, values[i], 0, 0)
     is_tall = is_tall or find(texts[i], "\n", 1, true) ~= nil
   end
+  if more > 0 then texts[#texts + 1] = format("… %d more values", more) end
   return concat(texts, is_tall and "\n" or "\t")
 end

@@ -71,7 +71,9 @@ final class TerminalSession {
   /// Shows the values above `base`; false where a script has a `print` of its own, which is to show
   /// them. [-n, +0, -] or [-0, +0, -]
   func show(above base: CInt) -> Bool {
-    guard TerminalSession.addressOfPrint(L) == print else { return false }
+    // Where there is no room for one more value nothing could be called, either.
+    let isOwn = L.hasRoom() && TerminalSession.addressOfPrint(L) != print
+    if isOwn { return false }
     do {
       try host.describeValues(
         above: base, columns: TerminalStyle.columns(of: STDOUT_FILENO),

@@ -32,6 +32,24 @@ struct TerminalPromptTests {
     #expect(transcript.contains("\n2\n> "))
   }
 
+  @Test func `more values than can be passed on are cut`() throws {
+    let transcript = try session(["table.unpack({}, 1, 999980)", "1"])
+    #expect(transcript.contains("\tnil\t… 999880 more values\n> "))
+    #expect(transcript.contains("\n1\n> "))
+  }
+
+  @Test(.disabled(if: Command.delaysSignals))
+  func `Ctrl-C stops a __tostring that a value is shown with`() throws {
+    let terminal = try Terminal(Command.obsLua)
+    let value = "setmetatable({}, {__tostring = function() print('go') while true do end end})"
+    terminal.type("value = \(value)\n", after: "> ")
+    terminal.type("{value}\n", after: "> ")
+    terminal.type(Self.interrupt, after: "go\n")
+    terminal.type("1\n", after: "interrupted!>}\n> ")
+    terminal.type(Self.end, after: "\n1\n> ")
+    #expect(terminal.finish() == 0)
+  }
+
   @Test func `a script's own print shows values`() throws {
     let transcript = try session(["function print(v) io.write('own ', v, '\\n') end", "5"])
     #expect(transcript.contains("\nown 5\n> "))
@@ -86,11 +104,19 @@ struct TerminalPromptTests {
     #expect(try session(["exit = print", "exit"]).contains("function: "))
   }
 
+  /// An environment with a terminal that can clear lines, and no codes but those for that.
+  private static func screen(in folder: Folder) throws -> [String: String] {
+    let settings = folder.path + "/inputrc"
+    let text = "set enable-bracketed-paste off\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: settings))
+    return ["TERM": "xterm", "NO_COLOR": "1", "INPUTRC": settings]
+  }
+
   // N2
   @Test func `output takes the place of the line, which is drawn again`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
-    let terminal = try Terminal(Command.obsLua, environment: ["TERM": "xterm"])
+    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
     let sign = folder.path + "/sign"
     terminal.type("sign = '\(sign)'\n", after: "> ")
     let timer = """
@@ -104,8 +130,7 @@ struct TerminalPromptTests {
     try Data().write(to: URL(fileURLWithPath: sign))
     terminal.type(" .. '!'\n", after: "> x = 'typed'")
     terminal.type("x\n", after: "> ")
-    terminal.type("", after: "\"typed!\"")
-    terminal.type(Self.end, after: "> ")
+    terminal.type(Self.end, after: "\"typed!\"\n> ")
     #expect(terminal.finish() == 0)
     let transcript = terminal.transcript
     #expect(transcript.contains("\u{1b}[Jone\n"))
@@ -114,6 +139,23 @@ struct TerminalPromptTests {
     for text in ["two\n", "three\n", "prompt:2: four\n"] { #expect(rest.contains(text)) }
     // The timer was silent before, and nothing was drawn for that.
     #expect(transcript.components(separatedBy: "> x = 'typed'").count == 3)
+  }
+
+  @Test func `a line of several rows is cleared as a whole`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
+    terminal.type("sign = '\(folder.path)/sign'\n", after: "> ")
+    terminal.type("timer = obs.every(0.01, function() local file = io.open(sign)\n", after: "> ")
+    terminal.type("if file then file:close() timer:stop() print 'one' end end)\n", after: ">> ")
+    terminal.type("x = '" + String(repeating: "y", count: 170) + "z'", after: "> ")
+    terminal.type("", after: "z'")
+    try Data().write(to: URL(fileURLWithPath: folder.path + "/sign"))
+    terminal.type("\n", after: "z'")
+    terminal.type("#x\n", after: "> ")
+    terminal.type(Self.end, after: "171\n> ")
+    #expect(terminal.finish() == 0)
+    #expect(terminal.transcript.contains("\u{1b}[2A\u{1b}[Jone\n"))
   }
 
   // N3
@@ -132,6 +174,30 @@ struct TerminalPromptTests {
     #expect(transcript.contains("obs.observe(value_of_test, 'inner.first', function() end)"))
     #expect(transcript.contains("\n{\"inner\"}\n> "))
     #expect(transcript.contains("\n\"X\"\n> "))
+  }
+
+  @Test func `Tab completes the names of files that are modules`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let module = "return 'of module'"
+    try Data(module.utf8).write(to: URL(fileURLWithPath: folder.path + "/own_module.lua"))
+    let transcript = try session(
+      ["require 'own_mo\t'"], environment: ["LUA_PATH": folder.path + "/?.lua"])
+    #expect(transcript.contains("\n\"of module\"\t"))
+  }
+
+  @Test func `without a library for line editing the prompt reads plain lines`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    // Files that are no libraries are found first.
+    for name in ["libreadline.so.8", "libedit.so.2"] {
+      try Data().write(to: URL(fileURLWithPath: folder.path + "/" + name))
+    }
+    let others = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ":\($0)" } ?? ""
+    let transcript = try session(
+      ["{1}", "error('x')", "help"], environment: ["LD_LIBRARY_PATH": folder.path + others])
+    #expect(transcript.contains("\n{1}\n> "))
+    #expect(transcript.contains("\nprompt:2: x\n"))
   }
 
   // N4

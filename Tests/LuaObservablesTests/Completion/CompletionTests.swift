@@ -1,6 +1,7 @@
 import CLua
 import Lua
 import LuaObservables
+import TestSupport
 import Testing
 
 /// What Tab offers: rules N5 and N6.
@@ -122,6 +123,23 @@ struct CompletionTests {
   ])
   func `modules and files are completed`(line: String, expected: String) throws {
     #expect(try complete(line) == expected)
+  }
+
+  @Test func `any text can be completed`() throws {
+    let parts = [
+      "plain", ".", ":", "user", "obs.observe(", "'", "\"", "[[", "]]", "--", "\\", "list", "@",
+      "*",
+      "#1", "{", ")", " ", ",", "1", "require ", "[", "]", "hidden", "watched", "\u{e4}", "=", "\n",
+    ]
+    var generator = SeededGenerator(seed: 16)
+    for _ in 1...3000 {
+      let line = (0...Int.random(in: 0...9, using: &generator))
+        .map { _ in parts.randomElement(using: &generator)! }.joined()
+      let found = try complete(line)
+      let before = found.split(separator: "|", omittingEmptySubsequences: false)[0]
+      #expect(line.utf8.starts(with: before.utf8), "\(line)")
+    }
+    #expect(try host.host.run("return calls") == [.integer(0)])
   }
 
   @Test func `the names of a huge table are bounded`() throws {
