@@ -4,7 +4,7 @@
 -- scripts runs, and no getter.
 local core, obs = ...
 
-local rawget, select, setmetatable, type = rawget, select, setmetatable, type
+local rawget, select, type = rawget, select, type
 local sort = table.sort
 local find, match, sub = string.find, string.match, string.sub
 local next, metatable, model_of, record_of = core.next, core.metatable, core.model_of,
