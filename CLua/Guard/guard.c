@@ -184,6 +184,20 @@ void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) 
   guard->account = account;
 }
 
+int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer) {
+  int stopped = guard->stopped;
+  if (guard->depth > 0 && guard->running) end_stop(guard, guard->running);
+  *outer = clua_guard_switch(guard, exempt);
+  return stopped;
+}
+
+void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
+  guard->account = outer;
+  if (guard->depth == 0) return;
+  clua_clock_change(guard);
+  if (stopped) clua_guard_stop(guard, (clua_stop)stopped);
+}
+
 /* ---- Coroutines ------------------------------------------------------------------------------ */
 
 lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {

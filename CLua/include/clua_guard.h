@@ -135,6 +135,11 @@ static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int ha
 clua_account *clua_guard_switch(clua_guard *guard, clua_account *account);
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L);
 
+/// What runs from now on, up to `clua_guard_resume`, is not stopped, also where scripts were: it
+/// counts for `exempt`, which has no limit. Returns what resumes the stop. [-0, +0, -]
+int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer);
+void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped);
+
 /// Our own code in Lua is about to do what must be done to its end. [-0, +0, -]
 void clua_guard_spare(clua_guard *guard);
 

@@ -232,4 +232,11 @@ void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key);
 /// Forgets the values that are kept under `first` to `last`. [-0, +0, -]
 void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last);
 
+/* ---- Leaves for `**` ------------------------------------------------------------------------- */
+
+/// Pops a table, and makes it a leaf for `**`. [-1, +(0|1), -]
+int clua_try_markopaque(lua_State *L);
+/// Whether the table is a leaf for `**`. [-0, +0, -]
+bool clua_isopaque(lua_State *L, int index);
+
 #endif

@@ -608,6 +608,89 @@ function obs.stats() end
 function obs.raw(observed, options) end
 
 ----------------------------------------------------------------------------------------------------
+-- Deep changes
+----------------------------------------------------------------------------------------------------
+
+---One change below an object, as plain data: it goes through any JSON library and comes back.
+---@class obs.DeepChange
+---@field path any[]  keys from the object; the last one is what changed; that of a set for a member
+---@field kind "set"|"insert"|"remove"|"move"
+---@field old any  what was there; nil where nothing was
+---@field new any  what is there now, plain data; nil where the key is gone
+---@field from? integer  of a move
+---@field ref? any[]|{ after: any[] }  in place of `new`: an object that has another way already
+---@field old_ref? any[]|{ after: any[] }  in place of `old`: an object that is still there
+---@field model? string  of an instance, as data
+---@field type? "array"|"dictionary"|"set"  of a collection, as data
+---@field site? string  where it was written last, with `{ site = true }`
+
+---@class obs.ChangeOptions: obs.Options
+---@field path? obs.PathLike  restricts the changes: "items.**"
+---@field site? boolean  adds the place of the last write
+
+---Calls the callback at the end of each turn in which something below the object changed, with the
+---net changes since the last call, in an order in which they can be applied.
+---@param callback fun(observed: any, changes: obs.DeepChange[], observer: any)
+---@param options? obs.ChangeOptions  no `initial`, `equals`, `immediate`
+---@return obs.Watcher
+function obs.changes(observed, callback, options) end
+
+---Makes the changes, as the writes of one turn. One that does not fit, as its `old` is not there,
+---is an error that names it, and nothing is applied.
+---@param changes obs.DeepChange[]
+---@param options? { force?: boolean }  skips what does not fit
+---@return integer skipped  how many did not fit
+function obs.apply(target, changes, options) end
+
+---The changes that take back what these do.
+---@param changes obs.DeepChange[]
+---@return obs.DeepChange[]
+function obs.invert(changes) end
+
+---The changes that make a tree like `a` equal to `b`, by content and sharing.
+---@return obs.DeepChange[]
+function obs.diff(a, b) end
+
+---Makes `target` equal to plain data with the fewest writes; objects that are there stay. Elements
+---of lists are matched by position, or by the property that `key` names.
+---@param options? { key?: string }
+function obs.merge(target, data, options) end
+
+---Undo and redo: each turn that changed something is a step.
+---@class obs.History
+---@field can_undo boolean  observable, as is can_redo
+---@field can_redo boolean
+local History = {}
+---Takes the last step back, or all up to a mark; false where nothing was left.
+---@param mark? string
+---@return boolean
+function History:undo(mark) end
+---@return boolean
+function History:redo() end
+---Names the last step, for `undo`.
+function History:mark(name) end
+---What follows is one step, until `commit`; a name marks it then.
+function History:begin(name) end
+function History:commit() end
+function History:clear() end
+function History:stop() end
+
+---`limit` is how many steps are kept; turns within `group` seconds are one.
+---@param options? { limit?: integer, group?: number }
+---@return obs.History
+function obs.history(target, options) end
+
+---Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
+---made meanwhile is taken back, and watchers are not told of it.
+---@param roots (table|userdata)[]
+---@return boolean ok
+---@return any ...  what `f` returned, or the error
+function obs.transaction(roots, f) end
+
+---Ends the innermost transaction: raises an error that cannot save it when caught.
+function obs.abort(reason) end
+
+----------------------------------------------------------------------------------------------------
 -- The loop
 ----------------------------------------------------------------------------------------------------
 

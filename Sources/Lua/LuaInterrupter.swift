@@ -82,6 +82,23 @@ public final class LuaInterrupter: Sendable {
     clua_guard_restore(record, account, L.pointer)
   }
 
+  /// What runs until `resume` is not stopped, also where scripts were: it counts for `exempt`.
+  package func exempt(_ exempt: UnsafeMutablePointer<clua_account>) -> Exemption {
+    var outer: UnsafeMutablePointer<clua_account>?
+    let stopped = clua_guard_exempt(record, exempt, &outer)
+    return Exemption(outer: outer, stopped: stopped)
+  }
+
+  package func resume(_ exemption: Exemption) {
+    clua_guard_resume(record, exemption.outer, exemption.stopped)
+  }
+
+  /// What was interrupted by code that must not be stopped.
+  package struct Exemption {
+    fileprivate let outer: UnsafeMutablePointer<clua_account>?
+    fileprivate let stopped: CInt
+  }
+
   /// Whether the scripts that run now are to stop, or were stopped in this turn.
   package var isStopping: Bool { clua_isstopping(record) }
 

@@ -80,6 +80,11 @@ import Observation
   @attached(peer)
   public macro Observed() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
+  /// Keeps `**` in key paths from following the objects of a stored property (X1); which object it
+  /// has is heard as ever.
+  @attached(peer)
+  public macro Opaque() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
+
   /// The attribute that `@ObservableModel` writes at each stored property that it observes.
   @_documentation(visibility: internal)
   @attached(accessor, names: named(init), named(get), named(set), named(_modify))

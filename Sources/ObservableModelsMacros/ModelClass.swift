@@ -143,7 +143,8 @@ struct ModelClass {
       return nil
     }
     return ModelMember(
-      kind: kind, name: plainName(name), spelling: name.text, isReadOnly: isReadOnly)
+      kind: kind, name: plainName(name), spelling: name.text, isReadOnly: isReadOnly,
+      isOpaque: variable.attributes.named("Opaque") != nil)
   }
 }
 
@@ -191,8 +192,10 @@ extension VariableDeclSyntax {
   var foreignWrapper: AttributeSyntax? {
     attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { attribute in
       guard let first = attribute.shortName.first, first.isUppercase else { return false }
-      return !["Observed", "Ignored", "LazyProperty", "Computed", "ObservedProperty", "MainActor"]
-        .contains(attribute.shortName)
+      return ![
+        "Observed", "Ignored", "Opaque", "LazyProperty", "Computed", "ObservedProperty",
+        "MainActor",
+      ].contains(attribute.shortName)
     }
   }
 }

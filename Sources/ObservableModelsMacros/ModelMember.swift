@@ -18,6 +18,8 @@ struct ModelMember {
   let spelling: String
   /// Whether it cannot be set by name.
   let isReadOnly: Bool
+  /// Whether `**` in key paths does not follow it.
+  let isOpaque: Bool
 
   /// The entry in the list of properties.
   func entry(in model: ModelClass) -> String {
@@ -25,6 +27,7 @@ struct ModelMember {
     case .stored:
       let setter = isReadOnly ? "" : ", set: { $0.\(spelling) = $1 }"
       return "Observables.Property(\(stringLiteral(name)), get: { $0.\(spelling) }\(setter))"
+        + (isOpaque ? ".opaque" : "")
     case .lazy(let arguments, let type):
       return computed(by: arguments, type, in: model) + (isReadOnly ? ".readOnlyByName" : "")
     }

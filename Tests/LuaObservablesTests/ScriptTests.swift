@@ -13,7 +13,8 @@ import Testing
     path: "Scripts")
 
   private static let fixtures = [
-    "Scripts", "Scripts/KeyPaths", "Scripts/Lifetime", "Scripts/Module", "Scripts/Tables",
+    "Scripts", "Scripts/Changes", "Scripts/KeyPaths", "Scripts/Lifetime", "Scripts/Module",
+    "Scripts/Tables",
     "Scripts/Turns", "Scripts/Watching",
   ].flatMap { ScriptFixture.all(in: $0) }
 

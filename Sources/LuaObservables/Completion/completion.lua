@@ -166,7 +166,7 @@ end
 
 -- The object that a path goes through after a key.
 local function through(value, key)
-  if sub(key, 1, 1) == "@" or key == "*" then
+  if sub(key, 1, 1) == "@" or key == "*" or key == "**" then
     -- What follows is a key of the elements.
     if type(value) ~= "table" then return nil end
     local element = rawget(value, 1)

@@ -29,6 +29,8 @@ final class HostObjects {
   private var known: CInt = 0
   /// Registry reference of the table whose keys are the names that C finds properties by.
   private var names: CInt = 0
+  /// The classes of models that scripts have met, by their names.
+  private var namedClasses: [String: AnyClass] = [:]
   /// The records by the class of the objects; nil for collections.
   private var classes: [ObjectIdentifier: HostClass?] = [:]
   /// The models for which something is kept.
@@ -113,10 +115,14 @@ final class HostObjects {
       L.pushReference(names)
       made = HostClass(type(of: model), host, L)
       L.height = height
+      namedClasses[type(of: model).properties.typeName] = type(of: object)
     }
     classes[key] = .some(made)
     return made?.record
   }
+
+  /// The class of models of this name, if scripts have met one of its objects.
+  func knownClass(named name: String) -> Any.Type? { namedClasses[name] }
 
   /// Lets C find a method from now on. [-0, +0, -]
   func remember(

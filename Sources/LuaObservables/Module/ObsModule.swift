@@ -57,8 +57,8 @@ final class ObsModule {
       timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
-      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host), limits,
-      native, printing,
+      LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
+      ChangeFunctions(host), TransactionFunctions(host), limits, native, printing,
     ]
   }
 
@@ -154,7 +154,10 @@ final class ObsModule {
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
-      PackageResources.graph_lua, PackageResources.native_lua, PackageResources.finish_lua,
+      PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
+      PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.changes_lua,
+      PackageResources.history_lua, PackageResources.transactions_lua,
+      PackageResources.native_lua, PackageResources.finish_lua,
     ] {
       let status = part.withUnsafeBytes { text in
         clua_try_load(

@@ -7,6 +7,7 @@ final class ObservingFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
       ("stop", stop), ("path", makePath), ("path_parts", pathParts), ("trigger", trigger),
+      ("opaque", markOpaque),
       (
         "begin_batch",
         { [self] _ in
@@ -137,6 +138,7 @@ final class ObservingFunctions: ModuleSlice {
         case .name: component.isExactName ? "key" : "name"
         case .key, .slot, .element: "key"
         case .every: "every"
+        case .deep: "deep"
         case .member: "member"
         case .operation: "operation"
         }
@@ -145,6 +147,19 @@ final class ObservingFunctions: ModuleSlice {
     }
     try state.push(text: path.description, to: L)
     return 3
+  }
+
+  /// opaque(object) → the object, which is a leaf for `**` (X1).
+  private func markOpaque(_ L: LuaStack) throws -> CInt {
+    guard L.isTable(at: 1) else {
+      throw badArgument(
+        1, of: "opaque",
+        "table expected, got \(state.typeName(at: 1, of: L)) (objects of the host are opaque by "
+          + "their class)")
+    }
+    L.height = 1
+    try host.tables.markOpaque(at: 1, of: L)
+    return 1
   }
 
   // MARK: Writes

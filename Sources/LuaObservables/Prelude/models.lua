@@ -15,6 +15,9 @@ function None.__tostring() return "obs.none" end
 function None.__newindex() raise "obs.none cannot be changed" end
 obs.none = setmetatable({}, None)
 
+-- The models by their names, the last one of each, for data that names its model.
+core.models = setmetatable({}, { __mode = "v" })
+
 -- Errors -----------------------------------------------------------------------------------------
 
 local function sorted_names(map)
@@ -317,6 +320,7 @@ function obs.model(name, parent, body)
     __name = "model " .. name, __index = parent, __newindex = added,
     __call = core.make_model(class, record),
   })
+  core.models[name] = class
   return class
 end
 

@@ -65,6 +65,7 @@ obs.observe = core.observe
 obs.stop = core.stop
 obs.path = core.path
 obs.trigger = core.trigger
+obs.opaque = core.opaque
 obs.flush = core.flush
 
 local Watcher = {

@@ -163,7 +163,9 @@ function follow(path, value, step, inside)
     local key, kind = keys[i], kinds[i]
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
-    if kind == "every" or kind == "name" and key ~= "count"
+    if kind == "deep" then
+      raise(string_format("key path '%s': '**' stands for many values; obs.get reads one", path.text))
+    elseif kind == "every" or kind == "name" and key ~= "count"
       and (collection == "array" or collection == "set") then
       if inside then return many end
       raise(string_format(

@@ -171,7 +171,7 @@ end
 local function mark(names, derived, key)
   local words = derived[key] and "computed" or nil
   if not names then return words end
-  local is_observed = names["*"] or type(key) == "string" and names[key]
+  local is_observed = names["*"] or names["**"] or type(key) == "string" and names[key]
     or math_type(key) == "integer" and names["#" .. key]
   if not is_observed then return words end
   return words and words .. ", observed" or "observed"

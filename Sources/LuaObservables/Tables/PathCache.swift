@@ -57,7 +57,7 @@ final class PathCache {
     for (step, component) in components.enumerated() {
       switch component.kind {
       case .slot, .element: L.push(component.number)
-      case .every: L.push(false)
+      case .every, .deep: L.push(false)
       default: try state.push(bytes: component.bytes, to: L)
       }
       // The array part exists already: nothing is allocated.
@@ -163,7 +163,7 @@ final class PathCache {
     let component = path.components[step]
     switch component.kind {
     case .slot, .element: L.push(component.number + 1)
-    case .every: L.push(false)
+    case .every, .deep: L.push(false)
     case .key where component.name == "\(component.number)":
       L.push(component.number)
     default: try state.push(bytes: component.bytes, to: L)

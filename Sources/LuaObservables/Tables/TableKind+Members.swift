@@ -26,11 +26,13 @@ extension TableKind {
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
+    // A set has its members as keys.
+    let skipsKeys = scope == .stored && kind != CLUA_KIND_SET
     // Without memory for it the members are not known; the allocation that failed is reported where
     // a script makes one.
     try? state.forEachEntry(at: height + 1, of: L) {
       let position = L.wholeNumber(at: -2) ?? 0
-      if position < 1 || position > length,
+      if position < 1 || position > length, !skipsKeys || !L.isTable(at: -2),
         !hasLazies || !clua_node_islazy(L.pointer, table, -2)
       {
         visit(member(L))
@@ -86,8 +88,16 @@ extension TableKind {
       for value in journal.list.former(at: list, current: journal.current) { note(value, -1) }
       for value in journal.current() { note(value, 1) }
     }
-    if !journal.isList || scope == .everything {
-      journal.keyed.forEachMemberChange(since: keyed) { note($1, $2) }
+    if !journal.isList || scope != .elements {
+      let isSet = clua_node_kind(TableKind.table(node)) == CLUA_KIND_SET
+      journal.keyed.forEachMemberChange(since: keyed) { key, value, count in
+        if scope == .stored, !isSet {
+          journal.push(key.value, to: L)
+          defer { L.pop() }
+          if L.isTable(at: -1) { return }
+        }
+        note(value, count)
+      }
     }
     return true
   }

@@ -23,6 +23,8 @@ final class TableKind: NodeKind {
 
   var L: LuaStack { state.stack }
   private let followed: FollowedElements
+  /// Whether some table is a leaf for `**`.
+  var hasOpaqueTables = false
   /// Whether a name was applied to a plain list, which may be a mistake.
   var hasMetLists = false
 
@@ -81,7 +83,7 @@ final class TableKind: NodeKind {
     let L = L
     let kind = clua_node_kind(TableKind.table(node))
     switch component.kind {
-    case .every:
+    case .every, .deep:
       // Lazy properties have to be declared for their changes to be reported.
       if clua_node_hasmodel(L.pointer, TableKind.table(node)) {
         try state.check(clua_try_node_declareall(L.pointer, TableKind.table(node)), L)
@@ -354,6 +356,10 @@ final class TableKind: NodeKind {
   ) {
     goThroughMembers(of: node, in: scope, visit)
   }
+
+  override func movesObjects(_ change: Change) -> Bool { canMoveObjects(change) }
+
+  override func isOpaque(_ node: NodeRef) -> Bool { hasOpaqueTables && isMarkedOpaque(node) }
 
   override func element(atEnd isLast: Bool, of node: NodeRef) -> Member? {
     end(isLast: isLast, of: node)

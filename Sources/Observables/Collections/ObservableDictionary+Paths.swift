@@ -11,7 +11,7 @@ extension ObservableDictionary: KeyedAnswering {
     case .name: component.name as? Key
     case .element: component.name as? Key ?? component.number as? Key
     case .key: component.exact?.base as? Key ?? component.number as? Key ?? component.name as? Key
-    case .every, .slot, .member, .operation: nil
+    case .every, .deep, .slot, .member, .operation: nil
     }
   }
 

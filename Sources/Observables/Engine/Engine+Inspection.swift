@@ -31,7 +31,7 @@ extension Engine {
   package func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
     for link in Chain(slot.pointee.first) {
       let wire = link.pointee.wire
-      if wire.pointee.watcher.pointee.isUncounted { continue }
+      if wire.pointee.watcher.pointee.isUncounted || link.isDeep { continue }
       body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
     }
   }
@@ -111,7 +111,7 @@ extension Engine {
   /// The name that a hook is called with when `link` came into its slot or left it; nil where
   /// another link observes the same.
   func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
-    if link.pointee.wire.pointee.watcher.pointee.isUncounted { return nil }
+    if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isDeep { return nil }
     let name = slot.pointee.isEvery ? link.wholeName : nil
     var isShared = false
     if let name {
@@ -128,7 +128,7 @@ extension SlotRef {
   fileprivate func forEachLink(_ body: (LinkRef) -> Void) {
     for link in Chain(pointee.first) {
       let watcher = link.pointee.wire.pointee.watcher
-      if !watcher.pointee.isUncounted { body(link) }
+      if !watcher.pointee.isUncounted, !link.isDeep { body(link) }
     }
   }
 }

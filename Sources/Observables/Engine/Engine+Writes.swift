@@ -81,6 +81,11 @@ extension Engine {
       let flags = watcher.pointee.flags
       if !flags.isDisjoint(with: [.immediate, .comparing]) { continue }
       let effect = link.pointee.effect
+      if effect.contains(.objects), !change.node.kind.movesObjects(change) {
+        // The next write of the slot may.
+        isNeeded = true
+        continue
+      }
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
       if flags.contains(.lazy) {
@@ -88,8 +93,9 @@ extension Engine {
         // A property without a value does not remember which watchers were notified: immediate
         // watchers of it have to be called for each change.
         if flags.contains(.uncached) { isNeeded = true }
-      } else if !watcher.pointee.isStale {
-        mark(watcher, effect.status, by: change)
+      } else {
+        if !flags.isDisjoint(with: [.tentative, .undone]) { revise(watcher, change) }
+        if !watcher.pointee.isStale { mark(watcher, effect.status, by: change) }
       }
     }
     if !isNeeded { makeQuiet(slot) }
@@ -101,7 +107,8 @@ extension Engine {
     if isRecording, let change { recorder?.marked(watcher, by: change) }
     let wasPending = watcher.pointee.isPending
     schedule(watcher, status)
-    if !wasPending, change != nil {
+    if !wasPending, let change {
+      noteTentative(watcher, change)
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
     }
   }
@@ -110,6 +117,7 @@ extension Engine {
   package func schedule(_ watcher: WatcherRef, _ status: WatcherRecord.Status = .stale) {
     if !watcher.pointee.isActive { return }
     watcher.pointee.raise(to: status)
+    watcher.pointee.flags.remove(.undone)
     makeReady(watcher)
   }
 

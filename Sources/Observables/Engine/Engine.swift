@@ -34,6 +34,7 @@ extension ObservationCore {
     let immediates = ImmediateCalls()
     let comparisons = PendingComparisons()
     @exclusivity(unchecked) var hookCalls = HookCalls()
+    @exclusivity(unchecked) var transactions = Transactions()
     @exclusivity(unchecked) var heldModels = HeldModels()
     /// The program is about to end: what watchers trigger of themselves is not called any more.
     @exclusivity(unchecked) package var isEnding = false
@@ -47,6 +48,9 @@ extension ObservationCore {
     @exclusivity(unchecked) var versions = Versions()
     let deliveredValues = DeliveredValues()
     @exclusivity(unchecked) var taken = TakenLinks()
+
+    /// Objects that are leaves for `**` from the next flush on.
+    @exclusivity(unchecked) var opaqueNodes: [NodeRef] = []
 
     // Code that is notified: recorders, the loop, and the handler of errors.
     @exclusivity(unchecked) var recorders = Recorders()
@@ -127,6 +131,7 @@ extension ObservationCore {
       if !computations.isEmpty || operations.wirings > 0 { return "a getter" }
       if hookCalls.isRunning { return "a hook" }
       if isFlushing || immediates.depth > 0 || operations.isRunning { return "a watcher" }
+      if transactions.isOpen { return "a transaction" }
       return immediates.batchDepth > 0 ? "a batch" : nil
     }
 

@@ -13,7 +13,7 @@ extension DictionaryModel: PathAnswering {
     switch component.kind {
     case .name, .element: component.name
     case .key: component.exact?.base as? String
-    case .every, .slot, .member, .operation: nil
+    case .every, .deep, .slot, .member, .operation: nil
     }
   }
 

@@ -10,8 +10,11 @@ final class ModelKind: NodeKind {
   private let number = ModelKind.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
-  init(_ entries: [ModelProperties.Entry]) {
-    self.entries = entries
+  /// Whether the models are leaves for `**`.
+  private let isOpaque: Bool
+
+  init(_ entries: [ModelProperties.Entry], isOpaque: Bool) {
+    (self.entries, self.isOpaque) = (entries, isOpaque)
     super.init()
   }
 
@@ -51,7 +54,7 @@ final class ModelKind: NodeKind {
         throw PathError(.otherLoop, path: path.description, component: step + 1)
       }
       return slot
-    case .slot, .element, .member, .operation:
+    case .deep, .slot, .element, .member, .operation:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
         detail: "\(properties.typeName) has named properties, not '\(component)'")
@@ -99,6 +102,19 @@ final class ModelKind: NodeKind {
       if case .node(let child) = child(key, of: node) { visit(child) }
     }
   }
+
+  override func forEachMember(
+    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+  ) {
+    for key in entries.indices where entries[key].lazy == nil {
+      if scope == .stored, entries[key].isOpaque { continue }
+      if case .node(let child) = child(key, of: node) {
+        visit(Member(value: .object(UnsafeRawPointer(child)), node: child))
+      }
+    }
+  }
+
+  override func isOpaque(_ node: NodeRef) -> Bool { isOpaque }
 
   override func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand {
     let key = path.answer(at: step, of: number) ?? (try? properties.slot(of: path.steps[step].name))

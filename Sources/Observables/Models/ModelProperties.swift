@@ -19,6 +19,7 @@ public final class ModelProperties: @unchecked Sendable {
     let child: ((AnyObject, Engine) -> NodeRef?)?
     let type: Any.Type
     let lazy: LazyDeclaration?
+    let isOpaque: Bool
     let direct: DirectAccess
   }
 
@@ -36,7 +37,8 @@ public final class ModelProperties: @unchecked Sendable {
         },
         operand: { property.operand(unsafeDowncast($0, to: Model.self)) },
         child: property.child,
-        type: property.type, lazy: property.lazy, direct: property.direct)
+        type: property.type, lazy: property.lazy,
+        isOpaque: property.isOpaque, direct: property.direct)
     }
     entries = (parent?.entries ?? []) + own
     for (slot, entry) in entries.enumerated() { entry.lazy?.place(at: slot) }
@@ -47,7 +49,7 @@ public final class ModelProperties: @unchecked Sendable {
       uniquingKeysWith: { first, _ in
         preconditionFailure("Two properties of a model have the same name (slot \(first))")
       })
-    kind = ModelKind(entries)
+    kind = ModelKind(entries, isOpaque: model is any OpaqueObject.Type)
     kind.properties = self
   }
 

@@ -12,6 +12,8 @@ public struct Property<Model: ObservableModel> {
   let type: Any.Type
   /// How the property is computed, if it is lazy.
   let lazy: LazyDeclaration?
+  /// Whether the property ends `**`.
+  var isOpaque = false
   /// How a bridge accesses the property without `Any`.
   let direct: DirectAccess
 
@@ -19,6 +21,13 @@ public struct Property<Model: ObservableModel> {
   public var readOnlyByName: Property {
     var property = self
     property.write = nil
+    return property
+  }
+
+  /// The same property, whose objects `**` in a path does not follow (X1).
+  public var opaque: Property {
+    var property = self
+    property.isOpaque = true
     return property
   }
 

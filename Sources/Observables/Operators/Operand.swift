@@ -42,6 +42,8 @@ extension ObservationCore {
   public enum MemberScope {
     /// `*`: every property or element.
     case everything
+    /// `**`: what is stored under keys that are no objects.
+    case stored
     /// The members that an operator goes over: the elements of a list or set, the values of a
     /// dictionary.
     case elements

@@ -19,9 +19,10 @@ extension Path {
       }
       guard step > aggregateStep else { continue }
       switch component.kind {
-      case .every:
+      case .every, .deep:
         throw unsupported(
-          step, "'*' cannot follow '\(components[aggregateStep])': nest the operators instead")
+          step,
+          "'\(component)' cannot follow '\(components[aggregateStep])': nest the operators instead")
       case .element:
         throw unsupported(
           step, "digits cannot follow '\(components[aggregateStep])' (write '#\(component)')")

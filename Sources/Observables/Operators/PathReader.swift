@@ -41,7 +41,7 @@ package struct PathReader {
         case .first, .last: value = end(of: object, isLast: operation == .last)
         default: return try fold(operation, object, step: step + 1)
         }
-      } else if component.kind == .every || object.spreads(component) {
+      } else if component.kind == .every || component.kind == .deep || object.spreads(component) {
         throw error(
           step, "'\(component)' stands for many values (put '@unionOfObjects' before it for a list)"
         )

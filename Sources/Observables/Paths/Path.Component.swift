@@ -7,6 +7,8 @@ extension Path {
       case name
       /// `*`: every property or element.
       case every
+      /// `**`: any number of steps, also none, through what is stored.
+      case deep
       /// `#n`: the slot n of an array, whatever is in it.
       case slot
       /// `n`: the object that is at n now.
@@ -95,6 +97,7 @@ extension Path.Component: CustomStringConvertible {
   var text: [UInt8] {
     switch kind {
     case .every: [UInt8(ascii: "*")]
+    case .deep: Array("**".utf8)
     case .slot: Array("#\(number)".utf8)
     case .element: Array("\(number)".utf8)
     case .member: [UInt8(ascii: "&")] + escaped
@@ -107,7 +110,7 @@ extension Path.Component: CustomStringConvertible {
   /// Whether the name, unescaped, would be read as another kind of component.
   private var isMistakable: Bool {
     switch bytes.first {
-    case UInt8(ascii: "*"): bytes.count == 1
+    case UInt8(ascii: "*"): bytes.count == 1 || bytes == Array("**".utf8)
     case UInt8(ascii: "#"): true
     case UInt8(ascii: "&"), UInt8(ascii: "@"): bytes.count > 1
     default: bytes.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }

@@ -11,8 +11,8 @@ public final class Path: Sendable {
   /// The components, the one nearest to the root first; never empty.
   public let components: [Component]
 
-  /// The steps that the engine follows: the components, and `*` behind a union of collections,
-  /// whose members are those of the collections that the path leads to.
+  /// The steps that the engine follows: the components, `*` behind a union of collections, whose
+  /// members are those of the collections that the path leads to, and `*` behind a `**` at the end.
   package let steps: [Component]
   /// The kind of each step.
   let kinds: [Component.Kind]
@@ -21,6 +21,8 @@ public final class Path: Sendable {
   /// The first step that combines many values (`@sum`); the steps behind it belong to its
   /// computation.
   let aggregateStep: Int
+  /// The first step that is `**`; `Int.max` where none is.
+  let deepStep: Int
 
   /// What each component means to the kind of object that it was applied to last: the number of the
   /// kind and its answer. Any thread may read and replace an entry.
@@ -66,7 +68,8 @@ public final class Path: Sendable {
     let operations = components.map(\.operation)
     self.aggregateStep = operations.firstIndex { $0?.isAggregate == true } ?? Int.max
     let isUnion = operations.contains { $0?.isUnionOfCollections == true }
-    self.steps = isUnion ? components + [Component(kind: .every, bytes: [])] : components
+    self.deepStep = components.firstIndex { $0.kind == .deep } ?? Int.max
+    self.steps = isUnion || components.last!.kind == .deep ? components + [.every] : components
     self.kinds = steps.map(\.kind)
     self.hasElements = components.contains { $0.kind == .element }
     answers = .allocate(capacity: steps.count)

@@ -45,6 +45,8 @@ struct PathParser {
     switch written {
     case UInt8(ascii: "*") where text.count == 1:
       return .init(kind: .every, bytes: text)
+    case UInt8(ascii: "*") where text == Array("**".utf8):
+      return .init(kind: .deep, bytes: text)
     case UInt8(ascii: "#"):
       guard let number = number(text.dropFirst()) else { throw error(.missingNumber, at: start) }
       return .init(kind: .slot, bytes: Array(text.dropFirst()), number: number)

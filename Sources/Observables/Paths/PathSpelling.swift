@@ -7,7 +7,7 @@ struct PathSpelling {
 
   /// What is wrong with the text; nil where nothing is.
   var complaint: String? {
-    if text == "**" { return "'**' is reserved" }
+    if text == "**" { return nil }
     if trimmed.utf8.count < text.utf8.count { return "a name does not begin or end with a space" }
     if brackets != nil { return "an element is a component of its own, without brackets" }
     if text.hasPrefix("*"), text != "*" { return "'*' is a component of its own" }
@@ -16,7 +16,6 @@ struct PathSpelling {
 
   /// The components that were probably meant; nil where that is not clear.
   var correction: String? {
-    if text == "**" { return nil }
     if let brackets {
       let key = brackets.key.trimmingQuotes
       return key.isEmpty ? nil : brackets.name.isEmpty ? key : "\(brackets.name).\(key)"

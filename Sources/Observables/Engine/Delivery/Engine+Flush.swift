@@ -18,6 +18,7 @@ extension Engine {
   package func flush(unless stop: UnsafePointer<CInt>? = nil) -> Int {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
+    if !opaqueNodes.isEmpty { leaveOpaqueNodes() }
     if hasWaitingWrites { reportWaitingWrites?() }
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()
@@ -72,10 +73,11 @@ extension Engine {
     rearmQuietSlots()
     let isCharged = flags.contains(.charged) && watcher.hasLinkWork
     guard isCharged ? prepareCharged(watcher) : prepare(watcher) else { return false }
+    let isStale = watcher.pointee.isStale && !watcher.pointee.flags.contains(.undone)
+    watcher.pointee.flags.remove(.undone)
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
-      return callAnchoring(watcher, on: root)
+      return callAnchoring(watcher, on: root, isStale: isStale)
     }
-    let isStale = watcher.pointee.isStale
     guard let refreshed = refresh(watcher) else { return false }
     watcher.pointee.status = .clean
     guard refreshed.path != nil || isStale else {
@@ -102,9 +104,10 @@ extension Engine {
   }
 
   /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
-  private func callAnchoring(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
+  private func callAnchoring(
+    _ watcher: WatcherRef, on root: NodeRef, isStale: Bool
+  ) -> Bool {
     let departure = takeDepartures(of: watcher)
-    let isStale = watcher.pointee.isStale
     guard let refreshed = refresh(watcher) else { return false }
     let isImmediate = watcher.pointee.flags.contains(.immediate)
     watcher.pointee.status = .clean

@@ -28,6 +28,10 @@ extension Engine {
       guard let watcher = watcher(call.watcher), settleDependencies(of: watcher),
         rewire(watcher), watcher.pointee.flags.contains(.immediate)
       else { continue }
+      if let path = takeMoves(of: watcher) {
+        calls.append(call.on(path, isCompared: false))
+        continue
+      }
       if immediates.batchDepth > 0 || watcher.pointee.flags.contains(.paused) {
         // Whether the derived value is another one is known when the batch ends, or when the
         // watcher is resumed.
@@ -54,6 +58,7 @@ extension Engine {
       watcher: watcher.identity, change: .written(change),
       path: link.pointee.wire.pointee.path.takeUnretainedValue(), time: time)
     let effect = link.pointee.effect
+    if effect.contains(.objects), !change.node.kind.movesObjects(change) { return }
     if !change.isSame {
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }

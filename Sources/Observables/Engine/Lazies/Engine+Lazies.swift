@@ -216,7 +216,9 @@ extension LinkRef {
     switch pointee.wire.pointee.use {
     case .tracking: return pointee.effect.contains(.notify)
     case .followingStored: return false
-    case .following, .editing: return kind == .every
+    case .following, .editing:
+      // Below `**` only what is stored counts.
+      return kind == .every && !isBelowDeep
     }
   }
 }

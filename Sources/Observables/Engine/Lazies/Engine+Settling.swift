@@ -140,7 +140,8 @@ extension Engine {
   /// Finds out whether something that an invalid property depends on has really changed.
   private func examine(_ lazy: WatcherRef) -> Examination {
     if lazy.pointee.flags.contains(.anchoring), takeDepartures(of: lazy) != nil { return .changed }
-    guard rewire(lazy) else { return .changed }
+    // Objects may have come or left below `**`.
+    guard rewire(lazy), !lazy.pointee.isStale else { return .changed }
     // Dependencies are examined in the order in which they were declared, or read.
     var wire = lazy.pointee.wires
     while let current = wire {

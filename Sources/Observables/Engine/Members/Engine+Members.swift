@@ -9,12 +9,17 @@ extension Engine {
     if step >= path.aggregateStep { link.pointee.effect = .stale }
     guard slot.pointee.isEvery else { return }
     let component = path.steps[step]
+    if component.kind == .deep {
+      link.adopt(LinkState(.deep))
+      link.pointee.effect = [.stale, .objects]
+      return
+    }
     if isSpread {
       link.adopt(LinkState(.spread))
     } else if component.kind == .every, link.pointee.wire.pointee.use == .editing {
       link.adopt(LinkState(.edits))
       link.pointee.effect = .dirty
-    } else if component.kind == .every, step >= path.components.count {
+    } else if component.kind == .every, step >= path.components.count, path.hasOperators {
       link.adopt(LinkState(.feed))
     } else if component.kind == .every, !link.pointee.isTerminal {
       link.adopt(LinkState(.wildcard))
@@ -41,6 +46,7 @@ extension Engine {
   /// Fills a link with the members of `node`; returns the objects to go on with.
   func open(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
     let state = link.state!
+    if state.role == .deep { return openDeep(link, state, on: node) }
     var children: [NodeRef] = []
     node.kind.forEachMember(node, in: state.scope) { member in
       if link.pointee.isTerminal {
@@ -63,6 +69,7 @@ extension Engine {
   /// The members of a link's object changed: follows them.
   func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
     if state.role == .edits { return }
+    if state.role == .deep, node.kind.isOpaque(node) { return }
     let changes = changes(for: link, state, on: node)
     var counts: [NodeRef: Int] = [:]
     var order: [NodeRef] = []
@@ -83,12 +90,14 @@ extension Engine {
     // Objects that left are taken out first: those that came may need their place.
     for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
     for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
-    if !link.pointee.isDead { chargeMembers(of: link, state) }
     if state.role == .aggregate {
       aggregateChanged(link)
     } else if state.role == .feed {
       forEachOwner(of: link) { aggregateChanged($0.link) }
+    } else if state.role == .deep, !link.pointee.isDead {
+      readJournalIfLong(state, of: node)
     }
+    if !link.pointee.isDead { chargeMembers(of: link, state) }
   }
 
   /// A member came (`count` above 0) or left that the rest of the path cannot go through.
@@ -102,12 +111,13 @@ extension Engine {
     for link: LinkRef, _ state: LinkState, on node: NodeRef
   ) -> [(member: Member, count: Int)] {
     var changes: [(member: Member, count: Int)] = []
-    if !node.isJournaledNow || node.kind.hasEdits(node, since: state.cursor) {
+    let isJournaled = node.isJournaledNow && (state.role != .deep || state.isReading)
+    if !isJournaled || node.kind.hasEdits(node, since: state.cursor) {
       forEachOrderedUnion(of: link, state) { $0.aggregate?.noteOrder() }
     }
-    let end = node.isJournaledNow ? node.kind.journalEnd(of: node) : 0
+    let end = isJournaled ? node.kind.journalEnd(of: node) : 0
     let isKnown =
-      node.isJournaledNow
+      isJournaled
       && node.kind.forEachMemberChange(node, in: state.scope, since: state.cursor) {
         changes.append(($0, $1))
       }
@@ -132,9 +142,10 @@ extension Engine {
     let known = state.members[child]?.count ?? 0
     if known == 0 {
       if count <= 0 || child.isDead { return }
+      if state.role == .deep, child.kind.isOpaque(child) { return }
       state.members[child] = FanMember(count: 0)
       attachLeniently(
-        link.pointee.wire, step: Int(link.pointee.step) + (state.role == .spread ? 0 : 1),
+        link.pointee.wire, step: Int(link.pointee.step) + (state.staysAtStep ? 0 : 1),
         to: child, below: link)
       // Making links may run code of the program.
       guard link.state === state, state.members[child] != nil else { return }
@@ -165,7 +176,7 @@ extension Engine {
   }
 
   func endReading(_ state: LinkState, of node: NodeRef) {
-    guard state.role != .end else { return }
+    guard state.role != .end, state.role != .deep || state.isReading else { return }
     node.pointee.journalReaders -= 1
     guard node.pointee.journalReaders == 0, node.pointee.isJournaled else { return }
     node.pointee.isJournaled = false
@@ -186,7 +197,9 @@ extension Engine {
       let end = node.kind.journalEnd(of: node)
       var readers: [Int] = []
       for link in Chain(every.pointee.first) {
-        if let state = link.state, state.role != .end { readers.append(state.cursor) }
+        if let state = link.state, state.role != .end, state.role != .deep || state.isReading {
+          readers.append(state.cursor)
+        }
       }
       let known = readers.min() ?? end
       node.kind.trimJournal(of: node, before: known)

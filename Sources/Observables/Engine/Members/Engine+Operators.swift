@@ -35,7 +35,7 @@ extension Engine {
         switch state.role {
         case .aggregate: return Operand(state.aggregate!.value)
         case .feed, .edits: return .none
-        case .wildcard, .spread: return .opaque(type: "list of values")
+        case .wildcard, .deep, .spread: return .opaque(type: "list of values")
         case .end:
           if link.pointee.isTerminal {
             return node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
@@ -270,7 +270,7 @@ extension Engine {
       if node.kind.hasEdits(node, since: state.cursor) { return true }
       state.cursor = node.kind.journalEnd(of: node)
       return false
-    case .wildcard, .spread, .feed:
+    case .wildcard, .deep, .spread, .feed:
       return false
     }
   }

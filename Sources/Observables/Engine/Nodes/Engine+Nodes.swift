@@ -18,6 +18,7 @@ extension Engine {
     nodes.remove(node)
     statistics.nodes -= 1
     node.pointee.isBuried = true
+    if !opaqueNodes.isEmpty { opaqueNodes.removeAll { $0 == node } }
     if node.pointee.isIdle {
       waitingNodes.noteBuried { freeIfUnlisted($0) }
     } else {

@@ -20,6 +20,8 @@ extension ObservationCore {
     var lastWatcher: WatcherRef?
     /// How many pending watchers keep the object alive (L2).
     var anchors: Int32 = 0
+    /// How many open transactions cover the object.
+    var coverings: Int32 = 0
     /// A value that only the kind uses.
     package var context = 0
     /// Whether a hook is called when a key begins or ceases to be observed (`on_observed`).
@@ -169,6 +171,12 @@ extension ObservationCore {
     ) {
       forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
     }
+
+    /// Whether an object may have come or left by a write.
+    open func movesObjects(_ change: Change) -> Bool { true }
+
+    /// Whether the object is a leaf for `**`.
+    open func isOpaque(_ node: NodeRef) -> Bool { false }
 
     /// The first or the last element of a list, or any of an unordered collection; nil where there
     /// is none.

@@ -65,6 +65,10 @@ extension ObservationCore {
       /// The flush finds out whether an object in a list has left; for immediate watchers only the
       /// flush does.
       static let checkingDepartures = Flags(rawValue: 16384)
+      /// The watcher is pending only for writes of a transaction that is open.
+      static let tentative = Flags(rawValue: 1 << 25)
+      /// The watcher is pending only for writes that were taken back.
+      static let undone = Flags(rawValue: 1 << 26)
       /// Its receiver pays for its links: see `Receiver.chargesLinks`.
       static let charged = Flags(rawValue: 4096)
       /// Its own comparison is being called.

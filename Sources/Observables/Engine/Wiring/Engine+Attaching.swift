@@ -14,6 +14,7 @@ extension Engine {
     _ path: Path, to watcher: WatcherRef, from root: NodeRef? = nil, ofStored: Bool = false
   ) throws {
     if path.hasOperators { try path.checkOperators() }
+    if path.hasDeepSteps { try path.checkDeep() }
     try add(path, to: watcher, from: root, use: ofStored ? .followingStored : .following)
   }
 
@@ -94,20 +95,25 @@ extension Engine {
         } catch {
           if isStrict, !isFanned { throw error }
           // A position may be missing: each list has its own, and one may be too short (P2).
-          if path.kinds[step] != .element, path.kinds[step] != .slot { unknown = unknown ?? error }
+          // Below `**` each object has other components.
+          if path.kinds[step] != .element, path.kinds[step] != .slot, step < path.deepStep {
+            unknown = unknown ?? error
+          }
           // An object that cannot have this component turned up later: the path is silent beyond it
           // (P7).
-          if !isFanned { complain(error, about: wire, below: parent) }
+          if !isFanned, step < path.deepStep { complain(error, about: wire, below: parent) }
         }
         if let link = makeLink(at: place, step, of: wire, path, below: parent) {
           isKnown = isFanned
           if let state = link.state, state.role != .end, state.role != .edits {
             isFanned = true
-            let next = state.role == .spread ? step : step + 1
+            let next = state.staysAtStep ? step : step + 1
             // The first child is taken out of `waiting` next: getters run in the order of the
             // elements.
             for child in open(link, on: node).reversed() { waiting.append((next, child, link)) }
             if state.role == .aggregate || state.role == .feed { incomplete.append(link) }
+            // The rest of the path may begin here.
+            if state.role == .deep { waiting.append((step + 1, node, link)) }
           } else if !isUpToDate(link, wire) {
             // Code of the program ran to bring the property up to date, and may have ended the
             // watcher.
@@ -189,7 +195,13 @@ extension Engine {
       }
       return place
     }
+    if path.kinds[step] == .deep {
+      place.slot = try kind.slot(.every, at: step, of: path, on: node)
+      return place
+    }
     place.isSpread = path.kinds[step] == .name && kind.spreads(path.steps[step], over: node)
+    // Behind `**` the elements are asked themselves.
+    if place.isSpread, step > path.deepStep { return Place() }
     place.slot = try kind.slot(path.steps[step], at: step, of: path, on: node)
     return place
   }
@@ -213,7 +225,9 @@ extension Engine {
         effect: isTerminal ? .notify : [.notify, .stale]))
     if let parent {
       link.hang(below: parent)
-      if let state = parent.state { state.members[node]?.link = link }
+      if !parent.isDeep(above: link), let state = parent.state {
+        state.members[node]?.link = link
+      }
     } else {
       wire.pointee.top = link
     }
@@ -232,10 +246,11 @@ extension Engine {
       state.leadsToSpread = true
       parent!.forEachChild { addRoute(to: $0, of: wire) }
     } else if parent?.pointee.isFanned == true || place.isSpread
-      || parent?.state?.leadsToSpread == true
+      || parent?.state?.leadsToSpread == true || parent?.isDeep == true || link.isDeep
     {
       addRoute(to: link, of: wire)
     }
+    if link.isDeep { noteMove(of: node, below: wire, 1) }
     if slot.pointee.lazy != nil {
       adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {
@@ -248,7 +263,7 @@ extension Engine {
   func append(_ link: LinkRef, to slot: SlotRef) {
     slot.append(link)
     let watcher = link.pointee.wire.pointee.watcher
-    if watcher.pointee.isUncounted { slot.pointee.count -= 1 }
+    if watcher.pointee.isUncounted || link.isDeep { slot.pointee.count -= 1 }
     if watcher.pointee.flags.contains(.charged) { charge(Charge.link, to: watcher) }
     arm(slot)
     if slot.pointee.node.pointee.isHooked, let name = hookName(of: link, in: slot) {

@@ -133,10 +133,12 @@ extension Engine {
     if let slot = link.pointee.slot {
       if link.isAnchored { release(link) }
       slot.remove(link)
-      if link.pointee.wire.pointee.watcher.pointee.isUncounted {
+      if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isDeep {
         slot.pointee.count += 1
       }
       let node = slot.pointee.node
+      if link.isDeep { noteMove(of: node, below: link.pointee.wire, -1) }
+      if link.pointee.isDirty, link.isBelowDeep { link.routes?.noteLostValue() }
       if node.pointee.isHooked, !node.isDead, let name = hookName(of: link, in: slot) {
         noteObserved(slot, name, false)
       }

@@ -154,6 +154,9 @@ extension Engine {
         }
       }
       for link in kept where !link.pointee.isDead { markStale(link) }
+      if !watcher.pointee.flags.contains(.immediate), takeMoves(of: watcher) != nil {
+        watcher.pointee.raise(to: .stale)
+      }
     }
   }
 

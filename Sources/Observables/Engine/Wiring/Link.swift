@@ -55,6 +55,8 @@ struct Link {
     static let dirty = Effect(rawValue: 2)
     /// The watcher is to be called, whatever else changed.
     static let notify = Effect(rawValue: 4)
+    /// Only writes count by which an object came or left.
+    static let objects = Effect(rawValue: 8)
 
     /// The status that a write gives to the watcher.
     var status: ObservationCore.WatcherRecord.Status { contains(.notify) ? .stale : .check }

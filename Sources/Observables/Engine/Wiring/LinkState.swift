@@ -3,6 +3,8 @@ final class LinkState {
   enum Role {
     /// `*` before the end of a path.
     case wildcard
+    /// `**`: the objects below are at the same step.
+    case deep
     /// A name that is looked up on each element (C8).
     case spread
     /// An operator that puts the values of all members together.
@@ -45,8 +47,20 @@ final class LinkState {
     aggregate = role == .aggregate ? Aggregate(operation!) : nil
   }
 
+  /// Whether the link reads the journal of its node; `**` does where there are many members.
+  var isReading = false
+
   /// Which members count: an operator goes over the elements, `*` over everything.
-  var scope: MemberScope { role == .wildcard ? .everything : .elements }
+  var scope: MemberScope {
+    switch role {
+    case .wildcard: .everything
+    case .deep: .stored
+    default: .elements
+    }
+  }
+
+  /// Whether the objects below are at the same step as this one.
+  var staysAtStep: Bool { role == .spread || role == .deep }
 }
 
 /// An object below a link that stands for many.

@@ -21,6 +21,11 @@ final class Routes {
   private var joined: [LinkRef: Set<LinkRef>] = [:]
   /// The link that a link which leads to one object only has joined.
   private var onward: [LinkRef: LinkRef] = [:]
+  /// How often objects came (above 0) or left below `**` since the last call.
+  private var moves: [NodeRef: Int] = [:]
+  /// Whether a link was taken out whose derived value may be another one: if its object is still
+  /// there, the new link does not know what was delivered.
+  private var hasLostValue = false
   /// Links that lose their place in the tree, while it is being cut.
   private var leaving: Set<LinkRef> = []
 
@@ -40,7 +45,9 @@ final class Routes {
   /// Notes that `parent` leads to the object of `link`, too.
   func join(_ parent: LinkRef, to link: LinkRef) {
     joined[link, default: []].insert(parent)
-    if let state = parent.state, state.role != .end, let node = link.pointee.slot?.pointee.node {
+    if let state = parent.state, state.role != .end, !parent.isDeep(above: link),
+      let node = link.pointee.slot?.pointee.node
+    {
       state.members[node]?.link = link
     } else {
       onward[parent] = link
@@ -76,6 +83,23 @@ final class Routes {
     for member in state.members.values {
       if let child = member.link, child.pointee.parent != link { body(child) }
     }
+  }
+
+  // MARK: Objects that come and leave
+
+  func noteMove(of node: NodeRef, _ count: Int) {
+    let sum = (moves[node] ?? 0) + count
+    moves[node] = sum == 0 ? nil : sum
+  }
+
+  func noteLostValue() { hasLostValue = true }
+
+  /// Whether objects came below `**` or left since this was asked last.
+  func takeMoves() -> Bool {
+    if moves.isEmpty, !hasLostValue { return false }
+    moves = [:]
+    hasLostValue = false
+    return true
   }
 
   // MARK: Cutting

@@ -1,0 +1,150 @@
+internal import Lua
+internal import Observables
+
+/// The functions that the prelude needs for deep changes: what Swift objects store, and how they
+/// are made of data.
+final class ChangeFunctions: ModuleSlice {
+  override var functions: [(String, ModuleFunction)] {
+    [
+      ("host_class", hostClass), ("stored_names", storedNames), ("has_stored", hasStored),
+      ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost),
+      ("edit_steps", editSteps),
+    ]
+  }
+
+  /// host_class(object) → the name of the class of an object of the host program.
+  private func hostClass(_ L: LuaStack) throws -> CInt {
+    guard let object = host.objects.object(at: 1, of: L) else {
+      throw badArgument(1, of: "host_class", "object of the host program expected")
+    }
+    try state.push(text: host.objects.typeName(of: object), to: L)
+    return 1
+  }
+
+  private func properties(_ L: LuaStack) -> ModelProperties? {
+    (host.objects.object(at: 1, of: L) as? any ObservableModel).map { type(of: $0).properties }
+  }
+
+  /// stored_names(model) → the names of the properties that are stored, in a new list.
+  private func storedNames(_ L: LuaStack) throws -> CInt {
+    let properties = properties(L)
+    try state.pushTable(elements: properties?.names.count ?? 0, to: L)
+    var count = 0
+    for (slot, name) in (properties?.names ?? []).enumerated() {
+      guard properties?.plainRead(slot) != nil else { continue }
+      count += 1
+      try state.push(text: name, to: L)
+      L.rawSet(index: count, at: -2)
+    }
+    return 1
+  }
+
+  /// The slot of the stored property that is named at index 2 of the model at index 1.
+  private func slot(_ L: LuaStack) -> Int? {
+    guard L.isString(at: 2), let properties = properties(L),
+      let slot = try? properties.slot(of: state.text(at: 2, of: L)),
+      properties.plainRead(slot) != nil
+    else { return nil }
+    return slot
+  }
+
+  /// has_stored(model, name) → whether the model has a stored property of this name.
+  private func hasStored(_ L: LuaStack) throws -> CInt {
+    L.push(slot(L) != nil)
+    return 1
+  }
+
+  /// is_optional(model, name) → whether the property may be nil.
+  private func isOptional(_ L: LuaStack) throws -> CInt {
+    let name = L.isString(at: 2) ? state.text(at: 2, of: L) : ""
+    let type = try? properties(L)?.valueType(of: name)
+    L.push(type.map { unwrapped($0) != $0 } ?? false)
+    return 1
+  }
+
+  /// is_settable(model, name) → whether a stored property has a setter.
+  private func isSettable(_ L: LuaStack) throws -> CInt {
+    L.push(slot(L).flatMap { properties(L)?.isWritable($0) } ?? false)
+    return 1
+  }
+
+  /// make_host(owner, key, data, class) → the Swift value that is made of data to be stored in an
+  /// object of the host program; nil where the data is stored as it is; or nil and why there is
+  /// none.
+  private func makeHost(_ L: LuaStack) throws -> CInt {
+    L.height = 4
+    let name = L.isString(at: 4) ? state.text(at: 4, of: L) : nil
+    guard let type = try expectedType(name, L) else {
+      L.pushNil()
+      return 1
+    }
+    guard type is AnyClass else {
+      L.pushNil()
+      return 1
+    }
+    guard type is any Decodable.Type else {
+      L.pushNil()
+      if !(type is any KeyPathObservable.Type) { return 1 }
+      try state.push(
+        text: "\(type) cannot be made of data, as it has no init(from:)", to: L)
+      return 2
+    }
+    do {
+      try host.objects.push(value: try host.objects.take(type, at: 3, of: L), to: L)
+      return 1
+    } catch let misfit as Misfit {
+      L.pushNil()
+      try state.push(text: "\(type) cannot be made of this data: \(misfit.reason)", to: L)
+      return 2
+    }
+  }
+
+  /// The type of what the object at index 1 has under the key at index 2, without an optional
+  /// around it; where that is no Swift object, the class of this name that scripts have met.
+  private func expectedType(_ name: String?, _ L: LuaStack) throws -> Any.Type? {
+    guard let owner = host.objects.object(at: 1, of: L) else {
+      return name.flatMap { host.objects.knownClass(named: $0) }
+    }
+    if let collection = owner as? any DynamicCollection {
+      return unwrapped(collection.elementType)
+    }
+    guard let model = owner as? any ObservableModel, L.isString(at: 2) else { return nil }
+    return unwrapped(
+      try type(of: model).properties.valueType(of: state.text(at: 2, of: L)))
+  }
+
+  /// edit_steps(old, count, new, count) → the steps of a shortest script from one list of integers
+  /// to another, four values each: kind, position, index in the old list, index in the new one, 0
+  /// where there is none.
+  private func editSteps(_ L: LuaStack) throws -> CInt {
+    func numbers(_ index: CInt) -> [Int] {
+      (0..<Int(L.integer(at: index + 1) ?? 0)).map { position in
+        L.rawGet(index: position + 1, at: index)
+        defer { L.pop() }
+        return Int(L.integer(at: -1) ?? 0)
+      }
+    }
+    L.height = 4
+    let (old, new) = (numbers(1), numbers(3))
+    let script = EditScript(from: old.count, to: new.count) { old[$0] == new[$1] }
+    try state.pushTable(elements: 4 * script.steps.count, to: L)
+    var position = 0
+    for step in script.steps {
+      let values: (String, Int, Int, Int) =
+        switch step {
+        case .insert(let at, let new): ("insert", at + 1, 0, new + 1)
+        case .remove(let at, let old): ("remove", at + 1, old + 1, 0)
+        case .replace(let at, let old, let new): ("replace", at + 1, old + 1, new + 1)
+        }
+      try state.push(text: values.0, to: L)
+      L.rawSet(index: position + 1, at: -2)
+      for value in [values.1, values.2, values.3] {
+        position += 1
+        L.push(value)
+        L.rawSet(index: position + 1, at: -2)
+      }
+      position += 1
+    }
+    return 1
+  }
+}

@@ -1,0 +1,283 @@
+-- What became of a tree since the last delivery: a slice of the module `obs`.
+--
+-- A *shadow* has the contents of all objects below a root as they were at the last delivery, and
+-- the walk that found them. Each object is watched, so that the next delivery looks at those alone
+-- that were written. Where no object left its key, the walk is extended by what came; else it is
+-- made anew, as what was found through that key may be there by another way.
+local core, obs = ...
+
+local next, setmetatable, tostring, type = next, setmetatable, tostring, type
+local string_format, string_gmatch, string_gsub = string.format, string.gmatch, string.gsub
+local trees = core.trees
+local number_type = trees.number_type
+local contents, each_object, is_object, same = trees.contents, trees.each_object, trees.is_object,
+  trees.same
+
+local Shadow = {}
+Shadow.__index = Shadow
+trees.Shadow = Shadow
+
+--- A shadow of the tree below a root; `on_write` is called when an object is written that was not
+--- written since the last delivery. `has_sites`: the places of writes are noted.
+function Shadow.new(root, on_write, has_sites)
+  local self = setmetatable({
+    root = root, state = {}, wires = {}, dirty = {}, is_dirty = {}, sites = has_sites and {},
+  }, Shadow)
+  function self.mark(object, _, change)
+    if not self.is_dirty[object] then
+      self.is_dirty[object] = true
+      self.dirty[#self.dirty + 1] = object
+      on_write()
+    end
+    if self.sites then
+      local sites = self.sites[object]
+      if not sites then
+        sites = {}
+        self.sites[object] = sites
+      end
+      local site = core.site()
+      sites.last = site
+      if change.key ~= nil then sites[change.key] = site end
+    end
+  end
+  self.walk = trees.trace(root, function(object) return self:read(object) end)
+  for _, object in next, self.walk.order do self:wire(object) end
+  self.walk.order, self.walk.depth = nil, nil
+  return self
+end
+
+function Shadow:read(object)
+  local made = self.state[object]
+  if not made then
+    made = contents(object)
+    self.state[object] = made
+  end
+  return made
+end
+
+function Shadow:wire(object)
+  if not self.wires[object] then
+    self.wires[object] = obs.observe(object, "*", self.mark, { immediate = true, name = "changes" })
+  end
+end
+
+--- Ends all watching.
+function Shadow:stop()
+  for _, watcher in next, self.wires do watcher:stop() end
+  self.wires, self.state, self.dirty, self.is_dirty = {}, {}, {}, {}
+end
+
+-- Whether an object is less often in new contents of another one than in the old ones, or has
+-- another key there, and whether one is more often.
+local function moves(old, new)
+  local counts, has_left, has_come = {}, false, false
+  each_object(new, function(_, object) counts[object] = (counts[object] or 0) + 1 end)
+  each_object(old, function(key, object)
+    counts[object] = (counts[object] or 0) - 1
+    local is_element = number_type(key) == "integer" and key <= old.n
+    has_left = has_left or not is_element and new.map[key] ~= object
+  end)
+  for _, number in next, counts do
+    has_left = has_left or number < 0
+    has_come = has_come or number > 0
+  end
+  return has_left, has_come
+end
+
+-- Extends the walk by objects that came to some objects; the walk before stays right for all
+-- others.
+local function extend(walk, objects, contents_of)
+  local added, work = {}, {}
+  for i = 1, #objects do work[i] = objects[i] end
+  local i = 0
+  while i < #work do
+    i = i + 1
+    local object = work[i]
+    each_object(contents_of(object), function(key, value)
+      if value == walk.root or walk.parent[value] then return end
+      walk.parent[value], walk.key[value] = object, key
+      added[#added + 1] = value
+      work[#work + 1] = value
+    end)
+  end
+  return added
+end
+
+--- Takes what was written since the last delivery. Returns the two sides of the difference and the
+--- objects that it is about; nil where nothing was written.
+function Shadow:take()
+  local dirty = self.dirty
+  if #dirty == 0 then return nil end
+  self.dirty, self.is_dirty = {}, {}
+  local fresh, changed, has_left, has_come = {}, {}, false, false
+  for i = 1, #dirty do
+    local object = dirty[i]
+    local old = self.state[object]
+    if old then
+      fresh[object] = contents(object)
+      changed[#changed + 1] = object
+      local leaves, comes = moves(old, fresh[object])
+      has_left, has_come = has_left or leaves, has_come or comes
+    end
+  end
+  local state, new_state = self.state, {}
+  local function before(object) return state[object] end
+  local function after(object)
+    local made = fresh[object] or state[object] or new_state[object]
+    if not made then
+      made = contents(object)
+      new_state[object] = made
+    end
+    return made
+  end
+  local walk, walk_after, only_before, only_after = self.walk, self.walk, {}, {}
+  walk.places = nil
+  if has_left then
+    walk_after = trees.trace(self.root, after)
+    for object in next, state do
+      if not walk_after.depth[object] then
+        only_before[object] = true
+        if not fresh[object] then changed[#changed + 1] = object end
+      end
+    end
+    for _, object in next, walk_after.order do
+      if not state[object] then only_after[object] = true end
+    end
+    walk_after.order, walk_after.depth = nil, nil
+  elseif has_come then
+    for _, object in next, extend(walk, changed, after) do only_after[object] = true end
+  end
+  self.next = { fresh = fresh, new_state = new_state, removed = only_before, walk = walk_after }
+  -- Objects that were removed are dealt with in the order of their paths, whatever order a table
+  -- has them in.
+  return { contents = before, walk = walk, only = only_before },
+    { contents = after, walk = walk_after, only = only_after }, changed
+end
+
+--- Makes what `take` has found the state of the last delivery.
+function Shadow:advance()
+  local found = self.next
+  self.next = nil
+  for object, made in next, found.fresh do self.state[object] = made end
+  for object, made in next, found.new_state do
+    self.state[object] = made
+    self:wire(object)
+  end
+  for object in next, found.removed do
+    self.state[object] = nil
+    self.wires[object]:stop()
+    self.wires[object] = nil
+  end
+  self.walk = found.walk
+  self.walk.places = nil
+  if self.sites then self.sites = {} end
+end
+
+-- Restricting ------------------------------------------------------------------------------------
+
+-- Whether a change at a path is one on a key path, given as its parts. An object that came or left
+-- before the end of the key path counts, too: all behind it has changed with it.
+local function matches(keys, kinds, path, has_object)
+  local function follow(step, i)
+    if i > #path then
+      return has_object or step > #keys or kinds[step] == "deep" and step == #keys
+    end
+    if step > #keys then return false end
+    local kind, key = kinds[step], keys[step]
+    if kind == "deep" then
+      return follow(step + 1, i) or follow(step, i + 1) or step == #keys
+    end
+    if kind == "every" then return follow(step + 1, i + 1) end
+    return same(key, path[i]) and follow(step + 1, i + 1)
+  end
+  return follow(1, 1)
+end
+
+-- The function that says whether a change belongs to a key path; nil for all.
+local function filter(path)
+  if path == nil or path == "**" then return nil end
+  local keys, kinds = {}, {}
+  local text = type(path) == "string" and string_gsub(path, "%*%*", "*") or path
+  local parts, part_kinds = core.path_parts(text, "changes")
+  local deep = {}
+  if type(path) == "string" then
+    local step = 0
+    for part in string_gmatch(path .. ".", "(.-)%.") do
+      step = step + 1
+      if part == "**" then deep[step] = true end
+    end
+  end
+  for i = 1, #parts do
+    keys[i], kinds[i] = parts[i], deep[i] and "deep" or part_kinds[i]
+    if kinds[i] == "operation" or kinds[i] == "slot" then
+      core.bad_argument(3, "changes", string_format("option 'path' takes names and wildcards, "
+        .. "not '%s'", tostring(parts[i])))
+    end
+  end
+  return function(change)
+    local has_object = type(change.old) == "table" or type(change.new) == "table"
+      or change.ref ~= nil or change.old_ref ~= nil
+    return matches(keys, kinds, change.path, has_object)
+  end
+end
+
+-- Watching ---------------------------------------------------------------------------------------
+
+local refused = {
+  initial = "there is nothing to compare with at registration",
+  equals = "changes are what differs",
+  immediate = "changes are collected for a turn",
+}
+
+function obs.changes(observed, callback, options)
+  core.check_observed(observed, 1, "changes")
+  core.check_function(callback, 2, "changes")
+  if options ~= nil and type(options) ~= "table" then
+    core.bad_argument(3, "changes", "table of options expected, got " .. type(options))
+  end
+  local rest, manner, watcher = {}, { "*" }, nil
+  for key, value in next, options or {} do
+    if refused[key] and value then
+      core.bad_argument(3, "changes", string_format("there is no option '%s': %s", key,
+        refused[key]))
+    end
+    if key ~= "path" and key ~= "site" and key ~= "once" then rest[key] = value end
+  end
+  options = options or {}
+  local is_wanted = filter(options.path)
+  local is_once = options.once
+  local shadow
+  shadow = Shadow.new(observed, function()
+    if watcher and watcher.active then watcher:schedule() else shadow:stop() end
+  end, options.site)
+
+  function manner.driver(callback, from, observer)
+    local before, after, objects = shadow:take()
+    if not before then return end
+    local sites = shadow.sites
+    local function site_of(object, key)
+      local noted = sites[object]
+      return noted and (noted[key] or noted.last)
+    end
+    local changes = trees.difference(before, after, objects, sites and site_of)
+    shadow:advance()
+    if is_wanted then
+      local kept = {}
+      for i = 1, #changes do
+        if is_wanted(changes[i]) then kept[#kept + 1] = changes[i] end
+      end
+      changes = kept
+    end
+    if #changes == 0 then return end
+    if is_once then
+      watcher:stop()
+      shadow:stop()
+    end
+    return callback(from, changes, observer)
+  end
+
+  watcher = core.register(observed, manner, callback, rest)
+  return watcher
+end
+
+return obs

@@ -1,0 +1,441 @@
+-- Changes between two states of a tree: a slice of the module `obs`.
+--
+-- A state is a graph of objects. Those that are in both states are *kept*, the others *removed* or
+-- *new*. Kept and removed objects are dealt with from the deepest on, each at its path before: all
+-- that this path leads through is as it was until the object's own turn. A removed object leaves as
+-- a tree of plain data once what must not go with it was taken out, and a new one comes as such a
+-- tree, after which what it shares is put in. So the list can be applied from its first change on,
+-- and the inverse is the list backwards.
+local core, obs = ...
+
+local next, setmetatable, tostring, type = next, setmetatable, tostring, type
+local concat, sort = table.concat, table.sort
+local trees = core.trees
+local number_type = trees.number_type
+local are_lists, contents, copied, each_object, edit_script, extended, holds_objects, is_object =
+  trees.are_lists, trees.contents, trees.copied, trees.each_object, trees.edit_script,
+  trees.extended, trees.holds_objects, trees.is_object
+local leaf = trees.leaf
+local measure, same, sorted_keys, trace =
+  trees.measure, trees.same, trees.sorted_keys, trees.trace
+
+-- Data of objects ---------------------------------------------------------------------------------
+
+-- What says how an object is made again: the name of its model, the type of a collection.
+local function mark_of(made)
+  return made.model, made.kind
+end
+
+-- Whether an object that is in another one is a change of its own: data does not say what it is.
+-- Within an object of the host program the declared types say it.
+local function is_apart(made, owner)
+  return (made.model ~= nil or made.kind ~= nil) and not (made.is_host and owner.is_host)
+end
+
+-- One side of a state: its contents, its walk, and which objects are only in it.
+local Side = {}
+Side.__index = Side
+
+-- Whether an object at a key of another one belongs to the tree of data of that one.
+function Side:is_inner(owner, key, object)
+  return self.only[object] and self.walk.parent[object] == owner
+    and trees.key(self.walk, object, self.contents) == key
+end
+
+function Side:path(object) return trees.path(self.walk, object, self.contents) end
+
+-- An object that is carried by the change of its key, as data of its own or within that of another.
+function Side:data(root)
+  local made = self.contents(root)
+  local data = {}
+  local work = { { root, made, data } }
+  while #work > 0 do
+    local item = work[#work]
+    work[#work] = nil
+    local object, map, to, n = item[1], item[2].map, item[3], 0
+    local made = item[2]
+    local function put(key, value)
+      if is_object(value) and holds_objects(made, key) then
+        local inner = self.contents(value)
+        if not self:is_inner(object, key, value) or is_apart(inner, made) then return false end
+        local copy = {}
+        work[#work + 1] = { value, inner, copy }
+        value = copy
+      else
+        if holds_objects(made, key) then value = copied(value) else leaf(value) end
+      end
+      to[key] = value
+      return true
+    end
+    if made.kind == "set" then
+      for _, member in next, sorted_keys(map) do
+        n = n + 1
+        to[n] = leaf(member)
+      end
+    else
+      -- What is left out of a list leaves no hole.
+      local length = are_lists(made, made) and made.n or 0
+      for position = 1, length do
+        if put(position, map[position]) then
+          n = n + 1
+          if n ~= position then to[n], to[position] = to[position], nil end
+        end
+      end
+      for key, value in next, map do
+        local is_element = number_type(key) == "integer" and key >= 1 and key <= length
+        if not is_element then put(key, value) end
+      end
+    end
+  end
+  return data, mark_of(made)
+end
+
+-- The objects in another one that its data leaves out, and those that it has.
+function Side:parts(object)
+  local made, cut, inner = self.contents(object), {}, {}
+  each_object(made, function(key, value)
+    if self:is_inner(object, key, value) and not is_apart(self.contents(value), made) then
+      inner[#inner + 1] = key
+    else
+      cut[#cut + 1] = key
+    end
+  end)
+  return made, cut, inner
+end
+
+-- Changes -----------------------------------------------------------------------------------------
+
+local Difference = {}
+Difference.__index = Difference
+
+function Difference:add(kind, path, from)
+  local change = { path = path, kind = kind, from = from }
+  self.changes[#self.changes + 1] = change
+  return change
+end
+
+-- Sets what was at a key of an object, or is now; false where it is nothing.
+function Difference:describe(change, side, owner, key, value, is_leaf)
+  local field, reference = side.field, side.reference
+  if value == nil then return end
+  if is_leaf or not is_object(value) then
+    if is_leaf then change[field] = leaf(value) else change[field] = copied(value) end
+  elseif side:is_inner(owner, key, value) then
+    change[field], change.model, change.type = side:data(value)
+  elseif side == self.after and side.only[value] then
+    change[reference] = { after = side:path(value) }
+  else
+    change[reference] = self.before:path(value)
+    if side == self.before and not side.only[value] then
+      self.checks[#self.checks + 1] = { change, value }
+    end
+  end
+end
+
+-- What a value would be in a change: nil for what is no table there; else the mark, or "".
+local function tag(side, owner, key, value, is_leaf)
+  if is_leaf or not is_object(value) then
+    return (type(value) == "table" or type(value) == "userdata") and "" or nil
+  end
+  if not side:is_inner(owner, key, value) then return nil end
+  local made = side.contents(value)
+  return (made.model or "") .. "\0" .. (made.kind or "")
+end
+
+-- The change of one key; two where what leaves and what comes are of different types.
+function Difference:slot(path, owner, old_key, old, new_key, new, kind)
+  local is_leaf = not holds_objects(self.after.contents(owner), new_key or old_key)
+  local old_tag = old ~= nil and tag(self.before, owner, old_key, old, is_leaf)
+  local new_tag = new ~= nil and tag(self.after, owner, new_key, new, is_leaf)
+  local is_list = kind ~= "set"
+  if old_tag and new_tag and old_tag ~= new_tag then
+    self:describe(self:add(is_list and "remove" or "set", path), self.before, owner, old_key, old,
+      is_leaf)
+    self:describe(self:add(is_list and "insert" or "set", path), self.after, owner, new_key, new,
+      is_leaf)
+  else
+    local change = self:add(kind == "replace" and "set" or kind, path)
+    self:describe(change, self.before, owner, old_key, old, is_leaf)
+    self:describe(change, self.after, owner, new_key, new, is_leaf)
+  end
+  if not is_leaf and is_object(new) and self.after:is_inner(owner, new_key, new) then
+    self:complete(new, path)
+  end
+end
+
+-- Puts what the data of a new object left out into it, and into the objects in it.
+function Difference:complete(root, path)
+  local after, work, first = self.after, { { root, path } }, 1
+  while first <= #work do
+    local object, path = work[first][1], work[first][2]
+    work[first] = false
+    first = first + 1
+    local made, cut, inner = after:parts(object)
+    local is_list = are_lists(made, made)
+    for i = 1, #cut do
+      local key = cut[i]
+      local value, place = made.map[key], extended(path, key)
+      local is_element = is_list and number_type(key) == "integer" and key >= 1 and key <= made.n
+      self:describe(self:add(is_element and "insert" or "set", place), after, object, key, value)
+      if after:is_inner(object, key, value) then work[#work + 1] = { value, place } end
+    end
+    for i = 1, #inner do
+      work[#work + 1] = { made.map[inner[i]], extended(path, inner[i]) }
+    end
+  end
+end
+
+-- Takes out of a removed object what does not go with it.
+function Difference:strip(object, path)
+  local before = self.before
+  local made, cut = before:parts(object)
+  local is_list = are_lists(made, made)
+  for i = #cut, 1, -1 do
+    local key = cut[i]
+    local is_element = is_list and number_type(key) == "integer" and key >= 1 and key <= made.n
+    self:describe(self:add(is_element and "remove" or "set", extended(path, key)), before, object,
+      key, made.map[key])
+  end
+end
+
+function Difference:list(object, path, old, new)
+  local steps = {}
+  edit_script(old.map, old.n, new.map, new.n, same, function(kind, position, from, to)
+    steps[#steps + 1] = { kind, position, from, to }
+  end)
+  -- One element that went elsewhere has moved.
+  if #steps == 2 then
+    local first, second = steps[1], steps[2]
+    if first[1] == "remove" and second[1] == "insert"
+      and same(old.map[first[3]], new.map[second[4]]) then
+      self:add("move", extended(path, second[2]), first[2])
+      return
+    elseif first[1] == "insert" and second[1] == "remove"
+      and same(new.map[first[4]], old.map[second[3]]) then
+      self:add("move", extended(path, first[2]), second[2] - 1)
+      return
+    end
+  end
+  for i = 1, #steps do
+    local kind, position, from, to = steps[i][1], steps[i][2], steps[i][3], steps[i][4]
+    self:slot(extended(path, position), object, from, from and old.map[from], to,
+      to and new.map[to], kind)
+  end
+end
+
+-- The change of a member of a set. At a position it has a type, to tell it from one of a list.
+function Difference:member(kind, path, field, member)
+  local change = self:add(kind, path)
+  change[field] = leaf(member)
+  if trees.position_of(path[#path]) then change.type = "set" end
+end
+
+function Difference:object(object, path)
+  local old, new = self.before.contents(object), self.after.contents(object)
+  if old == new then return end
+  if new.kind == "set" then
+    for _, member in next, sorted_keys(old.map) do
+      if not new.map[member] then self:member("remove", path, "old", member) end
+    end
+    for _, member in next, sorted_keys(new.map) do
+      if not old.map[member] then self:member("insert", path, "new", member) end
+    end
+    return
+  end
+  local n = nil
+  if are_lists(old, new) then
+    self:list(object, path, old, new)
+    n = old.n > new.n and old.n or new.n
+  end
+  local keys = {}
+  for key, value in next, old.map do
+    if not same(value, new.map[key]) then keys[key] = true end
+  end
+  for key in next, new.map do
+    if old.map[key] == nil then keys[key] = true end
+  end
+  for _, key in next, sorted_keys(keys, n) do
+    self:slot(extended(path, key), object, key, old.map[key], key, new.map[key], "set")
+  end
+end
+
+--- The changes from one state to another. `objects` are those that are kept and may have changed,
+--- and those that were removed; `sides` have `contents`, `walk` and `only`. `site_of` gives the
+--- place where a key of an object was written last.
+function trees.difference(before, after, objects, site_of)
+  before.field, before.reference = "old", "old_ref"
+  after.field, after.reference = "new", "ref"
+  local made = setmetatable({
+    before = setmetatable(before, Side), after = setmetatable(after, Side),
+    changes = {}, checks = {},
+  }, Difference)
+  local items = {}
+  for i = 1, #objects do
+    items[i] = { objects[i], before:path(objects[i]), i }
+  end
+  sort(items, function(a, b)
+    if #a[2] ~= #b[2] then return #a[2] > #b[2] end
+    return a[3] < b[3]
+  end)
+  for i = 1, #items do
+    local object, path = items[i][1], items[i][2]
+    local first = #made.changes + 1
+    if before.only[object] then made:strip(object, path) else made:object(object, path) end
+    for k = first, site_of and #made.changes or 0 do
+      made.changes[k].site = site_of(object, made.changes[k].path[#path + 1])
+    end
+  end
+  made:check()
+  return made.changes
+end
+
+-- Makes references to kept objects that left a key ones by their paths afterwards, unless the
+-- changes themselves tell what becomes of all their paths before: the inverse has to find them.
+function Difference:check()
+  if #self.checks == 0 then return end
+  local locate = trees.locations(self.changes)
+  local is_told = true
+  for _, check in next, self.checks do
+    local path = locate(check[1].old_ref)
+    local found = path and self.after.walk.root
+    for i = 1, path and #path or 0 do
+      found = is_object(found) and self.after.contents(found).map[path[i]]
+    end
+    is_told = is_told and found == check[2]
+  end
+  if is_told then return end
+  for _, check in next, self.checks do
+    check[1].old_ref = { after = self.after:path(check[2]) }
+  end
+end
+
+-- Two trees ---------------------------------------------------------------------------------------
+
+-- A text that objects have in common which are probably versions of one.
+local function signature(made)
+  local parts = { made.kind or "", made.model or "", made.n > 0 and "list" or "" }
+  for _, key in next, sorted_keys(made.map, made.n) do
+    local value = made.map[key]
+    parts[#parts + 1] = tostring(key)
+    parts[#parts + 1] = is_object(value) and "{}" or tostring(value)
+  end
+  return concat(parts, "\0")
+end
+
+--- Pairs the objects of two trees: returns what stands for each object of the second one, which is
+--- its partner where it has one. `pair_lists(old, new, pair)` pairs elements of lists.
+function trees.paired(a, b, contents_a, contents_b, can_pair, pair_lists)
+  local partners, taken, work = { [b] = a }, { [a] = b }, { { a, b } }
+  local first = 1
+  while first <= #work do
+    local x, y = contents_a(work[first][1]), contents_b(work[first][2])
+    first = first + 1
+    local function pair(old, new)
+      if not is_object(old) or not is_object(new) or partners[new] or taken[old] then return end
+      if not can_pair(contents_a(old), contents_b(new)) then return end
+      partners[new], taken[old] = old, new
+      work[#work + 1] = { old, new }
+    end
+    if are_lists(x, y) then pair_lists(x, y, pair) end
+    each_object(y, function(key, value)
+      local is_element = are_lists(x, y) and number_type(key) == "integer" and key <= y.n
+      if not is_element and holds_objects(x, key) then pair(x.map[key], value) end
+    end)
+  end
+  return partners, taken
+end
+
+--- Pairs elements by position.
+function trees.pair_positions(x, y, pair)
+  for i = 1, x.n < y.n and x.n or y.n do pair(x.map[i], y.map[i]) end
+end
+
+-- Pairs elements that look alike, then those between them in their order.
+local function pair_alike(contents_a, contents_b)
+  return function(x, y, pair)
+    if x.n == y.n then return trees.pair_positions(x, y, pair) end
+    local function signatures(made, contents_of)
+      local list = {}
+      for i = 1, made.n do
+        local value = made.map[i]
+        list[i] = is_object(value) and signature(contents_of(value)) or trees.is_value(value) and ""
+          or value
+      end
+      return list
+    end
+    local from, to = signatures(x, contents_a), signatures(y, contents_b)
+    local gone, come, i, j = {}, {}, 0, 0
+    local is_gone, is_new = {}, {}
+    edit_script(from, x.n, to, y.n, same, function(kind, _, old, new)
+      if old then is_gone[old] = true end
+      if new then is_new[new] = true end
+      if kind == "replace" then gone[#gone + 1], come[#come + 1] = old, new end
+    end)
+    -- What is left of both lists is the same, in order.
+    while i < x.n or j < y.n do
+      repeat i = i + 1 until not is_gone[i]
+      repeat j = j + 1 until not is_new[j]
+      if i > x.n or j > y.n then break end
+      pair(x.map[i], y.map[j])
+    end
+    for k = 1, #gone do pair(x.map[gone[k]], y.map[come[k]]) end
+  end
+end
+
+local function is_of_one_kind(x, y)
+  return x.kind == y.kind and x.model == y.model
+end
+
+--- A function that remembers the contents of objects.
+function trees.remembered()
+  local known = {}
+  return function(object)
+    local made = known[object]
+    if not made then
+      made = contents(object)
+      known[object] = made
+    end
+    return made
+  end
+end
+
+function obs.diff(a, b)
+  core.check_observed(a, 1, "diff")
+  core.check_observed(b, 2, "diff")
+  local contents_a, contents_b = trees.remembered(), trees.remembered()
+  local x, y = contents_a(a), contents_b(b)
+  if x.kind ~= y.kind then
+    core.bad_argument(2, "diff", (x.kind and "an " .. x.kind or "a table that is no collection")
+      .. " expected, as the first argument is one")
+  end
+  local partners =
+    trees.paired(a, b, contents_a, contents_b, is_of_one_kind, pair_alike(contents_a, contents_b))
+  -- The second state in terms of the first one. Objects without partners get a stand-in: they may
+  -- be in the first tree as well.
+  local after, walk_b = {}, trace(b, contents_b)
+  for _, object in next, walk_b.order do partners[object] = partners[object] or {} end
+  for _, object in next, walk_b.order do
+    local made, map = contents_b(object), {}
+    for key, value in next, made.map do
+      map[key] = holds_objects(made, key) and partners[value] or value
+    end
+    after[partners[object]] =
+      { kind = made.kind, model = made.model, n = made.n, sparse = made.sparse, map = map,
+        is_host = made.is_host }
+  end
+  local function contents_after(object) return after[object] end
+  local walk_a, walk_after = trace(a, contents_a), trace(a, contents_after)
+  local objects, removed, added = {}, {}, {}
+  for _, object in next, walk_a.order do
+    if not walk_after.depth[object] then removed[object] = true end
+    objects[#objects + 1] = object
+  end
+  for _, object in next, walk_after.order do
+    if not walk_a.depth[object] then added[object] = true end
+  end
+  return trees.difference(
+    { contents = contents_a, walk = walk_a, only = removed },
+    { contents = contents_after, walk = walk_after, only = added }, objects)
+end
+
+return obs

@@ -1,0 +1,321 @@
+-- Undo and redo: a slice of the module `obs`.
+--
+-- A step has the contents before and after of each object that was written, so that objects come
+-- back as themselves.
+local core, obs = ...
+
+local getmetatable, ipairs, next, setmetatable, tostring, type =
+  getmetatable, ipairs, next, setmetatable, tostring, type
+local string_format = string.format
+local remove = table.remove
+local trees = core.trees
+local Shadow, are_lists, contents, edit_script, same, sorted_keys =
+  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.same, trees.sorted_keys
+
+-- Contents ---------------------------------------------------------------------------------------
+
+local function plain(value)
+  if trees.is_value(value) then return value.data end
+  return value
+end
+
+--- Adds the writes that turn contents of an object into others; the fewest there are.
+function trees.add_writes(writes, object, from, to)
+  local function add(kind, key, value)
+    writes[#writes + 1] = { number = 0, kind = kind, object = object, key = key, value = value }
+  end
+  if from.kind == "set" then
+    for member in next, from.map do
+      if not to.map[member] then add("drop", nil, member) end
+    end
+    for member in next, to.map do
+      if not from.map[member] then add("add", nil, member) end
+    end
+    return
+  end
+  local n = nil
+  if are_lists(from, to) then
+    edit_script(from.map, from.n, to.map, to.n, same, function(kind, position, _, new)
+      add(kind == "replace" and "set" or kind, position, new and plain(to.map[new]))
+    end)
+    n = from.n > to.n and from.n or to.n
+  end
+  local keys = {}
+  for key, value in next, from.map do
+    if not same(value, to.map[key]) then keys[key] = true end
+  end
+  for key in next, to.map do
+    if from.map[key] == nil then keys[key] = true end
+  end
+  for _, key in ipairs(sorted_keys(keys, n)) do add("set", key, plain(to.map[key])) end
+end
+
+--- Whether contents are equal.
+function trees.are_same(a, b)
+  for key, value in next, a.map do
+    if not same(value, b.map[key]) then return false end
+  end
+  for key in next, b.map do
+    if a.map[key] == nil then return false end
+  end
+  return true
+end
+
+-- The first key of an object that is not as contents say, of those that others would change.
+local function misfit(object, from, to)
+  local present = contents(object)
+  local is_list = are_lists(from, to)
+  for _, side in ipairs { from, to } do
+    for key in next, side.map do
+      local is_concerned = not same(from.map[key], to.map[key])
+        or is_list and type(key) == "number" and key >= 1 and key <= side.n and from.n ~= to.n
+      if is_concerned and not same(present.map[key], from.map[key]) then return key end
+    end
+  end
+  if is_list and present.n ~= from.n then return present.n end
+end
+
+-- Steps -------------------------------------------------------------------------------------------
+
+-- The object of a history, and what belongs to it.
+local states = setmetatable({}, { __mode = "k" })
+
+local function update(history, state)
+  local can_undo, can_redo = #state.undone_by > 0, #state.redone_by > 0
+  if history.can_undo ~= can_undo then history.can_undo = can_undo end
+  if history.can_redo ~= can_redo then history.can_redo = can_redo end
+end
+
+local function join(step, records)
+  for _, record in ipairs(records) do
+    local known = step.by_object[record.object]
+    if known then
+      known.new = record.new
+    else
+      step.by_object[record.object] = record
+      step.records[#step.records + 1] = record
+    end
+  end
+end
+
+-- Takes what was written since the last step; false where that was nothing.
+local function take(state)
+  local before, after, objects = state.shadow:take()
+  if not before then return false end
+  local records = {}
+  for _, object in ipairs(objects) do
+    local old, new = before.contents(object), after.contents(object)
+    if old ~= new and not trees.are_same(old, new) then
+      records[#records + 1] = { object = object, old = old, new = new }
+    end
+  end
+  state.shadow:advance()
+  return #records > 0 and records
+end
+
+-- Makes a step of what was written.
+local function record(history, state)
+  local records = take(state)
+  if not records then return end
+  local steps, now = state.undone_by, obs.now()
+  local last = steps[#steps]
+  local is_joined = last and (last == state.open
+    or not state.open and state.group > 0 and not last.is_closed and now - last.time <= state.group)
+  if not is_joined then
+    last = { records = {}, by_object = {}, name = state.opened }
+    if state.depth > 0 then state.open = last end
+    steps[#steps + 1] = last
+    if #steps > state.limit then
+      remove(steps, 1)
+      state.dropped = state.dropped + 1
+    end
+  end
+  last.time = now
+  join(last, records)
+  state.redone_by = {}
+  update(history, state)
+end
+
+-- Takes a step from one list to the other, and writes what it says; false where it does not fit.
+local function go(history, state, is_undo)
+  local from, to = state.undone_by, state.redone_by
+  if not is_undo then from, to = to, from end
+  local step = remove(from)
+  if not step then return false end
+  step.is_closed = true
+  local writes, problem = {}, nil
+  for _, change in ipairs(step.records) do
+    local old, new = change.new, change.old
+    if not is_undo then old, new = new, old end
+    local key = misfit(change.object, old, new)
+    if key ~= nil then
+      problem = string_format("'%s' of %s is another one now", tostring(key),
+        trees.shown(change.object))
+      break
+    end
+    trees.add_writes(writes, change.object, old, new)
+  end
+  if not problem then
+    local failed, failure = trees.in_batch(trees.written, writes)
+    if failed then problem = tostring(failure) end
+  end
+  if problem then
+    core.report(string_format("a step of the history no longer fits, and was dropped: %s",
+      problem), "", "watcher", "history", state.site)
+    update(history, state)
+    return false
+  end
+  to[#to + 1] = step
+  -- What was written is no step of its own.
+  take(state)
+  update(history, state)
+  return true
+end
+
+-- The object --------------------------------------------------------------------------------------
+
+local History = { __name = "obs.History", __index = {} }
+local methods = History.__index
+
+local function state_of(history, name)
+  local state = type(history) == "table" and states[history]
+  if not state then
+    core.bad_argument(1, name, string_format("obs.History expected, got %s",
+      history == nil and "no value" or type(history)))
+  end
+  return state
+end
+
+local function settle(history, state)
+  record(history, state)
+  state.open, state.opened, state.depth = nil, nil, 0
+end
+
+--- Takes the last step back, or all up to a mark; false where nothing was left.
+function methods:undo(name)
+  local state = state_of(self, "undo")
+  if state.is_stopped then return false end
+  settle(self, state)
+  if name == nil then return go(self, state, true) end
+  local mark = state.marks[name]
+  if not mark then
+    local names = {}
+    for known in next, state.marks do names[#names + 1] = known end
+    local nearest = core.nearest(tostring(name), names)
+    core.raise(string_format("the history has no mark '%s'%s", tostring(name),
+      nearest and " (did you mean '" .. nearest .. "'?)" or ""))
+  end
+  local target = 0
+  for i, step in ipairs(state.undone_by) do
+    if step == mark then target = i end
+  end
+  if target == 0 and mark ~= state.bottom then return false end
+  local has_undone = false
+  while #state.undone_by > target do
+    if not go(self, state, true) then return false end
+    has_undone = true
+  end
+  return has_undone
+end
+
+--- Makes the step again that was taken back last; false where there is none.
+function methods:redo()
+  local state = state_of(self, "redo")
+  if state.is_stopped then return false end
+  settle(self, state)
+  return go(self, state, false)
+end
+
+--- Names the last step.
+function methods:mark(name)
+  local state = state_of(self, "mark")
+  if type(name) ~= "string" then
+    core.bad_argument(1, "mark", "name expected, got "
+      .. (name == nil and "no value" or type(name)))
+  end
+  record(self, state)
+  local last = state.undone_by[#state.undone_by]
+  if last then last.is_closed = true end
+  state.marks[name] = last or state.bottom
+end
+
+--- What follows is one step, until `commit`.
+function methods:begin(name)
+  local state = state_of(self, "begin")
+  if state.depth == 0 then
+    record(self, state)
+    local last = state.undone_by[#state.undone_by]
+    if last then last.is_closed = true end
+    state.opened = name
+  end
+  state.depth = state.depth + 1
+end
+
+function methods:commit()
+  local state = state_of(self, "commit")
+  if state.depth == 0 then core.raise "commit without begin" end
+  if state.depth > 1 then
+    state.depth = state.depth - 1
+    return
+  end
+  record(self, state)
+  if state.open then
+    state.open.is_closed = true
+    if type(state.opened) == "string" then state.marks[state.opened] = state.open end
+  end
+  state.open, state.opened, state.depth = nil, nil, 0
+end
+
+--- Forgets all steps.
+function methods:clear()
+  local state = state_of(self, "clear")
+  take(state)
+  state.undone_by, state.redone_by, state.marks, state.open = {}, {}, {}, nil
+  update(self, state)
+end
+
+--- Ends the history.
+function methods:stop()
+  local state = state_of(self, "stop")
+  if state.is_stopped then return end
+  state.is_stopped = true
+  state.watcher:stop()
+  state.shadow:stop()
+  state.undone_by, state.redone_by, state.marks = {}, {}, {}
+  update(self, state)
+end
+
+core.classes[#core.classes + 1] = History
+
+local known = { limit = true, group = true }
+
+function obs.history(target, options)
+  core.check_observed(target, 1, "history")
+  options = trees.check_options(options, 2, "history", known)
+  local limit, group = options.limit, options.group
+  if limit == nil then limit = 100 end
+  if group == nil then group = 0 end
+  if type(limit) ~= "number" or limit < 1 or limit ~= limit // 1 then
+    core.bad_argument(2, "history", "option 'limit' takes a number of steps, not "
+      .. trees.shown(limit))
+  end
+  if type(group) ~= "number" or not (group >= 0) then
+    core.bad_argument(2, "history", "option 'group' takes a number of seconds, not "
+      .. trees.shown(group))
+  end
+  local history = setmetatable({ can_undo = false, can_redo = false }, History)
+  local state = {
+    undone_by = {}, redone_by = {}, marks = {}, bottom = {}, dropped = 0, depth = 0,
+    limit = limit, group = group, site = core.site(),
+  }
+  states[history] = state
+  state.shadow = Shadow.new(target, function()
+    if state.watcher and state.watcher.active then state.watcher:schedule() end
+  end)
+  state.watcher = core.register(target, {
+    "*", driver = function() record(history, state) end,
+  }, function() end, { name = "history" })
+  return history
+end
+
+return obs

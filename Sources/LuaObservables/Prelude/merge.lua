@@ -1,0 +1,216 @@
+-- Making a tree equal to plain data: a slice of the module `obs`.
+local core, obs = ...
+
+local next, setmetatable, type = next, setmetatable, type
+local string_format = string.format
+local trees = core.trees
+local number_type = trees.number_type
+local are_lists, copied, edit_script, holds_objects, is_object, same, sorted_keys =
+  trees.are_lists, trees.copied, trees.edit_script, trees.holds_objects, trees.is_object,
+  trees.same, trees.sorted_keys
+
+-- Whether contents of data are a list and no more.
+local function is_list(made)
+  if made.kind == "array" then return true end
+  if made.kind ~= nil or made.sparse then return false end
+  for key in next, made.map do
+    if number_type(key) ~= "integer" then return false end
+  end
+  return true
+end
+
+-- Whether an object can come to have the contents of data.
+local function can_pair(object, data)
+  if data.kind ~= nil or data.model ~= nil then
+    return data.kind == object.kind and data.model == object.model
+  end
+  if object.kind == "array" or object.kind == "set" then return is_list(data) end
+  if object.model ~= nil and object.kind == nil then
+    for key in next, data.map do
+      if type(key) ~= "string" then return false end
+    end
+  end
+  return true
+end
+
+-- Pairs elements that have the same value under a key.
+local function pair_by(name, contents_of, contents_of_data)
+  local function named(list, contents_of)
+    local found = {}
+    for i = list.n, 1, -1 do
+      local element = list.map[i]
+      local key = is_object(element) and contents_of(element).map[name]
+      if key ~= nil and key == key then found[key] = element end
+    end
+    return found
+  end
+  return function(x, y, pair)
+    local old, new = named(x, contents_of), named(y, contents_of_data)
+    for i = 1, y.n do
+      local element = y.map[i]
+      local key = is_object(element) and contents_of_data(element).map[name]
+      if key ~= nil and new[key] == element and old[key] then pair(old[key], element) end
+    end
+  end
+end
+
+local Merge = {}
+Merge.__index = Merge
+
+function Merge:note(kind, object, key, value, from)
+  self.writes[#self.writes + 1] =
+    { number = 0, kind = kind, object = object, key = key, value = value, from = from }
+end
+
+-- What stands for a value of data: its partner, a new object, or the value itself.
+function Merge:value(value, owner, key)
+  if not is_object(value) then return copied(value) end
+  local partner = self.partners[value]
+  if partner then return partner end
+  local made = self.contents_of_data(value)
+  local object = nil
+  if type(owner) == "userdata" then
+    local problem
+    object, problem = core.make_host(owner, key, value, nil)
+    if problem then core.raise(problem) end
+    if object ~= nil then return object end
+  end
+  object = made.kind == "array" and obs.array() or made.kind == "set" and obs.set_of()
+    or made.kind == "dictionary" and obs.dictionary() or {}
+  self.partners[value] = object
+  self.new[#self.new + 1] = { object, made }
+  return object
+end
+
+-- Fills the objects that are made; those in them are made meanwhile.
+function Merge:fill()
+  local first = 1
+  while first <= #self.new do
+    local object, made = self.new[first][1], self.new[first][2]
+    first = first + 1
+    if made.kind == "set" then
+      for _, member in next, sorted_keys(made.map) do object:add(member) end
+    else
+      for position = 1, made.n do
+        object[position] = self:value(made.map[position], object, position)
+      end
+      for key, value in next, made.map do
+        if not (number_type(key) == "integer" and key >= 1 and key <= made.n) then
+          object[key] = holds_objects(made, key) and self:value(value, object, key) or value
+        end
+      end
+    end
+  end
+end
+
+function Merge:list(object, old, new, map)
+  local steps = {}
+  edit_script(old.map, old.n, map, new.n, same, function(kind, position, from, to)
+    steps[#steps + 1] = { kind, position, from, to }
+  end)
+  if #steps == 2 then
+    local first, second = steps[1], steps[2]
+    if first[1] == "remove" and second[1] == "insert"
+      and same(old.map[first[3]], map[second[4]]) then
+      return self:note("move", object, second[2], nil, first[2])
+    elseif first[1] == "insert" and second[1] == "remove"
+      and same(map[first[4]], old.map[second[3]]) then
+      return self:note("move", object, first[2], nil, second[2] - 1)
+    end
+  end
+  for i = 1, #steps do
+    local step = steps[i]
+    self:note(step[1] == "replace" and "set" or step[1], object, step[2], step[4] and map[step[4]])
+  end
+end
+
+function Merge:members(object, old, data)
+  local wanted = {}
+  if data.kind == "set" then
+    wanted = data.map
+  else
+    for i = 1, data.n do wanted[copied(data.map[i])] = true end
+  end
+  for _, member in next, sorted_keys(old.map) do
+    if not wanted[member] then self:note("drop", object, nil, member) end
+  end
+  for _, member in next, sorted_keys(wanted) do
+    if not old.map[member] then self:note("add", object, nil, member) end
+  end
+end
+
+-- Notes the writes that make an object equal to its data.
+function Merge:object(object, data)
+  local old, new = self.contents_of(object), self.contents_of_data(data)
+  if old.kind == "set" then return self:members(object, old, new) end
+  local derived = type(object) == "table" and not old.kind and core.derived_keys(object) or {}
+  local map, n = {}, nil
+  for key, value in next, new.map do
+    -- Lazy keys are none of the data's business (C13).
+    if not derived[key] then
+      local is_data = trees.is_value(old.map[key]) and type(value) == "table"
+      if is_data and trees.equal(old.map[key], value) then
+        map[key] = old.map[key]
+      elseif holds_objects(new, key) then
+        map[key] = self:value(value, object, key)
+      else
+        map[key] = value
+      end
+    end
+  end
+  if are_lists(old, new) then
+    self:list(object, old, new, map)
+    n = old.n > new.n and old.n or new.n
+  end
+  local keys = {}
+  for key, value in next, map do
+    if not same(old.map[key], value) then keys[key] = true end
+  end
+  for key in next, old.map do
+    local stays = type(object) == "userdata" and not old.kind and not core.is_optional(object, key)
+    if map[key] == nil and not stays then keys[key] = true end
+  end
+  for _, key in next, sorted_keys(keys, n) do self:note("set", object, key, map[key]) end
+end
+
+local function plan(merge, target, data, key)
+  local contents_of, contents_of_data = merge.contents_of, merge.contents_of_data
+  local pair_lists = trees.pair_positions
+  if key ~= nil then pair_lists = pair_by(key, contents_of, contents_of_data) end
+  local taken
+  merge.partners, taken = trees.paired(
+    target, data, contents_of, contents_of_data, can_pair, pair_lists)
+  local pairs_in_order = trees.trace(data, contents_of_data).order
+  for i = 1, #pairs_in_order do
+    local partner = merge.partners[pairs_in_order[i]]
+    if partner ~= nil and taken[partner] ~= nil then merge:object(partner, pairs_in_order[i]) end
+  end
+  merge:fill()
+end
+
+function obs.merge(target, data, options)
+  core.check_observed(target, 1, "merge")
+  if type(data) ~= "table" then
+    core.bad_argument(2, "merge", "table of plain data expected, got "
+      .. (data == nil and "no value" or type(data)))
+  end
+  local key = trees.check_options(options, 3, "merge", { key = true }).key
+  if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
+    core.bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))
+  end
+  if target == data then return end
+  local merge = setmetatable({
+    contents_of = trees.remembered(), contents_of_data = trees.remembered(), writes = {}, new = {},
+  }, Merge)
+  if not can_pair(merge.contents_of(target), merge.contents_of_data(data)) then
+    core.bad_argument(2, "merge", string_format("%s cannot come to have these contents",
+      trees.shown(target)))
+  end
+  trees.through_opaque(plan, merge, target, data, key)
+  local failed, problem = trees.in_batch(trees.written, merge.writes)
+  if failed then
+    core.written(false, problem)
+  end
+end
+
+return obs

@@ -1,0 +1,410 @@
+-- Trees of objects, as deep changes see them: a slice of the module `obs`.
+--
+-- An object is a table, or a model or collection of the host program, that is no leaf. Its
+-- *contents* are a copy of what is stored in it: `map`, by key, of which 1..`n` are a list. Objects
+-- may be shared and contain each other, so all walks here remember what they have met, and none of
+-- them is recursive: objects may be nested deeper than Lua calls can be.
+local core, obs = ...
+
+local getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type =
+  getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type
+local concat, sort = table.concat, table.sort
+local element_count, kind_of, model_of, same, stored_next =
+  core.element_count, core.kind, core.model_of, core.same, core.next
+
+local trees = {}
+core.trees = trees
+core.is_opaque = core.is_opaque or function() return false end
+
+-- Stands for a value that a host object hands out as a new table each time: data, no object.
+local Value = { __name = "value" }
+
+local function is_value(value) return type(value) == "table" and getmetatable(value) == Value end
+
+-- Whether opaque objects are gone into.
+local passes_opaque = false
+
+--- Whether an object is one that changes go into, not a leaf.
+local function is_object(value)
+  local kind = type(value)
+  if kind == "table" then
+    return getmetatable(value) ~= Value and (passes_opaque or not core.is_opaque(value))
+  end
+  return kind == "userdata" and core.is_host_object(value)
+    and (passes_opaque or not core.is_opaque(value))
+end
+
+--- Calls a function for which opaque objects are like others.
+function trees.through_opaque(body, ...)
+  passes_opaque = true
+  local ok, result = pcall(core.call_plainly, body, ...)
+  passes_opaque = false
+  core.written(ok, result)
+  return result
+end
+
+-- Objects that are values of changes as they are: members of sets, and what is under a key that is
+-- an object. Trees of data are copies, so that no object in one is among these.
+local leaves = setmetatable({}, { __mode = "k" })
+
+--- Whether a table in data is an object itself, not data.
+local function is_leaf(value) return leaves[value] or core.is_opaque(value) end
+
+--- A value of a change that stays the object that it is.
+function trees.leaf(value)
+  if type(value) == "table" then leaves[value] = true end
+  return value
+end
+
+--- "integer" for a whole number, "float" for any other one, nil for what is no number. Keys of
+--- tables are integers where they can be; a host may leave out the library that tells them apart.
+local function number_type(value)
+  if type(value) ~= "number" then return nil end
+  return value % 1 == 0 and "integer" or "float"
+end
+
+--- The list position that a key is, or nil; data from other programs may have it as a float.
+local function position_of(key)
+  if number_type(key) == "integer" and key > 0 and key < 1 << 53 then return key // 1 | 0 end
+end
+
+-- What is stored under a key of a host object.
+local function host_value(object, key)
+  local value = object[key]
+  if type(value) == "table" and not rawequal(value, object[key]) then
+    return setmetatable({ data = value }, Value)
+  end
+  return value
+end
+
+-- The number of keys 1, 2 … that a map has.
+local function list_length(map)
+  local n = 0
+  while map[n + 1] ~= nil do n = n + 1 end
+  return n
+end
+
+-- Notes of contents whether integer keys follow behind a hole.
+local function measure(made)
+  local map = made.map
+  if made.kind == nil and not made.model then
+    made.n = list_length(map)
+    made.sparse = false
+    for key in next, map do
+      if number_type(key) == "integer" and (key < 1 or key > made.n) then
+        made.sparse = true
+        break
+      end
+    end
+  end
+  return made
+end
+
+--- The contents of an object: { kind, map, n, model, sparse, is_host }. A set has its members as
+--- keys.
+local function contents(object)
+  local kind, map = kind_of(object), {}
+  local made = { kind = kind, map = map, n = 0, sparse = false }
+  if type(object) == "userdata" then
+    made.model, made.is_host = core.host_class(object), true
+    if kind == "array" then
+      made.n = #object
+      for i = 1, made.n do map[i] = host_value(object, i) end
+    elseif kind == "set" then
+      for _, member in pairs(object) do map[member] = true end
+    elseif kind == "dictionary" then
+      for key in pairs(object) do map[key] = host_value(object, key) end
+    else
+      for _, name in next, core.stored_names(object) do map[name] = host_value(object, name) end
+    end
+    return made
+  end
+  core.absorb(object)
+  if kind == "array" then
+    made.n = element_count(object)
+    for i = 1, made.n do map[i] = rawget(object, i) end
+  elseif kind == "set" then
+    for member in stored_next, object do map[member] = true end
+  else
+    local derived, record = core.derived_keys(object), not kind and model_of(object)
+    made.model = record and record.name or nil
+    for key, value in stored_next, object do
+      if not derived[key] then map[key] = value end
+    end
+    measure(made)
+  end
+  return made
+end
+
+--- Whether the values at a key of contents may be objects: members of sets, and what is under a key
+--- that is an object, are leaves.
+local function holds_objects(made, key)
+  if made.kind == "set" then return false end
+  local kind = type(key)
+  return kind == "string" or kind == "number" or kind == "boolean"
+end
+
+--- Whether both contents are lists in their keys 1..n.
+local function are_lists(a, b)
+  local function can_be(made)
+    return made.kind == "array" or made.kind == nil and not made.model and not made.sparse
+  end
+  return can_be(a) and can_be(b)
+end
+
+-- Keys in an order that is the same each time: by type, then by value.
+local ranks = { number = 1, string = 2, boolean = 3 }
+
+local function is_before(a, b)
+  local kind_a, kind_b = type(a), type(b)
+  if kind_a ~= kind_b then return (ranks[kind_a] or 4) < (ranks[kind_b] or 4) end
+  if kind_a == "number" or kind_a == "string" then return a < b end
+  if kind_a == "boolean" then return a and not b end
+  return false
+end
+
+--- The keys of a map in order, but for 1..`n`; those that are objects come last, in no order.
+local function sorted_keys(map, n)
+  local keys = {}
+  for key in next, map do
+    if not (n and number_type(key) == "integer" and key >= 1 and key <= n) then
+      keys[#keys + 1] = key
+    end
+  end
+  if #keys > 1 then sort(keys, is_before) end
+  return keys
+end
+
+--- A path that ends with one key more.
+local function extended(path, key)
+  local longer = {}
+  for i = 1, #path do longer[i] = path[i] end
+  longer[#path + 1] = key
+  return longer
+end
+
+--- The text of a path, for errors.
+local function path_text(path)
+  local parts = {}
+  for i = 1, #path do
+    local key = path[i]
+    parts[i] = type(key) == "string" and key or tostring(key)
+  end
+  return concat(parts, ".")
+end
+
+-- Copies and comparisons of data ------------------------------------------------------------------
+
+-- The contents of data: of a table as it is, whatever class it is of.
+local function data_contents(data)
+  if is_value(data) then data = data.data end
+  return contents(data)
+end
+
+--- A copy of plain data: all tables in it are new and plain.
+function trees.copied(data)
+  if is_value(data) then data = data.data end
+  if type(data) ~= "table" or is_leaf(data) then return data end
+  local copies, work = { [data] = {} }, { data }
+  while #work > 0 do
+    local from = work[#work]
+    work[#work] = nil
+    local to, made = copies[from], contents(from)
+    if made.kind == "set" then
+      for member in next, made.map do to[#to + 1] = member end
+    else
+      for key, value in next, made.map do
+        if is_value(value) then value = value.data end
+        if type(value) == "table" and holds_objects(made, key) and not is_leaf(value) then
+          local copy = copies[value]
+          if not copy then
+            copy = {}
+            copies[value] = copy
+            work[#work + 1] = value
+          end
+          value = copy
+        end
+        to[key] = value
+      end
+    end
+  end
+  return copies[data]
+end
+
+--- Whether a value is equal to one of data, deeply. `contents_of` gives the contents of an object;
+--- one within another one must be no model and no collection by type.
+function trees.equal(value, data, contents_of)
+  contents_of = contents_of or data_contents
+  local seen, work, is_inner = {}, { { value, data } }, false
+  while #work > 0 do
+    local pair = work[#work]
+    work[#work] = nil
+    local x, y = pair[1], pair[2]
+    if is_value(y) then y = y.data end
+    local is_data = type(y) == "table" and not is_leaf(y) and (is_value(x) or is_object(x))
+    if not is_data then
+      if not same(x, y) then return false end
+    elseif seen[x] ~= y then
+      seen[x] = y
+      local in_x, in_y = is_value(x) and data_contents(x) or contents_of(x), data_contents(y)
+      if is_inner and (in_x.kind or in_x.model) and not in_x.is_host then return false end
+      is_inner = true
+      local wanted = in_y.map
+      if in_x.kind == "set" and in_y.kind ~= "set" then
+        wanted = {}
+        for i = 1, in_y.n do wanted[in_y.map[i]] = true end
+      end
+      for key, own in next, in_x.map do
+        local other = wanted[key]
+        if other == nil then return false end
+        if holds_objects(in_x, key) then
+          work[#work + 1] = { own, other }
+        elseif not same(own, other) then
+          return false
+        end
+      end
+      for key in next, wanted do
+        if in_x.map[key] == nil then return false end
+      end
+    end
+  end
+  return true
+end
+
+--- Whether the values of a stored key are the same: data of host objects is compared deeply.
+function trees.same(a, b)
+  if is_value(a) and is_value(b) then return trees.equal(a, b) end
+  return same(a, b)
+end
+
+trees.number_type = number_type
+trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
+  Value, is_value, is_object, contents, measure
+trees.holds_objects, trees.are_lists, trees.sorted_keys, trees.extended, trees.path_text =
+  holds_objects, are_lists, sorted_keys, extended, path_text
+trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =
+  position_of, list_length, is_leaf, host_value
+
+-- Lists -------------------------------------------------------------------------------------------
+
+--- Calls `edit` for each of the steps of a shortest script from one list to another, in order of
+--- application: edit(kind, position, old index, new index) with "insert", "remove" or "replace".
+function trees.edit_script(from, count, to, new_count, equal, edit)
+  local head, tail = 0, 0
+  local shorter = count < new_count and count or new_count
+  while head < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
+  while tail < shorter - head and equal(from[count - tail], to[new_count - tail]) do
+    tail = tail + 1
+  end
+  local gone, come = count - head - tail, new_count - head - tail
+  if gone == 0 then
+    for i = head + 1, head + come do edit("insert", i, nil, i) end
+    return
+  end
+  if come == 0 then
+    for i = head + 1, head + gone do edit("remove", head + 1, i) end
+    return
+  end
+  if gone == 1 and come == 1 then return edit("replace", head + 1, head + 1, head + 1) end
+  -- Elements are numbered, so that they can be compared elsewhere; NaN is no key of a table.
+  local numbers, last, nan = {}, 0, {}
+  local function numbered(list, length)
+    local ids = {}
+    for i = 1, length do
+      local value = list[head + i]
+      local key = value
+      if value ~= value then key = nan end
+      if is_value(value) then
+        for known in next, numbers do
+          if is_value(known) and trees.equal(known, value) then key = known end
+        end
+      end
+      local number = numbers[key]
+      if not number then
+        last = last + 1
+        number = last
+        numbers[key] = number
+      end
+      ids[i] = number
+    end
+    return ids
+  end
+  local steps = core.edit_steps(numbered(from, gone), gone, numbered(to, come), come)
+  for i = 1, #steps, 4 do
+    local kind, position, old, new = steps[i], steps[i + 1], steps[i + 2], steps[i + 3]
+    edit(kind, head + position, old > 0 and head + old or nil, new > 0 and head + new or nil)
+  end
+end
+
+-- Walks -------------------------------------------------------------------------------------------
+
+--- Calls `visit` with the key and each object in contents, in order.
+local function each_object(made, visit)
+  local map = made.map
+  for position = 1, made.n do
+    local value = map[position]
+    if is_object(value) then visit(position, value) end
+  end
+  if made.kind == "array" or made.kind == "set" then return end
+  local keys
+  for key, value in next, map do
+    local is_position = number_type(key) == "integer" and key >= 1 and key <= made.n
+    if not is_position and is_object(value) and holds_objects(made, key) then
+      keys = keys or {}
+      keys[#keys + 1] = key
+    end
+  end
+  if not keys then return end
+  if #keys > 1 then sort(keys, is_before) end
+  for i = 1, #keys do visit(keys[i], map[keys[i]]) end
+end
+
+trees.each_object = each_object
+
+--- The objects that are reached from a root, in the order of a walk level by level, and of each the
+--- object that led to it, the key, and the number of steps. `contents_of` gives contents.
+function trees.trace(root, contents_of)
+  local order, parent, key_of, depth = { root }, {}, {}, { [root] = 0 }
+  local i = 0
+  while i < #order do
+    i = i + 1
+    local object = order[i]
+    each_object(contents_of(object), function(key, value)
+      if depth[value] then return end
+      parent[value], key_of[value], depth[value] = object, key, depth[object] + 1
+      order[#order + 1] = value
+    end)
+  end
+  return { order = order, parent = parent, key = key_of, depth = depth, root = root }
+end
+
+--- The key under which a walk has met an object. Elements of lists may be elsewhere by now.
+function trees.key(walk, object, contents_of)
+  local key, map = walk.key[object], contents_of(walk.parent[object]).map
+  if map[key] == object then return key end
+  local parent = walk.parent[object]
+  local places = walk.places and walk.places[map]
+  if not places then
+    places = {}
+    each_object(contents_of(parent), function(place, value)
+      places[value] = places[value] or place
+    end)
+    walk.places = walk.places or {}
+    walk.places[map] = places
+  end
+  return places[object]
+end
+
+--- The path of an object in a walk.
+function trees.path(walk, object, contents_of)
+  local path, n = {}, 0
+  while object ~= walk.root do
+    n = n + 1
+    path[n] = trees.key(walk, object, contents_of)
+    object = walk.parent[object]
+  end
+  for i = 1, n // 2 do path[i], path[n + 1 - i] = path[n + 1 - i], path[i] end
+  return path
+end
+
+return obs

@@ -1,0 +1,269 @@
+/// Applies changes to a tree of Swift objects.
+///
+/// References to what is there before are resolved first. Keys are written at once, and taken back
+/// where a later change does not fit. Lists are changed in a copy, which is stored at the end: only
+/// then it is known which object is at the path of a reference to what is there after the last
+/// change.
+struct ChangePlan {
+  let root: AnyObject
+  private var former: [Int: AnyObject] = [:]
+  private var formerOld: [Int: AnyObject] = [:]
+  /// How to take back what was written.
+  private var undo: [() -> Void] = []
+  /// The lists that are changed.
+  private var lists: [ObjectIdentifier: List] = [:]
+  /// Keys whose object is only there after the last change.
+  private var later: [Place: (index: Int, path: [DeepChange.Key], owner: AnyObject)] = [:]
+
+  /// Why a change does not fit.
+  struct Misfit: Error { let reason: String }
+
+  private struct Place: Hashable {
+    let owner: ObjectIdentifier
+    let key: DeepChange.Key
+  }
+
+  fileprivate struct List {
+    let array: any DynamicArray
+    let order: Int
+    var slots: [Slot]
+  }
+
+  /// An element of a list that is changed.
+  fileprivate enum Slot {
+    case value(Any)
+    /// The object at a path after the last change.
+    case later([DeepChange.Key], index: Int)
+  }
+
+  private init(_ root: AnyObject) { self.root = root }
+
+  /// Makes the changes; returns how many were skipped.
+  static func apply(_ changes: [DeepChange], to root: AnyObject, force: Bool) throws -> Int {
+    var plan = ChangePlan(root)
+    for (index, change) in changes.enumerated() {
+      if case .before(let path)? = change.reference { plan.former[index] = try? plan.object(path) }
+      if case .before(let path)? = change.oldReference {
+        plan.formerOld[index] = try? plan.object(path)
+      }
+    }
+    var skipped = 0
+    func fail(_ index: Int, _ misfit: Misfit) throws {
+      if force {
+        skipped += 1
+      } else {
+        for back in plan.undo.reversed() { back() }
+        let change = changes[index]
+        throw ChangeError(
+          index: index, path: change.path, kind: change.kind, reason: misfit.reason)
+      }
+    }
+    for (index, change) in changes.enumerated() {
+      do { try plan.make(change, index) } catch let misfit as Misfit { try fail(index, misfit) }
+    }
+    try plan.finish(fail)
+    return skipped
+  }
+
+  /// Stores what was not known before all changes were made.
+  private mutating func finish(_ fail: (Int, Misfit) throws -> Void) throws {
+    var objects: [(owner: AnyObject, key: DeepChange.Key, object: AnyObject, index: Int)] = []
+    for (place, entry) in later {
+      do {
+        objects.append((entry.owner, place.key, try object(entry.path), entry.index))
+      } catch let misfit as Misfit { try fail(entry.index, misfit) }
+    }
+    var arrays: [(array: any DynamicArray, elements: [Any])] = []
+    for list in lists.values.sorted(by: { $0.order < $1.order }) {
+      var elements: [Any] = []
+      for slot in list.slots {
+        switch slot {
+        case .value(let value): elements.append(value)
+        case .later(let path, let index):
+          do {
+            guard let element = list.array.fit([try object(path)]) else {
+              throw Misfit(reason: "the array has elements of type \(list.array.elementType)")
+            }
+            elements.append(element)
+          } catch let misfit as Misfit { try fail(index, misfit) }
+        }
+      }
+      arrays.append((list.array, elements))
+    }
+    for (owner, key, object, index) in objects.sorted(by: { $0.index < $1.index }) {
+      let access = TreeAccess(owner)
+      let present = (try? access.value(key)) ?? nil
+      do {
+        try access.store(object, key)
+        undo.append { try? access.store(present, key) }
+      } catch let misfit as Misfit { try fail(index, misfit) }
+    }
+    for (array, elements) in arrays { array.dynamicSet(elements) }
+  }
+
+  /// What is under a key of an object, as the changes so far have left it.
+  private func value(_ key: DeepChange.Key, of owner: AnyObject, _ depth: Int) throws -> Any? {
+    if let list = lists[ObjectIdentifier(owner)] {
+      guard case .index(let position) = key, list.slots.indices.contains(position - 1) else {
+        return nil
+      }
+      switch list.slots[position - 1] {
+      case .value(let value): return value
+      case .later(let path, _): return try object(path, depth + 1)
+      }
+    }
+    if let entry = later[Place(owner: ObjectIdentifier(owner), key: key)] {
+      return try object(entry.path, depth + 1)
+    }
+    return try TreeAccess(owner).value(key)
+  }
+
+  private func object(_ path: [DeepChange.Key], _ depth: Int = 0) throws -> AnyObject {
+    guard depth < 100 else { throw Misfit(reason: "its reference leads through itself") }
+    var object = root
+    for (count, key) in path.enumerated() {
+      guard let next = try value(key, of: object, depth).flatMap({ flattened($0) }),
+        isTreeObject(next)
+      else {
+        let text = path[...count].map(\.description).joined(separator: ".")
+        throw Misfit(reason: "there is no object at '\(text)'")
+      }
+      object = next as AnyObject
+    }
+    return object
+  }
+
+  private mutating func make(_ change: DeepChange, _ index: Int) throws {
+    if change.kind != .set, change.kind != .move, change.reference == nil,
+      change.oldReference == nil, change.model == nil, change.type ?? .set == .set,
+      change.type == .set || !change.path.endsInPosition,
+      let set = try object(change.path) as? any DynamicSet
+    {
+      return try changeMember(change, of: set)
+    }
+    guard let key = change.path.last else { throw Misfit(reason: "its path is empty") }
+    let owner = try object(Array(change.path.dropLast()))
+    if let array = owner as? any DynamicArray {
+      return try changeList(change, index, key, array)
+    }
+    guard change.kind == .set else { throw Misfit(reason: "'\(key)' is no position in an array") }
+    try setKey(change, index, key, TreeAccess(owner))
+  }
+
+  private mutating func changeList(
+    _ change: DeepChange, _ index: Int, _ key: DeepChange.Key, _ array: any DynamicArray
+  ) throws {
+    let id = ObjectIdentifier(array)
+    let order = lists.count
+    var list =
+      lists[id]
+      ?? List(
+        array: array, order: order,
+        slots: array.dynamicEntries.map { .value($0.value as Any) })
+    let position = try list.position(key, upTo: change.kind == .insert ? 1 : 0)
+    func slot() throws -> Slot {
+      if case .after(let path)? = change.reference { return .later(path, index: index) }
+      let access = TreeAccess(array)
+      guard let value = try value(change, index, access, key) else {
+        throw Misfit(reason: "no value is given")
+      }
+      guard let element = array.fit((value as? ChangeValue)?.candidates ?? [value]) else {
+        throw Misfit(reason: "the array has elements of type \(array.elementType)")
+      }
+      return .value(element)
+    }
+    if change.kind == .set || change.kind == .remove, case .value(let value) = list.slots[position]
+    {
+      try check(change, index, flattened(value))
+    }
+    switch change.kind {
+    case .insert: list.slots.insert(try slot(), at: position)
+    case .remove: list.slots.remove(at: position)
+    case .set: list.slots[position] = try slot()
+    case .move:
+      let from = try list.position(.index(change.from ?? 0), upTo: 0)
+      list.slots.insert(list.slots.remove(at: from), at: position)
+    }
+    lists[id] = list
+  }
+
+  private mutating func setKey(
+    _ change: DeepChange, _ index: Int, _ key: DeepChange.Key, _ access: TreeAccess
+  ) throws {
+    let place = Place(owner: ObjectIdentifier(access.object), key: key)
+    let present = try access.value(key)
+    if later[place] == nil { try check(change, index, present) }
+    later[place] = nil
+    if case .after(let path)? = change.reference {
+      later[place] = (index, path, access.object)
+      return
+    }
+    let new = try value(change, index, access, key)
+    try access.store(new, key)
+    undo.append { try? access.store(present, key) }
+  }
+
+  private mutating func changeMember(_ change: DeepChange, of set: any DynamicSet) throws {
+    let data = change.kind == .insert ? change.new : change.old
+    guard let member = data.flatMap({ set.fit($0.candidates) }) else {
+      throw Misfit(reason: "the set has members of another type")
+    }
+    if change.kind == .insert {
+      guard set.dynamicInsert(member) else { throw Misfit(reason: "the member is in the set") }
+      undo.append { _ = set.dynamicRemove(member) }
+    } else {
+      guard set.dynamicRemove(member) else { throw Misfit(reason: "the member is not in the set") }
+      undo.append { _ = set.dynamicInsert(member) }
+    }
+  }
+
+  /// The value that a change stores; nil where a key is to go.
+  private func value(
+    _ change: DeepChange, _ index: Int, _ access: TreeAccess, _ key: DeepChange.Key
+  ) throws -> Any? {
+    switch change.reference {
+    case .before:
+      guard let object = former[index] else {
+        throw Misfit(reason: "its reference leads to no object")
+      }
+      return object
+    case .after, nil:
+      guard let new = change.new else { return nil }
+      return try access.made(of: new, key, isObject: change.model != nil || change.type != nil)
+    }
+  }
+
+  /// Checks what is there before a change.
+  private func check(_ change: DeepChange, _ index: Int, _ present: Any?) throws {
+    if case .before? = change.oldReference {
+      guard let old = formerOld[index], old === present as AnyObject? else {
+        throw Misfit(reason: "another object was there")
+      }
+      return
+    }
+    if change.oldReference != nil { return }
+    let data = present.map { TreeAccess.data(of: $0) }
+    if change.old == nil, present == nil || change.kind == .remove { return }
+    guard let old = change.old, let data, old == data else {
+      throw Misfit(reason: "something else was there")
+    }
+  }
+}
+
+extension ChangePlan.List {
+  /// The index of a position; `extra` says how far behind the end.
+  fileprivate func position(_ key: DeepChange.Key, upTo extra: Int) throws -> Int {
+    guard case .index(let position) = key else {
+      throw ChangePlan.Misfit(reason: "'\(key)' is no position in an array")
+    }
+    guard position >= 1, position <= slots.count + extra else {
+      throw ChangePlan.Misfit(
+        reason: "position \(position) is out of range, the array has \(slots.count) elements")
+    }
+    return position - 1
+  }
+}
+
+extension [DeepChange.Key] {
+  fileprivate var endsInPosition: Bool { if case .index? = last { true } else { false } }
+}

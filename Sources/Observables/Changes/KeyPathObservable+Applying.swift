@@ -1,0 +1,53 @@
+/// Changes that are made, and taken back (X3).
+extension KeyPathObservable {
+  /// Makes changes, in order, as the writes of one turn; all of them or, where one does not fit,
+  /// none.
+  ///
+  /// Objects that come as data are made by the `init(from:)` of the class that the property or the
+  /// collection declares.
+  ///
+  /// - Parameter force: skips what does not fit.
+  /// - Returns: how many were skipped.
+  /// - Throws: ``ChangeError`` that names the change which does not fit: its `old` is not there, or
+  ///   its object cannot be made.
+  @discardableResult
+  public func apply(_ changes: [DeepChange], force: Bool = false) throws -> Int {
+    let engine = currentObservation?.node.engine ?? Loop.current?.engine
+    engine?.beginBatch()
+    defer { engine?.endBatch() }
+    return try ChangePlan.apply(changes, to: self, force: force)
+  }
+}
+
+extension [DeepChange] {
+  /// The changes that take these back.
+  public var inverted: [DeepChange] {
+    reversed().map { change in
+      var back = change
+      (back.old, back.new) = (change.new, change.old)
+      back.reference = change.oldReference?.turned
+      back.oldReference = change.reference?.turned
+      switch change.kind {
+      case .insert: back.kind = .remove
+      case .remove: back.kind = .insert
+      case .move:
+        if case .index(let to)? = change.path.last, let from = change.from {
+          back.path[back.path.count - 1] = .index(from)
+          back.from = to
+        }
+      case .set: break
+      }
+      return back
+    }
+  }
+}
+
+extension DeepChange.Reference {
+  /// The same object, seen from the other end.
+  fileprivate var turned: DeepChange.Reference {
+    switch self {
+    case .before(let path): .after(path)
+    case .after(let path): .before(path)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// The contents of an object, with the objects in it, to be written back.
+struct Snapshot {
+  private let contents: TreeContents
+  /// The objects, which entries do not keep.
+  private let kept: [AnyObject]
+
+  init(_ contents: TreeContents) {
+    self.contents = contents
+    var kept: [AnyObject] = []
+    contents.forEachObject { _, entry in if let object = entry.object { kept.append(object) } }
+    self.kept = kept
+  }
+
+  private func value(_ value: TreeValue) -> Any? {
+    switch value {
+    case .plain(let value): value
+    case .object(let entry): entry.object
+    }
+  }
+
+  private static func areSame(_ value: TreeValue, _ present: Any?) -> Bool {
+    guard let present else { return false }
+    return switch value {
+    case .object(let entry): entry.object === present as AnyObject
+    case .plain(let value): !isTreeObject(present) && value == ChangeValue(present)
+    }
+  }
+
+  /// What is not as these contents say, of that which others would change; nil where all is.
+  func misfit(of object: AnyObject, with other: Snapshot) -> String? {
+    let access = TreeAccess(object)
+    if let array = object as? any DynamicArray {
+      let isSame =
+        array.valueCount == contents.list.count
+        && contents.list.indices.allSatisfy {
+          Snapshot.areSame(contents.list[$0], array.dynamicElement(at: $0))
+        }
+      return isSame ? nil : "the elements of an array are others now"
+    }
+    if let set = object as? any DynamicSet {
+      let isSame =
+        set.valueCount == contents.members.count
+        && contents.members.values.allSatisfy {
+          set.fit($0.candidates).map(set.dynamicContains) ?? false
+        }
+      return isSame ? nil : "the members of a set are others now"
+    }
+    for key in Set(contents.fields.keys).union(other.contents.fields.keys) {
+      let (old, new) = (contents.fields[key], other.contents.fields[key])
+      if let old, let new, TreeValue.areSame(old, new) { continue }
+      let present = try? access.value(key)
+      if old.map({ !Snapshot.areSame($0, present ?? nil) }) ?? ((present ?? nil) != nil) {
+        return "'\(key)' is another one now"
+      }
+    }
+    return nil
+  }
+
+  /// Writes these contents to an object that has those of `other`.
+  func write(to object: AnyObject, over other: Snapshot) {
+    let access = TreeAccess(object)
+    if let array = object as? any DynamicArray {
+      array.dynamicSet(contents.list.compactMap { value($0).flatMap { fit($0, array) } })
+      return
+    }
+    if let set = object as? any DynamicSet {
+      set.dynamicAssign(contents.members.values.compactMap { set.fit($0.candidates) })
+      return
+    }
+    for key in Set(contents.fields.keys).union(other.contents.fields.keys) {
+      let (old, new) = (other.contents.fields[key], contents.fields[key])
+      if let old, let new, TreeValue.areSame(old, new) { continue }
+      try? access.store(new.flatMap(value), key)
+    }
+  }
+
+  private func fit(_ value: Any, _ array: any DynamicArray) -> Any? {
+    array.fit((value as? ChangeValue)?.candidates ?? [value])
+  }
+}

@@ -1,0 +1,124 @@
+/// Reads and writes what an object stores, whatever kind of object it is.
+struct TreeAccess {
+  let object: AnyObject
+
+  init(_ object: AnyObject) { self.object = object }
+
+  typealias Misfit = ChangePlan.Misfit
+
+  /// What is stored under a key; nil where nothing is.
+  func value(_ key: DeepChange.Key) throws -> Any? {
+    if let array = object as? any DynamicArray {
+      guard case .index(let position) = key, position >= 1, position <= array.valueCount else {
+        return nil
+      }
+      return array.dynamicElement(at: position - 1)
+    }
+    if let dictionary = object as? any DynamicDictionary {
+      return dictionary.fitKey(key.value.candidates).flatMap { dictionary.dynamicValue(of: $0) }
+    }
+    guard let model = object as? any ObservableModel else { return nil }
+    let properties = type(of: model).properties
+    do {
+      let slot = try properties.slot(of: key.description)
+      guard let read = properties.plainRead(slot) else {
+        throw Misfit(reason: "'\(key)' is computed")
+      }
+      return try read(object).flatMap { flattened($0) }
+    } catch let error as ModelError { throw Misfit(reason: error.description) }
+  }
+
+  /// Stores a value, or nil, under a key.
+  func store(_ value: Any?, _ key: DeepChange.Key) throws {
+    let candidates = (value as? ChangeValue)?.candidates ?? [value]
+    switch object {
+    case let dictionary as any DynamicDictionary:
+      guard let name = dictionary.fitKey(key.value.candidates) else {
+        throw Misfit(reason: "the dictionary has keys of type \(dictionary.keyType)")
+      }
+      guard value != nil else { return dictionary.dynamicSet(nil, of: name) }
+      guard let value = dictionary.fit(candidates) else {
+        throw Misfit(reason: "the dictionary has values of type \(dictionary.elementType)")
+      }
+      dictionary.dynamicSet(value, of: name)
+    case let model as any ObservableModel: try store(candidates, key.description, in: model)
+    default: throw Misfit(reason: "\(type(of: object)) has no keys")
+    }
+  }
+
+  private func store(
+    _ candidates: [Any?], _ name: String, in model: some ObservableModel
+  ) throws {
+    let properties = type(of: model).properties
+    var failure: ModelError?
+    for candidate in candidates {
+      do {
+        return try properties.set(name, of: model, to: candidate)
+      } catch {
+        failure = failure ?? error
+        if error.code != .wrongType { break }
+      }
+    }
+    // A value that is decodable itself is made of data.
+    if let data = candidates.first.flatMap({ $0 }), failure?.code == .wrongType,
+      let type = try? unwrapped(properties.valueType(of: name)) as? any Decodable.Type,
+      let value = try? DataDecoder(value: ChangeValue(data)).decode(type)
+    {
+      do { return try properties.set(name, of: model, to: value) } catch { failure = error }
+    }
+    if let failure { throw Misfit(reason: failure.description) }
+  }
+
+  /// What data stands for under a key: an object, where the property or the elements are of a
+  /// class.
+  func made(of data: ChangeValue, _ key: DeepChange.Key, isObject: Bool) throws -> Any {
+    let declared: Any.Type
+    switch object {
+    case let collection as any DynamicCollection: declared = unwrapped(collection.elementType)
+    case let model as any ObservableModel:
+      declared =
+        (try? unwrapped(type(of: model).properties.valueType(of: key.description)))
+        ?? Any.self
+    default: declared = Any.self
+    }
+    guard declared is AnyClass else { return data }
+    guard let type = declared as? any Decodable.Type else {
+      throw Misfit(reason: "\(declared) cannot be made of data, as it has no init(from:)")
+    }
+    do {
+      return try DataDecoder(value: data).decode(type)
+    } catch let error as DecodingError {
+      throw Misfit(reason: "\(declared) cannot be made of this data: \(error.sentence)")
+    }
+  }
+
+  /// A value as data: of an object all that it has, except for what was met before.
+  static func data(of value: Any) -> ChangeValue {
+    guard isTreeObject(value) else { return ChangeValue(value) }
+    var reader = TreeReader()
+    let root = reader.entry(of: value as AnyObject).entry
+    var contents: [TreeEntry: TreeContents] = [:]
+    let walk = TreeWalk(from: root) { entry in
+      if let known = contents[entry] { return known }
+      let made = entry.object.map { reader.contents(of: $0) } ?? entry.contents
+      contents[entry] = made
+      return made
+    }
+    let known = contents
+    let side = TreeDifference.Side(
+      walk: walk, contents: { known[$0] ?? $0.contents }, only: Set(walk.order))
+    return side.data(root)
+  }
+}
+
+extension DecodingError {
+  /// What went wrong, without the words around it.
+  fileprivate var sentence: String {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context),
+      .keyNotFound(_, let context), .dataCorrupted(let context):
+      context.debugDescription
+    @unknown default: "\(self)"
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/// Makes the changes from one state of a tree to another (X2).
+///
+/// Objects of both states are *kept*, the others *removed* or *new*. Kept and removed objects are
+/// dealt with from the deepest on, each at its path before: all that this path leads through is as
+/// it was until the object's own turn. A removed object leaves as data once what must not go with
+/// it was taken out; a new one comes as data, after which what it shares is put in. So the list can
+/// be applied from its first change on, and the inverse is the list backwards.
+struct TreeDifference {
+  /// One of the two states.
+  struct Side {
+    let walk: TreeWalk
+    let contents: (TreeEntry) -> TreeContents
+    /// The objects that are in this state only.
+    let only: Set<TreeEntry>
+
+    func path(to entry: TreeEntry) -> [DeepChange.Key] { walk.path(to: entry, contents) }
+
+    /// Whether an object comes, or leaves, with the change of this key.
+    func isInner(_ entry: TreeEntry, _ key: DeepChange.Key, in owner: TreeEntry) -> Bool {
+      only.contains(entry) && walk.parents[entry]?.owner === owner
+        && walk.key(of: entry, contents) == key
+    }
+
+    /// The object as data, with those in it that are found through it; others are left out.
+    func data(_ root: TreeEntry) -> ChangeValue {
+      // The depth of Swift objects that own each other is limited by how they are released.
+      let contents = contents(root)
+      func value(_ value: TreeValue, at key: DeepChange.Key) -> ChangeValue? {
+        switch value {
+        case .plain(let value): value
+        case .object(let entry): isInner(entry, key, in: root) ? data(entry) : nil
+        }
+      }
+      switch contents.shape {
+      case .array:
+        return .list(
+          contents.list.enumerated().compactMap { value($0.element, at: .index($0.offset + 1)) })
+      case .set:
+        return .list(contents.sortedMembers)
+      case .model, .dictionary:
+        var fields: [String: ChangeValue] = [:]
+        for (key, field) in contents.fields { fields[key.description] = value(field, at: key) }
+        return .map(fields)
+      }
+    }
+  }
+
+  let before: Side
+  let after: Side
+  private(set) var changes: [DeepChange] = []
+
+  init(before: Side, after: Side, of entries: [TreeEntry]) {
+    (self.before, self.after) = (before, after)
+    let items = entries.map { (entry: $0, path: before.path(to: $0)) }
+    let deepestFirst = items.enumerated().sorted { a, b in
+      let (first, second) = (a.element.path.count, b.element.path.count)
+      return first == second ? a.offset < b.offset : first > second
+    }
+    for (_, item) in deepestFirst {
+      if before.only.contains(item.entry) {
+        strip(item.entry, item.path)
+      } else {
+        compare(item.entry, item.path)
+      }
+    }
+  }
+
+  /// The change of one key, with what was there and what is there now.
+  private mutating func add(
+    _ kind: DeepChange.Kind, _ path: [DeepChange.Key], _ owner: TreeEntry,
+    old: (TreeValue, DeepChange.Key)?, new: (TreeValue, DeepChange.Key)?
+  ) {
+    var change = DeepChange(path: path, kind: kind)
+    var split: DeepChange?
+    if case (let value, let key)? = old {
+      switch value {
+      case .plain(let value): change.old = value
+      case .object(let entry) where before.isInner(entry, key, in: owner):
+        let contents = before.contents(entry)
+        (change.old, change.model, change.type) = (
+          before.data(entry), contents.model, contents.type
+        )
+      case .object(let entry):
+        change.oldReference =
+          before.only.contains(entry)
+          ? .before(before.path(to: entry)) : .after(after.path(to: entry))
+      }
+    }
+    if case (let value, let key)? = new {
+      switch value {
+      case .plain(let value): change.new = value
+      case .object(let entry) where after.isInner(entry, key, in: owner):
+        let contents = after.contents(entry)
+        if change.old != nil, change.model != contents.model || change.type != contents.type {
+          split = change
+          change = DeepChange(path: path, kind: kind == .set ? .set : .insert)
+        }
+        (change.new, change.model, change.type) = (after.data(entry), contents.model, contents.type)
+      case .object(let entry):
+        change.reference =
+          after.only.contains(entry)
+          ? .after(after.path(to: entry)) : .before(before.path(to: entry))
+      }
+    }
+    if let split { changes.append(split) }
+    changes.append(change)
+    if case (.object(let entry), let key)? = new, after.isInner(entry, key, in: owner) {
+      complete(entry, path)
+    }
+  }
+
+  /// Puts what the data of a new object left out into it, and into the objects in it.
+  private mutating func complete(_ root: TreeEntry, _ path: [DeepChange.Key]) {
+    var work = [(root, path)]
+    var next = 0
+    while next < work.count {
+      let (owner, path) = work[next]
+      next += 1
+      let contents = after.contents(owner)
+      var inner: [(TreeEntry, [DeepChange.Key])] = []
+      var cut: [(DeepChange.Key, TreeEntry)] = []
+      contents.forEachObject { key, entry in
+        if after.isInner(entry, key, in: owner) {
+          inner.append((entry, path + [key]))
+        } else {
+          cut.append((key, entry))
+        }
+      }
+      for (key, entry) in cut {
+        add(
+          contents.shape == .array ? .insert : .set, path + [key], owner, old: nil,
+          new: (.object(entry), key))
+      }
+      work += inner
+    }
+  }
+
+  /// Takes out of a removed object what does not go with it.
+  private mutating func strip(_ owner: TreeEntry, _ path: [DeepChange.Key]) {
+    let contents = before.contents(owner)
+    var cut: [(DeepChange.Key, TreeEntry)] = []
+    contents.forEachObject { key, entry in
+      if !before.isInner(entry, key, in: owner) { cut.append((key, entry)) }
+    }
+    for (key, entry) in cut.reversed() {
+      add(
+        contents.shape == .array ? .remove : .set, path + [key], owner,
+        old: (.object(entry), key), new: nil)
+    }
+  }
+
+  private mutating func compare(_ owner: TreeEntry, _ path: [DeepChange.Key]) {
+    let (old, new) = (before.contents(owner), after.contents(owner))
+    switch new.shape {
+    case .set:
+      let type: DeepChange.CollectionType? = if case .index = path.last { .set } else { nil }
+      for member in old.sortedMembers(without: new) {
+        changes.append(DeepChange(path: path, kind: .remove, old: member, type: type))
+      }
+      for member in new.sortedMembers(without: old) {
+        changes.append(DeepChange(path: path, kind: .insert, new: member, type: type))
+      }
+    case .array: compareLists(owner, path, old.list, new.list)
+    case .model, .dictionary:
+      for key in Set(old.keys + new.keys).sorted(by: { $0.description < $1.description }) {
+        let (first, second) = (old.fields[key], new.fields[key])
+        if let first, let second, TreeValue.areSame(first, second) { continue }
+        add(.set, path + [key], owner, old: first.map { ($0, key) }, new: second.map { ($0, key) })
+      }
+    }
+  }
+
+  private mutating func compareLists(
+    _ owner: TreeEntry, _ path: [DeepChange.Key], _ old: [TreeValue], _ new: [TreeValue]
+  ) {
+    let steps = EditScript(from: old.count, to: new.count) {
+      TreeValue.areSame(old[$0], new[$1])
+    }.steps
+    if let (from, to) = EditScript.move(steps, old: old, new: new, same: TreeValue.areSame) {
+      changes.append(DeepChange(path: path + [.index(to + 1)], kind: .move, from: from + 1))
+      return
+    }
+    for step in steps {
+      switch step {
+      case .insert(let at, let index):
+        add(
+          .insert, path + [.index(at + 1)], owner, old: nil,
+          new: (new[index], .index(index + 1)))
+      case .remove(let at, let index):
+        add(
+          .remove, path + [.index(at + 1)], owner, old: (old[index], .index(index + 1)), new: nil)
+      case .replace(let at, let from, let to):
+        replace(path + [.index(at + 1)], owner, (old[from], from), (new[to], to))
+      }
+    }
+  }
+
+  private mutating func replace(
+    _ path: [DeepChange.Key], _ owner: TreeEntry, _ old: (TreeValue, Int), _ new: (TreeValue, Int)
+  ) {
+    let (first, second) = (
+      (old.0, DeepChange.Key.index(old.1 + 1)),
+      (new.0, DeepChange.Key.index(new.1 + 1))
+    )
+    // An object and a value of another type are two changes in a list: nothing is no element.
+    if let a = old.0.entry, let b = new.0.entry, before.contents(a).shape != after.contents(b).shape
+    {
+      add(.remove, path, owner, old: first, new: nil)
+      add(.insert, path, owner, old: nil, new: second)
+    } else {
+      add(.set, path, owner, old: first, new: second)
+    }
+  }
+}
+
+extension EditScript {
+  /// The move that two steps stand for, if they do.
+  static func move<Element>(
+    _ steps: [Step], old: [Element], new: [Element], same: (Element, Element) -> Bool
+  ) -> (from: Int, to: Int)? {
+    guard steps.count == 2 else { return nil }
+    switch (steps[0], steps[1]) {
+    case (.remove(let from, let first), .insert(let to, let second))
+    where same(old[first], new[second]):
+      return (from, to)
+    case (.insert(let to, let second), .remove(let from, let first))
+    where same(old[first], new[second]):
+      return (from - 1, to)
+    default: return nil
+    }
+  }
+}
+
+extension TreeContents {
+  var sortedMembers: [ChangeValue] {
+    members.sorted { "\($0.key)" < "\($1.key)" }.map(\.value)
+  }
+
+  func sortedMembers(without other: TreeContents) -> [ChangeValue] {
+    members.filter { other.members[$0.key] == nil }.sorted { "\($0.key)" < "\($1.key)" }
+      .map(\.value)
+  }
+}

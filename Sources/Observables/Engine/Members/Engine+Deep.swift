@@ -1,0 +1,115 @@
+/// `**` (X1): a step that leads to an object, to what is stored in it, to what is stored in that,
+/// and so on.
+///
+/// Each object below has one link at the step of `**`, whose children are the links of the objects
+/// that are stored in it, at the same step, and the first link of the rest of the path. An object
+/// that several ways lead to has one link all the same: it hangs below the one that has found it,
+/// and the others have joined it (`Routes`), so that what leaves is known without looking at what
+/// stays. Registration costs O(objects below), a subtree that comes or leaves O(its size), once per
+/// flush. Writes of values that are no objects do not reach the links.
+extension Engine {
+  /// An object with more members than this has its changes kept; others are looked through again.
+  private static let longest = 32
+
+  /// Fills a link of `**` with what is stored in `node`; returns the objects to go on with.
+  func openDeep(_ link: LinkRef, _ state: LinkState, on node: NodeRef) -> [NodeRef] {
+    // An opaque object that is the root is watched, but nothing below it.
+    if node.kind.isOpaque(node) { return [] }
+    var children: [NodeRef] = []
+    node.kind.forEachMember(node, in: state.scope) { member in
+      guard let child = member.node, !child.isDead else { return }
+      if let known = state.members[child] {
+        state.members[child] = FanMember(count: known.count + 1)
+      } else if !child.kind.isOpaque(child) {
+        state.members[child] = FanMember(count: 1)
+        children.append(child)
+      }
+    }
+    readJournalIfLong(state, of: node)
+    chargeMembers(of: link, state)
+    return children
+  }
+
+  func readJournalIfLong(_ state: LinkState, of node: NodeRef) {
+    guard !state.isReading, state.members.count > Engine.longest, !node.isDead else { return }
+    state.isReading = true
+    beginReading(state, of: node)
+  }
+
+  // MARK: Objects that come and leave
+
+  /// An object came below `**` (1), or left (-1), after the path was registered.
+  func noteMove(of node: NodeRef, below wire: WireRef, _ count: Int) {
+    if wire.pointee.phase == .attached { wire.routes?.noteMove(of: node, count) }
+  }
+
+  /// The first path of a watcher below whose `**` objects came or left since this was asked last.
+  func takeMoves(of watcher: WatcherRef) -> Path? {
+    var first: Path?
+    for wire in Chain(watcher.pointee.wires) {
+      guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasDeepSteps }),
+        wire.routes?.takeMoves() == true
+      else { continue }
+      first = first ?? wire.pointee.path.takeUnretainedValue()
+    }
+    return first
+  }
+
+  // MARK: Opaque objects
+
+  /// The object of `node` is a leaf for `**` from the next flush on.
+  package func noteOpaque(_ node: NodeRef) { opaqueNodes.append(node) }
+
+  /// Takes out the links of objects that have become opaque. Where `**` begins at one of them, that
+  /// is watched one level.
+  func leaveOpaqueNodes() {
+    let nodes = opaqueNodes
+    opaqueNodes = []
+    records.hold {
+      for node in nodes where !node.isDead {
+        var links: [LinkRef] = []
+        for link in Chain(node.pointee.every?.pointee.first) where link.isDeep {
+          links.append(link)
+        }
+        let wires = links.map(\.pointee.wire)
+        for link in links where !link.pointee.isDead { leave(link) }
+        // The program has asked for this: it is no change.
+        for wire in wires { _ = wire.routes?.takeMoves() }
+      }
+    }
+  }
+
+  private func leave(_ link: LinkRef) {
+    var parents: [LinkRef] = []
+    link.forEachParent { if $0.pointee.step == link.pointee.step { parents.append($0) } }
+    for parent in parents where parent != link && !link.pointee.isDead {
+      detach(link, from: parent)
+    }
+    guard !link.pointee.isDead, let state = link.state else { return }
+    for member in state.members.values {
+      if let child = member.link, !child.pointee.isDead { detach(child, from: link) }
+    }
+    state.members = [:]
+  }
+}
+
+extension Path {
+  /// Whether some component is `**`.
+  var hasDeepSteps: Bool { deepStep != Int.max }
+}
+
+extension LinkRef {
+  /// Whether the link is one of `**`.
+  @inline(__always)
+  var isDeep: Bool { pointee.effect.contains(.objects) }
+
+  /// Whether the link belongs to the rest of a path behind `**`.
+  var isBelowDeep: Bool {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.deepStep }
+  }
+
+  /// Whether this is a link of `**`, and `link` belongs to the rest of the path.
+  func isDeep(above link: LinkRef) -> Bool {
+    isDeep && link.pointee.step > pointee.step
+  }
+}

@@ -1,0 +1,22 @@
+extension Path {
+  /// Checks what stands behind the first `**` of a path (X1).
+  ///
+  /// - Throws: `PathError` for a component that has no meaning there.
+  package func checkDeep() throws(PathError) {
+    for (step, component) in components.enumerated() where step > deepStep {
+      switch component.kind {
+      case .name, .key, .every, .deep, .slot: continue
+      case .element, .member, .operation:
+        throw PathError(
+          .unsupported, path: description, component: step + 1,
+          detail: "behind '**' there are names, '*', 'count' and '#n', not '\(component)'"
+            + (component.kind == .element ? " (write '#\(component)')" : ""))
+      }
+    }
+  }
+}
+
+extension Path.Component {
+  /// `*`, as the engine asks for it.
+  package static var every: Path.Component { Path.Component(kind: .every, bytes: [42]) }
+}

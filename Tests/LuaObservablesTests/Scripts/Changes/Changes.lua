@@ -1,0 +1,172 @@
+-- Rule X2, as a script sees it.
+local obs = require "obs"
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+dofile(folder .. "../Support/checking.lua")
+
+-- The text of plain data, with the keys in order.
+local text = dofile(folder .. "Support/texts.lua")
+
+-- Watches a tree; the function that is returned ends a turn, and gives the text of its changes.
+local function watched(t, options)
+  local delivered
+  local watcher = obs.changes(t, function(observed, changes)
+    assert(rawequal(observed, t))
+    delivered = changes
+  end, options)
+  return function()
+    delivered = nil
+    obs.flush()
+    return delivered and text(delivered) or "none"
+  end, watcher
+end
+
+check("X2: changes are net since the last delivery", function()
+  local t = { a = 1, b = { c = 2 } }
+  local turn = watched(t)
+  t.a = 2
+  t.a = 3
+  t.b.c = 5
+  eq(turn(), '{{kind="set" new=5 old=2 path={"b" "c"}} {kind="set" new=3 old=1 path={"a"}}}')
+  t.a = 4
+  t.a = 3
+  t.d = {}
+  t.d.e = 1
+  t.d = nil
+  eq(turn(), "none")
+end)
+check("X2: new objects are followed, removed ones no more", function()
+  local t = { b = { c = 2 } }
+  local turn = watched(t)
+  local old = t.b
+  t.b = { c = 3 }
+  eq(turn(), '{{kind="set" new={c=3} old={c=2} path={"b"}}}')
+  old.c = 7
+  eq(turn(), "none")
+  t.b.c = 4
+  eq(turn(), '{{kind="set" new=4 old=3 path={"b" "c"}}}')
+end)
+check("T5: a replaced table is a change even when it is equal", function()
+  local t = { b = { c = 2 } }
+  local turn = watched(t)
+  t.b = { c = 2 }
+  eq(turn(), '{{kind="set" new={c=2} old={c=2} path={"b"}}}')
+end)
+check("X2: an object that moved comes by reference, values swap", function()
+  local t = { a = { n = 1 }, b = { n = 2 } }
+  local turn = watched(t)
+  t.a, t.b = t.b, t.a
+  eq(turn(), '{{kind="set" old_ref={"a"} path={"a"} ref={"b"}}'
+    .. ' {kind="set" old_ref={"b"} path={"b"} ref={"a"}}}')
+end)
+check("X2: lists come as edits, members of sets at the path of the set", function()
+  local t = { list = { { n = 1 }, { n = 2 } }, tags = obs.set_of { "x" }, array = obs.array { 1 } }
+  local turn = watched(t)
+  table.insert(t.list, 1, { n = 0 })
+  t.list[3].n = 5
+  t.tags:add("y")
+  t.tags:remove("x")
+  t.array:append(2)
+  eq(turn(), '{{kind="set" new=5 old=2 path={"list" 2 "n"}}'
+    .. ' {kind="insert" new={n=0} path={"list" 1}}'
+    .. ' {kind="remove" old="x" path={"tags"}} {kind="insert" new="y" path={"tags"}}'
+    .. ' {kind="insert" new=2 path={"array" 2}}}')
+  t.list[3].n = 6
+  eq(turn(), '{{kind="set" new=6 old=5 path={"list" 3 "n"}}}')
+end)
+check("X2: an object that another way leads to stays", function()
+  local shared = { n = 1 }
+  local t = { a = shared, b = shared }
+  local turn = watched(t)
+  t.a = nil
+  eq(turn(), '{{kind="set" old_ref={after={"b"}} path={"a"}}}')
+  shared.n = 2
+  eq(turn(), '{{kind="set" new=2 old=1 path={"b" "n"}}}')
+end)
+check("X2: cycles are followed once", function()
+  local t = { child = {} }
+  t.child.parent = t
+  local turn = watched(t)
+  t.child.parent.n = 1
+  eq(turn(), '{{kind="set" new=1 path={"n"}}}')
+end)
+check("X2: option path restricts", function()
+  local t = { items = { { hp = 1, mp = 1 } }, name = "x" }
+  local turn = watched(t, { path = "items.**.hp" })
+  t.name = "y"
+  t.items[1].mp = 2
+  eq(turn(), "none")
+  t.items[1].hp = 2
+  eq(turn(), '{{kind="set" new=2 old=1 path={"items" 1 "hp"}}}')
+  t.items = {}
+  eq(turn(), '{{kind="set" new={} old={{hp=2 mp=2}} path={"items"}}}')
+end)
+check("X2: option site adds the place of the last write", function()
+  local t = { a = 1 }
+  local turn = watched(t, { site = true })
+  t.a = 2
+  t.a = 3 local line = here()
+  has(turn(), 'site="' .. line .. '"')
+end)
+check("X2: stop, pause and once are those of watchers", function()
+  local t = { a = 1 }
+  local turn, watcher = watched(t)
+  watcher:pause()
+  t.a = 2
+  eq(turn(), "none")
+  t.a = 3
+  watcher:resume()
+  eq(turn(), '{{kind="set" new=3 old=1 path={"a"}}}')
+  watcher:stop()
+  t.a = 4
+  eq(turn(), "none")
+  turn = watched(t, { once = true })
+  t.a = 5
+  t.a = 4
+  eq(turn(), "none")
+  t.a = 5
+  eq(turn(), '{{kind="set" new=5 old=4 path={"a"}}}')
+  t.a = 6
+  eq(turn(), "none")
+end)
+check("X2: nothing is watched any more where a watcher was stopped", function()
+  local t = { a = 1, b = {} }
+  local turn, watcher = watched(t)
+  watcher:stop()
+  t.a = 2
+  eq(turn(), "none")
+  eq(obs.observer_count(t, "*"), 0)
+  eq(obs.observer_count(t.b, "*"), 0)
+end)
+check("L6: a tree that only its watcher of changes knows is collected", function()
+  local weak = setmetatable({}, { __mode = "k" })
+  do
+    local t = { b = {} }
+    t.b.parent = t
+    weak[t], weak[t.b] = true, true
+    obs.changes(t, function(observed) return observed == t end)
+    t.b.n = 1
+    obs.flush()
+    obs.history(t)
+  end
+  collectgarbage()
+  collectgarbage()
+  collectgarbage()
+  eq(next(weak), nil)
+end)
+check("X2: the observer is given, and ends the watcher", function()
+  local t, observer, seen = { a = 1 }, {}, nil
+  obs.changes(t, function(_, _, given) seen = given end, { observer = observer })
+  t.a = 2
+  obs.flush()
+  eq(seen, observer)
+end)
+check("X2: options that make no sense are errors", function()
+  for _, name in ipairs { "immediate", "initial" } do
+    fails("there is no option '" .. name .. "'", obs.changes, {}, nothing, { [name] = true })
+  end
+  fails("there is no option 'equals'", obs.changes, {}, nothing, { equals = rawequal })
+  fails("function expected, got no value", obs.changes, {})
+  fails("table or object of the host program expected", obs.changes, 1, nothing)
+end)
+
+finish()

@@ -1,0 +1,182 @@
+-- Rules X3 and X4, as a script sees them.
+local obs = require "obs"
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+dofile(folder .. "../Support/checking.lua")
+
+local text = dofile(folder .. "Support/texts.lua")
+
+local function diff_is(a, b, expected) eq(text(obs.diff(a, b)), expected) end
+
+check("X4: diff gives the keys that differ, in order", function()
+  diff_is({ a = 1, b = 2, c = 3 }, { a = 1, b = 5, d = 4 },
+    '{{kind="set" new=5 old=2 path={"b"}} {kind="set" old=3 path={"c"}}'
+      .. ' {kind="set" new=4 path={"d"}}}')
+  diff_is({ a = 1, b = { c = 2 } }, { a = 1, b = { c = 2 } }, "{}")
+  diff_is({ a = 1 }, { a = 1.0 }, "{}")
+end)
+check("X4: elements of lists come as edits, one that went elsewhere as a move", function()
+  diff_is({ 1, 2, 3 }, { 1, 3 }, '{{kind="remove" old=2 path={2}}}')
+  diff_is({ 1, 3 }, { 1, 2, 3 }, '{{kind="insert" new=2 path={2}}}')
+  diff_is({ 1, 2, 3 }, { 1, 5, 3 }, '{{kind="set" new=5 old=2 path={2}}}')
+  diff_is(obs.array { 1, 2, 3, 4 }, obs.array { 4, 1, 2, 3 }, '{{from=4 kind="move" path={1}}}')
+  diff_is({ { id = 1 }, { id = 2 } }, { { id = 0 }, { id = 1 }, { id = 2 } },
+    '{{kind="insert" new={id=0} path={1}}}')
+end)
+check("X2: a new object comes whole, once, and by reference on other ways", function()
+  local shared = { n = 1 }
+  shared.self = shared
+  diff_is({}, { a = shared, b = shared },
+    '{{kind="set" new={n=1} path={"a"}} {kind="set" path={"a" "self"} ref={after={"a"}}}'
+      .. ' {kind="set" path={"b"} ref={after={"a"}}}}')
+end)
+check("X2: members of sets are at the path of the set", function()
+  diff_is({ tags = obs.set_of { "x", "y" } }, { tags = obs.set_of { "y", "z" } },
+    '{{kind="remove" old="x" path={"tags"}} {kind="insert" new="z" path={"tags"}}}')
+end)
+check("X2: collections and instances say what they are", function()
+  local Point = obs.model("DiffPoint", { x = 0 })
+  diff_is({}, { a = obs.array { 1 }, d = obs.dictionary { k = 1 }, p = Point { x = 2 },
+    s = obs.set_of { 1 } },
+    '{{kind="set" new={1} path={"a"} type="array"}'
+      .. ' {kind="set" new={k=1} path={"d"} type="dictionary"}'
+      .. ' {kind="set" model="DiffPoint" new={x=2} path={"p"}}'
+      .. ' {kind="set" new={1} path={"s"} type="set"}}')
+  local t = {}
+  obs.apply(t, obs.diff({}, { p = Point { x = 2 } }))
+  eq(getmetatable(t.p), Point)
+  eq(t.p.x, 2)
+end)
+check("C13: lazy keys are no part of a difference", function()
+  local t = { first = "A", last = "B" }
+  obs.computed(t, "full", { "first", "last" }, function(self) return self.first .. self.last end)
+  eq(t.full, "AB")
+  diff_is(t, { first = "A", last = "B" }, "{}")
+end)
+
+check("X3: changes are applied as the writes of one turn", function()
+  local t = { a = 1, b = { 1, 2, 3 } }
+  local calls = counter(t, { "a", "b.#1", "b.*" })
+  local immediate = 0
+  obs.observe(t, "a", function() immediate = immediate + 1 end, { immediate = true })
+  eq(obs.apply(t, obs.diff(t, { a = 2, b = { 0, 1, 3 } })), 0)
+  eq(calls(), 1)
+  eq(immediate, 1)
+  eq(text(t), "{a=2 b={0 1 3}}")
+end)
+check("X3: a change that does not fit is named, and nothing is applied", function()
+  local t = { a = 1, list = { 1, 2 }, set = obs.set_of { "x" } }
+  for _, case in ipairs {
+    { { path = { "a" }, kind = "set", old = 5, new = 6 },
+      "change 2 %(set a%) does not fit: 5 was" },
+    { { path = { "a" }, kind = "set", new = 6 }, "nothing was there, now it is 1" },
+    { { path = { "x", "y" }, kind = "set", new = 6 }, "there is no object at 'x'" },
+    { { path = { "list", 4 }, kind = "insert", new = 6 },
+      "position 4 is out of range, the list has 1" },
+    { { path = { "list", 1 }, kind = "remove", old = 1 }, "1 was there, now it is 2" },
+    { { path = { "list", 1 }, kind = "move", from = 3 }, "position 3 is out of range" },
+    { { path = { "list", 1 }, kind = "move" }, "a move has a position as 'from', not nothing" },
+    { { path = { "set" }, kind = "insert", new = "x" }, "'x' is in the set already" },
+    { { path = { "set" }, kind = "remove", old = "y" }, "'y' is not in the set" },
+    { { path = { "b" }, kind = "set", ref = { "none" } }, "its ref, 'none', leads to no object" },
+    { { path = { "b" }, kind = "set", ref = { after = { "b" } } },
+      "its ref leads to no object: 'b'" },
+    { { path = { "b" }, kind = "set", new = {}, model = "Nobody" },
+      "there is no model 'Nobody' here" },
+    { { path = { "b" }, kind = "put" },
+      "its kind is 'set', 'insert', 'remove' or 'move', not 'put'" },
+    { { kind = "set" }, "its path is to be a list of keys, not nothing" },
+    { 7, "a table expected, got a number" },
+    { { path = {}, kind = "set", new = 1 }, "its path is empty" },
+  } do
+    fails(case[2], obs.apply, t, { { path = { "list", 1 }, kind = "remove", old = 1 }, case[1] })
+    eq(text(t.list), "{1 2}")
+    eq(t.a, 1)
+  end
+end)
+check("X3: a write that fails takes those before it back", function()
+  local t = { a = 1, list = { 1, 2 } }
+  obs.lazy(t, "size", { get = function() return 1 end, readonly = true })
+  fails("change 3 %(set size%) does not fit: .*'size' is read%-only", obs.apply, t, {
+    { path = { "a" }, kind = "set", old = 1, new = 2 },
+    { path = { "list", 1 }, kind = "remove", old = 1 },
+    { path = { "size" }, kind = "set", new = 2 },
+  })
+  eq(t.a, 1)
+  eq(text(t.list), "{1 2}")
+end)
+check("X3: with force, what does not fit is skipped and counted", function()
+  local t = { a = 1 }
+  eq(obs.apply(t, {
+    { path = { "a" }, kind = "set", old = 5, new = 6 },
+    { path = { "b" }, kind = "set", new = 2 },
+    { path = { "c" }, kind = "set", ref = { after = { "d" } } },
+  }, { force = true }), 2)
+  eq(text(t), "{a=1 b=2}")
+  fails("unknown option 'fource' %(did you mean 'force'%?%)", obs.apply, t, {}, { fource = true })
+end)
+check("X3: references are resolved before the first write: values swap", function()
+  local x, y = { n = 1 }, { n = 2 }
+  local t = { a = x, b = y }
+  obs.apply(t, {
+    { path = { "a" }, kind = "set", old_ref = { "a" }, ref = { "b" } },
+    { path = { "b" }, kind = "set", old_ref = { "b" }, ref = { "a" } },
+  })
+  eq(t.a, y)
+  eq(t.b, x)
+end)
+check("X3: what is given is not aliased", function()
+  local changes = { { path = { "a" }, kind = "set", new = { list = { 1 } } } }
+  local t, back = {}, obs.invert(changes)
+  obs.apply(t, changes)
+  changes[1].new.list[1] = 2
+  eq(t.a.list[1], 1)
+  eq(back[1].old.list[1], 1)
+end)
+check("X3: invert turns each change round, the last first", function()
+  eq(text(obs.invert {
+    { path = { "l", 1 }, kind = "insert", new = 1 },
+    { path = { "l", 3 }, kind = "move", from = 1 },
+    { path = { "a" }, kind = "set", old = 1, new = 2 },
+  }), '{{kind="set" new=1 old=2 path={"a"}} {from=3 kind="move" path={"l" 1}}'
+    .. ' {kind="remove" old=1 path={"l" 1}}}')
+  fails("change 1: a table expected, got a number", obs.invert, { 1 })
+  fails("bad argument #1 to 'invert' %(list of changes expected, got no value%)", obs.invert)
+end)
+
+check("X4: merge makes a tree equal with the fewest writes, and keeps its objects", function()
+  local server = { name = "a", port = 80 }
+  local config = { server = server, paths = { "x", "y", "z" }, old = true }
+  local writes = {}
+  for _, object in ipairs { config, server, config.paths } do
+    obs.observe(object, "*", function(_, _, change) writes[#writes + 1] = tostring(change.key) end,
+      { immediate = true })
+  end
+  obs.batch(nothing)
+  obs.merge(config, { server = { name = "a", port = 81 }, paths = { "x", "y", "z" } })
+  eq(config.server, server)
+  eq(server.port, 81)
+  eq(config.old, nil)
+  table.sort(writes)
+  eq(table.concat(writes, " "), "old port")
+end)
+check("X4: merge matches elements by a key", function()
+  local a, b = { id = 1, n = 1 }, { id = 2, n = 1 }
+  local t = { list = { a, b } }
+  obs.merge(t, { list = { { id = 2, n = 5 }, { id = 3 }, { id = 1, n = 1 } } }, { key = "id" })
+  eq(t.list[1], b)
+  eq(t.list[3], a)
+  eq(b.n, 5)
+  eq(text(t), "{list={{id=2 n=5} {id=3} {id=1 n=1}}}")
+end)
+check("X4: merge leaves data alone, and lazy keys", function()
+  local t = { first = "A" }
+  obs.computed(t, "twice", { "first" }, function(self) return self.first .. self.first end)
+  local data = { first = "B", twice = "?", list = { { 1 } } }
+  obs.merge(t, data)
+  eq(t.twice, "BB")
+  data.list[1][1] = 2
+  eq(t.list[1][1], 1)
+  fails("bad argument #2 to 'merge' %(table of plain data expected, got number%)", obs.merge, t, 1)
+end)
+
+finish()

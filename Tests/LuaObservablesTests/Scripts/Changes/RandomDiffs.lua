@@ -1,0 +1,109 @@
+-- X3 and X4 for random trees: with lists, sets, dictionaries, models, shared objects and cycles.
+--
+--   obs-lua RandomDiffs.lua [first seed [count]]
+--
+-- What differs is made as short as it can be, and shown.
+local obs = require "obs"
+
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local programs = dofile(folder .. "../Support/programs.lua")
+package.path = folder .. "Support/?.lua;" .. package.path
+local worlds, json = require "worlds", require "json"
+
+-- A copy of a world, in which objects that no path leads to have copies, too.
+local function twin(world)
+  local root, copies = worlds.copy(world.root)
+  local objects = {}
+  for i, object in ipairs(world.objects) do objects[i] = copies[object] or worlds.copy(object) end
+  return { root = root, objects = objects }
+end
+
+-- Whether changes are such that JSON can spell them.
+local function is_spellable(changes) return (pcall(json.encode, changes)) end
+
+local function check_diff(texts)
+  local before = worlds.run(texts[1])
+  local after = worlds.run(texts[2], twin(before))
+  local function expect(target, changes, wanted, what)
+    local copy = worlds.copy(target)
+    obs.apply(copy, changes)
+    local wrong = worlds.difference(copy, wanted)
+    if wrong then error(what .. ": " .. wrong, 0) end
+  end
+  local changes = obs.diff(before.root, after.root)
+  local back = obs.invert(changes)
+  expect(before.root, changes, after.root, "X3: apply(before, changes)")
+  expect(after.root, back, before.root, "X3: apply(after, invert(changes))")
+  expect(before.root, obs.invert(back), after.root, "X3: apply(before, invert(invert(changes)))")
+  if is_spellable(changes) and not worlds.has_object_members(before.root)
+    and not worlds.has_object_members(after.root) then
+    local read = json.decode(json.encode(changes))
+    expect(before.root, read, after.root, "X4: changes that went through JSON")
+    expect(after.root, obs.invert(read), before.root, "X4: the inverse of such changes")
+  end
+  if #obs.diff(after.root, worlds.copy(after.root)) > 0 then error("X4: a copy differs", 0) end
+end
+
+-- The objects below a root, with the paths that led to them first.
+local function paths(root)
+  local found, work = { [root] = "root" }, { root }
+  for _, object in ipairs(work) do
+    if worlds.kind(object) ~= "set" then
+      for key, value in next, object do
+        if type(value) == "table" and not found[value] then
+          found[value] = found[object] .. "." .. tostring(key)
+          work[#work + 1] = value
+        end
+      end
+    end
+  end
+  return found
+end
+
+local function check_merge(texts)
+  local target, other = worlds.run(texts[1]).root, worlds.run(texts[2]).root
+  if worlds.has_object_members(target) or worlds.has_object_members(other) then return end
+  local function plain(tree) return worlds.plain(tree) end
+  local data = plain(other)
+  local before = paths(target)
+  local writes = 0
+  obs.merge(target, data)
+  if worlds.has_object_members(target) then return end
+  local wrong = worlds.difference(plain(target), data)
+  if wrong then error("X4: merge: " .. wrong, 0) end
+  for object in next, paths(target) do
+    if paths(data)[object] then error("X4: merge aliases its data", 0) end
+  end
+  for object in next, before do
+    if worlds.kind(object) ~= "set" then
+      obs.observe(object, "*", function() writes = writes + 1 end, { immediate = true })
+    end
+  end
+  obs.merge(target, data)
+  if writes > 0 then error("X4: merging the same data again writes", 0) end
+end
+
+local function guarded(check)
+  return function(texts)
+    local ok, message = pcall(check, texts)
+    return not ok and tostring(message) or nil
+  end
+end
+
+local first, last = programs.seeds(1500)
+if arg and arg[1] then
+  first = math.tointeger(tonumber(arg[1]))
+  last = first + math.tointeger(tonumber(arg[2] or 1)) - 1
+end
+for seed = first, last do
+  math.randomseed(seed)
+  local random = math.random
+  local texts = { worlds.program(random, random(25)), worlds.program(random, random(12)) }
+  for _, check in ipairs { guarded(check_diff), guarded(check_merge) } do
+    local message = check(texts)
+    if message then
+      texts, message = worlds.shrunk(texts, check)
+      error(("seed %d: %s\n%s"):format(seed, message, worlds.text(texts)), 0)
+    end
+  end
+end

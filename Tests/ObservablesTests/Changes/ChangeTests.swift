@@ -1,0 +1,184 @@
+import Foundation
+import Observables
+import TestSupport
+import Testing
+
+@Suite struct `Deep changes` {
+  let loop = Loop()
+
+  // X2
+  @Test func `are net since the last delivery`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    let shape = Shape(3)
+    drawing.shapes.append(shape)
+    try drawing.changes(in: loop) { _, changes in log.note(try encoded(changes)) }
+    drawing.title = "a"
+    drawing.title = "b"
+    shape.sides = 4
+    loop.flush()
+    shape.sides = 5
+    shape.sides = 4
+    loop.flush()
+    #expect(
+      log.events == [
+        """
+        [{"kind":"set","new":4,"old":3,"path":["shapes",1,"sides"]},\
+        {"kind":"set","new":"b","old":"","path":["title"]}]
+        """
+      ])
+  }
+
+  // X2
+  @Test func `follow what comes, and leave what goes`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    let shape = Shape(3)
+    try drawing.changes(in: loop) { _, changes in log.note(try encoded(changes)) }
+    drawing.shapes.append(shape)
+    drawing.cover = shape
+    loop.flush()
+    shape.sides = 4
+    loop.flush()
+    drawing.shapes.removeAll()
+    drawing.cover = nil
+    loop.flush()
+    shape.sides = 5
+    loop.flush()
+    #expect(
+      log.events == [
+        """
+        [{"kind":"insert","path":["shapes",1],"ref":{"after":["cover"]}},\
+        {"kind":"set","model":"Shape","new":{"sides":3},"path":["cover"]}]
+        """,
+        #"[{"kind":"set","new":4,"old":3,"path":["cover","sides"]}]"#,
+        """
+        [{"kind":"remove","old_ref":["cover"],"path":["shapes",1]},\
+        {"kind":"set","model":"Shape","old":{"sides":4},"path":["cover"]}]
+        """,
+      ])
+  }
+
+  // X2
+  @Test func `come as a sequence`() async throws {
+    let loop = Loop()
+    let drawing = Drawing()
+    var changes = try drawing.changes(in: loop).makeAsyncIterator()
+    drawing.title = "a"
+    loop.flush()
+    let first = await changes.next()
+    #expect(first == [DeepChange(path: ["title"], old: "", new: "a")])
+  }
+
+  // L1
+  @Test func `keep nothing alive`() throws {
+    weak var known: Drawing?
+    do {
+      let drawing = Drawing()
+      drawing.shapes.append(Shape(3))
+      try drawing.changes(in: loop) { _, _ in }
+      known = drawing
+    }
+    loop.flush()
+    #expect(known == nil)
+  }
+
+  // X3
+  @Test func `that do not fit are named, and nothing is applied`() throws {
+    let drawing = Drawing()
+    drawing.shapes.append(Shape(3))
+    let fits = DeepChange(path: ["title"], old: "", new: "a")
+    for (change, reason) in [
+      (DeepChange(path: ["title"], old: "b", new: "c"), "something else was there"),
+      (DeepChange(path: ["titel"], new: "c"), "has no property 'titel' (did you mean 'title'?)"),
+      (
+        DeepChange(path: ["shapes", 3], kind: .insert, new: ["sides": 1], model: "Shape"),
+        "position 3 is out of range, the array has 1 elements"
+      ),
+      (DeepChange(path: ["cover"], new: [:], model: "Shape"), "Shape cannot be made of this data"),
+      (DeepChange(path: ["cover"], reference: .before(["shapes", 2])), "leads to no object"),
+      (DeepChange(path: ["cover", "sides"], old: 1, new: 2), "there is no object at 'cover'"),
+      (DeepChange(path: ["tags"], kind: .remove, old: "x"), "the member is not in the set"),
+    ] {
+      let error = #expect(throws: ChangeError.self) { try drawing.apply([fits, change]) }
+      #expect("\(try #require(error))".contains(reason))
+      #expect(drawing.title == "")
+    }
+    #expect(try drawing.apply([fits, fits], force: true) == 1)
+    #expect(drawing.title == "a")
+  }
+
+  // X3
+  @Test func `are one turn for watchers`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    try drawing.observe(["title", "shapes.*"], in: loop) { log.note($0.title) }
+    try drawing.apply([
+      DeepChange(path: ["title"], old: "", new: "a"),
+      DeepChange(path: ["shapes", 1], kind: .insert, new: ["sides": 3], model: "Shape"),
+    ])
+    loop.flush()
+    #expect(log.events == ["a"])
+    #expect(drawing.shapes.map(\.sides) == [3])
+  }
+
+  // X2, X3
+  @Test(arguments: 0..<300) func `of random programs turn copies into what is there, and back`(
+    seed: Int
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    let drawing = Drawing()
+    for _ in 0..<Int.random(in: 0..<12, using: &random) { step(drawing, &random) }
+    var delivered: [DeepChange] = []
+    try drawing.changes(in: loop) { _, changes in delivered = changes }
+    for _ in 0..<5 {
+      let before = drawing.copy()
+      for _ in 0..<Int.random(in: 1..<5, using: &random) { step(drawing, &random) }
+      delivered = []
+      loop.flush()
+      let (copy, back) = (before.copy(), drawing.copy())
+      let read = try JSONDecoder().decode([DeepChange].self, from: Data(encoded(delivered).utf8))
+      #expect(read == delivered)
+      try copy.apply(read)
+      let (there, way) = (drawing.text, try encoded(delivered))
+      #expect(copy.text == there, "seed \(seed): \(way)")
+      try back.apply(delivered.inverted)
+      let (former, wayBack) = (before.text, try encoded(delivered.inverted))
+      #expect(back.text == former, "seed \(seed): \(wayBack)")
+      for drawing in [before, copy, back] { drawing.release() }
+    }
+    drawing.release()
+  }
+
+  private func step(_ drawing: Drawing, _ random: inout SeededGenerator) {
+    func shape() -> Shape {
+      let known = drawing.shapes.randomElement(using: &random)
+      if let known, Bool.random(using: &random) { return known }
+      return Shape(Int.random(in: 3..<9, using: &random))
+    }
+    let shapes = drawing.shapes
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: drawing.title = ["a", "b", "c"].randomElement(using: &random)!
+    case 1: drawing.cover = Bool.random(using: &random) ? nil : shape()
+    case 2, 3: shapes.insert(shape(), at: Int.random(in: 0...shapes.count, using: &random))
+    case 4 where !shapes.isEmpty:
+      shapes.remove(at: Int.random(in: 0..<shapes.count, using: &random))
+    case 5 where !shapes.isEmpty:
+      shapes[Int.random(in: 0..<shapes.count, using: &random)] = shape()
+    case 6 where !shapes.isEmpty:
+      shapes.move(
+        from: Int.random(in: 0..<shapes.count, using: &random),
+        to: Int.random(in: 0..<shapes.count, using: &random))
+    case 7:
+      shapes.randomElement(using: &random)?.next = Bool.random(using: &random) ? nil : shape()
+    case 8: drawing.names["x"] = [nil, 1, 2].randomElement(using: &random)!
+    default:
+      if drawing.tags.contains("t") { drawing.tags.remove("t") } else { drawing.tags.insert("t") }
+    }
+    shapes.randomElement(using: &random)?.sides = Int.random(in: 3..<9, using: &random)
+  }
+}
+
+/// Changes as JSON, with the keys in order.
+func encoded(_ changes: [DeepChange]) throws -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return String(decoding: try encoder.encode(changes), as: UTF8.self)
+}

@@ -1,0 +1,101 @@
+import Observables
+import TestSupport
+import Testing
+
+// X5
+@Suite struct `A history` {
+  let loop = Loop()
+
+  @Test func `has a step for each turn`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    let shape = Shape(3)
+    drawing.shapes.append(shape)
+    loop.flush()
+    shape.sides = 4
+    drawing.title = "a"
+    loop.flush()
+    #expect(history.undo())
+    #expect(shape.sides == 3 && drawing.title == "")
+    #expect(history.undo())
+    #expect(drawing.shapes.isEmpty)
+    #expect(!history.undo())
+    #expect(history.redo() && history.redo() && !history.redo())
+    #expect(drawing.shapes.first === shape)
+    #expect(shape.sides == 4 && drawing.title == "a")
+  }
+
+  @Test func `makes no step of what it writes, and forgets what was undone at the next`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    let history = try ChangeHistory(of: drawing, in: loop)
+    try drawing.observe("title", in: loop) { log.note($0.title) }
+    try history.observe(["canUndo", "canRedo"], in: loop) {
+      log.note("\($0.canUndo) \($0.canRedo)")
+    }
+    drawing.title = "a"
+    loop.flush()
+    loop.flush()
+    history.undo()
+    loop.flush()
+    drawing.title = "b"
+    loop.flush()
+    #expect(!history.redo())
+    #expect(log.events == ["a", "true false", "", "false true", "b", "true false"])
+  }
+
+  @Test func `goes back to a mark, and groups what is between begin and commit`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    history.mark("new")
+    history.begin()
+    drawing.title = "a"
+    loop.flush()
+    drawing.tags.insert("x")
+    loop.flush()
+    history.commit()
+    history.mark("saved")
+    drawing.names["n"] = 1
+    loop.flush()
+    drawing.names["n"] = 2
+    #expect(history.undo(to: "saved"))
+    #expect(drawing.names.isEmpty && drawing.title == "a")
+    #expect(history.undo(to: "new"))
+    #expect(drawing.title == "" && drawing.tags.isEmpty)
+    #expect(!history.undo(to: "unknown"))
+  }
+
+  @Test func `drops a step that no longer fits`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    let (shape, log) = (Shape(3), Log())
+    history.onMisfit = { log.note($0) }
+    drawing.cover = shape
+    loop.flush()
+    shape.sides = 4
+    loop.flush()
+    drawing.cover = nil
+    loop.flush()
+    shape.sides = 7
+    #expect(history.undo())
+    #expect(!history.undo())
+    #expect(
+      log.events == [
+        "a step of the history no longer fits, and was dropped: 'sides' is another one now"
+      ])
+    #expect(shape.sides == 7)
+  }
+
+  @Test func `keeps no object alive, and ends`() throws {
+    weak var known: Drawing?
+    let history: ChangeHistory
+    do {
+      let drawing = Drawing()
+      history = try ChangeHistory(of: drawing, in: loop)
+      known = drawing
+    }
+    loop.flush()
+    #expect(known == nil)
+    history.stop()
+    #expect(!history.undo() && !history.canUndo)
+  }
+}

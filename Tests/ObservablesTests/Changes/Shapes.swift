@@ -1,0 +1,91 @@
+import Observables
+
+/// A drawing of shapes, for tests of deep changes.
+final class Drawing: ObservableModel {
+  static let properties = ModelProperties(for: Drawing.self) {
+    Property("title", get: { $0.title }, set: { $0.title = $1 })
+    Property("cover", get: { $0.cover }, set: { $0.cover = $1 })
+    Property("shapes", get: { $0.shapes })
+    Property("names", get: { $0.names })
+    Property("tags", get: { $0.tags })
+  }
+  let observation = ModelObservation()
+  var title = "" { didSet { observation.didSet(0, from: oldValue, to: title) } }
+  var cover: Shape? { didSet { observation.didSet(1, from: oldValue, to: cover) } }
+  let shapes = ObservableArray<Shape>()
+  let names = ObservableDictionary<String, Int>()
+  let tags = ObservableSet<String>()
+}
+
+/// A shape, which can be made of data.
+final class Shape: ObservableModel, Decodable {
+  static let properties = ModelProperties(for: Shape.self) {
+    Property("sides", get: { $0.sides }, set: { $0.sides = $1 })
+    Property("next", get: { $0.next }, set: { $0.next = $1 })
+  }
+  let observation = ModelObservation()
+  var sides: Int { didSet { observation.didSet(0, from: oldValue, to: sides) } }
+  var next: Shape? { didSet { observation.didSet(1, from: oldValue, to: next) } }
+
+  init(_ sides: Int, next: Shape? = nil) { (self.sides, self.next) = (sides, next) }
+
+  private enum CodingKeys: CodingKey { case sides, next }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    sides = try container.decode(Int.self, forKey: .sides)
+    next = try container.decodeIfPresent(Shape.self, forKey: .next)
+  }
+}
+
+extension Drawing {
+  /// All that the drawing has, as text; shapes that occur again are named by the order in which
+  /// they came.
+  var text: String {
+    var numbers: [ObjectIdentifier: Int] = [:]
+    func text(_ shape: Shape?) -> String {
+      guard let shape else { return "nil" }
+      if let number = numbers[ObjectIdentifier(shape)] { return "#\(number)" }
+      numbers[ObjectIdentifier(shape)] = numbers.count
+      return "(\(shape.sides) \(text(shape.next)))"
+    }
+    let names = names.map { "\($0.key)=\($0.value)" }.sorted()
+    return """
+      \(title) \(text(cover)) \(shapes.map { text($0) }) \(names) \(tags.map { $0 }.sorted())
+      """
+  }
+
+  /// A drawing with copies of the shapes, shared as these are.
+  func copy() -> Drawing {
+    let copy = Drawing()
+    var copies: [ObjectIdentifier: Shape] = [:]
+    func copied(_ shape: Shape?) -> Shape? {
+      guard let shape else { return nil }
+      if let known = copies[ObjectIdentifier(shape)] { return known }
+      let made = Shape(shape.sides)
+      copies[ObjectIdentifier(shape)] = made
+      made.next = copied(shape.next)
+      return made
+    }
+    copy.title = title
+    copy.cover = copied(cover)
+    copy.shapes.set(shapes.compactMap { copied($0) })
+    for (key, value) in names { copy.names[key] = value }
+    for tag in tags { copy.tags.insert(tag) }
+    return copy
+  }
+
+  /// Shapes may hold each other in a ring.
+  func release() {
+    var all = Array(shapes)
+    while let shape = all.popLast() {
+      if let next = shape.next { all.append(next) }
+      shape.next = nil
+    }
+    var shape = cover
+    while let one = shape {
+      shape = one.next
+      one.next = nil
+    }
+  }
+}
