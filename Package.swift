@@ -83,7 +83,8 @@ let package = Package(
         .embedInCode("Prelude/history.lua"),
         .embedInCode("Prelude/transactions.lua"),
         .embedInCode("Prelude/native.lua"),
-        .embedInCode("Prelude/finish.lua"),
+        .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
+        .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
       ], swiftSettings: strict),
     // Without Foundation, for the program's test runner, and for `ScriptFixtures`.
     .target(
@@ -118,7 +119,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LuaObservablesTests",
-      dependencies: ["ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua"],
+      dependencies: [
+        "ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua", "TestSupport",
+      ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "ScriptFixturesTests",

@@ -4,13 +4,9 @@
 #include "clua_errors.h"
 #include "clua_guard.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <poll.h>
+#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
@@ -39,6 +35,11 @@ void ccl_writeraised(lua_State *L, const char *name) {
   const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   ccl_writeerror(name, message ? message : "(error object is not a string)");
   lua_pop(L, 1);
+}
+
+void ccl_writebytes(const char *bytes, size_t count) {
+  fwrite(bytes, 1, count, stdout);
+  fflush(stdout);
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
@@ -165,130 +166,45 @@ int ccl_printfailed(lua_State *L) {
   return 1;
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
-
-/// The functions and variables of the line editor; NULL where there is none.
-static struct editor {
-  char *(*read)(const char *prompt);
-  void (*remember)(const char *line);
-  int *is_done;
-  void (*set_signals)(void);
-  void (*clear_signals)(void);
-  void (*check_signals)(void);
-  int (*get)(FILE *stream);
-  int (**event_hook)(void);
-} editor;
-
-/// Milliseconds between two checks for signals.
-enum { LOOK_AGAIN = 100 };
-
-static ccl_idle_function idle_function;
-static void *idle_context;
-
-static bool is_readline(void) { return editor.set_signals && editor.clear_signals; }
-
-/* Ends the line that is typed where a signal asks to. */
-static bool end_line(void) {
-  if (!ccl_isasked()) return false;
-  if (editor.is_done) *editor.is_done = 1;
-  // Other editors take it for the end of the input when the hook is gone.
-  if (!is_readline() && editor.event_hook) *editor.event_hook = NULL;
-  return true;
+static int next_name(lua_State *L) {
+  DIR *folder = lua_touserdata(L, 1);
+  struct dirent *entry = readdir(folder);
+  if (!entry) return 0;
+  lua_pushfstring(L, "%s%s", entry->d_name, entry->d_type == DT_DIR ? "/" : "");
+  return 1;
 }
 
-/* Called some ten times a second while a line is awaited. */
-static int idle(void) {
-  if (end_line()) return 0;
-  if (idle_function && is_readline()) {
-    // The editor's handlers delay signals: a callback may need one at once.
-    editor.clear_signals();
-    idle_function(idle_context);
-    editor.set_signals();
-  } else if (idle_function) {
-    idle_function(idle_context);
+int ccl_listfolder(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  lua_newtable(L);
+  DIR *folder = opendir(path);
+  if (!folder) return 1;
+  // The names are read in a protected call: an error must not leave the folder open.
+  int status = LUA_OK;
+  for (lua_Integer count = 1; status == LUA_OK; count++) {
+    lua_pushcfunction(L, next_name);
+    lua_pushlightuserdata(L, folder);
+    status = lua_pcall(L, 1, 1, 0);
+    if (status != LUA_OK || lua_isnil(L, -1)) break;
+    lua_rawseti(L, 2, count);
   }
-  if (!end_line() && !is_readline()) {
-    // Other editors call the hook again at once.
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    poll(&input, 1, LOOK_AGAIN);
-    end_line();
-  }
-  return 0;
+  closedir(folder);
+  if (status != LUA_OK) return lua_error(L);
+  lua_settop(L, 2);
+  return 1;
 }
 
-/* Waits for a byte of an input that is no terminal, or for a signal that ends the line. */
-static int get_byte(FILE *stream) {
-  for (;;) {
-    struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
-    int ready = poll(&input, 1, LOOK_AGAIN);
-    if (editor.check_signals) editor.check_signals();
-    if (end_line()) return '\n';
-    if (ready > 0 || (ready < 0 && errno != EINTR)) return editor.get(stream);
-  }
-}
-
-void ccl_setidle(ccl_idle_function function, void *context) {
-  idle_function = function;
-  idle_context = context;
-}
-
-static void find_editor(void) {
-  static const char *const names[] = {
-#ifdef __APPLE__
-      "libedit.dylib",
-#else
-      "libreadline.so.8", "libedit.so.2",
-#endif
-  };
-  for (size_t i = 0; i < sizeof names / sizeof *names && !editor.read; i++) {
-    void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!library) continue;
-    const char **name = dlsym(library, "rl_readline_name");
-    if (name) *name = "lua";
-    *(void **)&editor.remember = dlsym(library, "add_history");
-    *(void **)&editor.read = dlsym(library, "readline");
-    *(void **)&editor.set_signals = dlsym(library, "rl_set_signals");
-    *(void **)&editor.clear_signals = dlsym(library, "rl_clear_signals");
-    *(void **)&editor.check_signals = dlsym(library, "rl_check_signals");
-    *(void **)&editor.get = dlsym(library, "rl_getc");
-    editor.is_done = dlsym(library, "rl_done");
-    // At the end of an input that is no terminal, readline would call the hook for ever.
-    int (**get)(FILE *) = dlsym(library, "rl_getc_function");
-    if (isatty(STDIN_FILENO)) editor.event_hook = dlsym(library, "rl_event_hook");
-    else if (get && editor.get) *get = get_byte;
-  }
-}
-
-static char *read_plain_line(const char *prompt) {
-  ccl_writeoutput(prompt);
-  char *line = NULL;
-  size_t capacity = 0;
-  ssize_t length = ccl_awaitinput(stdin) ? getline(&line, &capacity, stdin) : -1;
-  if (length < 0) {
-    // A signal does not end the input.
-    if (!feof(stdin)) clearerr(stdin);
-    free(line);
-    return NULL;
-  }
-  if (length > 0 && line[length - 1] == '\n') line[length - 1] = '\0';
-  return line;
-}
-
-ccl_line ccl_readline(const char *prompt, char **line) {
-  static bool looked;
-  if (!looked) find_editor();
-  looked = true;
-  if (editor.event_hook) *editor.event_hook = idle;
-  *line = editor.read ? editor.read(prompt) : read_plain_line(prompt);
-  if (!ccl_isasked()) return *line ? CCL_LINE_READ : CCL_LINE_END;
-  free(*line);
-  *line = NULL;
-  if (ccl_settle()) return CCL_LINE_END;
-  // The typed text stays on the screen; the next prompt is below it.
-  if (!is_readline()) ccl_writeoutput("\n");
-  return CCL_LINE_DROPPED;
-}
-
-void ccl_addhistory(const char *line) {
-  if (editor.remember) editor.remember(line);
+int ccl_promptglobals(lua_State *L) {
+  lua_settop(L, 1);
+  lua_createtable(L, 0, 1);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, 2, "obs");
+  lua_createtable(L, 0, 2);
+  lua_pushglobaltable(L);
+  lua_setfield(L, -2, "__index");
+  lua_pushglobaltable(L);
+  lua_setfield(L, -2, "__newindex");
+  lua_setmetatable(L, 2);
+  return 1;
 }

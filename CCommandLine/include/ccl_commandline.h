@@ -1,5 +1,4 @@
-/// The functions in C for a stand-alone interpreter: operations that may raise, the C streams, and
-/// the line editor that is looked for when the prompt starts.
+/// The functions in C for a stand-alone interpreter: operations that may raise, and the C streams.
 #ifndef CCL_COMMANDLINE_H
 #define CCL_COMMANDLINE_H
 
@@ -20,6 +19,8 @@ const char *ccl_copyright(void);
 const char *ccl_release(void);
 /// Writes `text` to the standard output, and flushes it.
 void ccl_writeoutput(const char *text);
+/// Writes bytes to the standard output, and flushes it.
+void ccl_writebytes(const char *bytes, size_t count);
 /// Writes "name: message" and a line break to the standard error; without the name when it is NULL.
 void ccl_writeerror(const char *name, const char *message);
 /// Writes the error on top of the stack to the standard error, with `name` before it. [-1, +0, -]
@@ -60,23 +61,11 @@ int ccl_getprint(lua_State *L);
 int ccl_toomanyresults(lua_State *L);
 /// Returns the message that `print` failed. (message) -> (text)
 int ccl_printfailed(lua_State *L);
-
-/* ---- Lines ----------------------------------------------------------------------------------- */
-
-typedef enum ccl_line {
-  CCL_LINE_READ,
-  CCL_LINE_END,      // the input has ended, or a signal ends the program
-  CCL_LINE_DROPPED,  // SIGINT came: the typed text is dropped
-} ccl_line;
-
-/// Reads a line from the standard input, with line editing where a library for it is installed. The
-/// caller frees it.
-ccl_line ccl_readline(const char *prompt, char **line);
-/// Has `function` called again and again while `ccl_readline` waits, where there is line editing;
-/// NULL for nothing.
-typedef void (*ccl_idle_function)(void *context);
-void ccl_setidle(ccl_idle_function function, void *context);
-/// Appends a line to the history of the line editor.
-void ccl_addhistory(const char *line);
+/// Returns a list of the names in a folder, those of folders with a slash at the end; an empty one
+/// where it cannot be read. (path) -> (list)
+int ccl_listfolder(lua_State *L);
+/// Returns the global variables of the prompt: those of scripts, and the module, which is one of
+/// the prompt alone. (module) -> (table)
+int ccl_promptglobals(lua_State *L);
 
 #endif

@@ -2,7 +2,9 @@
 
 #include "clua_guard.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 static const clua_interrupter *interrupter;
 
@@ -56,13 +58,23 @@ bool clua_ishurried(void) { return interrupter && interrupter->is_hurried(); }
 
 typedef enum answer { STATEMENT, CONTINUE, QUIT } answer;
 
-static answer read_statement(char *line, int size) {
+/* Pushes a line without its end. [-0, +(0|1), m] */
+static answer read_statement(lua_State *L) {
   fputs("lua_debug> ", stderr);
   fflush(stderr);
   bool was_signal = interrupter && !interrupter->await_input(stdin);
-  if (!was_signal && fgets(line, size, stdin)) {
-    return strcmp(line, "cont\n") == 0 ? CONTINUE : STATEMENT;
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t length = was_signal ? -1 : getline(&line, &capacity, stdin);
+  if (length >= 0) {
+    if (length > 0 && line[length - 1] == '\n') length--;
+    bool goes_on = length == 4 && memcmp(line, "cont", 4) == 0;
+    // Where there is no memory for the text, the prompt ends, and a line is lost.
+    if (!goes_on) lua_pushlstring(L, line, (size_t)length);
+    free(line);
+    return goes_on ? CONTINUE : STATEMENT;
   }
+  free(line);
   // The next prompt reads again.
   clearerr(stdin);
   fputc('\n', stderr);
@@ -70,15 +82,19 @@ static answer read_statement(char *line, int size) {
 }
 
 int clua_debugprompt(lua_State *L) {
-  char line[250];
   answer given;
+  lua_settop(L, 1);
   if (interrupter) interrupter->prompting(false);
-  while ((given = read_statement(line, sizeof line)) == STATEMENT) {
-    if (luaL_loadbuffer(L, line, strlen(line), "=(debug command)") || lua_pcall(L, 0, 0, 0)) {
+  for (;;) {
+    lua_settop(L, 1);
+    lua_pushvalue(L, 1);
+    given = read_statement(L);
+    if (given != STATEMENT) break;
+    bool failed = lua_pcall(L, 1, 1, 0) != LUA_OK;
+    if (failed || lua_type(L, -1) == LUA_TSTRING) {
       fprintf(stderr, "%s\n", luaL_tolstring(L, -1, NULL));
       fflush(stderr);
     }
-    lua_settop(L, 0);
     if (interrupter) interrupter->prompting(true);
   }
   if (given == QUIT) interrupter->quit();

@@ -49,8 +49,9 @@ clua_interruption clua_uncaught(const char *message);
 /// Whether the work at the end of the program is to be skipped.
 bool clua_ishurried(void);
 
-/// Asks for Lua statements and runs them, as `debug.debug` does, until "cont" or the end of the
-/// input. SIGINT while it waits ends a program that can be interrupted. () -> ()
+/// Asks for lines and calls the function with each, as `debug.debug` runs them, until "cont" or the
+/// end of the input; a text that it returns is written. SIGINT while it waits ends a program that
+/// can be interrupted. (function) -> ()
 int clua_debugprompt(lua_State *L);
 
 #endif

@@ -546,7 +546,8 @@ function obs.whynot(watcher) end
 function obs.log(sink) end
 
 ---Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
----there (`cont` and the end of the input go on, SIGINT ends the script).
+---there, which has the variables of the writing function (`help` names them; `cont` and the end of
+---the input go on, SIGINT ends the script).
 ---@param observed obs.Observed
 ---@param path obs.PathLike
 function obs.break_on_change(observed, path) end

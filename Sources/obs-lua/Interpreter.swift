@@ -77,7 +77,7 @@ final class Interpreter {
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
-    if !isStopped, !ccl_settle() { host.runLoop() }
+    if !isStopped { host.runLoop(afterPrompt: isPrompt) }
     // What fails in a turn is known when the host closes.
     return succeeded ? 0 : 1
   }
@@ -182,15 +182,16 @@ final class Interpreter {
     // The message of an error outside of a line has no name, either, as in `lua`.
     name = nil
     L.height = 0
-    let prompt = Prompt(interpreter: self, L: L)
     host.promptWillBegin()
+    let session = try startSession()
+    let prompt = Prompt(interpreter: self, L: L, session: session)
     defer { host.promptDidEnd() }
     var goesOn = true
     while goesOn, !ccl_settle(), var status = try prompt.load() {
       let base = L.height - 1
       if status == LUA_OK { status = ccl_calltraced(L.pointer, 0, CLUA_MULTRET) }
       if status == LUA_OK {
-        try printResults(above: base)
+        try printResults(above: base, in: session)
       } else {
         _ = report(status)
       }
@@ -202,9 +203,21 @@ final class Interpreter {
     return goesOn
   }
 
-  private func printResults(above base: CInt) throws(Raised) {
+  /// Begins what is more on a terminal than on a pipe.
+  private func startSession() throws(Raised) -> TerminalSession? {
+    guard isatty(STDIN_FILENO) != 0, isatty(STDOUT_FILENO) != 0 else { return nil }
+    do {
+      return try host.startSession(hasScript: arguments.script < arguments.count)
+    } catch {
+      try protect(ccl_outofmemory)
+      return nil
+    }
+  }
+
+  private func printResults(above base: CInt, in session: TerminalSession?) throws(Raised) {
     let count = L.height - base
     guard count > 0 else { return }
+    if let session, session.show(above: base) { return }
     guard L.hasRoom() else {
       L.height = base
       return try protect(ccl_toomanyresults)

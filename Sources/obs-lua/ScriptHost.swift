@@ -1,4 +1,5 @@
 internal import CCommandLine
+internal import Glibc
 internal import Lua
 internal import LuaObservables
 internal import Observables
@@ -87,6 +88,13 @@ final class ScriptHost {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Begins what the prompt does more on a terminal.
+  ///
+  /// - Throws: `memory`.
+  func startSession(hasScript: Bool) throws(LuaError) -> TerminalSession {
+    try TerminalSession(host, hasScript: hasScript)
+  }
+
   /// The prompt waits for no more lines: no timers run for it any longer.
   func promptDidEnd() {
     ccl_setidle(nil, nil)
@@ -95,9 +103,18 @@ final class ScriptHost {
 
   /// Runs turns until nothing is left that could wake the loop, or the process is asked to end.
   ///
-  /// Signals and the time limit ask for that; `ccl_exitrequest` returns the status then.
-  func runLoop() {
-    host.runLoop(wakingFor: ccl_wakedescriptor()) { ccl_settle() }
+  /// Signals and the time limit ask for that; `ccl_exitrequest` returns the status then. After a
+  /// prompt on a terminal the user is told what is waited for, and another end of the input ends
+  /// it.
+  func runLoop(afterPrompt isPrompt: Bool) {
+    // A signal that comes from now on wakes the loop.
+    let wake = ccl_wakedescriptor()
+    let isAttended = isPrompt && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0
+    if isAttended, let events = host.awaitedEvents {
+      ccl_writeoutput("waiting for \(events); Ctrl-D or Ctrl-C ends it\n")
+      host.stopsLoop(atEndOf: STDIN_FILENO)
+    }
+    if !ccl_settle() { host.runLoop(wakingFor: wake) { ccl_settle() } }
   }
 
   /// Calls the functions that the script registered for its end.

@@ -11,8 +11,10 @@ struct ChildProcess {
   /// Starts a program.
   ///
   /// The device `terminal` becomes its standard input, output and error, and the terminal whose
-  /// keys send it signals.
-  init(_ arguments: [String], terminal: String? = nil) throws {
+  /// keys send it signals. `environment` comes before what all processes here have.
+  init(
+    _ arguments: [String], terminal: String? = nil, environment: [String: String] = [:]
+  ) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -34,12 +36,15 @@ struct ChildProcess {
       for stream: Int32 in 1...2 { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
     }
 
-    let environment = ["LC_ALL=C", "TERM=dumb", "HOME=/", "PATH=/usr/local/bin:/usr/bin:/bin"]
+    // Without a folder for states the history of the prompt is not kept.
+    let standard = [
+      "LC_ALL": "C", "TERM": "dumb", "HOME": "", "PATH": "/usr/local/bin:/usr/bin:/bin",
+    ]
     let inherited = ProcessInfo.processInfo.environment
       .filter { $0.key == "LD_LIBRARY_PATH" || $0.key.hasSuffix("SAN_OPTIONS") }
-      .map { "\($0.key)=\($0.value)" }
+    let variables = standard.merging(inherited) { $1 }.merging(environment) { $1 }
     let argumentPointers = Self.cStrings(arguments)
-    let environmentPointers = Self.cStrings(environment + inherited)
+    let environmentPointers = Self.cStrings(variables.map { "\($0.key)=\($0.value)" })
     defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
 
     var id: pid_t = 0

@@ -22,7 +22,7 @@ struct PromptInterruptionTests {
       ("> ", "print('go') while true do end\n"), ("\ngo\n", Self.interrupt), ("\n> ", "=1 + 1\n"),
       ("\n2\n> ", Self.end),
     ])
-    let report = "interrupted!\nstack traceback:\n\tstdin:1: in main chunk\n\t[C]: in ?\n> "
+    let report = "interrupted!\nstack traceback:\n\tprompt:1: in main chunk\n\t[C]: in ?\n> "
     #expect(transcript.contains(report))
     #expect(status == 0)
   }
@@ -55,9 +55,9 @@ struct PromptInterruptionTests {
     ])
     let report = """
       stack traceback:
-      \tstdin:1: in function 'f'
+      \tprompt:2: in function 'f'
       \t[C]: in ?
-      in timer after (registered at stdin:1)
+      in timer after (registered at prompt:4)
 
       """
     #expect(transcript.contains("interrupted!\n" + report))
@@ -74,7 +74,7 @@ struct PromptInterruptionTests {
       ("> ", "t.a = 1 print('not', 'reached')\n"),
       ("\ngo\n", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
     ])
-    #expect(transcript.contains("in immediate watcher w (registered at stdin:1)\n"))
+    #expect(transcript.contains("in immediate watcher w (registered at prompt:3)\n"))
     #expect(!transcript.contains("not\treached"))
     #expect(status == 0)
   }

@@ -134,20 +134,8 @@ struct SameAsLuaTests {
       #"printf '1\n' | $L -e 'print = function() io.write(debug.traceback()) end' -i"#,
       #"printf 'table.unpack({}, 1, 999980)\n1\n' | $L -i"#,
       #"$L -i -e 'error("not reached")'"#,
+      #"printf 'obs\n"text"\nhelp\nexit\n.help\n#{}\nerror("x")\n' | $L -i"#,
       #"echo 'print(1)' >f; echo 2 | $L -i f"#,
     ].map(Command.init))
   func `the prompt`(command: Command) throws { try expectSame(command) }
-
-  @Test func `the prompt on a terminal`() throws {
-    func transcript(_ interpreter: String) throws -> String {
-      let terminal = try Terminal(interpreter)
-      terminal.type("print(\n", after: "> ")
-      terminal.type("1)\n", after: ">> ")
-      terminal.type("error('x')\n", after: "> ")
-      terminal.type("os.exit(7)\n", after: "> ")
-      let status = terminal.finish()
-      return "\(terminal.transcript)\(status)"
-    }
-    #expect(try transcript(Command.obsLua) == transcript(#require(Command.lua)))
-  }
 }

@@ -11,7 +11,9 @@ final class Terminal {
   /// How much of that was there when something was typed.
   private var answered = 0
 
-  init(_ interpreter: String, _ arguments: [String] = []) throws {
+  init(
+    _ interpreter: String, _ arguments: [String] = [], environment: [String: String] = [:]
+  ) throws {
     var controller: Int32 = -1
     var end: Int32 = -1
     var name = [CChar](repeating: 0, count: 128)
@@ -20,7 +22,8 @@ final class Terminal {
     for descriptor in [controller, end] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     process = try ChildProcess(
       [interpreter] + arguments,
-      terminal: name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+      terminal: name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) },
+      environment: environment)
     close(end)
   }
 

@@ -202,10 +202,20 @@ final class DebuggingFunctions: ModuleSlice {
     guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
     let height = L.height
     defer { L.height = height }
-    // The prompt needs the library `debug`, without which a script must stay closed.
-    guard L.pushGlobals() == .table,
-      clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, L.isTable(at: -1)
-    else { return }
-    _ = clua_protect(L.pointer, clua_debugprompt, 0, 0)
+    do {
+      // Lines are run by code that needs the library `debug`, without which a script must stay
+      // closed.
+      try host.module.printing.pushDebugPrompt(to: L)
+      guard L.pushGlobals() == .table,
+        clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, L.isTable(at: -1)
+      else { return }
+      L.insert(-2)
+      L.push(TerminalStyle.columns(of: STDERR_FILENO))
+      L.push(TerminalStyle.isColoured(STDERR_FILENO))
+      try state.tracedCall(arguments: 4, results: 1, L)
+    } catch {
+      return host.report(error)
+    }
+    _ = clua_protect(L.pointer, clua_debugprompt, 1, 0)
   }
 }

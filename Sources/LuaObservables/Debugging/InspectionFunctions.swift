@@ -6,7 +6,8 @@ internal import Observables
 final class InspectionFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
-      ("observed_keys", observedKeys), ("observer_count", observerCount),
+      ("observed_keys", observedKeys), ("watched_keys", watchedKeys),
+      ("observer_count", observerCount),
       ("on_observed", onObserved), ("describe", describe), ("stats", stats),
       (
         "count",
@@ -27,17 +28,25 @@ final class InspectionFunctions: ModuleSlice {
   }
 
   private func observedKeys(_ L: LuaStack) throws -> CInt {
-    var names: [[UInt8]] = []
-    if let root = try settledNode(L, "observed_keys") {
-      names = engine.observedKeys(of: root).map { name(of: $0, L) }
-    }
+    try push(names: settledNode(L, "observed_keys"), L)
+    return 1
+  }
+
+  /// watched_keys(object) → the same, without bringing the object up to date: nothing runs.
+  private func watchedKeys(_ L: LuaStack) throws -> CInt {
+    try push(names: arguments.existingNode(at: 1, of: L, "observed_keys"), L)
+    return 1
+  }
+
+  /// Pushes the sorted names of the keys under which an object is observed. [-0, +1, -]
+  private func push(names root: NodeRef?, _ L: LuaStack) throws {
+    var names = root.map { engine.observedKeys(of: $0).map { name(of: $0, L) } } ?? []
     names.sort { $0.lexicographicallyPrecedes($1) }
     try state.pushTable(elements: names.count, to: L)
     for (position, name) in names.enumerated() {
       try state.push(bytes: name, to: L)
       L.rawSet(index: position + 1, at: -2)
     }
-    return 1
   }
 
   /// The name of a key, byte for byte.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Lua
 internal import Observables
 
@@ -60,6 +61,31 @@ extension LuaHost {
     loop.run()
     loop.inputs[descriptor] = nil
     endTurn()
+  }
+
+  /// What keeps the loop running, in words; nil where nothing does.
+  package var awaitedEvents: String? {
+    guard loop.isAlive else { return nil }
+    let timers = module.timers.awaited
+    guard !timers.isEmpty else { return "events" }
+    let most = 3
+    let places = timers.prefix(most).joined(separator: ", ")
+    let more = timers.count > most ? " and \(timers.count - most) more" : ""
+    return "\(timers.count == 1 ? "a timer" : "\(timers.count) timers"): \(places)\(more)"
+  }
+
+  /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.
+  ///
+  /// What can be read before is dropped. A descriptor that is waited for already is left to that.
+  package func stopsLoop(atEndOf descriptor: CInt) {
+    guard loop.inputs[descriptor] == nil else { return }
+    loop.inputs[descriptor] = { [unowned loop] in
+      var bytes: [UInt8] = Array(repeating: 0, count: 256)
+      if read(descriptor, &bytes, bytes.count) <= 0 {
+        loop.inputs[descriptor] = nil
+        loop.stop()
+      }
+    }
   }
 
   /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),

@@ -21,6 +21,7 @@ final class ObsModule {
   let objects: ObjectFunctions
   let limits: LimitFunctions
   let native: NativeModules
+  let printing: PrintingFunctions
   private let slices: [ModuleSlice]
 
   /// Finds the modules of scripts.
@@ -50,13 +51,14 @@ final class ObsModule {
     objects = ObjectFunctions(host)
     limits = LimitFunctions(host)
     native = NativeModules(host)
+    printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
     slices = [
       timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
-      ChangeFunctions(host), TransactionFunctions(host), limits, native,
+      ChangeFunctions(host), TransactionFunctions(host), limits, native, printing,
     ]
   }
 
@@ -162,10 +164,7 @@ final class ObsModule {
           L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
       }
       try state.check(status, L)
-      if preludeGlobals != 0 {
-        L.pushReference(preludeGlobals)
-        lua_setupvalue(L.pointer, -2, 1)
-      }
+      setGlobals(ofFunctionAt: -1, L)
       L.pushCopy(at: core)
       L.pushCopy(at: core + 1)
       try state.tracedCall(arguments: 2, results: 1, L)
@@ -176,6 +175,17 @@ final class ObsModule {
     table = LuaTable(pin: try state.pin(at: core + 1, of: L))
     didLoad?()
     return 1
+  }
+
+  /// The table that `require` returns; nil until the module is loaded.
+  var pin: LuaPin? { table?.pin }
+
+  /// Gives a chunk of the prelude, on top of the stack, its global variables. [-0, +0, -]
+  func setGlobals(ofFunctionAt index: CInt, _ L: LuaStack) {
+    guard preludeGlobals != 0 else { return }
+    let function = L.absolute(index)
+    L.pushReference(preludeGlobals)
+    lua_setupvalue(L.pointer, function, 1)
   }
 
   /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]

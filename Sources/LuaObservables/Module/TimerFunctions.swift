@@ -15,6 +15,9 @@ final class TimerFunctions: ModuleSlice {
   private struct Entry {
     let timer: LoopTimer
     let sandbox: UInt32
+    /// The function that made it, and where.
+    let function: String
+    let site: String
   }
 
   override var functions: [(String, ModuleFunction)] {
@@ -43,6 +46,14 @@ final class TimerFunctions: ModuleSlice {
   override func end() {
     for entry in timers.values { entry.timer.stop() }
     timers = [:]
+  }
+
+  /// The timers that keep the loop running, in the order in which they were made, such as
+  /// "every at a.lua:3".
+  var awaited: [String] {
+    timers.filter { $0.value.timer.isActive && $0.value.timer.keepsLoopRunning }
+      .sorted { $0.key < $1.key }
+      .map { "\($0.value.function) at \($0.value.site)" }
   }
 
   /// Stops the timers of a sandbox, and drops its callbacks of `next_turn`.
@@ -113,7 +124,7 @@ final class TimerFunctions: ModuleSlice {
       host.module.timers.call(callback, id, name: function, site: site, number)
     }
     let timer = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
-    timers[id] = Entry(timer: timer, sandbox: number)
+    timers[id] = Entry(timer: timer, sandbox: number, function: function, site: site)
     try state.check(
       clua_try_pushhandle(
         L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)

@@ -34,6 +34,8 @@ struct Prompt {
 
   let interpreter: Interpreter
   let L: LuaStack
+  /// What is more on a terminal; nil on a pipe.
+  let session: TerminalSession?
 
   /// Reads a chunk, as an expression if it is one, and returns how it loaded; nil at the end of the
   /// input. [-0, +1, -], or +0 at the end
@@ -55,6 +57,14 @@ struct Prompt {
     case .end: return .end
     case .dropped: return .dropped
     }
+    switch session?.run(line) {
+    case nil: break
+    case .help:
+      remember(line)
+      return .dropped
+    case .exit: return .end
+    }
+    defer { session?.pass(line) }
     if line.first == CChar(ascii: "=") { line.replaceSubrange(..<1, with: Self.returnKeyword) }
     if load(Self.returnKeyword + line + [CChar(ascii: ";")]) == LUA_OK {
       if !line.isEmpty { remember(line) }
@@ -80,7 +90,8 @@ struct Prompt {
 
   /// Loads a text and returns how. [-0, +1, -]
   private func load(_ text: Line) -> CInt {
-    luaL_loadbufferx(L.pointer, text, text.count, "=stdin", nil)
+    if let session { return session.load(text) }
+    return luaL_loadbufferx(L.pointer, text, text.count, "=stdin", nil)
   }
 
   /// Whether the error message on top of the stack complains of an early end. [-0, +0, -]

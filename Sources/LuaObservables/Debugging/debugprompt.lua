@@ -1,0 +1,156 @@
+-- The prompt of `break_on_change`: its lines see the variables of the function that writes.
+local _, to_text = ...
+
+local error, load, select, setmetatable, sort = error, load, select, setmetatable, table.sort
+local concat, unpack, find, match = table.concat, table.unpack, string.find, string.match
+local running = coroutine.running
+
+-- A function is found again by its distance from the outermost one, which stays the same while code
+-- of the prompt runs.
+local function begin(debug, globals)
+  local getinfo, getlocal, setlocal = debug.getinfo, debug.getlocal, debug.setlocal
+  local getupvalue, setupvalue = debug.getupvalue, debug.setupvalue
+  local thread = running()
+  local writer, distance
+
+  -- How many functions are active, without this one.
+  local function height()
+    -- Levels 0 and 1 of the coroutine that asks are `getinfo` and this function.
+    local first = running() == thread and 2 or 0
+    local level = first
+    while getinfo(thread, level, "l") do level = level + 1 end
+    return level - first
+  end
+
+  local function find_writer()
+    local level, info = 1, nil
+    repeat
+      level = level + 1
+      info = getinfo(thread, level, "Sf")
+      if not info then return end
+    until info.what ~= "C" and info.source ~= "=obs"
+    writer, distance = info.func, height() - level
+  end
+  find_writer()
+
+  -- The level of the writing function for the function that calls this one, which must not be a
+  -- tail call.
+  local function level_of_writer()
+    local level = height() - distance - 1
+    return level
+  end
+
+  -- The number of a variable; the innermost one of a name hides the others.
+  local function local_number(name)
+    local level, found, i = level_of_writer(), nil, 0
+    local candidate
+    repeat
+      i = i + 1
+      candidate = getlocal(thread, level, i)
+      if candidate == name then found = i end
+    until not candidate
+    return found
+  end
+
+  local function upvalue_number(name)
+    local i = 1
+    while true do
+      local candidate = getupvalue(writer, i)
+      if not candidate then return nil end
+      if candidate == name then return i end
+      i = i + 1
+    end
+  end
+
+  local environment = globals
+  if writer then
+    local number = upvalue_number "_ENV"
+    local own = number and select(2, getupvalue(writer, number))
+    if own ~= nil then environment = own end
+  end
+
+  local function read(_, name)
+    if writer then
+      local number = local_number(name)
+      if number then return (select(2, getlocal(thread, level_of_writer(), number))) end
+      number = upvalue_number(name)
+      if number then return (select(2, getupvalue(writer, number))) end
+    end
+    return environment[name]
+  end
+
+  local function assign(_, name, value)
+    if writer then
+      local number = local_number(name)
+      if number then
+        setlocal(thread, level_of_writer(), number, value)
+        return
+      end
+      number = upvalue_number(name)
+      if number then
+        setupvalue(writer, number, value)
+        return
+      end
+    end
+    environment[name] = value
+  end
+
+  local function names()
+    local list, seen = {}, {}
+    local function add(name)
+      if name and not seen[name] and find(name, "^[%a_]") and name ~= "_ENV" then
+        seen[name] = true
+        list[#list + 1] = name
+      end
+    end
+    if writer then
+      local level = level_of_writer()
+      local i = 1
+      while getlocal(thread, level, i) do
+        add((getlocal(thread, level, i)))
+        i = i + 1
+      end
+      i = 1
+      while getupvalue(writer, i) do
+        add((getupvalue(writer, i)))
+        i = i + 1
+      end
+    end
+    sort(list)
+    return list
+  end
+
+  return setmetatable({}, { __index = read, __newindex = assign }), names
+end
+
+local HELP = [[
+Lua statements are run, and expressions are printed, where the value was written.
+cont or Ctrl-D goes on, Ctrl-C ends the script.]]
+
+local function help(names)
+  if #names == 0 then return HELP end
+  return HELP .. "\nVariables here: " .. concat(names, ", ") .. "."
+end
+
+local MOST_VALUES = 100
+
+local function texts(columns, is_coloured, ...)
+  local count = select("#", ...)
+  if count == 0 then return nil end
+  if count <= MOST_VALUES then return to_text(columns, is_coloured, 0, ...) end
+  return to_text(columns, is_coloured, count - MOST_VALUES, unpack({ ... }, 1, MOST_VALUES))
+end
+
+-- (library `debug`, globals, columns, whether colours are used) -> the function that runs a line
+-- and returns the text to show
+return function(debug, globals, columns, is_coloured)
+  local environment, names = begin(debug, globals)
+  return function(line)
+    if match(line, "^%s*help%s*$") and environment.help == nil then return help(names()) end
+    local body = load("return " .. line, "=(debug command)", "t", environment)
+    local message
+    if not body then body, message = load(line, "=(debug command)", "t", environment) end
+    if not body then error(message, 0) end
+    return texts(columns, is_coloured, body())
+  end
+end

@@ -1,0 +1,106 @@
+internal import CLua
+internal import Lua
+internal import Observables
+
+/// What prompts need of the module: texts of values, candidates for completion, and the lines of
+/// the debugging prompt.
+///
+/// The code for that is loaded when a prompt first asks for it.
+final class PrintingFunctions: ModuleSlice {
+  /// The table of functions for the prelude; nil until that has run.
+  private var core: LuaTable?
+  private var printer: LuaFunction?
+  private var completer: LuaFunction?
+  private var debugPrompt: LuaFunction?
+
+  override var functions: [(String, ModuleFunction)] {
+    [
+      (
+        "metatable",
+        { L in
+          L.pushOwnMetatable(at: 1) ? 1 : 0
+        }
+      ),
+      ("definition", definition), ("math_type", numberKind), ("math_integer", wholeNumber),
+    ]
+  }
+
+  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
+    self.core = LuaTable(pin: try state.pin(at: core, of: L))
+  }
+
+  override func end() {
+    (core, printer, completer, debugPrompt) = (nil, nil, nil, nil)
+  }
+
+  /// definition(function) → the place where it is defined, nil for one in C.
+  private func definition(_ L: LuaStack) throws -> CInt {
+    let text = host.sources.text(host.sources.definition(1, L))
+    guard text != "?" else { return 0 }
+    try state.push(text: text, to: L)
+    return 1
+  }
+
+  /// math_type(value) → "integer" for such a number, nil for any other value.
+  private func numberKind(_ L: LuaStack) throws -> CInt {
+    guard L.isNumber(at: 1), L.isInteger(at: 1) else { return 0 }
+    try state.push(text: "integer", to: L)
+    return 1
+  }
+
+  /// math_integer(digits) → the number; nil for nil, and for a number that is too large.
+  private func wholeNumber(_ L: LuaStack) throws -> CInt {
+    guard L.isString(at: 1), let number = Int(state.text(at: 1, of: L)) else { return 0 }
+    L.push(number)
+    return 1
+  }
+
+  // MARK: Code in Lua
+
+  /// Pushes the function that makes the text of values. [-0, +1, -]
+  func pushPrinter(to L: LuaStack) throws(LuaError) {
+    if printer == nil { printer = try run(PackageResources.printing_lua, with: nil, L) }
+    try push(printer, to: L)
+  }
+
+  /// Pushes the function that finds what can continue a text. [-0, +1, -]
+  func pushCompleter(to L: LuaStack) throws(LuaError) {
+    if completer == nil {
+      completer = try run(PackageResources.completion_lua, with: host.module.pin, L)
+    }
+    try push(completer, to: L)
+  }
+
+  /// Pushes the function that opens a debugging prompt. [-0, +1, -]
+  func pushDebugPrompt(to L: LuaStack) throws(LuaError) {
+    if debugPrompt == nil {
+      try pushPrinter(to: L)
+      L.pop()
+      debugPrompt = try run(PackageResources.debugprompt_lua, with: printer?.pin, L)
+    }
+    try push(debugPrompt, to: L)
+  }
+
+  private func push(_ function: LuaFunction?, to L: LuaStack) throws(LuaError) {
+    guard let function else { throw LuaError("the module 'obs' is not complete") }
+    try state.push(function.pin, to: L)
+  }
+
+  /// Runs code with the functions of the prelude, and returns the function that it returns.
+  private func run(
+    _ code: [UInt8], with other: LuaPin?, _ L: LuaStack
+  ) throws(LuaError) -> LuaFunction? {
+    guard let core else { return nil }
+    let status = code.withUnsafeBytes { text in
+      clua_try_load(
+        L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+    }
+    try state.check(status, L)
+    host.module.setGlobals(ofFunctionAt: -1, L)
+    try state.push(core.pin, to: L)
+    if let other { try state.push(other, to: L) } else { L.pushNil() }
+    try state.tracedCall(arguments: 2, results: 1, L)
+    defer { L.pop() }
+    return LuaFunction(pin: try state.pin(at: -1, of: L))
+  }
+}

@@ -1,0 +1,377 @@
+-- Texts of values for people who read them at a prompt.
+--
+-- A value is read raw: no getter runs, and of the code of scripts only `__tostring`, as in `print`.
+-- What is shown is bounded by depth, by entries per table, and by entries in all, so that the text
+-- of any value is short; no more than MOST_STEPS keys of a table are looked at.
+local core = ...
+
+local pcall, rawget, rawlen, select, tostring, type =
+  pcall, rawget, rawlen, select, tostring, type
+local concat, math_type, pack, sort = table.concat, core.math_type, table.pack, table.sort
+local byte, find, format, gsub, rep, sub =
+  string.byte, string.find, string.format, string.gsub, string.rep, string.sub
+local next, kind_of, metatable, model_of, record_of =
+  core.next, core.kind, core.metatable, core.model_of, core.model_record
+
+local MOST_DEPTH, MOST_STEPS = 5, 1000000
+-- Entries of the outermost table, of one inside of it, and of all together.
+local MOST_ENTRIES, MOST_INNER, MOST_ALL = 100, 20, 500
+-- Columns of an element of a list that shares a line with others.
+local MOST_SHORT = 16
+-- Bytes of a string that is a result, and of one in a table.
+local MOST_TEXT, MOST_INNER_TEXT = 20000, 200
+
+local colours = { string = "32", number = "36", word = "35", mark = "2" }
+
+local keywords = {}
+for word in string.gmatch([[and break do else elseif end false for function goto if in local nil not
+  or repeat return then true until while]], "%a+") do
+  keywords[word] = true
+end
+
+local function paint(context, kind, text)
+  if not context.colours then return text end
+  return "\27[" .. colours[kind] .. "m" .. text .. "\27[0m"
+end
+
+-- Strings ----------------------------------------------------------------------------------------
+
+-- What stands for a character in a quoted string.
+local escapes = {
+  ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
+}
+
+local function escaped(character)
+  return escapes[character] or format("\\x%02X", byte(character))
+end
+
+local function escaped_pair(pair) return gsub(pair, ".", escaped) end
+
+local TAIL = "[\x80-\xBF]"
+-- The bytes of one character of more than a byte, by the number of bytes.
+local sequences = { "^[\xC2-\xDF]" .. TAIL, "^[\xE0-\xEF]" .. TAIL .. TAIL,
+  "^[\xF0-\xF4]" .. TAIL .. TAIL .. TAIL }
+
+-- Whether all of a text is UTF-8.
+local function is_utf8(text)
+  local position = find(text, "[\x80-\xFF]")
+  while position do
+    local last
+    for i = 1, #sequences do
+      last = last or select(2, find(text, sequences[i], position))
+    end
+    if not last then return false end
+    position = find(text, "[\x80-\xFF]", last + 1)
+  end
+  return true
+end
+
+-- Escapes what would not be seen, or would move the cursor.
+local function safe(text, pattern)
+  if not find(text, "[\x80-\xFF]") then return (gsub(text, pattern, escaped)) end
+  if not is_utf8(text) then return (gsub(gsub(text, pattern, escaped), "[\x80-\xFF]", escaped)) end
+  return (gsub(gsub(text, pattern, escaped), "\xC2[\x80-\x9F]", escaped_pair))
+end
+
+-- The first bytes of a text that is too long, without half of a character.
+local function cut(text, most)
+  if #text <= most then return text, "" end
+  local last = most
+  while last > most - 4 and find(sub(text, last + 1, last + 1), TAIL) do last = last - 1 end
+  return sub(text, 1, last), format("… (%d bytes)", #text)
+end
+
+local function quoted(text, most)
+  local start, rest = cut(text, most)
+  return '"' .. safe(start, '[%c"\\\127]') .. '"' .. rest
+end
+
+-- A result of several lines is shown as such.
+local function long_quoted(text)
+  local level = ""
+  while find(text, "]" .. level .. "]", 1, true) or sub(text, -#level - 1) == "]" .. level do
+    level = level .. "="
+  end
+  return "[" .. level .. "[\n" .. text .. "]" .. level .. "]"
+end
+
+local function is_readable(text)
+  return #text <= MOST_TEXT and find(text, "\n", 1, true) and not find(text, "[^%C\n\t]")
+    and is_utf8(text) and not find(text, "\xC2[\x80-\x9F]")
+end
+
+local function string_text(text, is_result)
+  if is_result and is_readable(text) then return long_quoted(text) end
+  return quoted(text, is_result and MOST_TEXT or MOST_INNER_TEXT)
+end
+
+-- The columns of a text without colours: continuation bytes take none.
+local function width(text)
+  local _, tails = gsub(text, TAIL, "")
+  return #text - tails
+end
+
+-- Values that are no tables ----------------------------------------------------------------------
+
+local function address(value) return type(value) .. ": " .. format("%p", value) end
+
+-- What `print` would show; an error in `__tostring` is shown in its place.
+local function plain_text(value)
+  local ok, text = pcall(tostring, value)
+  if ok then
+    local start, rest = cut(text, MOST_TEXT)
+    return start .. rest
+  end
+  if type(text) ~= "string" then text = "a " .. type(text) .. " value" end
+  return format("<error in __tostring: %s>", (cut(safe(text, "%c"), MOST_INNER_TEXT)))
+end
+
+local function function_text(value)
+  local place = core.definition(value)
+  local text = plain_text(value)
+  if place and find(place, "^obs:%d") then place = nil end
+  return place and format("%s (%s)", text, place) or text
+end
+
+local function key_text(context, key)
+  local kind = type(key)
+  if kind == "string" then
+    local is_name = #key <= MOST_INNER_TEXT and find(key, "^[%a_][%w_]*$")
+    if is_name and not keywords[key] then return key, #key end
+    local text = quoted(key, MOST_INNER_TEXT)
+    return "[" .. paint(context, "string", text) .. "]", width(text) + 2
+  end
+  local text = (kind == "number" or kind == "boolean") and format("%s", key) or address(key)
+  return "[" .. text .. "]", #text + 2
+end
+
+-- Keys -------------------------------------------------------------------------------------------
+
+local ranks = { number = 1, string = 2, boolean = 3 }
+
+local function is_before(a, b)
+  local kind, other = type(a), type(b)
+  local rank, other_rank = ranks[kind] or 4, ranks[other] or 4
+  if rank ~= other_rank then return rank < other_rank end
+  if rank <= 2 then return a < b end
+  if rank == 3 then return not a and b end
+  return address(a) < address(b)
+end
+
+-- The names under which a table is observed; nil for one that is not.
+local function observed_names(value)
+  local ok, names = pcall(core.watched_keys, value)
+  if not ok or rawlen(names) == 0 then return nil end
+  local set = {}
+  for i = 1, rawlen(names) do set[names[i]] = true end
+  return set
+end
+
+-- What is special about a key, as words.
+local function mark(names, derived, key)
+  local words = derived[key] and "computed" or nil
+  if not names then return words end
+  local is_observed = names["*"] or names["**"] or type(key) == "string" and names[key]
+    or math_type(key) == "integer" and names["#" .. key]
+  if not is_observed then return words end
+  return words and words .. ", observed" or "observed"
+end
+
+-- The sorted keys outside of the list part, and whether there may be more.
+local function other_keys(value, length, derived)
+  local keys, count, steps = {}, 0, 0
+  for key in next, value do
+    steps = steps + 1
+    if steps > MOST_STEPS then break end
+    local is_element = math_type(key) == "integer" and key >= 1 and key <= length
+    if not is_element and not derived[key] then
+      count = count + 1
+      keys[count] = key
+    end
+  end
+  for key in next, derived do
+    count = count + 1
+    keys[count] = key
+  end
+  sort(keys, is_before)
+  return keys, count, steps > MOST_STEPS
+end
+
+local none = {}
+
+-- Tables -----------------------------------------------------------------------------------------
+
+local value_text
+
+-- What stands before the brace; false where the table is shown as `print` shows it.
+local function title(value)
+  local kind = kind_of(value)
+  local meta = metatable(value)
+  if record_of(value) then return false end
+  if meta then
+    if rawget(meta, "__tostring") ~= nil then return false end
+    for i = 1, #core.classes do
+      if core.classes[i] == meta then return false end
+    end
+  end
+  if kind then return kind == "set" and "obs.set_of" or "obs." .. kind end
+  local record = model_of(value)
+  if record then return record.name end
+  local name = meta and rawget(meta, "__name")
+  return type(name) == "string" and safe(cut(name, MOST_INNER_TEXT), "%c") or ""
+end
+
+-- Adds an entry to those of a table: its text, its width, and its mark.
+local function add(entries, text, columns, word)
+  entries.count = entries.count + 1
+  entries[entries.count] = { text = text, mark = word, width = columns }
+  entries.width = entries.width + columns + 2
+  if word or find(text, "\n", 1, true) then entries.is_tall = true end
+end
+
+local function is_full(context, entries)
+  return entries.count >= entries.most or context.left <= 0
+end
+
+local function add_elements(context, entries, value, length, names)
+  for i = 1, length do
+    if is_full(context, entries) then
+      return add(entries, format("… %d more", length - i + 1), 12)
+    end
+    context.left = context.left - 1
+    local text = value_text(context, rawget(value, i), entries.depth, 0)
+    add(entries, text, context.width, mark(names, none, i))
+  end
+end
+
+local function add_keyed(context, entries, value, length, names)
+  local derived = core.derived_keys(value)
+  local keys, count, is_cut = other_keys(value, length, derived)
+  local is_set = kind_of(value) == "set"
+  for i = 1, count do
+    if is_full(context, entries) then
+      local more = is_cut and "… many more" or format("… %d more", count - i + 1)
+      return add(entries, more, 12)
+    end
+    context.left = context.left - 1
+    local key = keys[i]
+    if is_set then
+      add(entries, value_text(context, key, entries.depth, 0), context.width)
+    else
+      local name, columns = key_text(context, key)
+      local text, text_width
+      if not derived[key] then
+        text = value_text(context, rawget(value, key), entries.depth, columns + 3)
+        text_width = context.width
+      elseif core.is_valid(value, key) then
+        text = value_text(context, core.peek(value, key), entries.depth, columns + 3)
+        text_width = context.width
+      else
+        text, text_width = paint(context, "mark", "<stale>"), 7
+      end
+      add(entries, name .. " = " .. text, columns + 3 + text_width, mark(names, derived, key))
+    end
+  end
+  if is_cut then add(entries, "… many more", 11) end
+end
+
+local function joined(context, value, entries, start, before)
+  local indent = rep("  ", entries.depth - 1)
+  -- The comma or the end of an outer table follows.
+  local room = context.columns - #indent - before - 2
+  local columns = width(start) + entries.width
+  if not entries.is_tall and columns <= room then
+    local texts = {}
+    for i = 1, entries.count do texts[i] = entries[i].text end
+    context.width = columns
+    return start .. "{" .. concat(texts, ", ") .. "}"
+  end
+  local lines = { start .. "{" }
+  local line, used = nil, 0
+  for i = 1, entries.count do
+    local entry = entries[i]
+    local is_short = i <= entries.elements and not entry.mark and entry.width <= MOST_SHORT
+    -- Short elements of a list share lines.
+    if is_short and line and used + entry.width + 2 <= room then
+      line, used = line .. " " .. entry.text .. ",", used + entry.width + 2
+    else
+      lines[#lines + 1] = line
+      line, used = indent .. "  " .. entry.text .. ",", is_short and entry.width + 1 or room
+    end
+    if entry.mark then line = line .. "  " .. paint(context, "mark", "-- " .. entry.mark) end
+  end
+  lines[#lines + 1] = line
+  lines[#lines + 1] = indent .. "}"
+  context.width = context.columns
+  -- A table of several lines is shown once.
+  context.shown[value] = true
+  return concat(lines, "\n")
+end
+
+local function table_text(context, value, depth, before)
+  local outer = context.ancestors[value]
+  if outer then
+    local levels = depth - outer
+    return levels == 1 and "<cycle: the table itself>"
+      or levels == 2 and "<cycle: the table that holds this one>"
+      or format("<cycle: the table %d levels up>", levels - 1)
+  end
+  local start = title(value)
+  if not start then return plain_text(value) end
+  if start ~= "" then start = start .. " " end
+  local length = kind_of(value) == "set" and 0 or rawlen(value)
+  if context.shown[value] then return start .. "{…}" end
+  if depth > MOST_DEPTH and (length > 0 or next(value) ~= nil) then return start .. "{…}" end
+  context.ancestors[value] = depth
+  local entries = {
+    depth = depth, count = 0, elements = 0, width = 0,
+    most = depth == 1 and MOST_ENTRIES or MOST_INNER,
+  }
+  local names = observed_names(value)
+  add_elements(context, entries, value, length, names)
+  entries.elements = entries.count
+  if not is_full(context, entries) or length == 0 then
+    add_keyed(context, entries, value, length, names)
+  end
+  context.ancestors[value] = nil
+  return joined(context, value, entries, start, before)
+end
+
+-- The text of a value at a depth, behind `before` columns of its line. Sets the width of the text
+-- where that is one line.
+function value_text(context, value, depth, before)
+  local kind = type(value)
+  if kind == "table" then
+    context.width = nil
+    local text = table_text(context, value, depth + 1, before)
+    context.width = context.width or width(text)
+    return text
+  end
+  local text, colour
+  if kind == "string" then
+    text, colour = string_text(value, depth == 0), "string"
+  elseif kind == "function" then
+    text = function_text(value)
+  elseif kind == "nil" or kind == "boolean" then
+    text, colour = tostring(value), "word"
+  else
+    text, colour = plain_text(value), kind == "number" and "number" or nil
+  end
+  context.width = width(text)
+  return colour and paint(context, colour, text) or text
+end
+
+-- (columns, whether colours are used, how many values were left out, values…) -> text
+return function(columns, is_coloured, more, ...)
+  local values, texts, is_tall = pack(...), {}, false
+  local context = {
+    columns = columns, colours = is_coloured, left = MOST_ALL, ancestors = {}, shown = {},
+    width = 0,
+  }
+  for i = 1, values.n do
+    texts[i] = value_text(context, values[i], 0, 0)
+    is_tall = is_tall or find(texts[i], "\n", 1, true) ~= nil
+  end
+  if more > 0 then texts[#texts + 1] = format("… %d more values", more) end
+  return concat(texts, is_tall and "\n" or "\t")
+end

@@ -1,0 +1,147 @@
+internal import CCommandLine
+internal import CLua
+internal import Glibc
+internal import Lua
+internal import LuaObservables
+
+/// What the prompt does more on a terminal than on a pipe, where all is as with `lua`: lines have
+/// places, values are shown in full, Tab completes, and the history lasts.
+final class TerminalSession {
+  private let host: LuaHost
+  private let L: LuaStack
+  /// The table of global variables of the prompt; nil where it uses those of scripts.
+  private var globals: LuaTable?
+  /// The `print` of the library, whose place another one of a script may take.
+  private let print: UnsafeRawPointer?
+  /// The place of the next line.
+  private var line = 1
+
+  /// - Throws: `memory`.
+  init(_ host: LuaHost, hasScript: Bool) throws(LuaError) {
+    self.host = host
+    L = host.state.stack
+    L.height = 0
+    print = TerminalSession.addressOfPrint(L)
+    try host.pushModule(to: L)
+    if hasScript {
+      L.height = 0
+    } else {
+      try host.state.check(clua_protect(L.pointer, ccl_promptglobals, 1, 1), L)
+      globals = LuaTable(pin: try host.state.pin(at: -1, of: L))
+      L.height = 0
+    }
+    ccl_openhistory()
+    ccl_setcompleter(
+      { context, line, length in
+        Unmanaged<TerminalSession>.fromOpaque(context!).takeUnretainedValue()
+          .candidates(for: line!, length)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { ccl_setcompleter(nil, nil) }
+
+  // MARK: Lines
+
+  /// Loads an entry under its place, with the globals of the prompt; status as luaL_loadbufferx.
+  /// [-0, +1, -]
+  func load(_ text: [CChar]) -> CInt {
+    let placed = [CChar](repeating: CChar(ascii: "\n"), count: line - 1) + text
+    let status = luaL_loadbufferx(L.pointer, placed, placed.count, "=prompt", "t")
+    guard status == LUA_OK, let globals else { return status }
+    if (try? host.state.push(globals.pin, to: L)) != nil { lua_setupvalue(L.pointer, -2, 1) }
+    return status
+  }
+
+  /// An entry was loaded, or given up: the next one has another place.
+  func pass(_ entry: [CChar]) {
+    line += 1 + entry.count { $0 == CChar(ascii: "\n") }
+  }
+
+  // MARK: Values
+
+  private static func addressOfPrint(_ L: LuaStack) -> UnsafeRawPointer? {
+    guard clua_protect(L.pointer, ccl_getprint, 0, 1) == LUA_OK else {
+      L.pop()
+      return nil
+    }
+    defer { L.pop() }
+    return lua_topointer(L.pointer, -1)
+  }
+
+  /// Shows the values above `base`; false where a script has a `print` of its own, which is to show
+  /// them. [-n, +0, -] or [-0, +0, -]
+  func show(above base: CInt) -> Bool {
+    // Where there is no room for one more value nothing could be called, either.
+    let isOwn = L.hasRoom() && TerminalSession.addressOfPrint(L) != print
+    if isOwn { return false }
+    do {
+      try host.describeValues(
+        above: base, columns: TerminalStyle.columns(of: STDOUT_FILENO),
+        isColoured: TerminalStyle.isColoured(STDOUT_FILENO), L)
+      write(host.state.bytes(at: -1, of: L) + [UInt8(ascii: "\n")])
+    } catch {
+      ccl_writeerror(nil, error.message)
+    }
+    L.height = base
+    return true
+  }
+
+  private func write(_ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { bytes in
+      ccl_writebytes(
+        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+  }
+
+  // MARK: Commands
+
+  /// Runs an entry that is a command, and returns what to do; nil where it is none.
+  func run(_ entry: [CChar]) -> PromptCommand? {
+    let text = String(decoding: entry.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let command = PromptCommand(text, isGlobal: isGlobal) else { return nil }
+    if command == .help { ccl_writeoutput(PromptCommand.helpText(at: line)) }
+    return command
+  }
+
+  /// Whether scripts or the prompt have a global variable of that name, found without running code.
+  private func isGlobal(_ name: String) -> Bool {
+    let height = L.height
+    defer { L.height = height }
+    if let globals {
+      guard (try? host.state.push(globals.pin, to: L)) != nil else { return true }
+    } else {
+      L.pushGlobals()
+    }
+    guard (try? host.state.push(text: name, to: L)) != nil else { return true }
+    return clua_inheritedget(L.pointer, -2) != LUA_TNIL
+  }
+
+  // MARK: Completion
+
+  private func candidates(for line: UnsafePointer<CChar>, _ length: Int) -> ccl_candidates {
+    let none = ccl_candidates(start: 0, count: 0, texts: nil)
+    let text = UnsafeBufferPointer(start: line, count: length).map { UInt8(bitPattern: $0) }
+    let found = try? host.state.withStack { L throws(LuaError) in
+      let height = L.height
+      defer { L.height = height }
+      guard L.hasRoom() else { return none }
+      try host.state.push(bytes: text, to: L)
+      if let globals { try host.state.push(globals.pin, to: L) } else { L.pushGlobals() }
+      lua_pushcclosure(L.pointer, ccl_listfolder, 0)
+      try host.complete(L)
+      let start = Int(L.integer(at: -2) ?? 0)
+      let count = L.rawLength(at: -1)
+      let texts = calloc(count + 1, MemoryLayout<UnsafeMutablePointer<CChar>?>.stride)
+      guard let texts = texts?.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self) else {
+        return none
+      }
+      for position in 0..<count {
+        L.rawGet(index: position + 1, at: -1)
+        texts[position] = strdup(lua_tolstring(L.pointer, -1, nil))
+        L.pop()
+      }
+      return ccl_candidates(start: start, count: count, texts: texts)
+    }
+    return found ?? none
+  }
+}

@@ -1,0 +1,302 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The prompt on a terminal: rules N1 to N9.
+///
+/// On a pipe all is as with `lua`.
+struct TerminalPromptTests {
+  private static let end = "\u{4}"
+  private static let interrupt = "\u{3}"
+
+  /// What is typed, each text after the one before it was answered by a prompt.
+  private func session(
+    _ lines: [String], in arguments: [String] = [], environment: [String: String] = [:]
+  ) throws -> String {
+    let terminal = try Terminal(Command.obsLua, arguments, environment: environment)
+    for line in lines { terminal.type(line + "\n", after: "> ") }
+    terminal.type(Self.end, after: "> ")
+    #expect(terminal.finish() == 0)
+    return terminal.transcript.replacing(Command.obsLua, with: "lua")
+  }
+
+  // N1
+  @Test func `values are shown in full`() throws {
+    let transcript = try session([
+      "{b = 1, a = {2}, obs.array {3}}", "'x', nil", "t = {k = 1} obs.observe(t, 'k', print)", "t",
+      "= 1 + 1",
+    ])
+    #expect(transcript.contains("\n{obs.array {3}, a = {2}, b = 1}\n> "))
+    #expect(transcript.contains("\n\"x\"\tnil\n> "))
+    #expect(transcript.contains("\n{\n  k = 1,  -- observed\n}\n> "))
+    #expect(transcript.contains("\n2\n> "))
+  }
+
+  @Test func `more values than can be passed on are cut`() throws {
+    let transcript = try session(["table.unpack({}, 1, 999980)", "1"])
+    #expect(transcript.contains("\tnil\t… 999880 more values\n> "))
+    #expect(transcript.contains("\n1\n> "))
+  }
+
+  @Test(.disabled(if: Command.delaysSignals))
+  func `Ctrl-C stops a __tostring that a value is shown with`() throws {
+    let terminal = try Terminal(Command.obsLua)
+    let value = "setmetatable({}, {__tostring = function() print('go') while true do end end})"
+    terminal.type("value = \(value)\n", after: "> ")
+    terminal.type("{value}\n", after: "> ")
+    terminal.type(Self.interrupt, after: "go\n")
+    terminal.type("1\n", after: "interrupted!>}\n> ")
+    terminal.type(Self.end, after: "\n1\n> ")
+    #expect(terminal.finish() == 0)
+  }
+
+  @Test func `a script's own print shows values`() throws {
+    let transcript = try session(["function print(v) io.write('own ', v, '\\n') end", "5"])
+    #expect(transcript.contains("\nown 5\n> "))
+  }
+
+  @Test func `colours need a terminal that has them, and a user who wants them`() throws {
+    let number = "\u{1b}[36m42\u{1b}[0m"
+    #expect(try session(["42"], environment: ["TERM": "xterm"]).contains(number))
+    let declined = ["TERM": "xterm", "NO_COLOR": "1"]
+    #expect(try !session(["42"], environment: declined).contains(number))
+    #expect(try !session(["42"]).contains("\u{1b}["))
+  }
+
+  // N5
+  @Test func `each line has a place of its own`() throws {
+    let transcript = try session([
+      "t = {}", "w = obs.observe(t, 'k', function() end, {name = 'w'})", "error('x')", "do", "",
+      "error('y') end", "t.k = 5", "io.write(select(2, obs.why(w)), '\\n')",
+      "io.write(obs.describe(t), '\\n')", "x = = 1",
+    ])
+    #expect(transcript.contains("\nprompt:3: x\nstack traceback:"))
+    #expect(transcript.contains("\nprompt:6: y\n"))
+    #expect(transcript.contains("registered at prompt:2"))
+    #expect(transcript.contains("prompt:7"))
+    #expect(transcript.contains("\nprompt:10: unexpected symbol near '='\n"))
+  }
+
+  // N6
+  @Test func `obs is a global of the prompt, where there is no script`() throws {
+    let transcript = try session([
+      "obs == require 'obs', load('return obs')(), _G.obs", "obs = 7", "obs", "x = 5", "_G.x",
+    ])
+    #expect(transcript.contains("\ntrue\tnil\tnil\n> "))
+    #expect(transcript.contains("\n7\n> "))
+    #expect(transcript.contains("\n5\n> "))
+    #expect(try session(["obs"], in: ["-i", "/dev/null"]).contains("\nnil\n> "))
+    #expect(try session(["obs ~= nil"], in: ["-i"]).contains("\ntrue\n> "))
+  }
+
+  // N7
+  @Test func `help and exit are commands where they mean nothing to Lua`() throws {
+    #expect(try session(["help"]).contains("\nexit or Ctrl-D ends the prompt"))
+    let own = try session(["help = 12", "help", ".help"])
+    #expect(own.contains("\n12\n> "))
+    #expect(own.contains("\nexit or Ctrl-D ends the prompt"))
+    for word in ["exit", ".exit"] {
+      let terminal = try Terminal(Command.obsLua)
+      terminal.type(word + "\n", after: "> ")
+      #expect(terminal.finish() == 0)
+      #expect(!terminal.transcript.contains("nil"))
+    }
+    #expect(try session(["exit = print", "exit"]).contains("function: "))
+  }
+
+  /// An environment with a terminal that can clear lines, and no codes but those for that.
+  private static func screen(in folder: Folder) throws -> [String: String] {
+    let settings = folder.path + "/inputrc"
+    let text = "set enable-bracketed-paste off\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: settings))
+    return ["TERM": "xterm", "NO_COLOR": "1", "INPUTRC": settings]
+  }
+
+  // N2
+  @Test func `output takes the place of the line, which is drawn again`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
+    let sign = folder.path + "/sign"
+    terminal.type("sign = '\(sign)'\n", after: "> ")
+    let timer = """
+      timer = obs.every(0.01, function() local file = io.open(sign) if file then file:close() \
+      timer:stop() print 'one' io.write 'two' io.stderr:write 'three\\n' error 'four' end end)
+
+      """
+    terminal.type(timer, after: "> ")
+    terminal.type("x = 'typed'", after: "> ")
+    terminal.type("", after: "'typed'")
+    try Data().write(to: URL(fileURLWithPath: sign))
+    terminal.type(" .. '!'\n", after: "> x = 'typed'")
+    terminal.type("x\n", after: "> ")
+    terminal.type(Self.end, after: "\"typed!\"\n> ")
+    #expect(terminal.finish() == 0)
+    let transcript = terminal.transcript
+    #expect(transcript.contains("\u{1b}[Jone\n"))
+    let output = try #require(transcript.range(of: "one\n"))
+    let rest = transcript[output.lowerBound...]
+    for text in ["two\n", "three\n", "prompt:2: four\n"] { #expect(rest.contains(text)) }
+    // The timer was silent before, and nothing was drawn for that.
+    #expect(transcript.components(separatedBy: "> x = 'typed'").count == 3)
+  }
+
+  @Test func `a line of several rows is cleared as a whole`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
+    terminal.type("sign = '\(folder.path)/sign'\n", after: "> ")
+    terminal.type("timer = obs.every(0.01, function() local file = io.open(sign)\n", after: "> ")
+    terminal.type("if file then file:close() timer:stop() print 'one' end end)\n", after: ">> ")
+    terminal.type("x = '" + String(repeating: "y", count: 170) + "z'", after: "> ")
+    terminal.type("", after: "z'")
+    try Data().write(to: URL(fileURLWithPath: folder.path + "/sign"))
+    terminal.type("\n", after: "z'")
+    terminal.type("#x\n", after: "> ")
+    terminal.type(Self.end, after: "171\n> ")
+    #expect(terminal.finish() == 0)
+    #expect(terminal.transcript.contains("\u{1b}[2A\u{1b}[Jone\n"))
+  }
+
+  // N3
+  @Test func `Tab completes`() throws {
+    let terminal = try Terminal(Command.obsLua)
+    let steps = [
+      "value_of_test = {inner = {first = 41}}\n", "value_of_t\t.inn\t.fi\t + 1\n",
+      "obs.observe(value_of_test, 'inn\t.fi\t', function() end).active\n",
+      "obs.observed_k\t(value_of_test)\n", "('x'):upp\t()\n",
+    ]
+    for step in steps { terminal.type(step, after: "> ") }
+    terminal.type(Self.end, after: "> ")
+    #expect(terminal.finish() == 0)
+    let transcript = terminal.transcript
+    #expect(transcript.contains("\n42\n> "))
+    #expect(transcript.contains("obs.observe(value_of_test, 'inner.first', function() end)"))
+    #expect(transcript.contains("\n{\"inner\"}\n> "))
+    #expect(transcript.contains("\n\"X\"\n> "))
+  }
+
+  @Test func `Tab completes the names of files that are modules`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let module = "return 'of module'"
+    try Data(module.utf8).write(to: URL(fileURLWithPath: folder.path + "/own_module.lua"))
+    let transcript = try session(
+      ["require 'own_mo\t'"], environment: ["LUA_PATH": folder.path + "/?.lua"])
+    #expect(transcript.contains("\n\"of module\"\t"))
+  }
+
+  @Test func `without a library for line editing the prompt reads plain lines`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    // Files that are no libraries are found first.
+    for name in ["libreadline.so.8", "libedit.so.2"] {
+      try Data().write(to: URL(fileURLWithPath: folder.path + "/" + name))
+    }
+    let others = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ":\($0)" } ?? ""
+    let transcript = try session(
+      ["{1}", "error('x')", "help"], environment: ["LD_LIBRARY_PATH": folder.path + others])
+    #expect(transcript.contains("\n{1}\n> "))
+    #expect(transcript.contains("\nprompt:2: x\n"))
+  }
+
+  // N4
+  @Test func `the history lasts, with entries of several lines as one`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let environment = ["XDG_STATE_HOME": folder.path + "/state"]
+    _ = try session(
+      ["x = '\\\\'", "function f()", "return 6 * 7", "end"], environment: environment)
+    #expect(
+      folder.contents(of: "state/obs-lua/history")
+        == "x = '\\\\\\\\'\nfunction f()\\nreturn 6 * 7\\nend\n")
+    let path = folder.path + "/state/obs-lua/history"
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+    let previous = "\u{10}"
+    let terminal = try Terminal(Command.obsLua, environment: environment)
+    terminal.type(previous + "\n", after: "> ")
+    terminal.type("f()\n", after: "> ")
+    terminal.type(previous + "\n", after: "42\n> ")
+    terminal.type(Self.end, after: "42\n> ")
+    #expect(terminal.finish() == 0)
+    // The same entry again is one.
+    let history = folder.contents(of: "state/obs-lua/history")
+    #expect(history.hasSuffix("\nfunction f()\\nreturn 6 * 7\\nend\nf()\n"))
+  }
+
+  @Test func `a long history is shortened`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let path = folder.path + "/obs-lua"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let entries = (1...2500).map { "x = \($0)\n" }.joined()
+    try Data(entries.utf8).write(to: URL(fileURLWithPath: path + "/history"))
+    _ = try session(["y = 1"], environment: ["XDG_STATE_HOME": folder.path])
+    let kept = folder.contents(of: "obs-lua/history").split(separator: "\n")
+    #expect(kept.count == 1001)
+    #expect(kept.first == "x = 1501")
+    #expect(kept.last == "y = 1")
+  }
+
+  @Test func `without a folder for it the history is that of the session`() throws {
+    let environment = ["XDG_STATE_HOME": "/dev/null/state"]
+    #expect(try session(["1"], environment: environment).contains("\n1\n> "))
+    #expect(try session(["1"], environment: ["XDG_STATE_HOME": "state"]).contains("\n1\n> "))
+  }
+
+  // N8
+  @Test func `what is waited for after the input is said, and can be ended`() throws {
+    func waiting(_ key: String) throws -> (String, Int32) {
+      let terminal = try Terminal(Command.obsLua)
+      terminal.type("timer = obs.every(1000, function() end)\n", after: "> ")
+      terminal.type(
+        "obs.after(1000, print):unref() obs.on_exit(function() print 'end' end)\n", after: "> ")
+      terminal.type(Self.end, after: "> ")
+      terminal.type(
+        key, after: "waiting for a timer: every at prompt:1; Ctrl-D or Ctrl-C ends it\n")
+      let status = terminal.finish()
+      return (terminal.transcript, status)
+    }
+    let (transcript, status) = try waiting(Self.end)
+    #expect(transcript.hasSuffix("end\n"))
+    #expect(status == 0)
+    #expect(try waiting(Self.interrupt).1 == 130)
+    #expect(try !session(["1"]).contains("waiting"))
+  }
+
+  @Test func `timers that end let the program end`() throws {
+    let transcript = try session(["for i = 1, 5 do obs.after(0.05, function() end) end"])
+    let text =
+      "waiting for 5 timers: after at prompt:1, after at prompt:1, after at prompt:1 and 2 more"
+    #expect(transcript.contains(text))
+  }
+
+  // N9
+  @Test func `the prompt of break_on_change has the variables of the writing function`() throws {
+    let script = """
+      local obs, t, up = require 'obs', {}, 7
+      obs.break_on_change(t, 'a')
+      local function set(value, label) local pair = {value, label} t.a = value print(label, up) end
+      set(1, 'one')
+      """
+    let terminal = try Terminal(Command.obsLua, ["-e", script])
+    for line in [
+      "pair", "value + 1, label", "label, up, new = 'two', up + 1, 5", "help",
+      "coroutine.wrap(function() return label, new end)()", "error('x', 0)", "y = = 1", "help = 3",
+      "help", "cont",
+    ] {
+      terminal.type(line + "\n", after: "lua_debug> ")
+    }
+    #expect(terminal.finish() == 0)
+    let transcript = terminal.transcript
+    for text in [
+      "{1, \"one\"}", "2\t\"one\"", "Variables here: label, pair, t, up, value.", "\"two\"\t5", "x",
+      "(debug command):1: unexpected symbol near '='", "3",
+    ] {
+      #expect(transcript.contains("\n\(text)\nlua_debug> "), "\(text)")
+    }
+    #expect(transcript.hasSuffix("two\t8\n"))
+  }
+}
