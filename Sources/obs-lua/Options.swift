@@ -54,7 +54,7 @@ struct Options {
       case .version: "show the versions of obs-lua and Lua"
       case .error: "after an error: end the loop with status 1 (stop), or go on"
       case .virtualTime: "timers don't wait: time passes when nothing else is left to do"
-      case .timeout: "end with status 124 when this time has passed"
+      case .timeout: "end with status 124 after this time; with --test a limit for each file (10)"
       case .maxMemory: "let scripts use this much memory, as 64M or 1G; more is an error"
       case .turnTime: "stop scripts that take longer in a turn, as 50ms or 2s"
       case .sandbox: "give scripts safe libraries only; modules come from FOLDER, if any"

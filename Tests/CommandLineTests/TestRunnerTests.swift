@@ -158,6 +158,12 @@ struct TestRunnerTests {
     #expect(outcome.output.contains(failure + "</failure>"))
   }
 
+  @Test func `a file of results that cannot be written is an error`() throws {
+    let outcome = try run([Self.good], "--junit=no/out.xml d")
+    #expect(outcome.errors == "./lua: cannot write 'no/out.xml': No such file or directory\n")
+    #expect(outcome.status == 2)
+  }
+
   @Test func `a file without a check fails, and one with checks but no case is a case`() throws {
     let outcome = try run([": >d/empty.lua", "echo 'expect(true)' >d/plain.lua"])
     let lines = outcome.output.split(separator: "\n")
