@@ -8,7 +8,9 @@
 
 /* The idea: before a callback runs, the codes that clear the line are put into the buffers of both
    streams, and not flushed. The first text that is written takes them along, whoever writes it.
-   Where nothing was written they are taken back, so that a timer that is silent moves nothing. */
+   Where nothing was written they are taken back, so that a timer that is silent changes nothing.
+   The cursor is taken to the first row of the line itself: what one stream has written must not be
+   cleared by the other. */
 
 #ifdef __linux__
 
@@ -20,6 +22,8 @@ enum { MOST_CODES = 1024 };
 
 static char codes[MOST_CODES];
 static size_t length;
+/* How many rows of the line lie above the cursor. */
+static int rows;
 static bool is_out_prepared, is_error_prepared;
 static char error_buffer[BUFSIZ];
 
@@ -80,14 +84,14 @@ static void make_codes(const ccl_screen *screen) {
   if (prompt) move_over(&cursor, prompt, strlen(prompt));
   if (line && is_simple()) move_over(&cursor, line, strlen(line));
   else if (line && *screen->point > 0) move_over(&cursor, line, (size_t)*screen->point);
+  rows = 0;
   if (is_simple()) {
     // A terminal without codes has one row, which is written over.
     int wide = cursor.row > 0 ? cursor.width - 1 : cursor.column;
     if (wide > MOST_CODES - 3) wide = MOST_CODES - 3;
     length = (size_t)snprintf(codes, sizeof codes, "\r%*s\r", wide, "");
-  } else if (cursor.row > 0) {
-    length = (size_t)snprintf(codes, sizeof codes, "\r\033[%dA\033[J", cursor.row);
   } else {
+    rows = cursor.row;
     length = (size_t)snprintf(codes, sizeof codes, "\r\033[J");
   }
 }
@@ -101,6 +105,14 @@ static bool is_untouched(FILE *stream) {
 #endif
 }
 
+/* Moves the cursor between its place in the line and the first row of that. */
+static void move_rows(char direction) {
+  char text[32];
+  if (rows == 0) return;
+  int size = snprintf(text, sizeof text, "\033[%d%c", rows, direction);
+  if (write(STDOUT_FILENO, text, (size_t)size) != size) rows = 0;
+}
+
 static bool prepare(FILE *stream) {
   fflush(stream);
   if (!isatty(fileno(stream)) || !__flbf(stream) || __fbufsize(stream) <= length) return false;
@@ -112,6 +124,7 @@ void ccl_screen_begin(const ccl_screen *screen) {
   if (!screen->line || !screen->point || !screen->prompt || !screen->draw) return;
   make_codes(screen);
   is_out_prepared = prepare(stdout);
+  if (is_out_prepared) move_rows('A');
   // The standard error stream has no buffer otherwise.
   if (is_out_prepared && !__flbf(stderr) && __fbufsize(stderr) <= 1 &&
       setvbuf(stderr, error_buffer, _IOLBF, sizeof error_buffer) == 0) {
@@ -138,6 +151,7 @@ void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
     setvbuf(stderr, NULL, _IONBF, 0);
   }
   if (is_written && goes_on) screen->draw();
+  else if (is_out_prepared && !is_written) move_rows('B');
 }
 
 #else

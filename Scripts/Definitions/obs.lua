@@ -680,6 +680,12 @@ function History:stop() end
 ---@return obs.History
 function obs.history(target, options) end
 
+---Makes a table a leaf for `**` in key paths, from the next flush on. Returns it.
+---@generic T: table
+---@param object T
+---@return T
+function obs.opaque(object) end
+
 ---Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
 ---made meanwhile is taken back, and watchers are not told of it.
 ---@param roots (table|userdata)[]

@@ -7,7 +7,7 @@ final class ObservingFunctions: ModuleSlice {
   override var functions: [(String, ModuleFunction)] {
     [
       ("stop", stop), ("path", makePath), ("path_parts", pathParts), ("trigger", trigger),
-      ("opaque", markOpaque),
+      ("opaque", markOpaque), ("is_opaque", isOpaque),
       (
         "begin_batch",
         { [self] _ in
@@ -159,6 +159,15 @@ final class ObservingFunctions: ModuleSlice {
     }
     L.height = 1
     try host.tables.markOpaque(at: 1, of: L)
+    return 1
+  }
+
+  /// is_opaque(object) → whether it is a leaf for `**`.
+  private func isOpaque(_ L: LuaStack) -> CInt {
+    L.push(
+      L.isTable(at: 1)
+        ? host.tables.isOpaque(at: 1, of: L)
+        : host.objects.object(at: 1, of: L) is any OpaqueObject)
     return 1
   }
 

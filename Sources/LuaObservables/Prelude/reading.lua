@@ -164,7 +164,8 @@ function follow(path, value, step, inside)
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
     if kind == "deep" then
-      raise(string_format("key path '%s': '**' stands for many values; obs.get reads one", path.text))
+      raise(string_format(
+        "key path '%s': '**' stands for many values; obs.get reads one", path.text))
     elseif kind == "every" or kind == "name" and key ~= "count"
       and (collection == "array" or collection == "set") then
       if inside then return many end

@@ -14,7 +14,6 @@ local element_count, kind_of, model_of, same, stored_next =
 
 local trees = {}
 core.trees = trees
-core.is_opaque = core.is_opaque or function() return false end
 
 -- Stands for a value that a host object hands out as a new table each time: data, no object.
 local Value = { __name = "value" }

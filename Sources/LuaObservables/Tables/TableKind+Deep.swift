@@ -20,6 +20,11 @@ extension TableKind {
     return L.isTable(at: -1) && clua_isopaque(L.pointer, -1)
   }
 
+  /// Whether the table at an index is a leaf for `**`.
+  func isOpaque(at index: CInt, of L: LuaStack) -> Bool {
+    hasOpaqueTables && clua_isopaque(L.pointer, index)
+  }
+
   /// The table at an index is a leaf for `**` from the next flush on.
   func markOpaque(at index: CInt, of L: LuaStack) throws(LuaError) {
     hasOpaqueTables = true

@@ -1,5 +1,5 @@
-/// An observable object that is a leaf for `**` in key paths (X1): a path does not go through it, and
-/// does not hear what changes in it.
+/// An observable object that is a leaf for `**` in key paths (X1): a path does not go through it,
+/// and does not hear what changes in it.
 ///
 /// For caches, connections, and other objects that belong to no tree:
 ///

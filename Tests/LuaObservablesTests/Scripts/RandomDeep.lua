@@ -2,8 +2,8 @@
 --
 --   obs-lua RandomDeep.lua [seed [count]]
 --
--- Random writes to tables, plain lists, arrays, sets and dictionaries that refer to each other, with
--- sharing and cycles. In each turn some of them are changed. Before and after it the reference
+-- Random writes to tables, plain lists, arrays, sets and dictionaries that refer to each other,
+-- with sharing and cycles. In each turn some of them are changed. Before and after it the reference
 -- walks all ways of each path; a watcher is to be called if an object came to the path or left it,
 -- or a value was written that its path names.
 local obs = require "obs"

@@ -66,8 +66,9 @@ extension Engine {
   /// The object of `node` is a leaf for `**` from the next flush on.
   package func noteOpaque(_ node: NodeRef) { opaqueNodes.append(node) }
 
-  /// Takes out the links of objects that have become opaque. Where `**` begins at one of them, that
-  /// is watched one level.
+  /// Takes out the links of objects that have become opaque.
+  ///
+  /// Where `**` begins at one of them, that is watched one level.
   func leaveOpaqueNodes() {
     let nodes = opaqueNodes
     opaqueNodes = []
