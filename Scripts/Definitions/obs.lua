@@ -486,7 +486,8 @@ function obs.on_observed(observed, callback) end
 
 ---Who observes what, with name and file:line of the registration; which properties are lazy,
 ---whether they are valid, where they are declared, what they depend on and what depends on them.
----Nothing is computed for the lazy ones.
+---Nothing is computed for the lazy ones. Of what nobody observes, and computed properties of others
+---depend on, it is one sentence.
 ---@param observed obs.Observed
 ---@return string text
 function obs.describe(observed) end
@@ -506,13 +507,21 @@ function obs.describe(observed) end
 ---@return string text
 function obs.graph(root, format) end
 
+---One write. Old and new value are those of numbers, booleans and nil, the first 60 characters of a
+---string, and the name of anything else ("table: 0x…"): nothing is kept alive.
 ---@class (exact) obs.Cause
 ---@field site? string
+---@field object? string  the object that was written, as `describe` names it
 ---@field key? string
+---@field old? any
+---@field new? any
 ---@field turn? integer
+---@field flush? integer  the flush of that turn in which it was; nil outside of flushes
+---@field left? boolean  true where the object was no longer on the path when the watcher was called
 ---@field through? string[]  the computed properties in between, the nearest to the write first
 
----The writes behind its last call: a list of them, and a text that tells them.
+---The writes behind its last call: a list of them, and a text that tells them, and the turn and
+---flush of the call. A script may flush several times in a turn.
 ---@param watcher obs.Watcher
 ---@return obs.Cause[] writes
 ---@return string text
@@ -532,8 +541,12 @@ function obs.whynot(watcher) end
 ---Writes, invalidations and computations have a key, the others the name of a watcher.
 ---@class (exact) obs.Event
 ---@field kind "write"|"call"|"observe"|"end"|"invalidate"|"compute"
+---@field object? string  as `describe` names it: what was written, has the property, is observed
+---@field old? any        of writes and computations; nil where there was none, or it is not known
+---@field new? any
 ---@field site? string    of an invalidation that of the write, of a computation that of the getter
 ---@field turn integer
+---@field flush? integer  the flush of the turn, counted from 1; nil outside of flushes
 ---@field key? string
 ---@field name? string
 ---@field path? string    of a registration
@@ -541,7 +554,8 @@ function obs.whynot(watcher) end
 ---@field failed? boolean  true where a getter has raised an error
 
 ---Calls `sink` for every write of an observed key, call, registration and end, and for what becomes
----of lazy properties; nil switches it off.
+---of lazy properties; nil switches it off. Events come when the `obs` call, flush or turn is over;
+---until then they keep the values of before.
 ---@param sink? fun(event: obs.Event)
 function obs.log(sink) end
 

@@ -85,6 +85,13 @@ extension LuaState {
     withBytes(at: index, of: L) { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// The first characters of the string at an index as text; it must be one. [-0, +0, -]
+  ///
+  /// - Complexity: O(1).
+  package func beginning(at index: CInt, of L: LuaStack, bytes: Int) -> String {
+    withBytes(at: index, of: L) { String(decoding: $0.prefix(bytes), as: UTF8.self) }
+  }
+
   /// The string at an index as text, nil if it isn't valid UTF-8; it must be one. [-0, +0, -]
   package func validText(at index: CInt, of L: LuaStack) -> String? {
     withBytes(at: index, of: L) { String(utf8: $0) }

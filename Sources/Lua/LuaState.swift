@@ -271,7 +271,9 @@ public final class LuaState {
     return try turns.run(body)
   }
 
-  private func recycleReleased(_ L: LuaStack) {
+  /// Lets go of the objects whose last handles are gone; otherwise the next handle that is made
+  /// does. [-0, +0, -]
+  package func recycleReleased(_ L: LuaStack) {
     for slot in pins.takeReleased() {
       L.push(false)
       clua_setpin(L.pointer, pinTable, slot)

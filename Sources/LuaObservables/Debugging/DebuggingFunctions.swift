@@ -85,7 +85,7 @@ final class DebuggingFunctions: ModuleSlice {
       lines =
         writes.isEmpty
         ? ["\(name) has not been called since recording began"]
-        : ["\(name) was called in turn \(history.lastTurn) because of:"]
+        : ["\(name) was called in \(callText(history)) because of:"]
           + writes.map { "  \($0)" }
     } else if recorder?.keepsHistory == true {
       lines = ["\(name) has not been called since recording began"]
@@ -99,25 +99,45 @@ final class DebuggingFunctions: ModuleSlice {
       }
       lines.append("recording is off; obs.record(true) keeps more")
     }
-    try state.pushTable(elements: writes.count, fields: 2, to: L)
+    try state.pushTable(elements: writes.count, to: L)
     for (position, write) in writes.enumerated() {
-      try state.pushTable(fields: 4, to: L)
-      for (field, value) in [("site", write.site ?? ""), ("key", write.key)] where !value.isEmpty {
-        try state.push(text: value, to: L)
-        try state.setField(field, of: L)
-      }
-      if write.turn > 0 {
-        L.push(write.turn)
-        try state.setField("turn", of: L)
-      }
-      if !write.through.isEmpty {
-        try state.push(write.through, to: L)
-        try state.setField("through", of: L)
-      }
+      try push(write, to: L)
       L.rawSet(index: position + 1, at: -2)
     }
     try state.push(text: lines.joined(separator: "\n"), to: L)
     return 2
+  }
+
+  /// "turn 3, flush 2,", with a comma where it has one already.
+  private func callText(_ history: HistoryRecorder.History) -> String {
+    turnText(history.lastTurn, flush: history.lastFlush) + (history.lastFlush == nil ? "" : ",")
+  }
+
+  /// Pushes a write as a table. [-0, +1, -]
+  private func push(_ write: RecordedWrite, to L: LuaStack) throws(LuaError) {
+    try state.pushTable(fields: 8, to: L)
+    let texts = [("site", write.site), ("key", write.key), ("object", write.object)]
+    for (field, value) in texts {
+      guard let value, !value.isEmpty else { continue }
+      try state.push(text: value, to: L)
+      try state.setField(field, of: L)
+    }
+    for (field, value) in [("old", write.old), ("new", write.new)] {
+      try state.push(value, to: L)
+      try state.setField(field, of: L)
+    }
+    for (field, number) in [("turn", write.turn), ("flush", write.flush ?? 0)] where number > 0 {
+      L.push(number)
+      try state.setField(field, of: L)
+    }
+    if write.hasLeft {
+      L.push(true)
+      try state.setField("left", of: L)
+    }
+    if !write.through.isEmpty {
+      try state.push(write.through, to: L)
+      try state.setField("through", of: L)
+    }
   }
 
   /// whynot(watcher) → table {reason, detail}, text.

@@ -130,7 +130,7 @@ final class InspectionFunctions: ModuleSlice {
     let description = ObjectDescription(
       in: engine, naming: { [unowned self] in interrupter.isStopping ? "" : name(of: $0) },
       describing: { [unowned self] in interrupter.isStopping ? "" : describe($0, $1) })
-    try state.push(text: description.text(of: root, title: describeValue(at: 1, of: L)), to: L)
+    try state.push(text: description.text(of: root, title: state.title(at: 1, of: L)), to: L)
     return 1
   }
 
@@ -144,12 +144,6 @@ final class InspectionFunctions: ModuleSlice {
     let hint = watcher.pointee.root.flatMap { ListHints(host).hint(for: path, from: $0) }
     return (name == site ? "" : "\(name) ") + "on '\(path)', registered at \(site)" + suffix
       + (hint.map { " (\($0))" } ?? "")
-  }
-
-  /// The text that `tostring` would return, without calling metamethods.
-  private func describeValue(at index: CInt, of L: LuaStack) -> String {
-    let address = UInt(bitPattern: L.address(at: index))
-    return "\(state.typeName(at: index, of: L)): 0x\(String(address, radix: 16))"
   }
 
   private func stats(_ L: LuaStack) throws -> CInt {

@@ -21,11 +21,7 @@ extension TableKind {
     defer { L.height = height }
     guard L.hasRoom(for: 12) else { return nil }
     clua_node_pushtable(L.pointer, TableKind.table(node))
-    guard L.isTable(at: -1), L.pushOwnMetatable(at: -1),
-      L.isTable(at: -1), (try? state.push(text: "__name", to: L)) != nil,
-      L.getOwn(at: -2) == .string
-    else { return nil }
-    return state.text(at: -1, of: L)
+    return L.isTable(at: -1) ? state.className(at: -1, of: L) : nil
   }
 
   /// The observed objects among what a table stores, at one key or, in the slot of `*`, at any.

@@ -61,7 +61,8 @@ struct Arguments {
       return Unmanaged<Path>.fromOpaque(object).takeUnretainedValue()
     }
     throw badArgument(
-      argument, of: function, "key path expected, got \(host.state.typeName(at: index, of: L))")
+      argument, of: function,
+      "key path expected, got \(host.state.typeName(at: index, of: L))" + colonHint(function, L))
   }
 
   /// The name of a property of a Swift model at `index`, an argument of `function`.
@@ -103,8 +104,23 @@ struct Arguments {
       throw badArgument(
         argument ?? Int(index), of: function,
         "function expected, got \(host.state.typeName(at: index, of: L))"
+          + colonHint(function, L)
       )
     }
+  }
+
+  /// What to say where the function was called as a method of the module: with the module itself as
+  /// the first argument.
+  func colonHint(_ function: String, _ L: LuaStack) -> String {
+    let height = L.height
+    defer { L.height = height }
+    guard height > 0, L.isTable(at: 1), L.hasRoom(for: 4) else { return "" }
+    for name in [function, "observe", "whynot"] {
+      guard (try? host.state.push(text: name, to: L)) != nil else { return "" }
+      L.getOwn(at: 1)
+      guard L.isFunction(at: -1) else { return "" }
+    }
+    return "; it is called with a dot, as obs.\(function)"
   }
 
   func isCallable(_ index: CInt, _ L: LuaStack) -> Bool {

@@ -102,7 +102,9 @@ final class TimerFunctions: ModuleSlice {
     L.height = 2
     guard L.isNumber(at: 1) else {
       throw badArgument(
-        1, of: function, "number of seconds expected, got \(state.typeName(at: 1, of: L))")
+        1, of: function,
+        "number of seconds expected, got \(state.typeName(at: 1, of: L))"
+          + arguments.colonHint(function, L))
     }
     let seconds = L.number(at: 1)
     guard seconds >= 0, repeats ? seconds > 0 : true else {

@@ -86,8 +86,12 @@ final class WatcherFunctions: ModuleSlice {
     at index: CInt, of L: LuaStack, _ function: String
   ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
     guard let handle = clua_tohandle(L.pointer, index, CLUA_HANDLE_WATCHER) else {
+      let isMethod = L.height < Int(index) && !["why", "whynot"].contains(function)
       throw badArgument(
-        Int(index), of: function, "watcher expected, got \(state.typeName(at: index, of: L))")
+        Int(index), of: function,
+        "watcher expected, got \(state.typeName(at: index, of: L))"
+          + (isMethod ? "; it is called with a colon, as w:\(function)()" : "")
+          + arguments.colonHint(function, L))
     }
     let name = WatcherID(index: handle.pointee.index, number: handle.pointee.id)
     return (engine.watcher(name), handle)

@@ -9,6 +9,25 @@ extension LuaState {
     return L.typeName(at: index)
   }
 
+  /// The text that `tostring` would return for the value at an index, without calling metamethods:
+  /// "table: 0x55…". [-0, +0, -]
+  func title(at index: CInt, of L: LuaStack) -> String {
+    let address = UInt(bitPattern: L.address(at: index))
+    let name = className(at: index, of: L) ?? typeName(at: index, of: L)
+    return "\(name): 0x\(String(address, radix: 16))"
+  }
+
+  /// The beginning of the `__name` that the metatable of the value at an index has as its own.
+  /// [-0, +0, -]
+  func className(at index: CInt, of L: LuaStack) -> String? {
+    let height = L.height
+    defer { L.height = height }
+    guard L.hasRoom(for: 8), L.pushOwnMetatable(at: index), L.isTable(at: -1),
+      (try? push(text: "__name", to: L)) != nil, L.getOwn(at: -2) == .string
+    else { return nil }
+    return beginning(at: -1, of: L, bytes: 100)
+  }
+
   /// The key at an index as `observed_keys` and reports show it. [-0, +0, -]
   func keyName(at index: CInt, of L: LuaStack) -> String {
     switch L.type(at: index) {

@@ -53,7 +53,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
 enum ChangePart { case key, old, new }
 
 /// The values of a write, kept for a call that has to wait.
-final class SavedChange {
+final class SavedChange: EventValues {
   let key: LuaValue
   let old: LuaValue
   let new: LuaValue

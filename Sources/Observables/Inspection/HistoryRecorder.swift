@@ -1,5 +1,8 @@
 /// Keeps the writes that `why` and `whyNot` need, and the events for a log (W4).
 ///
+/// Of values the records keep what `RecordedValue` does; the events for a log have the values
+/// themselves until the sink is called, where a bridge gives them.
+///
 /// Notes are taken in the middle of the engine's operations; the sink of a log is called after
 /// them. A bridge overrides how keys are spelled, where writes are, and which watchers are its own.
 @_documentation(visibility: internal)
@@ -7,13 +10,23 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The recorded history of one watcher.
   package struct History {
     package fileprivate(set) var waiting: [RecordedWrite] = []
+    /// The writes among `waiting`, by position, whose objects may have left the path.
+    fileprivate var suspects: [(position: Int, place: Place)] = []
     /// The last write that was noted.
     fileprivate var writeNumber = 0
     /// The writes behind the last call.
     package fileprivate(set) var last: [RecordedWrite] = []
     package fileprivate(set) var lastTurn = 0
+    /// The flush of the last call, within its turn; nil for a call outside of flushes.
+    package fileprivate(set) var lastFlush: Int?
     package fileprivate(set) var lastEqual: RecordedWrite?
     package fileprivate(set) var stoppedAt: String?
+  }
+
+  /// An object on the way of a watcher or lazy property.
+  fileprivate struct Place {
+    let node: NodeRef
+    let owner: WatcherID
   }
 
   /// Whether events are kept for a sink (`takeEvents`).
@@ -33,6 +46,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Watchers that ended and whose histories are kept; the oldest are dropped first.
   private var ended: [UInt64] = []
   private let endedLimit = 10_000
+  /// The values of lazy properties that are about to get another one.
+  private var formerValues: [UInt64: AnyObject] = [:]
 
   /// Makes a recorder for an engine that lives longer, or is closed before.
   package init(of engine: Engine) {
@@ -62,6 +77,27 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Where the program writes now.
   open func site(of change: ObservationCore.Change) -> String? { nil }
 
+  /// The values of a write that is under way; nil for those that are not known.
+  open func values(
+    of change: ObservationCore.Change
+  ) -> (old: RecordedValue?, new: RecordedValue?) {
+    guard let values = change.observedValues else { return (nil, nil) }
+    if case .everything = values.key { return (nil, nil) }
+    return (RecordedValue(values.old), RecordedValue(values.new))
+  }
+
+  /// The values of a lazy property, which the kind of its object has saved.
+  open func values(ofSaved change: AnyObject) -> (old: RecordedValue?, new: RecordedValue?) {
+    guard let write = (change as? SavedWrite)?.write else { return (nil, nil) }
+    return (RecordedValue(write.old), RecordedValue(write.new))
+  }
+
+  /// The values of a write that is under way, as `EventValues` for the sink of a log.
+  open func savedValues(of change: ObservationCore.Change) -> AnyObject? { nil }
+
+  /// The name of an object, as `describe` begins with it.
+  open func title(of node: ObservationCore.NodeRef) -> String { node.kind.title(of: node) }
+
   /// How a watcher is named and where it was registered; nil for one that is not to be shown.
   open func label(of watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)? {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
@@ -70,22 +106,53 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   // MARK: EngineRecorder
 
   private var turn: Int { engine.statistics.turns + 1 }
+  private var flush: Int? { engine.flushUnderWay }
 
   public override func wrote(_ change: ObservationCore.Change) {
     guard let slot = change.slot ?? change.every else { return }
-    let write = RecordedWrite(key: key(of: change, slot), site: site(of: change), turn: turn)
+    let lazy = change.values == nil ? change.slot?.pointee.lazy : nil
+    let saved = lazy.flatMap(savedChange)
+    let values = saved?.values ?? values(of: change)
+    var write = RecordedWrite(
+      key: key(of: change, slot), site: site(of: change), turn: turn, flush: flush)
+    (write.old, write.new) = values
+    write.object = title(of: change.node)
     if keepsHistory { note(write, of: change) }
     if isLogging {
       add(.write) {
         ($0.key, $0.site, $0.isEqual) = (write.key, write.site, change.isSame)
+        ($0.object, $0.old, $0.new) = (write.object, write.old, write.new)
+        $0.values = saved?.change ?? savedValues(of: change) as? any EventValues
       }
     }
   }
 
+  public override func replacing(_ lazy: ObservationCore.WatcherRef) {
+    let flags = lazy.pointee.flags
+    guard flags.contains(.known), !flags.contains(.uncached) else { return }
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    formerValues[lazy.pointee.id] = receiver.value(of: lazy, isBase: false)
+  }
+
+  /// The change of a lazy property that has another value now; nil where it keeps none.
+  private func savedChange(
+    of lazy: WatcherRef
+  ) -> (values: (old: RecordedValue?, new: RecordedValue?), change: (any EventValues)?)? {
+    let old = formerValues.removeValue(forKey: lazy.pointee.id)
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    guard !lazy.pointee.flags.contains(.uncached), let saved = receiver.change(of: lazy, from: old)
+    else { return nil }
+    let values = values(ofSaved: saved)
+    // Where there was no value before, that is not the value nil.
+    return ((old == nil ? nil : values.old, values.new), saved as? any EventValues)
+  }
+
   public override func invalidating(_ change: ObservationCore.Change) {
     guard keepsHistory, let slot = change.slot else { return }
-    let write = RecordedWrite(
-      key: key(of: change, slot), site: site(of: change), turn: turn, isInvalidation: true)
+    var write = RecordedWrite(
+      key: key(of: change, slot), site: site(of: change), turn: turn, flush: flush,
+      isInvalidation: true)
+    write.object = title(of: change.node)
     note(write, of: change)
   }
 
@@ -94,14 +161,33 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   private func note(_ write: RecordedWrite, of change: Change) {
     let slots = [change.slot, change.every].compactMap { $0 }
     writeNumber += 1
+    let suspects = suspects(in: slots)
     engine.forEachWatcher(behind: slots) { watcher, lazies in
+      let owner = (lazies.first ?? watcher).identity
+      let place = suspects.contains(owner) ? Place(node: change.node, owner: owner) : nil
       keep(
-        write, lazies, isSame: change.isSame, &histories[watcher.pointee.id, default: History()])
+        write, lazies, place, isSame: change.isSame,
+        &histories[watcher.pointee.id, default: History()])
     }
   }
 
+  /// The watchers and lazy properties whose ways to a key have all changed nearer to the root since
+  /// they were looked up: the object may have left them.
+  private func suspects(in slots: [SlotRef]) -> Set<WatcherID> {
+    var suspects: Set<WatcherID> = []
+    var others: Set<WatcherID> = []
+    for slot in slots {
+      slot.forEachLinkOfAny { link in
+        let owner = link.pointee.wire.pointee.watcher.identity
+        if link.isBelowStale { suspects.insert(owner) } else { others.insert(owner) }
+      }
+    }
+    return suspects.subtracting(others)
+  }
+
   private func keep(
-    _ write: RecordedWrite, _ lazies: [WatcherRef], isSame: Bool, _ history: inout History
+    _ write: RecordedWrite, _ lazies: [WatcherRef], _ suspect: Place?, isSame: Bool,
+    _ history: inout History
   ) {
     // Several paths of a watcher may pass through the key that was written.
     if history.writeNumber == writeNumber { return }
@@ -109,6 +195,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     if !isSame, history.waiting.count >= 1000 { return }
     var write = write
     write.through = lazies.map(engine.name)
+    if let suspect, !isSame { history.suspects.append((history.waiting.count, suspect)) }
     if isSame { history.lastEqual = write } else { history.waiting.append(write) }
   }
 
@@ -117,8 +204,11 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
       var write = history.waiting.last
     else { return }
     write.isRecomputed = true
+    // Its value was not the same: that of the watched property is.
+    (write.old, write.new) = (nil, nil)
     history.lastEqual = write
     history.waiting = []
+    history.suspects = []
     histories[watcher.pointee.id] = history
   }
 
@@ -126,18 +216,34 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     _ lazy: ObservationCore.WatcherRef, by change: ObservationCore.Change
   ) {
     guard isLogging else { return }
-    add(.invalidate) { ($0.key, $0.site) = (engine.name(of: lazy), site(of: change)) }
+    add(.invalidate) {
+      ($0.key, $0.site) = (engine.name(of: lazy), site(of: change))
+      $0.object = lazy.pointee.root.map(title(of:))
+    }
   }
 
   public override func computed(
     _ lazy: ObservationCore.WatcherRef, _ computation: ObservationCore.Computation
   ) {
-    guard isLogging else { return }
+    let hasFailed = if case .failed = computation { true } else { false }
+    guard isLogging, !hasFailed else {
+      formerValues[lazy.pointee.id] = nil
+      if isLogging { addComputation(of: lazy) { $0.hasFailed = true } }
+      return
+    }
+    let saved = savedChange(of: lazy)
+    addComputation(of: lazy) {
+      if let saved { ($0.old, $0.new) = saved.values }
+      $0.values = saved?.change
+      if case .same = computation { $0.isEqual = true }
+    }
+  }
+
+  private func addComputation(of lazy: WatcherRef, _ fill: (inout LoopEvent) -> Void) {
     let (name, site) = lazy.pointee.receiver.takeUnretainedValue().label(lazy)
     add(.compute) {
-      ($0.key, $0.site) = (name, site)
-      if case .same = computation { $0.isEqual = true }
-      if case .failed = computation { $0.hasFailed = true }
+      ($0.key, $0.site, $0.object) = (name, site, lazy.pointee.root.map(title(of:)))
+      fill(&$0)
     }
   }
 
@@ -145,8 +251,11 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     if keepsHistory {
       var history = histories[watcher.pointee.id] ?? History()
       history.last = history.waiting
-      history.waiting = []
-      history.lastTurn = turn
+      for (position, place) in history.suspects where hasLeft(place) {
+        history.last[position].hasLeft = true
+      }
+      (history.waiting, history.suspects) = ([], [])
+      (history.lastTurn, history.lastFlush) = (turn, flush)
       history.lastEqual = nil
       histories[watcher.pointee.id] = history
     }
@@ -159,6 +268,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   public override func ended(_ watcher: ObservationCore.WatcherRef) {
     let id = watcher.pointee.id
+    formerValues[id] = nil
     if keepsHistory {
       ended.append(id)
       if ended.count > endedLimit {
@@ -169,13 +279,32 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     add(.end, watcher)
   }
 
+  /// Whether no way of the watcher or lazy property leads to the object, as its links are now.
+  ///
+  /// False where they are not up to date.
+  ///
+  /// - Complexity: O(links).
+  private func hasLeft(_ place: Place) -> Bool {
+    guard let owner = engine.watcher(place.owner) else { return false }
+    var links: [LinkRef] = []
+    for wire in Chain(owner.pointee.wires) {
+      if wire.pointee.hasWork { return false }
+      if let top = wire.pointee.top { links.append(top) }
+    }
+    while let link = links.popLast() {
+      if link.pointee.slot?.pointee.node == place.node { return false }
+      link.forEachChild { links.append($0) }
+    }
+    return true
+  }
+
   /// Notes that a program stopped the watcher.
   package func noteStop(of watcher: WatcherRef, at site: String) {
     if keepsHistory { histories[watcher.pointee.id, default: History()].stoppedAt = site }
   }
 
   private func add(_ kind: LoopEvent.Kind, _ fill: (inout LoopEvent) -> Void) {
-    var event = LoopEvent(kind, turn: turn)
+    var event = LoopEvent(kind, turn: turn, flush: flush)
     fill(&event)
     events.append(event)
   }
@@ -186,7 +315,20 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     guard isLogging, let (name, site) = label(of: watcher) else { return }
     add(kind) {
       ($0.name, $0.site) = (name, site)
+      $0.object = watcher.pointee.root.flatMap { $0.isDead ? nil : title(of: $0) }
       fill(&$0)
     }
+  }
+}
+
+extension LinkRef {
+  /// Whether what lies nearer to the root has changed, and was not looked up again.
+  fileprivate var isBelowStale: Bool {
+    var link = pointee.parent
+    while let current = link {
+      if current.pointee.isStale { return true }
+      link = current.pointee.parent
+    }
+    return false
   }
 }

@@ -18,6 +18,8 @@ public struct LoopEvent: Sendable {
 
   /// What happened.
   public let kind: Kind
+  /// The object that was written, has the lazy property, or is observed, as `describe` names it.
+  public package(set) var object: String?
   /// The key that was written, or the lazy property.
   public package(set) var key: String?
   /// The name of the watcher.
@@ -27,26 +29,47 @@ public struct LoopEvent: Sendable {
   public package(set) var site: String?
   /// The path that was registered.
   public package(set) var path: String?
+  /// The value of before, of a write or a computation; nil where it is not known.
+  public package(set) var old: RecordedValue?
+  /// The value of afterwards, of a write or a computation; nil where it is not known.
+  public package(set) var new: RecordedValue?
   /// The turn of the loop in which it happened.
   public let turn: Int
+  /// The flush within the turn, counted from 1; nil outside of flushes.
+  public let flush: Int?
   /// Whether the value is the one from before.
   public package(set) var isEqual = false
   /// Whether the getter has thrown an error.
   public package(set) var hasFailed = false
 
-  package init(_ kind: Kind, turn: Int) { (self.kind, self.turn) = (kind, turn) }
+  /// The values themselves, in a form of the bridge that reports the event.
+  package var values: (any EventValues)?
+
+  package init(_ kind: Kind, turn: Int, flush: Int?) {
+    (self.kind, self.turn, self.flush) = (kind, turn, flush)
+  }
 }
 
+/// The values of an event, in a form of a bridge.
+package protocol EventValues: AnyObject, Sendable {}
+
 extension LoopEvent: CustomStringConvertible {
-  /// "turn 3: write 'name'", with what else is known.
+  /// "turn 3, flush 1: write 'name' of Person ("Ann" → "Bob")", with what else is known.
   public var description: String {
-    var words = ["turn \(turn): \(kind.rawValue)"]
+    var words = [turnText(turn, flush: flush) + ": \(kind.rawValue)"]
     if let key { words.append("'\(key)'") }
     if let name { words.append(name) }
     if let path { words.append("on '\(path)'") }
+    if let object { words.append("of \(object)") }
+    if let change = RecordedValue.text(from: old, to: new) { words.append("(\(change))") }
     if let site, site != name { words.append("at \(site)") }
     if isEqual { words.append("(equal)") }
     if hasFailed { words.append("(failed)") }
     return words.joined(separator: " ")
   }
+}
+
+/// "turn 3", or "turn 3, flush 2".
+package func turnText(_ turn: Int, flush: Int?) -> String {
+  "turn \(turn)" + (flush.map { ", flush \($0)" } ?? "")
 }

@@ -5,6 +5,9 @@ private struct DescribedKey {
   var title: String
   var lines: [String] = []
   var isObserved = false
+  var isLazy = false
+  /// The lazy properties that depend on it.
+  var dependents: [WatcherRef] = []
 }
 
 /// An object in words (W2): its keys that are observed, lazy, or needed by one that is.
@@ -28,6 +31,9 @@ package struct ObjectDescription {
   /// describe.
   package func text(of root: NodeRef?, title: String) -> String {
     let keys = root.map(keys) ?? []
+    if let root, !keys.isEmpty, keys.allSatisfy({ !$0.isObserved && !$0.isLazy }) {
+      return "\(title) is not observed, but \(needs(keys, of: root))"
+    }
     let state =
       keys.isEmpty
       ? "is not observed"
@@ -40,7 +46,8 @@ package struct ObjectDescription {
     var keys: [String: DescribedKey] = [:]
     for lazy in root.kind.unknownLazies(of: root) {
       let state: ObservationGraph.LazyState = lazy.isValid ? .valid : .invalid
-      keys[lazy.name] = DescribedKey(name: lazy.name, title: "\(lazy.name) (lazy, \(state))")
+      keys[lazy.name] = DescribedKey(
+        name: lazy.name, title: "\(lazy.name) (lazy, \(state))", isLazy: true)
     }
     for lazy in engine.lazies(of: root) {
       guard let slot = lazy.slot else { continue }
@@ -50,6 +57,7 @@ package struct ObjectDescription {
     for used in engine.usedKeys(of: root) {
       let name = used.name ?? name(used.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
+      key.dependents += engine.dependents(of: used.slot, name: used.name)
       key.lines += engine.dependents(of: used.slot, name: used.name).map { dependent in
         "    '\(engine.name(of: dependent))'"
           + "\(owner(dependent.pointee.root, from: root)) depends on it"
@@ -69,12 +77,43 @@ package struct ObjectDescription {
     return Array(keys.values)
   }
 
+  /// Which properties depend on an object that has neither watchers nor lazy properties: "'full' of
+  /// View depends on its 'first' and 'last'".
+  private func needs(_ keys: [DescribedKey], of root: NodeRef) -> String {
+    let limit = 8
+    var needs: [(dependent: WatcherRef, keys: [String])] = []
+    for key in keys.sorted(by: { $0.name < $1.name }) {
+      for dependent in key.dependents {
+        if let place = needs.firstIndex(where: { $0.dependent == dependent }) {
+          needs[place].keys.append("'\(key.name)'")
+        } else if needs.count < limit {
+          needs.append((dependent, ["'\(key.name)'"]))
+        }
+      }
+    }
+    let all = Set(keys.flatMap(\.dependents)).count
+    var texts = needs.map { dependent, keys in
+      let shown = keys.prefix(limit) + (keys.count > limit ? ["\(keys.count - limit) more"] : [])
+      return
+        "'\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root)) depends on "
+        + "its \(list(Array(shown)))"
+    }
+    if all > limit { texts.append("\(all - limit) more depend on it") }
+    return list(texts)
+  }
+
+  /// "a", "a and b", "a, b and c".
+  private func list(_ texts: [String]) -> String {
+    guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
+    return "\(texts.dropLast().joined(separator: ", ")) and \(last)"
+  }
+
   private func describe(_ lazy: WatcherRef, named name: String) -> DescribedKey {
     let known = ObservationGraph.LazyKey(lazy)
     let dependencies = engine.dependencies(of: lazy) { self.name($0) }
     let isTracked = known.isTracked
     let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
-    var key = DescribedKey(name: name, title: "\(name) (\(kind), \(known.state))")
+    var key = DescribedKey(name: name, title: "\(name) (\(kind), \(known.state))", isLazy: true)
     if let site = known.site { key.title += ", declared at \(site)" }
     let paths = dependencies.map { dependency in
       "'\(dependency.path)'" + owner(dependency.root, from: lazy.pointee.root)

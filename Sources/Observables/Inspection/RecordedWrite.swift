@@ -2,34 +2,50 @@
 public struct RecordedWrite: Sendable {
   /// The key that was written.
   public let key: String
+  /// The object that was written, as `describe` names it.
+  public package(set) var object: String?
+  /// The value of before; nil where it is not known.
+  public package(set) var old: RecordedValue?
+  /// The value of afterwards; nil where it is not known, and for an invalidation.
+  public package(set) var new: RecordedValue?
   /// Where the program wrote it, "file:line"; nil where that is not known, as in Swift.
   public let site: String?
   /// The turn of the loop in which the write was.
   public let turn: Int
+  /// The flush of that turn in which it was, counted from 1; nil outside of flushes.
+  public let flush: Int?
   /// Whether a program invalidated the key, which is lazy.
   public let isInvalidation: Bool
   /// The lazy properties through which it concerns a watcher, the nearest to the write first.
   public internal(set) var through: [String] = []
+  /// Whether the object that was written was no longer on the path when the watcher was called.
+  public internal(set) var hasLeft = false
   /// Whether the watched property was computed again, with an equal value.
   package internal(set) var isRecomputed = false
 
-  package init(key: String, site: String?, turn: Int, isInvalidation: Bool = false) {
-    (self.key, self.site, self.turn) = (key, site, turn)
+  package init(
+    key: String, site: String?, turn: Int, flush: Int? = nil, isInvalidation: Bool = false
+  ) {
+    (self.key, self.site, self.turn, self.flush) = (key, site, turn, flush)
     self.isInvalidation = isInvalidation
   }
 }
 
 extension RecordedWrite: CustomStringConvertible {
-  /// "'first' was written at x.lua:3 in turn 2, which changed 'full', 'shout'".
+  /// "'first' was written at x.lua:3 in turn 2 ("Ann" → "Bob"), which changed 'full', 'shout'".
   public var description: String {
-    let event = "'\(key)' was \(isInvalidation ? "invalidated" : "written")\(place) in turn \(turn)"
-    return through.isEmpty ? event : "\(event), which changed \(throughText)"
+    var text = "'\(key)' was \(isInvalidation ? "invalidated" : "written")\(place)"
+    text += " in \(turnText(turn, flush: flush))"
+    if let change = RecordedValue.text(from: old, to: new) { text += " (\(change))" }
+    if hasLeft { text += ", to an object that had left the path" }
+    return through.isEmpty ? text : "\(text), which changed \(throughText)"
   }
 
   /// Why a watcher was not called for this write.
   package var reasonForSilence: String {
     guard isRecomputed else {
-      return "'\(key)' was written\(place), with the value that it had"
+      let value = new.map { ": \($0)" } ?? ""
+      return "'\(key)' was written\(place), with the value that it had\(value)"
     }
     let event = isInvalidation ? "'\(key)' was invalidated" : "'\(key)' was written"
     let last = through.last ?? (isInvalidation ? key : nil)

@@ -56,7 +56,9 @@ extension Engine {
       return Silence(reason: .equal, detail: write.reasonForSilence)
     }
     if let history, history.lastTurn > 0 {
-      return Silence(reason: .called, detail: "it was called in turn \(history.lastTurn)")
+      return Silence(
+        reason: .called,
+        detail: "it was called in \(turnText(history.lastTurn, flush: history.lastFlush))")
     }
     if isRecording {
       return Silence(reason: .unwritten, detail: "nothing on its paths was written")

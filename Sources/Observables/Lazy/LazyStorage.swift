@@ -142,7 +142,7 @@ public class LazyStorage: ObservationCore.Receiver {
     self.record = record
     validity = slot.validity
     trackingStamp = UnsafePointer(engine.trackingStamp)
-    if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same) }
+    if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same, isAdopted: true) }
   }
 
   /// Whether another loop computes the property.

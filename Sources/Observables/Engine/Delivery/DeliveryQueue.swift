@@ -16,6 +16,8 @@ struct DeliveryQueue {
   private(set) var isFlushing = false
   /// The number of the flush under way, or of the last one.
   private var number: UInt64 = 0
+  /// The number of the last flush of the turn before.
+  private var numberBeforeTurn: UInt64 = 0
 
   /// True where no watcher waits for the next flush.
   @inline(__always) var isEmpty: Bool { queue.isEmpty }
@@ -35,6 +37,11 @@ struct DeliveryQueue {
       queue.append(watcher)
     }
   }
+
+  /// How many flushes the turn has had, the one under way included.
+  var flushesOfTurn: Int { Int(number - numberBeforeTurn) }
+
+  mutating func endTurn() { numberBeforeTurn = number }
 
   mutating func beginFlush() {
     number += 1

@@ -5,6 +5,10 @@ extension Engine {
   package var hasPending: Bool { !delivery.isEmpty }
   package var pendingCount: Int { delivery.count }
   package var isFlushing: Bool { delivery.isFlushing }
+  /// Which flush of its turn is under way, counted from 1; nil outside of flushes.
+  ///
+  /// A turn has several where a program flushes in it.
+  package var flushUnderWay: Int? { isFlushing ? delivery.flushesOfTurn : nil }
 
   /// Calls pending watchers, and those that become pending by that and have not run in this flush
   /// (T3, T4).
@@ -191,6 +195,7 @@ extension Engine {
       calls += flush()
       // The flush is a part of the turn that ends.
       statistics.turns += 1
+      delivery.endTurn()
       if delivery.isEmpty || isEnding { break }
       rounds += 1
       if rounds >= limits.retriggers {

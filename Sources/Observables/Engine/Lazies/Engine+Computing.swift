@@ -42,6 +42,7 @@ extension Engine {
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
+    if isRecording { recorder?.replacing(lazy) }
     computations.begin(lazy)
     tracking.begin(lazy)
   }

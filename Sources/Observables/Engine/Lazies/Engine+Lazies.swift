@@ -112,6 +112,7 @@ extension Engine {
   /// A program is about to assign the value of a property; `overridden` is called next.
   package func willAssign(_ lazy: WatcherRef) {
     willReplaceValue(of: lazy)
+    if isRecording { recorder?.replacing(lazy) }
     guard let slot = lazy.slot,
       slot.pointee.eager + (slot.pointee.node.pointee.every?.pointee.eager ?? 0) > 0
     else { return }
@@ -120,15 +121,18 @@ extension Engine {
 
   /// A program assigned the value of a property; `computation` says how it compares with the one
   /// before (Z5).
+  ///
+  /// `isAdopted` is for a value that the property had before the engine knew it.
   package func overridden(
-    _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil
+    _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil,
+    isAdopted: Bool = false
   ) {
     if waitingNodes.hasDead { buryDead() }
-    if isRecording, let change {
-      if case .same = computation, let slot = lazy.slot {
+    if isRecording, !isAdopted, let slot = lazy.slot {
+      if case .same = computation {
         recorder?.wrote(Change(at: slot, isSame: true))
       } else {
-        recorder?.wrote(change)
+        recorder?.wrote(change ?? Change(at: slot, isSame: false))
       }
     }
     defer { comparisons.endAssigning() }

@@ -13,6 +13,8 @@ extension ObservationCore {
     open func invalidated(_ lazy: WatcherRef, by change: Change) {}
     /// A program invalidates the lazy property at the slot of `change`.
     open func invalidating(_ change: Change) {}
+    /// A lazy property is about to get a value: it is assigned, or its getter runs.
+    open func replacing(_ lazy: WatcherRef) {}
     /// The getter of a lazy property has run.
     open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
     /// A watcher was pending, and is not called: what it watches was computed again, with equal
@@ -40,6 +42,9 @@ final class RecorderGroup: EngineRecorder {
   }
   override func invalidating(_ change: Change) {
     for recorder in recorders { recorder.invalidating(change) }
+  }
+  override func replacing(_ lazy: WatcherRef) {
+    for recorder in recorders { recorder.replacing(lazy) }
   }
   override func computed(_ lazy: WatcherRef, _ computation: Computation) {
     for recorder in recorders { recorder.computed(lazy, computation) }

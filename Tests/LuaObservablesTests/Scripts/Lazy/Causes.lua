@@ -42,13 +42,13 @@ check("W4: why leads through computed properties to every write", function()
   obs.flush()
   local writes, text = obs.why(w)
   eq(#writes, 2)
-  for i, expected in ipairs { { "first", first }, { "last", last } } do
+  for i, expected in ipairs { { "first", first, '"a" → "x"' }, { "last", last, '"b" → "y"' } } do
     eq(writes[i].key, expected[1])
     eq(writes[i].site, expected[2])
     eq(math.type(writes[i].turn), "integer")
     eq(table.concat(writes[i].through, " "), "full shout")
-    has(text, ("'%s' was written at %s in turn %d, which changed 'full', 'shout'"):format(
-      expected[1], expected[2], writes[i].turn))
+    has(text, ("'%s' was written at %s in turn %d (%s), which changed 'full', 'shout'"):format(
+      expected[1], expected[2], writes[i].turn, expected[3]))
   end
   t.last = "z"
   obs.flush()
@@ -131,7 +131,7 @@ check("W4: whynot after an override with the value that it has", function()
   obs.flush()
   local answer, text = obs.whynot(w)
   eq(answer.reason, "equal")
-  has(text, "'full' was written at " .. place .. ", with the value that it had")
+  has(text, "'full' was written at " .. place .. ', with the value that it had: "ab"')
 end)
 check("W4: whynot knows that a property could not be computed", function()
   local t = { n = 1 }

@@ -61,15 +61,13 @@ check("W2: it names the objects of dependencies that are rooted elsewhere", func
     function(self) return self.width * settings.zoom end)
   eq(view.scaled, 6)
   eq(described(view), [[
-table: ADDRESS is not observed, and has these keys:
+View: ADDRESS is not observed, and has these keys:
   scaled (computed, valid), declared at PLACE
     depends on: 'zoom' of Settings, 'width'
   width
     'scaled' depends on it]])
-  eq(described(settings), [[
-table: ADDRESS is not observed, and has these keys:
-  zoom
-    'scaled' of View depends on it]])
+  eq(described(settings),
+    "Settings: ADDRESS is not observed, but 'scaled' of View depends on its 'zoom'")
 end)
 check("W2: a property that keeps no value is told to be uncached", function()
   local t = { n = 1 }

@@ -3,6 +3,17 @@ local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- observe
+check("a dot in place of a colon, or the other way round, is said", function()
+  local t = {}
+  fails("#3 to 'observe' .function expected, got string; it is called with a dot, as obs.observe%)",
+    function() obs:observe(t, "a", nothing) end)
+  fails("called with a dot, as obs.after", function() obs:after(1, nothing) end)
+  fails("called with a dot, as obs.whynot", function() obs:whynot(obs.observe(t, "a", nothing)) end)
+  fails("#1 to 'stop' .watcher expected, got no value; it is called with a colon, as w:stop..%)",
+    function() obs.observe(t, "a", nothing).stop() end)
+  local other = { observe = true, whynot = nothing }
+  assert(not fails("function expected", obs.observe, other, "a", 5):find "dot")
+end)
 check("observe: what is wrong is an error that names it", function()
   fails("bad argument #1 to 'observe'.*table", obs.observe, 5, "a", nothing)
   fails("bad argument #1 to 'observe'.*nil", obs.observe, nil, "a", nothing)
