@@ -86,12 +86,18 @@ let package = Package(
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
         .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
       ], swiftSettings: strict),
+    // Without Foundation, for the program's test runner, and for `ScriptFixtures`.
     .target(
-      name: "ScriptFixtures", dependencies: ["LuaObservables", "Lua", "Observables"],
+      name: "FixtureChecks", dependencies: ["LuaObservables", "Lua", "Observables"],
       resources: [.embedInCode("Checks/checks.lua")], swiftSettings: strict),
+    .target(
+      name: "ScriptFixtures", dependencies: ["FixtureChecks", "LuaObservables"],
+      swiftSettings: strict),
     .executableTarget(
       name: "obs-lua",
-      dependencies: ["LuaObservables", "Lua", "Observables", "CLua", "CCommandLine"],
+      dependencies: [
+        "FixtureChecks", "LuaObservables", "Lua", "Observables", "CLua", "CCommandLine",
+      ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(

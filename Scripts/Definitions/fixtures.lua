@@ -1,5 +1,6 @@
 ---@meta
--- What fixtures check with, for editors (LuaCATS): globals of scripts that `ScriptFixtures` runs.
+-- What fixtures check with, for editors (LuaCATS): globals of scripts that `ScriptFixtures` or
+-- `obs-lua --test` runs.
 -- Documentation/Fixtures.md shows them in use. Never loaded by a program.
 
 ---Fails if the value is false or nil; the script goes on.

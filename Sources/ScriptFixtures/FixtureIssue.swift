@@ -1,3 +1,4 @@
+internal import FixtureChecks
 internal import Foundation
 package import Testing
 

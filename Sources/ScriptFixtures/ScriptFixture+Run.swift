@@ -1,3 +1,4 @@
+internal import FixtureChecks
 public import LuaObservables
 public import Testing
 

@@ -40,7 +40,23 @@ struct Arguments {
       index = try take(value, at: index)
     }
     script = min(index, count)
+    try checkTesting()
   }
+
+  /// - Throws: `Misuse` if an option is for tests and there are none, or the other way round.
+  private func checkTesting() throws(Misuse) {
+    guard options.testing.isOn else {
+      if let option = options.testOption { throw .needsOption(option, .test) }
+      return
+    }
+    if options.isSandboxed { throw .excluded("--sandbox", by: .test) }
+    if !steps.isEmpty || isInteractive || asksForVersion {
+      throw .excluded("-e, -l, -i, -v or -W", by: .test)
+    }
+  }
+
+  /// The arguments after the options.
+  var operands: [String] { (script..<count).compactMap { values[$0].map { String(cString: $0) } } }
 
   /// Whether no argument says what to run.
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }

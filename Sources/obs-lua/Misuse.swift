@@ -8,12 +8,16 @@ enum Misuse: Error {
   case needsArgument(String)
   case unknownOption(String, nearest: Options.Name?)
   case wrongValue(Options.Name)
+  /// An option without the other one that it needs.
+  case needsOption(Options.Name, Options.Name)
+  /// An argument that has no meaning beside the option.
+  case excluded(String, by: Options.Name)
 
   /// The status to end with: 1 where `lua` would complain as well.
   var status: CInt {
     switch self {
     case .unknownLetter, .needsArgument: 1
-    case .unknownOption, .wrongValue: 2
+    case .unknownOption, .wrongValue, .needsOption, .excluded: 2
     }
   }
 
@@ -29,6 +33,10 @@ enum Misuse: Error {
     case .unknownOption(let option, let nearest):
       let hint = nearest.map { "did you mean '\($0.usage)'?" } ?? "see --help"
       ccl_writeerror(name, "unrecognized option '\(option)' (\(hint))")
+    case .needsOption(let option, let other):
+      ccl_writeerror(name, "'\(option.rawValue)' needs '\(other.usage)'")
+    case .excluded(let argument, let option):
+      ccl_writeerror(name, "'\(argument)' cannot be used with '\(option.rawValue)'")
     case .wrongValue(let option):
       let rule = option.value == nil ? "takes no value" : "is written '\(option.usage)'"
       ccl_writeerror(name, "'\(option.rawValue)' \(rule)")

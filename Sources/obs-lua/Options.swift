@@ -23,16 +23,25 @@ struct Options {
     case maxMemory = "--max-memory"
     case turnTime = "--turn-time"
     case sandbox = "--sandbox"
+    case test = "--test"
+    case tap = "--tap"
+    case junit = "--junit"
+    case filter = "--filter"
+    case jobs = "--jobs"
+    case failFast = "--fail-fast"
 
     /// The value that follows the `=`; nil where none may.
     var value: String? {
       switch self {
-      case .help, .version, .virtualTime: nil
+      case .help, .version, .virtualTime, .test, .tap, .failFast: nil
       case .error: "stop|continue"
       case .timeout: "SECONDS"
       case .maxMemory: "BYTES"
       case .turnTime: "TIME"
       case .sandbox: "FOLDER"
+      case .junit: "FILE"
+      case .filter: "TEXT"
+      case .jobs: "N"
       }
     }
 
@@ -45,10 +54,16 @@ struct Options {
       case .version: "show the versions of obs-lua and Lua"
       case .error: "after an error: end the loop with status 1 (stop), or go on"
       case .virtualTime: "timers don't wait: time passes when nothing else is left to do"
-      case .timeout: "end with status 124 when this time has passed"
+      case .timeout: "end with status 124 after this time; with --test a limit for each file (10)"
       case .maxMemory: "let scripts use this much memory, as 64M or 1G; more is an error"
       case .turnTime: "stop scripts that take longer in a turn, as 50ms or 2s"
       case .sandbox: "give scripts safe libraries only; modules come from FOLDER, if any"
+      case .test: "run the scripts at the paths that follow, which check themselves"
+      case .tap: "with --test: write TAP on a terminal, too"
+      case .junit: "with --test: write the results to FILE, too, as XML"
+      case .filter: "with --test: only files and cases with TEXT in their names"
+      case .jobs: "with --test: run up to N files at once; otherwise as many as cores"
+      case .failFast: "with --test: end after the first failure"
       }
     }
 
@@ -71,6 +86,9 @@ struct Options {
   private(set) var isSandboxed = false
   /// The folder of their modules then.
   private(set) var moduleFolder: String?
+  private(set) var testing = TestOptions()
+  /// The first option that needs `--test`.
+  private(set) var testOption: Name?
 
   /// - Throws: `Misuse` if there is no such option, or if its value is wrong.
   mutating func take(_ argument: UnsafePointer<CChar>) throws(Misuse) {
@@ -85,6 +103,11 @@ struct Options {
       value != nil || name.value == nil || name.isValueOptional
     else { throw .wrongValue(name) }
     switch name {
+    case .test:
+      testing.isOn = true
+    case .tap, .junit, .filter, .jobs, .failFast:
+      testOption = testOption ?? name
+      guard testing.take(name, value ?? "") else { throw .wrongValue(name) }
     case .help:
       asksForHelp = true
     case .version:

@@ -27,6 +27,9 @@ enum Program {
       ccl_writeoutput("obs-lua \(version) (\(String(cString: ccl_release())))\n")
       return 0
     }
+    if arguments.options.testing.isOn {
+      return TestRunner(arguments, name: String(cString: name)).run()
+    }
     do {
       return try Interpreter(arguments, host: ScriptHost(arguments, name: name), name: name).run()
     } catch {

@@ -114,6 +114,11 @@ final class ModelKind: NodeKind {
     }
   }
 
+  override func movesObjects(_ change: Change) -> Bool {
+    guard let slot = change.slot, !slot.pointee.isEvery else { return true }
+    return entries[slot.pointee.key].child != nil
+  }
+
   override func isOpaque(_ node: NodeRef) -> Bool { isOpaque }
 
   override func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand {

@@ -120,7 +120,7 @@ struct SandboxTests {
     var limits = ScriptLimits.untrusted
     limits.watchers = 1
     let small = try test.host.sandbox(named: "small", limits: limits)
-    let script = "local obs = require 'obs' obs.observe({ v = 1 }, 'v', print)"
+    let script = "kept = { { v = 1 }, kept } require 'obs'.observe(kept[1], 'v', print)"
     try small.run(script)
     #expect(throws: LuaError.self) { try small.run(script) }
     try a.run(script)

@@ -304,4 +304,7 @@ local function run(seed)
 end
 
 local first, count = tonumber(arg and arg[1]) or 1, tonumber(arg and arg[2]) or 150
-for seed = first, first + count - 1 do run(seed) end
+local function programs()
+  for seed = first, first + count - 1 do run(seed) end
+end
+if case then case("X1: random graphs below '**'", programs) else programs() end

@@ -16,7 +16,9 @@ extension Engine {
     // An opaque object that is the root is watched, but nothing below it.
     if node.kind.isOpaque(node) { return [] }
     var children: [NodeRef] = []
+    var count = 0
     node.kind.forEachMember(node, in: state.scope) { member in
+      count += 1
       guard let child = member.node, !child.isDead else { return }
       if let known = state.members[child] {
         state.members[child] = FanMember(count: known.count + 1)
@@ -25,13 +27,14 @@ extension Engine {
         children.append(child)
       }
     }
-    readJournalIfLong(state, of: node)
+    readJournal(state, of: node, ifLong: count)
     chargeMembers(of: link, state)
     return children
   }
 
-  func readJournalIfLong(_ state: LinkState, of node: NodeRef) {
-    guard !state.isReading, state.members.count > Engine.longest, !node.isDead else { return }
+  /// Has the changes of an object kept that has many members.
+  func readJournal(_ state: LinkState, of node: NodeRef, ifLong count: Int) {
+    guard !state.isReading, count > Engine.longest, !node.isDead else { return }
     state.isReading = true
     beginReading(state, of: node)
   }
@@ -39,8 +42,11 @@ extension Engine {
   // MARK: Objects that come and leave
 
   /// An object came below `**` (1), or left (-1), after the path was registered.
-  func noteMove(of node: NodeRef, below wire: WireRef, _ count: Int) {
-    if wire.pointee.phase == .attached { wire.routes?.noteMove(of: node, count) }
+  func noteMove(of node: NodeRef, at link: LinkRef, _ count: Int) {
+    let wire = link.pointee.wire
+    if wire.pointee.phase == .attached {
+      wire.routes?.noteMove(of: node, at: link.pointee.step, count)
+    }
   }
 
   /// The first path of a watcher below whose `**` objects came or left since this was asked last.

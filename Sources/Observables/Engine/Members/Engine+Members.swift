@@ -95,7 +95,8 @@ extension Engine {
     } else if state.role == .feed {
       forEachOwner(of: link) { aggregateChanged($0.link) }
     } else if state.role == .deep, !link.pointee.isDead {
-      readJournalIfLong(state, of: node)
+      // Without a journal all members were looked at.
+      readJournal(state, of: node, ifLong: changes.count)
     }
     if !link.pointee.isDead { chargeMembers(of: link, state) }
   }

@@ -250,7 +250,7 @@ extension Engine {
     {
       addRoute(to: link, of: wire)
     }
-    if link.isDeep { noteMove(of: node, below: wire, 1) }
+    if link.isDeep { noteMove(of: node, at: link, 1) }
     if slot.pointee.lazy != nil {
       adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {

@@ -137,7 +137,7 @@ extension Engine {
         slot.pointee.count += 1
       }
       let node = slot.pointee.node
-      if link.isDeep { noteMove(of: node, below: link.pointee.wire, -1) }
+      if link.isDeep { noteMove(of: node, at: link, -1) }
       if link.pointee.isDirty, link.isBelowDeep { link.routes?.noteLostValue() }
       if node.pointee.isHooked, !node.isDead, let name = hookName(of: link, in: slot) {
         noteObserved(slot, name, false)

@@ -22,7 +22,7 @@ final class Routes {
   /// The link that a link which leads to one object only has joined.
   private var onward: [LinkRef: LinkRef] = [:]
   /// How often objects came (above 0) or left below `**` since the last call.
-  private var moves: [NodeRef: Int] = [:]
+  private var moves: [Place: Int] = [:]
   /// Whether a link was taken out whose derived value may be another one: if its object is still
   /// there, the new link does not know what was delivered.
   private var hasLostValue = false
@@ -87,9 +87,10 @@ final class Routes {
 
   // MARK: Objects that come and leave
 
-  func noteMove(of node: NodeRef, _ count: Int) {
-    let sum = (moves[node] ?? 0) + count
-    moves[node] = sum == 0 ? nil : sum
+  func noteMove(of node: NodeRef, at step: Int32, _ count: Int) {
+    let place = Place(step: step, node: node)
+    let sum = (moves[place] ?? 0) + count
+    moves[place] = sum == 0 ? nil : sum
   }
 
   func noteLostValue() { hasLostValue = true }

@@ -117,6 +117,14 @@ check("X1: several ** are one path", function()
   eq(calls(n, function() scene.c = { items = { price = 1 } } end), 1)
   eq(calls(n, function() scene.c.items.price = 2 end), 1)
 end)
+check("X1: what leaves one ** and comes below another is heard", function()
+  local child, made = { c = 1 }, {}
+  local scene = { child = child }
+  obs.computed(scene, "b", function() return made end)
+  local _ = scene.b
+  local n = counter(scene, "**.b.**.c")
+  eq(calls(n, function() made.child, scene.child = child, nil end), 1)
+end)
 check("X1: * and names behind ** go on from there", function()
   local scene = { a = { items = { { price = 1 } } } }
   local n = counter(scene, "**.items.*.price")

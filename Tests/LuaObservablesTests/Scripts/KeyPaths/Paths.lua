@@ -826,8 +826,6 @@ check("P2: what other notations mean is an error that says what is meant here", 
     .. "'a%.%*%.b' is probably")
   misspelt(" a", "a name does not begin or end with a space; 'a' is probably meant")
   misspelt("a .b", "'a%.b' is probably meant")
-  misspelt("**", "'%*%*' is reserved")
-  misspelt("a.**.b", "'%*%*' is reserved")
   local t = { ["a[1]"] = { [" b"] = 1 }, ["**"] = 2 }
   local n = counter(t, { obs.path("a[1]", " b"), "a\\[1]", obs.path "**" })
   t["a[1]"][" b"] = 2

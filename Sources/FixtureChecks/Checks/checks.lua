@@ -1,5 +1,7 @@
 -- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
--- file, line)`, `core.checked()`, `core.advance(seconds)`, and the `source` of the fixture.
+-- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
+-- is_outermost)` and `core.ended(case)`, and the `source` of the fixture. A case is a
+-- number there, 0 for none.
 local core, source = ...
 
 -- These functions are read first, as scripts may replace them.
@@ -14,10 +16,17 @@ local OWN = getinfo(1, "S").source
 
 -- The sentences of the cases that are running, outermost first; each coroutine has its own.
 local cases = setmetatable({}, { __mode = "k" })
+-- Their numbers, in the same order.
+local numbers = setmetatable({}, { __mode = "k" })
 
 local function sentences()
   local list = cases[running()]
   return list and #list > 0 and concat(list, ": ") .. ": " or ""
+end
+
+local function current()
+  local list = numbers[running()]
+  return list and list[#list] or 0
 end
 
 -- The line of the fixture that is running, or the place elsewhere if it isn't; and all lines that
@@ -40,7 +49,7 @@ end
 
 local function fail(message)
   local file, line, trail = place()
-  core.failed(sentences() .. message .. trail, file or source, line or 1)
+  core.failed(sentences() .. message .. trail, file or source, line or 1, current())
 end
 
 -- Raises an error for a wrong argument of a check, at the line of the caller.
@@ -221,13 +230,22 @@ function case(sentence, body)
   local list = cases[thread] or {}
   cases[thread] = list
   list[#list + 1] = text(sentence)
+  local own = numbers[thread] or {}
+  numbers[thread] = own
+  local number = core.began(concat(list, ": "), #list == 1)
+  if not number then
+    list[#list] = nil
+    return
+  end
+  own[#own + 1] = number
   local trace
   local ok, raised = xpcall(body, function(raised)
     trace = traceback(nil, 2)
     return raised
   end)
-  if not ok then core.raised(sentences(), text(raised), trace) end
-  list[#list] = nil
+  if not ok then core.raised(sentences(), text(raised), trace, number) end
+  list[#list], own[#own] = nil, nil
+  core.ended(number)
 end
 
 -- A check like the others, except that a failure ends the script.

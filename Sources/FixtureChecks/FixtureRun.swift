@@ -1,13 +1,33 @@
-internal import Lua
-internal import LuaObservables
+package import Lua
+package import LuaObservables
 internal import Observables
 
 /// One run of a script that checks itself: a host and a loop of its own, and the failures that were
 /// found.
-final class FixtureRun {
-  let loop: Loop
-  let host: LuaHost
-  private(set) var failures: [FixtureFailure] = []
+package final class FixtureRun {
+  /// What happens in a run.
+  ///
+  /// Cases are numbered from 1; 0 stands for the file outside of all cases.
+  package enum Event {
+    case began(Int, sentence: String)
+    case failed(Int, FixtureFailure)
+    case ended(Int)
+  }
+
+  package let host: LuaHost
+  package private(set) var failures: [FixtureFailure] = []
+  /// Is told of all that happens.
+  package var onEvent: (Event) -> Void = { _ in }
+  /// Whether a case that lies in no other is to run.
+  package var runsCase: (_ sentence: String) -> Bool = { _ in true }
+  /// The error by which the file did not load, which is a failure, too.
+  package private(set) var loadError: LuaError?
+  private let loop: Loop
+  /// Whether a script that checks nothing fails; not where some of its cases are left out.
+  package var needsChecks = true
+  private var caseCount = 0
+  /// The cases that have begun and not ended; the last one is that of errors in callbacks.
+  private var openCases: [Int] = []
   private var checks = 0
   private let path: String
   /// The path of the script in messages, where long ones are shortened.
@@ -17,7 +37,7 @@ final class FixtureRun {
   /// The most failures that are reported for one script, which may fail in a loop.
   private static let mostFailures = 100
 
-  init(_ path: String) throws {
+  package init(_ path: String) throws {
     self.path = path
     loop = Loop(clock: .virtual)
     host = try LuaHost(loop: loop)
@@ -27,7 +47,7 @@ final class FixtureRun {
     try install()
   }
 
-  func close() { host.close() }
+  package func close() { host.close() }
 
   /// Offers the checks, and makes `require` find the files beside the fixture.
   private func install() throws {
@@ -38,14 +58,27 @@ final class FixtureRun {
       "failed",
       to: state.function("failed") {
         [unowned self]
-        (message: LuaString, file: LuaString, line: Int) in
-        fail(String(file.description.drop { $0 == "@" }), line, message.description)
+        (message: LuaString, file: LuaString, line: Int, number: Int) in
+        fail(
+          String(file.description.drop { $0 == "@" }), line, message.description, in: number)
       })
     try core.set(
       "raised",
       to: state.function("raised") {
-        [unowned self] (sentence: LuaString, message: LuaString, traceback: LuaString) in
-        fail(message.description, traceback.description, after: sentence.description)
+        [unowned self] (sentence: LuaString, message: LuaString, traceback: LuaString, number: Int)
+        in
+        fail(message.description, traceback.description, after: sentence.description, in: number)
+      })
+    try core.set(
+      "began",
+      to: state.function("began") { [unowned self] (sentence: LuaString, isOutermost: Bool) in
+        begin(sentence.description, isOutermost: isOutermost)
+      })
+    try core.set(
+      "ended",
+      to: state.function("ended") { [unowned self] (number: Int) in
+        openCases.removeAll { $0 == number }
+        onEvent(.ended(number))
       })
     try core.set(
       "advance",
@@ -60,15 +93,17 @@ final class FixtureRun {
   }
 
   /// Runs the script, and the loop until nothing is left to do.
-  func perform(timeLimit: Double) {
+  package func perform(timeLimit: Double) {
     do {
       try host.run(file: path)
       runLoop(for: timeLimit)
     } catch {
-      fail(error.message, error.traceback)
+      if error.code == .syntax || error.code == .file { loadError = error }
+      fail(error.message, error.traceback, in: 0)
     }
-    if checks == 0, failures.isEmpty {
-      fail(path, 1, "the script ended without a check, such as expect(value, \"what\")")
+    if checks == 0, failures.isEmpty, needsChecks {
+      fail(
+        path, 1, "the script ended without a check, such as expect(value, \"what\")", in: 0)
     }
   }
 
@@ -83,7 +118,7 @@ final class FixtureRun {
           """
           \(seconds) s of virtual time after the script's end there are still timers; \
           stop those that repeat
-          """)
+          """, in: 0)
         return
       }
       loop.wait(until: loop.nextDue)
@@ -101,6 +136,20 @@ final class FixtureRun {
     return nil
   }
 
+  // MARK: Cases
+
+  /// Begins a case, and returns its number; nil if it is not to run.
+  private func begin(_ sentence: String, isOutermost: Bool) -> Int? {
+    guard !isOutermost || runsCase(sentence) else {
+      needsChecks = false
+      return nil
+    }
+    caseCount += 1
+    openCases.append(caseCount)
+    onEvent(.began(caseCount, sentence: sentence))
+    return caseCount
+  }
+
   // MARK: What was found
 
   private func note(_ report: LuaReport) {
@@ -108,19 +157,22 @@ final class FixtureRun {
     let line =
       line(
         of: shownPath, message: error.message, traceback: error.traceback, site: report.site) ?? 1
-    fail(path, line, report.description)
+    fail(path, line, report.description, in: openCases.last ?? 0)
   }
 
-  private func fail(_ message: String, _ traceback: String?, after sentence: String = "") {
+  private func fail(
+    _ message: String, _ traceback: String?, after sentence: String = "", in number: Int
+  ) {
     let line = line(of: shownPath, message: message, traceback: traceback) ?? 1
-    fail(path, line, sentence + message + (traceback.map { "\n" + $0 } ?? ""))
+    fail(path, line, sentence + message + (traceback.map { "\n" + $0 } ?? ""), in: number)
   }
 
-  private func fail(_ file: String, _ line: Int, _ message: String) {
+  private func fail(_ file: String, _ line: Int, _ message: String, in number: Int) {
     guard failures.count <= FixtureRun.mostFailures else { return }
     let isLast = failures.count == FixtureRun.mostFailures
-    failures.append(
-      FixtureFailure(
-        file: file, line: line, message: isLast ? "further failures are not shown" : message))
+    let failure = FixtureFailure(
+      file: file, line: line, message: isLast ? "further failures are not shown" : message)
+    failures.append(failure)
+    onEvent(.failed(number, failure))
   }
 }

@@ -1,12 +1,12 @@
 /// A failure that a run of a fixture found, and its place.
-struct FixtureFailure: Equatable {
+package struct FixtureFailure: Equatable {
   /// The path of the file as it is shown; it may be a file that the fixture loaded.
-  let file: String
-  let line: Int
-  let message: String
+  package let file: String
+  package let line: Int
+  package let message: String
 
   /// The message with the place in front, unless Lua has put it there.
-  var text: String {
+  package var text: String {
     message.hasPrefix("\(file):\(line):") ? message : "\(file):\(line): \(message)"
   }
 }

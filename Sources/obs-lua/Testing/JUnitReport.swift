@@ -1,0 +1,64 @@
+internal import Glibc
+
+/// The results in the XML that JUnit's readers take.
+enum JUnitReport {
+  /// Writes the file; false, with `errno`, where that fails.
+  static func write(_ results: [TestResult], to path: String) -> Bool {
+    guard let file = fopen(path, "w") else { return false }
+    let text = text(of: results)
+    let isWritten = fputs(text, file) >= 0
+    return fclose(file) == 0 && isWritten
+  }
+
+  private static func text(of results: [TestResult]) -> String {
+    let cases = results.flatMap(\.shownCases)
+    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+    text += "<testsuites \(counts(cases))>\n"
+    for result in results where !result.shownCases.isEmpty {
+      let name = escaped(result.path)
+      let time = (result.seconds * 1000).rounded() / 1000
+      text += "  <testsuite name=\"\(name)\" \(counts(result.shownCases)) time=\"\(time)\">\n"
+      for each in result.shownCases {
+        text += "    <testcase classname=\"\(name)\" name=\"\(escaped(each.name))\""
+        if each.failures.isEmpty {
+          text += "/>\n"
+          continue
+        }
+        text += ">\n"
+        for failure in each.failures {
+          let first = failure.split { $0.isNewline }.first.map(String.init) ?? ""
+          text += "      <failure message=\"\(escaped(first))\">\(escaped(failure))</failure>\n"
+        }
+        text += "    </testcase>\n"
+      }
+      if !result.output.isEmpty {
+        text += "    <system-out>\(escaped(result.output))</system-out>\n"
+      }
+      text += "  </testsuite>\n"
+    }
+    return text + "</testsuites>\n"
+  }
+
+  private static func counts(_ cases: [TestCase]) -> String {
+    "tests=\"\(cases.count)\" failures=\"\(cases.filter { !$0.failures.isEmpty }.count)\""
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\n": result += "&#10;"
+      case "\t": result += "&#9;"
+      // XML has no way to write these.
+      case _ where scalar.value < 32 || (0xFFFE...0xFFFF).contains(scalar.value):
+        result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,112 @@
+internal import CCommandLine
+internal import Glibc
+
+/// A process that runs a file, as the one that started it sees it.
+struct TestProcess {
+  /// The index of the file in the list of all.
+  let index: Int
+  let id: pid_t
+  private var output: TestPipe
+  private var records: TestPipe
+  private let beginning = ContinuousClock.now
+  private(set) var result: TestResult
+
+  /// Starts the process; nil where the system has none left.
+  init?(_ path: String, at index: Int, options: Options) {
+    let process = ccl_fork()
+    if process.id == 0 {
+      TestChild(path: path, options: options, descriptor: process.records).run()
+      ccl_endfork(0)
+    }
+    guard process.id > 0 else { return nil }
+    (self.index, id) = (index, process.id)
+    output = TestPipe(process.output)
+    records = TestPipe(process.records)
+    result = TestResult(path: path)
+  }
+
+  /// The descriptors to wait for.
+  var descriptors: [CInt] { [output.descriptor, records.descriptor].filter { $0 >= 0 } }
+
+  /// The milliseconds until the time of the file is over.
+  func remaining(of seconds: Double) -> Double {
+    let taken = (ContinuousClock.now - beginning) / .seconds(1)
+    return (seconds - taken) * 1000
+  }
+
+  /// Takes what has come on the descriptors that are ready.
+  ///
+  /// Returns whether all has been said.
+  mutating func read(from ready: Set<CInt>) -> Bool {
+    if ready.contains(output.descriptor) { output.read() }
+    if ready.contains(records.descriptor) { records.read() }
+    // Programs that the script started may keep the output open.
+    return records.isAtEnd
+  }
+
+  /// Ends the process and what it started, and returns the result.
+  ///
+  /// `reason` says why, if the file did not come to its end by itself.
+  mutating func finish(because reason: String? = nil) -> TestResult {
+    var status: CInt = 0
+    if reason != nil { kill(-id, SIGKILL) }
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    kill(-id, SIGKILL)
+    output.drain()
+    records.drain()
+    for line in records.text.split(separator: "\n") {
+      if let record = TestRecord(line) { result.take(record) }
+    }
+    result.output = output.text
+    result.seconds = (ContinuousClock.now - beginning) / .seconds(1)
+    if !result.isComplete { result.end(because: reason ?? Self.reason(status)) }
+    output.close()
+    records.close()
+    return result
+  }
+
+  private static func reason(_ status: CInt) -> String {
+    let signal = status & 0x7f
+    guard signal == 0 else {
+      return "the process was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+    }
+    return "the process ended with status \(status >> 8 & 0xff) before the file's end"
+  }
+}
+
+/// One end of a pipe, and what has come through it.
+struct TestPipe {
+  private(set) var descriptor: CInt
+  private var bytes: [UInt8] = []
+  private(set) var isAtEnd = false
+
+  init(_ descriptor: CInt) {
+    self.descriptor = descriptor
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+  }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Takes one portion; false where there is none now.
+  @discardableResult
+  mutating func read() -> Bool {
+    guard descriptor >= 0 else { return false }
+    var portion = [UInt8](repeating: 0, count: 65536)
+    let count = Glibc.read(descriptor, &portion, portion.count)
+    if count > 0 {
+      bytes += portion[..<count]
+      return true
+    }
+    if count < 0, errno == EAGAIN || errno == EINTR { return false }
+    isAtEnd = true
+    close()
+    return false
+  }
+
+  mutating func drain() { while read() {} }
+
+  mutating func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+}

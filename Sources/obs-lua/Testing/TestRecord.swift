@@ -1,0 +1,68 @@
+/// What the process of a file tells the one that started it: a line of text each.
+enum TestRecord {
+  case began(String)
+  case failed(Int, String)
+  case ended(Int)
+  case notLoaded
+  case leftOut
+  case complete
+
+  var line: String {
+    switch self {
+    case .began(let sentence): "b\(Self.escaped(sentence))\n"
+    case .failed(let number, let text): "f\(number) \(Self.escaped(text))\n"
+    case .ended(let number): "e\(number)\n"
+    case .notLoaded: "n\n"
+    case .leftOut: "l\n"
+    case .complete: "c\n"
+    }
+  }
+
+  /// Reads a line without its break; nil where it is none of these.
+  init?(_ line: Substring) {
+    let rest = line.dropFirst()
+    switch line.first {
+    case "b": self = .began(Self.unescaped(rest))
+    case "f":
+      guard let space = rest.firstIndex(of: " "), let number = Int(rest[..<space]) else {
+        return nil
+      }
+      self = .failed(number, Self.unescaped(rest[space...].dropFirst()))
+    case "e":
+      guard let number = Int(rest) else { return nil }
+      self = .ended(number)
+    case "n": self = .notLoaded
+    case "l": self = .leftOut
+    case "c": self = .complete
+    default: return nil
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func unescaped(_ text: Substring) -> String {
+    var result = String.UnicodeScalarView()
+    var isEscape = false
+    for scalar in text.unicodeScalars {
+      if isEscape {
+        result.append(scalar == "n" ? "\n" : scalar)
+        isEscape = false
+      } else if scalar == "\\" {
+        isEscape = true
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}

@@ -1,0 +1,105 @@
+internal import CCommandLine
+internal import Glibc
+
+/// Runs files that check themselves, each in a process of its own, and reports in their order.
+struct TestRunner {
+  private let options: Options
+  private let name: String
+  private let paths: [String]
+
+  init(_ arguments: Arguments, name: String) {
+    options = arguments.options
+    self.name = name
+    paths = arguments.operands
+  }
+
+  /// The seconds that a file may take.
+  private var timeLimit: Double { options.timeLimit?.seconds ?? 10 }
+
+  /// Runs all, and returns the status to exit with.
+  func run() -> CInt {
+    signal(SIGPIPE, SIG_IGN)
+    let files = TestFiles(at: paths)
+    for path in files.missing { ccl_writeerror(name, "there is no file or folder '\(path)'") }
+    if !files.missing.isEmpty { return 2 }
+    guard !files.paths.isEmpty else {
+      let places = paths.map { "'\($0)'" }.joined(separator: ", ")
+      ccl_writeerror(
+        name, paths.isEmpty ? "'--test' needs files or folders" : "there is no *.lua in \(places)")
+      return 2
+    }
+    let usesTap = options.testing.writesTap || isatty(1) == 0
+    var report: any TestReport = usesTap ? TapReport() : LineReport()
+    let results = run(files.paths) { result in ccl_writeoutput(report.text(for: result)) }
+    ccl_writeoutput(report.end())
+    if let file = options.testing.resultFile, !JUnitReport.write(results, to: file) {
+      ccl_writeerror(name, "cannot write '\(file)': \(String(cString: strerror(errno)))")
+      return 2
+    }
+    if results.contains(where: { !$0.didLoad }) { return 1 }
+    if results.contains(where: \.hasFailed) { return 3 }
+    guard results.contains(where: { !$0.shownCases.isEmpty }) else {
+      ccl_writeerror(name, "no file or case has '\(options.testing.filter)' in its name")
+      return 2
+    }
+    return 0
+  }
+
+  /// Runs the files side by side, and hands on their results in order.
+  private func run(_ paths: [String], report: (TestResult) -> Void) -> [TestResult] {
+    let cores = max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))
+    let width = min(options.testing.jobs ?? cores, paths.count)
+    var waiting = Array(paths.enumerated())[...]
+    var running: [TestProcess] = []
+    var done: [Int: TestResult] = [:]
+    var results: [TestResult] = []
+    while results.count < paths.count {
+      while running.count < width, let (index, path) = waiting.popFirst() {
+        if let process = TestProcess(path, at: index, options: options) {
+          running.append(process)
+        } else {
+          var result = TestResult(path: path)
+          result.end(because: "no process could be started: \(String(cString: strerror(errno)))")
+          done[index] = result
+        }
+      }
+      for result in step(&running) { done[result.index] = result.result }
+      while let result = done.removeValue(forKey: results.count) {
+        results.append(result)
+        report(result)
+        if options.testing.endsAtFailure, result.hasFailed {
+          for var process in running { _ = process.finish(because: "ended by --fail-fast") }
+          return results
+        }
+      }
+    }
+    return results
+  }
+
+  /// Waits until something has come of a process, and returns what is finished.
+  private func step(_ running: inout [TestProcess]) -> [(index: Int, result: TestResult)] {
+    guard !running.isEmpty else { return [] }
+    var polled = running.flatMap(\.descriptors).map { descriptor in
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    }
+    let next = running.map { $0.remaining(of: timeLimit) }.min() ?? 0
+    let wait = CInt(max(0, min(next + 1, 1e9)))
+    if poll(&polled, nfds_t(polled.count), wait) < 0 { polled = [] }
+    let ready = Set(polled.filter { $0.revents != 0 }.map(\.fd))
+    var finished: [(index: Int, result: TestResult)] = []
+    var others: [TestProcess] = []
+    for var process in running {
+      if process.read(from: ready) {
+        finished.append((process.index, process.finish()))
+      } else if process.remaining(of: timeLimit) <= 0 {
+        let limit = options.timeLimit.map { String(cString: $0.text) } ?? "10"
+        let reason = "hung: no end within \(limit) s (--timeout=\(limit))"
+        finished.append((process.index, process.finish(because: reason)))
+      } else {
+        others.append(process)
+      }
+    }
+    running = others
+    return finished
+  }
+}
