@@ -1,7 +1,8 @@
 -- The prompt of `break_on_change`: its lines see the variables of the function that writes.
 local _, to_text = ...
 
-local error, load, select, setmetatable, sort = error, load, select, setmetatable, table.sort
+local error, load, pcall, select, setmetatable, sort =
+  error, load, pcall, select, setmetatable, table.sort
 local concat, unpack, find, match = table.concat, table.unpack, string.find, string.match
 local running = coroutine.running
 
@@ -31,7 +32,8 @@ local function begin(debug, globals)
     until info.what ~= "C" and info.source ~= "=obs"
     writer, distance = info.func, height() - level
   end
-  find_writer()
+  -- A script may have taken functions out of the library.
+  if getinfo and getlocal and setlocal and getupvalue and setupvalue then find_writer() end
 
   -- The level of the writing function for the function that calls this one, which must not be a
   -- tail call.
@@ -120,7 +122,13 @@ local function begin(debug, globals)
     return list
   end
 
-  return setmetatable({}, { __index = read, __newindex = assign }), names
+  -- A variable that raises an error when it is read has no value, either.
+  local function is_variable(name)
+    local ok, value = pcall(read, nil, name)
+    return ok and value ~= nil
+  end
+
+  return setmetatable({}, { __index = read, __newindex = assign }), names, is_variable
 end
 
 local HELP = [[
@@ -144,9 +152,9 @@ end
 -- (library `debug`, globals, columns, whether colours are used) -> the function that runs a line
 -- and returns the text to show
 return function(debug, globals, columns, is_coloured)
-  local environment, names = begin(debug, globals)
+  local environment, names, is_variable = begin(debug, globals)
   return function(line)
-    if match(line, "^%s*help%s*$") and environment.help == nil then return help(names()) end
+    if match(line, "^%s*help%s*$") and not is_variable "help" then return help(names()) end
     local body = load("return " .. line, "=(debug command)", "t", environment)
     local message
     if not body then body, message = load(line, "=(debug command)", "t", environment) end

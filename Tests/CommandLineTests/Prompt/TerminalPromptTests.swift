@@ -299,4 +299,22 @@ struct TerminalPromptTests {
     }
     #expect(transcript.hasSuffix("two\t8\n"))
   }
+
+  @Test func `that prompt works without variables, too`() throws {
+    let script = """
+      local t = {}
+      require('obs').break_on_change(t, 'a')
+      debug.getlocal = nil
+      setmetatable(_G, {__index = function(_, name) error('undefined ' .. name, 2) end})
+      t.a = 1
+      """
+    let terminal = try Terminal(Command.obsLua, ["-e", script])
+    for line in ["1 + 1", "help", "nothing", "cont"] {
+      terminal.type(line + "\n", after: "lua_debug> ")
+    }
+    #expect(terminal.finish() == 0)
+    #expect(terminal.transcript.contains("\n2\nlua_debug> "))
+    #expect(terminal.transcript.contains("ends the script.\nlua_debug> "))
+    #expect(terminal.transcript.contains("undefined nothing\nlua_debug> "))
+  }
 }
