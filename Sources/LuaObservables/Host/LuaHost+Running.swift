@@ -53,14 +53,20 @@ extension LuaHost {
   /// Runs the loop until nothing could wake it, or until `isOver` returns true, which is called
   /// whenever `descriptor` is readable; -1 for none.
   package func runLoop(wakingFor descriptor: CInt, isOver: @escaping () -> Bool) {
-    if descriptor >= 0 {
-      loop.inputs[descriptor] = { [unowned loop] in
-        if isOver() { loop.stop() }
-      }
+    let handler = waits(for: descriptor) { [unowned loop] in
+      if isOver() { loop.stop() }
     }
     loop.run()
-    loop.inputs[descriptor] = nil
+    handler?.stop()
     endTurn()
+  }
+
+  /// Calls `body` when a descriptor can be read, which keeps no loop running; nil where it is not
+  /// open.
+  func waits(for descriptor: CInt, _ body: @escaping () -> Void) -> DescriptorHandler? {
+    let handler = try? loop.onReadable(descriptor, body)
+    handler?.keepsLoopRunning = false
+    return handler
   }
 
   /// What keeps the loop running, in words; nil where nothing does.
@@ -76,16 +82,14 @@ extension LuaHost {
 
   /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.
   ///
-  /// What can be read before is dropped. A descriptor that is waited for already is left to that.
+  /// What can be read before is dropped. A descriptor that a script reads is left to that.
   package func stopsLoop(atEndOf descriptor: CInt) {
-    guard loop.inputs[descriptor] == nil else { return }
-    loop.inputs[descriptor] = { [unowned loop] in
+    if loop.isWaiting(for: descriptor) { return }
+    let handler = try? loop.onReadable(descriptor) { [unowned loop] in
       var bytes: [UInt8] = Array(repeating: 0, count: 256)
-      if read(descriptor, &bytes, bytes.count) <= 0 {
-        loop.inputs[descriptor] = nil
-        loop.stop()
-      }
+      if read(descriptor, &bytes, bytes.count) <= 0 { loop.stop() }
     }
+    handler?.keepsLoopRunning = false
   }
 
   /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),
