@@ -749,6 +749,34 @@ function obs.next_turn(callback) end
 ---@return number seconds
 function obs.now() end
 
+---A callback for a file or descriptor that is ready.
+---@class obs.Handler: userdata
+---@field active boolean  false once it was stopped, or what it waits for was found closed
+local Handler = {}
+---It is not called any more. What it waits for stays open.
+function Handler:stop() end
+
+---The loop goes on while it is active, unless `unref` was called for it.
+---@return obs.Handler self
+function Handler:ref() end
+
+---The loop may end while it is active.
+---@return obs.Handler self
+function Handler:unref() end
+
+---Calls the function in a turn of its own whenever the file can be read or is at its end, again and
+---again while there is something to read. What the file has buffered counts.
+---@param file file*|integer  a file or the number of a descriptor
+---@param callback fun(file: file*|integer)
+---@return obs.Handler
+function obs.on_readable(file, callback) end
+
+---Calls the function in a turn of its own whenever the file can be written to without waiting.
+---@param file file*|integer
+---@param callback fun(file: file*|integer)
+---@return obs.Handler
+function obs.on_writable(file, callback) end
+
 ---@class obs.Task
 ---@field done boolean
 local Task = {}
@@ -781,9 +809,19 @@ function obs.sleep(seconds) end
 ---@return boolean in_time
 function obs.next_change(observed, path, timeout) end
 
+---Inside a task: calls `start` with a function, and waits until that is called: any function that
+---takes a callback can be waited for. Later calls of it do nothing; `start` must not wait for it.
+---@param start fun(done: fun(...: any))
+---@param timeout? number  seconds
+---@return any ...  what `done` was called with; false on timeout
+function obs.await(start, timeout) end
+
+---@alias obs.CallbackKind
+---| "watcher"|"immediate"|"getter"|"timer"|"handler"|"luv"|"task"|"hook"|"exit"|"loop"
+
 ---Where an error was raised that no code caught.
 ---@class (exact) obs.ErrorPlace
----@field kind "watcher"|"immediate"|"getter"|"timer"|"task"|"hook"|"exit"|"loop"
+---@field kind obs.CallbackKind
 ---@field name? string
 ---@field site? string
 ---@field turn integer

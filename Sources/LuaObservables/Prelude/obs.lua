@@ -83,6 +83,9 @@ core.set_methods("Watcher", Watcher)
 local Timer = { stop = core.timer_stop, ref = core.timer_ref, unref = core.timer_unref }
 core.set_methods("Timer", Timer)
 
+local Handler = { stop = core.handler_stop, ref = core.handler_ref, unref = core.handler_unref }
+core.set_methods("Handler", Handler)
+
 local function is_object(value)
   local kind = type(value)
   return kind == "table" or kind == "userdata"
@@ -185,6 +188,13 @@ end
 
 local current_scopes = {}
 
+--- Adds what has a method `stop` to the scope that is open, if there is one.
+function core.add_to_scope(member)
+  local scope = current_scopes[#current_scopes]
+  if scope then scope:add(member) end
+  return member
+end
+
 -- Ends the registration for a scope; one whose body raised stops all that it has.
 local function close_scope(scope, has_failed)
   current_scopes[#current_scopes] = nil
@@ -238,6 +248,8 @@ obs.after = core.after
 obs.every = core.every
 obs.next_turn = core.next_turn
 obs.now = core.now
+obs.on_readable = core.on_readable
+obs.on_writable = core.on_writable
 obs.on_error = core.on_error
 obs.on_exit = core.on_exit
 
@@ -317,6 +329,12 @@ local function running_task(name)
   return task
 end
 
+function core.check_timeout(timeout, number, name)
+  if timeout == nil or type(timeout) == "number" and timeout >= 0 then return end
+  bad_argument(number, name, "number of seconds expected, got "
+    .. (type(timeout) == "number" and tostring(timeout) or type(timeout)))
+end
+
 -- Waits until the function is called that `arm` gets. `arm` returns the function that ends the wait
 -- early.
 local function wait(task, arm)
@@ -333,6 +351,12 @@ local function wait(task, arm)
   task.wake, task.disarm = wake, disarm
   return coroutine_yield(waiting)
 end
+
+--- Checks that a task runs, which may wait.
+core.check_task = running_task
+
+--- Waits as `wait` does in the task that calls the function of this name.
+function core.wait(name, arm) return wait(running_task(name), arm) end
 
 local function awaited(ok, ...)
   if not ok then error((...), 0) end
@@ -373,8 +397,7 @@ function obs.task(body, ...)
     { thread = thread, done = false, site = core.site(), name = "task" }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
-  local scope = current_scopes[#current_scopes]
-  if scope then scope:add(task) end
+  core.add_to_scope(task)
   step(task, ...)
   return task
 end
@@ -451,6 +474,29 @@ function obs.next_change(observed, path, timeout)
     end
     return function()
       watcher:stop()
+      if timer then timer:stop() end
+    end
+  end)
+end
+
+function obs.await(start, timeout)
+  local task = running_task("obs.await")
+  check_function(start, 1, "await")
+  core.check_timeout(timeout, 2, "await")
+  return wait(task, function(wake)
+    local timer
+    local is_over = false
+    -- Whoever has the result may be a watcher or a getter, which cannot wait.
+    local function finish_wait(...)
+      if is_over then return end
+      is_over = true
+      local results = pack(...)
+      core.later(function() wake(unpack(results, 1, results.n)) end)
+    end
+    start(finish_wait)
+    if timeout and not is_over then timer = core.after(timeout, function() wake(false) end) end
+    return function()
+      is_over = true
       if timer then timer:stop() end
     end
   end)
