@@ -17,6 +17,12 @@ final class LuvFunctions: ModuleSlice {
         }
       ),
       (
+        "close_luv",
+        { [self] _ in
+          close(); return 0
+        }
+      ),
+      (
         "luv_calls",
         { L in
           L.push(Int(truncatingIfNeeded: clua_luvcalls())); return 1
@@ -33,8 +39,8 @@ final class LuvFunctions: ModuleSlice {
 
   override func end() {
     guard loop != nil else { return }
-    leave()
-    // Closing the state closes luv's handles, which may call back.
+    close()
+    // What was not closed yet may call back.
     _ = try? state.withStack { L throws(LuaError) in
       try state.check(clua_try_leaveluv(L.pointer), L)
     }
@@ -47,6 +53,7 @@ final class LuvFunctions: ModuleSlice {
       alive: try table.get("alive", as: LuaFunction.self),
       timeout: try table.get("timeout", as: LuaFunction.self),
       iterate: try table.get("iterate", as: LuaFunction.self),
+      finish: try table.get("finish", as: LuaFunction.self),
       updateTime: try table.get("update_time", as: LuaFunction.self),
       descriptor: try table.get("fd", as: Int32.self))
     try calls.push(report, to: L)
@@ -55,6 +62,12 @@ final class LuvFunctions: ModuleSlice {
     loop = joined
     host.loop.run(inside: joined)
     return 0
+  }
+
+  /// Closes luv's handles: the state is about to close.
+  private func close() {
+    loop?.close()
+    leave()
   }
 
   private func leave() {
@@ -111,18 +124,18 @@ final class LuvFunctions: ModuleSlice {
 
 /// The loop of luv as the host's loop sees it.
 private final class LuvLoop: InnerLoop {
-  private let alive, timeout, iterate, update: LuaFunction
+  private let alive, timeout, iterate, finish, update: LuaFunction
   let descriptor: Int32
   /// Whether an iteration had something to do.
   var hasWorked = false
   var onError: ((any Error) -> Void)?
 
   init(
-    alive: LuaFunction, timeout: LuaFunction, iterate: LuaFunction, updateTime: LuaFunction,
-    descriptor: Int32
+    alive: LuaFunction, timeout: LuaFunction, iterate: LuaFunction, finish: LuaFunction,
+    updateTime: LuaFunction, descriptor: Int32
   ) {
     (self.alive, self.timeout, self.iterate) = (alive, timeout, iterate)
-    (update, self.descriptor) = (updateTime, descriptor)
+    (self.finish, update, self.descriptor) = (finish, updateTime, descriptor)
   }
 
   var isAlive: Bool { (try? alive.callPlainly(as: Bool.self)) ?? false }
@@ -135,6 +148,9 @@ private final class LuvLoop: InnerLoop {
   }
 
   func updateTime() { _ = try? update.callPlainly() }
+
+  /// Closes what it has: the state is about to close.
+  func close() { _ = try? finish.callPlainly() }
 
   func iterate(isNeeded: Bool) -> Bool {
     var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

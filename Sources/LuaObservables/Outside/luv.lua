@@ -6,6 +6,9 @@ local pack, unpack = table.pack, table.unpack
 -- Nil where scripts have no such library: no module is loaded from files then.
 local package = package
 
+-- In which handles are closed at the end. What a thread of luv works on cannot be closed.
+local MOST_ITERATIONS = 10
+
 -- Lets the loop of luv, which is `uv`, run inside that of the host.
 local function join(uv)
   local run, loop_alive, backend_timeout = uv.run, uv.loop_alive, uv.backend_timeout
@@ -59,6 +62,19 @@ local function join(uv)
   function functions.timeout()
     if is_closed or is_stopped then return -1 end
     return is_kept and keep(backend_timeout) or loop_alive() and backend_timeout() or -1
+  end
+
+  -- Closes all handles, and serves luv until they are closed: those that are not yet when the state
+  -- closes are used after they were freed.
+  function functions.finish()
+    if is_closed then return end
+    walk(function(handle)
+      if not handle:is_closing() then handle:close() end
+    end)
+    for _ = 1, MOST_ITERATIONS do
+      if not loop_alive() then return end
+      run("nowait")
+    end
   end
 
   core.join_luv(functions, run)

@@ -506,9 +506,10 @@ end
 
 if os and os.exit then
   local exit = os.exit
-  function os.exit(...)
+  function os.exit(status, closes)
     core.run_exit_hooks()
-    return exit(...)
+    if closes then core.close_luv() end
+    return exit(status, closes)
   end
 end
 
