@@ -69,17 +69,6 @@ extension LuaHost {
     return handler
   }
 
-  /// What keeps the loop running, in words; nil where nothing does.
-  package var awaitedEvents: String? {
-    guard loop.isAlive else { return nil }
-    let timers = module.timers.awaited
-    guard !timers.isEmpty else { return "events" }
-    let most = 3
-    let places = timers.prefix(most).joined(separator: ", ")
-    let more = timers.count > most ? " and \(timers.count - most) more" : ""
-    return "\(timers.count == 1 ? "a timer" : "\(timers.count) timers"): \(places)\(more)"
-  }
-
   /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.
   ///
   /// What can be read before is dropped. A descriptor that a script reads is left to that.
