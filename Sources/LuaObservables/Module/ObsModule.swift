@@ -36,7 +36,7 @@ final class ObsModule {
   /// The table that `require` returns; nil until the module is loaded.
   private var table: LuaTable?
   /// The functions of which modules beside it are made; nil until the module is loaded.
-  private var core: LuaTable?
+  private(set) var core: LuaTable?
   /// Registry reference of the table that the prelude uses for global variables; 0 where it uses
   /// that of scripts.
   private var preludeGlobals: CInt = 0
