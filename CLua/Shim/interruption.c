@@ -84,7 +84,10 @@ static answer read_statement(lua_State *L) {
 int clua_debugprompt(lua_State *L) {
   answer given;
   lua_settop(L, 1);
-  if (interrupter) interrupter->prompting(false);
+  if (interrupter) {
+    interrupter->prompting(false);
+    interrupter->lend_terminal(true);
+  }
   for (;;) {
     lua_settop(L, 1);
     lua_pushvalue(L, 1);
@@ -97,6 +100,7 @@ int clua_debugprompt(lua_State *L) {
     }
     if (interrupter) interrupter->prompting(true);
   }
+  if (interrupter) interrupter->lend_terminal(false);
   if (given == QUIT) interrupter->quit();
   return 0;
 }

@@ -3,7 +3,8 @@ local _, to_text = ...
 
 local error, load, pcall, select, setmetatable, sort =
   error, load, pcall, select, setmetatable, table.sort
-local concat, unpack, find, match = table.concat, table.unpack, string.find, string.match
+local concat, unpack = table.concat, table.unpack
+local find, match, sub = string.find, string.match, string.sub
 local running = coroutine.running
 
 -- A function is found again by its distance from the outermost one, which stays the same while code
@@ -29,7 +30,7 @@ local function begin(debug, globals)
       level = level + 1
       info = getinfo(thread, level, "Sf")
       if not info then return end
-    until info.what ~= "C" and info.source ~= "=obs"
+    until info.what ~= "C" and info.source ~= "=obs" and info.source ~= "=obs.prompt"
     writer, distance = info.func, height() - level
   end
   -- A script may have taken functions out of the library.
@@ -155,6 +156,8 @@ return function(debug, globals, columns, is_coloured)
   local environment, names, is_variable = begin(debug, globals)
   return function(line)
     if match(line, "^%s*help%s*$") and not is_variable "help" then return help(names()) end
+    -- As in Lua's own prompt.
+    if sub(line, 1, 1) == "=" then line = "return " .. sub(line, 2) end
     local body = load("return " .. line, "=(debug command)", "t", environment)
     local message
     if not body then body, message = load(line, "=(debug command)", "t", environment) end

@@ -43,6 +43,9 @@ extension LuaHost {
     loop.stop()
   }
 
+  /// Whether `stepWhileIdle` could have something to do.
+  package var mayStep: Bool { loop.mayStep && !engine.isOccupied }
+
   /// Handles messages and timers that are due, while the program waits outside of any turn.
   package func stepWhileIdle() {
     guard !engine.isOccupied else { return }
@@ -67,17 +70,6 @@ extension LuaHost {
     let handler = try? loop.onReadable(descriptor, body)
     handler?.keepsLoopRunning = false
     return handler
-  }
-
-  /// What keeps the loop running, in words; nil where nothing does.
-  package var awaitedEvents: String? {
-    guard loop.isAlive else { return nil }
-    let timers = module.timers.awaited
-    guard !timers.isEmpty else { return "events" }
-    let most = 3
-    let places = timers.prefix(most).joined(separator: ", ")
-    let more = timers.count > most ? " and \(timers.count - most) more" : ""
-    return "\(timers.count == 1 ? "a timer" : "\(timers.count) timers"): \(places)\(more)"
   }
 
   /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.

@@ -394,7 +394,7 @@ function obs.task(body, ...)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
   local task = setmetatable(
-    { thread = thread, done = false, site = core.site(), name = "task" }, Task)
+    { thread = thread, done = false, site = core.site(body), name = "task" }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
   core.add_to_scope(task)
@@ -404,6 +404,7 @@ end
 
 function Task.__index:await(timeout)
   check_self(self, Task, "await")
+  core.check_timeout(timeout, 1, "await")
   local task = not self.done and running_task("obs.Task:await") or nil
   if not self.done then
     if task == self then core.raise("a task cannot wait for itself") end
@@ -412,7 +413,7 @@ function Task.__index:await(timeout)
       local waiters = self.waiters
       local function finished() wake(true) end
       waiters[#waiters + 1] = finished
-      local timer = timeout and core.after(timeout, function() wake(false) end)
+      local timer = timeout and core.alarm(timeout, function() wake(false) end, "await")
       return function()
         if timer then timer:stop() end
         for i, waiter in ipairs(waiters) do
@@ -452,13 +453,14 @@ function obs.sleep(seconds)
     bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
   end
   wait(task, function(wake)
-    local timer = core.after(seconds, function() wake() end)
+    local timer = core.alarm(seconds, function() wake() end, "sleep")
     return function() timer:stop() end
   end)
 end
 
 function obs.next_change(observed, path, timeout)
   local task = running_task("obs.next_change")
+  core.check_timeout(timeout, 3, "next_change")
   return wait(task, function(wake)
     local timer
     local watcher = obs.observe(observed, path, function()
@@ -467,10 +469,10 @@ function obs.next_change(observed, path, timeout)
       core.later(function() wake(true) end)
     end, { once = true, name = "next_change" })
     if timeout then
-      timer = core.after(timeout, function()
+      timer = core.alarm(timeout, function()
         watcher:stop()
         wake(false)
-      end)
+      end, "next_change")
     end
     return function()
       watcher:stop()
@@ -494,7 +496,9 @@ function obs.await(start, timeout)
       core.later(function() wake(unpack(results, 1, results.n)) end)
     end
     start(finish_wait)
-    if timeout and not is_over then timer = core.after(timeout, function() wake(false) end) end
+    if timeout and not is_over then
+      timer = core.alarm(timeout, function() wake(false) end, "await")
+    end
     return function()
       is_over = true
       if timer then timer:stop() end

@@ -8,6 +8,10 @@ extension LuaHost {
   /// - Throws: `memory`.
   package func pushModule(to L: LuaStack) throws(LuaError) { _ = try module.load(L) }
 
+  /// A line of a prompt runs from now on, or none does: what it registers by a tail call, which
+  /// leaves no caller, has this place.
+  package func runsLine(_ place: (source: String, line: Int)?) { sources.begin(place) }
+
   /// Replaces the values above `base` by a text that shows them to a person. [-n, +1, -]
   ///
   /// Nothing is computed for it, and of the code of scripts only `__tostring` runs.

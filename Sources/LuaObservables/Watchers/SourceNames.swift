@@ -20,6 +20,8 @@ final class SourceNames {
   private static let slots = 16
   /// The source that the functions of the module `obs` name.
   private var prelude: Int32 = -1
+  /// The place of the line of a prompt that runs, which is that of what it does by tail calls.
+  private var line = Site()
 
   init() {
     known = .allocate(capacity: SourceNames.slots + 1)
@@ -41,10 +43,18 @@ final class SourceNames {
     }
   }
 
+  /// A line of a prompt runs from now on; nil for none.
+  func begin(_ place: (source: String, line: Int)?) {
+    line = Site()
+    guard let place else { return }
+    line.source = place.source.withCString(intern)
+    line.line = Int32(clamping: place.line)
+  }
+
   /// The innermost Lua function that is running, and the line it is at.
   func current(_ L: LuaStack) -> Site {
     let line = clua_currentfunction(L.pointer)
-    if line == 0 { return Site() }
+    if line == 0 { return self.line }
     let address = UInt(bitPattern: L.address(at: -1))
     let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
     L.pushReference(functions)
@@ -62,7 +72,7 @@ final class SourceNames {
   private func caller(_ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_where(L.pointer, buffer.baseAddress!)
-      return line == 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
+      return line == 0 ? self.line : Site(source: intern(buffer.baseAddress!), line: line)
     }
   }
 
@@ -73,6 +83,14 @@ final class SourceNames {
       // A main chunk is defined at line 0.
       return line < 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
     }
+  }
+
+  /// The first line of the function at `index`.
+  func beginning(_ index: CInt, _ L: LuaStack) -> Site {
+    var site = definition(index, L)
+    // A main chunk is defined at line 0, and a function in C at none.
+    if site.source != 0 { site.line = max(site.line, 1) }
+    return site
   }
 
   private func intern(_ name: UnsafePointer<CChar>) -> Int32 {

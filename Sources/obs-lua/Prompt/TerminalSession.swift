@@ -15,6 +15,8 @@ final class TerminalSession {
   private let print: UnsafeRawPointer?
   /// The place of the next line.
   private var line = 1
+  /// The place of the entry that was loaded last.
+  private(set) var place = (source: "prompt", line: 1)
 
   /// - Throws: `memory`.
   init(_ host: LuaHost, hasScript: Bool) throws(LuaError) {
@@ -45,6 +47,7 @@ final class TerminalSession {
   /// Loads an entry under its place, with the globals of the prompt; status as luaL_loadbufferx.
   /// [-0, +1, -]
   func load(_ text: [CChar]) -> CInt {
+    place.line = line
     let placed = [CChar](repeating: CChar(ascii: "\n"), count: line - 1) + text
     let status = luaL_loadbufferx(L.pointer, placed, placed.count, "=prompt", "t")
     guard status == LUA_OK, let globals else { return status }
@@ -72,8 +75,7 @@ final class TerminalSession {
   /// them. [-n, +0, -] or [-0, +0, -]
   func show(above base: CInt) -> Bool {
     // Where there is no room for one more value nothing could be called, either.
-    let isOwn = L.hasRoom() && TerminalSession.addressOfPrint(L) != print
-    if isOwn { return false }
+    if L.hasRoom(), let own = TerminalSession.addressOfPrint(L), own != print { return false }
     do {
       try host.describeValues(
         above: base, columns: TerminalStyle.columns(of: STDOUT_FILENO),
@@ -103,7 +105,9 @@ final class TerminalSession {
     return command
   }
 
-  /// Whether scripts or the prompt have a global variable of that name, found without running code.
+  /// Whether scripts or the prompt have a global variable of that name.
+  ///
+  /// It may come from a function; where that raises an error, the name means nothing.
   private func isGlobal(_ name: String) -> Bool {
     let height = L.height
     defer { L.height = height }
@@ -112,8 +116,8 @@ final class TerminalSession {
     } else {
       L.pushGlobals()
     }
-    guard (try? host.state.push(text: name, to: L)) != nil else { return true }
-    return clua_inheritedget(L.pointer, -2) != LUA_TNIL
+    let status = clua_try_getfield(L.pointer, -1, name, name.utf8.count)
+    return status == LUA_OK && !L.isNil(at: -1)
   }
 
   // MARK: Completion
