@@ -94,7 +94,14 @@ static int get_byte(FILE *stream) {
   }
 }
 
+/* A callback that ends the process leaves the terminal as it was found. */
+static void restore_terminal(void) {
+  if (is_idle && editor.unprepare) editor.unprepare();
+}
+
 void ccl_setidle(ccl_due_function is_due, ccl_idle_function function, void *context) {
+  static bool is_registered;
+  if (!is_registered) is_registered = atexit(restore_terminal) == 0;
   due_function = is_due;
   idle_function = function;
   idle_context = context;

@@ -29,6 +29,16 @@ struct PromptEdgeTests {
     #expect(!terminal.transcript.contains("abc\u{1b}8"))
   }
 
+  @Test func `a callback that ends the process leaves the terminal in its ordinary mode`() throws {
+    let terminal = try Terminal(Command.obsLua, environment: ["TERM": "xterm", "NO_COLOR": "1"])
+    terminal.type("timer = obs.after(0.01, function() os.exit(7) end)\n", after: "> ")
+    #expect(terminal.finish() == 7)
+    // The editor's mode takes pasted text as such.
+    let modes = terminal.transcript.split(separator: "\u{1b}[?2004")
+    #expect(modes.count > 2)
+    #expect(modes.last?.hasPrefix("l") == true)
+  }
+
   // I5
   @Test(.disabled(if: Command.delaysSignals))
   func `an interruption ends the printing of values`() throws {

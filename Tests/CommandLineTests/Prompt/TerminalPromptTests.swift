@@ -267,8 +267,10 @@ struct TerminalPromptTests {
     for line in [
       "pair", "value + 1, label", "=value + 2", "= pair[2]", "label, up, new = 'two', up + 1, 5",
       "help",
-      "coroutine.wrap(function() return label, new end)()", "error('x', 0)", "y = = 1", "help = 3",
-      "help", "cont",
+      "coroutine.wrap(function() return label, new end)()", "error('x', 0)",
+      "error(setmetatable({}, {__tostring = function() error('text', 0) end}))", "y = = 1",
+      "help = 3",
+      "help", "cont ",
     ] {
       terminal.type(line + "\n", after: "lua_debug> ")
     }
@@ -276,7 +278,7 @@ struct TerminalPromptTests {
     let transcript = terminal.transcript
     for text in [
       "{1, \"one\"}", "2\t\"one\"", "3", "\"one\"", "Variables here: label, pair, t, up, value.",
-      "\"two\"\t5", "x",
+      "\"two\"\t5", "x", "text",
       "(debug command):1: unexpected symbol near '='", "3",
     ] {
       #expect(transcript.contains("\n\(text)\nlua_debug> "), "\(text)")
