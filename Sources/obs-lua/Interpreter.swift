@@ -189,9 +189,7 @@ final class Interpreter {
     var goesOn = true
     while goesOn, !ccl_settle(), var status = try prompt.load() {
       let base = L.height - 1
-      host.runsLine(session?.place ?? ("stdin", 1))
       if status == LUA_OK { status = ccl_calltraced(L.pointer, 0, CLUA_MULTRET) }
-      host.runsLine(nil)
       if status == LUA_OK {
         try printResults(above: base, in: session)
       } else {

@@ -100,9 +100,6 @@ final class ScriptHost {
     try TerminalSession(host, hasScript: hasScript)
   }
 
-  /// A line of the prompt runs from now on; nil for none.
-  func runsLine(_ place: (source: String, line: Int)?) { host.runsLine(place) }
-
   /// The prompt waits for no more lines: no timers run for it any longer.
   func promptDidEnd() {
     ccl_setidle(nil, nil, nil)

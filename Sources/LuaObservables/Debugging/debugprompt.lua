@@ -4,7 +4,7 @@ local _, to_text = ...
 local error, load, pcall, select, setmetatable, sort =
   error, load, pcall, select, setmetatable, table.sort
 local concat, unpack = table.concat, table.unpack
-local find, match, sub = string.find, string.match, string.sub
+local find, gsub, match = string.find, string.gsub, string.match
 local running = coroutine.running
 
 -- A function is found again by its distance from the outermost one, which stays the same while code
@@ -156,8 +156,8 @@ return function(debug, globals, columns, is_coloured)
   local environment, names, is_variable = begin(debug, globals)
   return function(line)
     if match(line, "^%s*help%s*$") and not is_variable "help" then return help(names()) end
-    -- As in Lua's own prompt.
-    if sub(line, 1, 1) == "=" then line = "return " .. sub(line, 2) end
+    -- As the prompt of Lua takes it.
+    line = gsub(line, "^=", "return ", 1)
     local body = load("return " .. line, "=(debug command)", "t", environment)
     local message
     if not body then body, message = load(line, "=(debug command)", "t", environment) end

@@ -18,6 +18,7 @@ final class ObsModule {
   let descriptors: DescriptorFunctions
   let luv: LuvFunctions
   let tasks: PendingResults
+  let liveTasks: LiveTasks
   let scopes: ScopeFunctions
   let exitHooks: ExitHooks
   let objects: ObjectFunctions
@@ -35,7 +36,7 @@ final class ObsModule {
   /// The table that `require` returns; nil until the module is loaded.
   private var table: LuaTable?
   /// The functions of which modules beside it are made; nil until the module is loaded.
-  private var core: LuaTable?
+  private(set) var core: LuaTable?
   /// Registry reference of the table that the prelude uses for global variables; 0 where it uses
   /// that of scripts.
   private var preludeGlobals: CInt = 0
@@ -52,6 +53,7 @@ final class ObsModule {
     descriptors = DescriptorFunctions(host)
     luv = LuvFunctions(host)
     tasks = PendingResults(host)
+    liveTasks = LiveTasks(host)
     scopes = ScopeFunctions(host)
     exitHooks = ExitHooks(host)
     objects = ObjectFunctions(host)
@@ -60,7 +62,8 @@ final class ObsModule {
     printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
     slices = [
-      timers, descriptors, luv, tasks, debugging, inspection, observing, watchers, scopes,
+      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing, watchers,
+      scopes,
       exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),

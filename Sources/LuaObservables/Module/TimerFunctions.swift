@@ -18,15 +18,15 @@ final class TimerFunctions: ModuleSlice {
     /// The function that made it, and where.
     let function: String
     let site: String
-    /// Whether a task waits for it.
-    let isOfTask: Bool
+    /// Whether it is of a task, which waits for it.
+    var isOfTask: Bool { function == "wake_after" }
   }
 
   override var functions: [(String, ModuleFunction)] {
     [
       ("after", { [self] L in try makeTimer("after", repeats: false, L) }),
       ("every", { [self] L in try makeTimer("every", repeats: true, L) }),
-      ("alarm", alarm),
+      ("wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
       ("next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
       ("later", { [self] L in try nextTurn(L, isScoped: false) }),
       (
@@ -51,13 +51,22 @@ final class TimerFunctions: ModuleSlice {
     timers = [:]
   }
 
-  /// The timers that keep the loop running, in the order in which they were made, such as
-  /// "every at a.lua:3": those of tasks that wait, or the others.
-  func awaited(byTasks: Bool) -> [String] {
-    timers.filter { $0.value.timer.isActive && $0.value.timer.keepsLoopRunning }
-      .filter { $0.value.isOfTask == byTasks }
+  /// The timers that keep the loop running and are not of tasks, in the order in which they were
+  /// made.
+  var awaited: [LiveObject] {
+    live(after: 0) { $0.isActive && $0.keepsLoopRunning }
+  }
+
+  /// The number of the timer, or callback of `next_turn`, that was made last.
+  var latest: Int { lastTimer }
+
+  /// Those that were made after the one of that number, have not ended, and are not of tasks.
+  func live(
+    after number: Int, where isMeant: (LoopTimer) -> Bool = { $0.isActive }
+  ) -> [LiveObject] {
+    timers.filter { $0.key > number && !$0.value.isOfTask && isMeant($0.value.timer) }
       .sorted { $0.key < $1.key }
-      .map { "\($0.value.function) at \($0.value.site)" }
+      .map { LiveObject(kind: .timer, name: $0.value.function, site: $0.value.site) }
   }
 
   /// Stops the timers of a sandbox, and drops its callbacks of `next_turn`.
@@ -100,15 +109,8 @@ final class TimerFunctions: ModuleSlice {
     return true
   }
 
-  /// alarm(seconds, callback, name of a function) → timer, which wakes the task that calls that.
-  private func alarm(_ L: LuaStack) throws -> CInt {
-    try makeTimer(state.text(at: 3, of: L), repeats: false, isOfTask: true, L)
-  }
-
   /// after(seconds, callback), every(seconds, callback) → timer.
-  private func makeTimer(
-    _ function: String, repeats: Bool, isOfTask: Bool = false, _ L: LuaStack
-  ) throws -> CInt {
+  private func makeTimer(_ function: String, repeats: Bool, _ L: LuaStack) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
     L.height = 2
     guard L.isNumber(at: 1) else {
@@ -137,8 +139,7 @@ final class TimerFunctions: ModuleSlice {
       host.module.timers.call(callback, id, name: function, site: site, number)
     }
     let timer = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
-    timers[id] = Entry(
-      timer: timer, sandbox: number, function: function, site: site, isOfTask: isOfTask)
+    timers[id] = Entry(timer: timer, sandbox: number, function: function, site: site)
     try state.check(
       clua_try_pushhandle(
         L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)

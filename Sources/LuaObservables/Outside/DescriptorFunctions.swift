@@ -54,12 +54,19 @@ final class DescriptorFunctions: ModuleSlice {
     entries = [:]
   }
 
-  /// Those that keep the loop running, in the order in which they were made, such as
-  /// "on_readable at a.lua:3".
-  var awaited: [String] {
-    entries.filter { $0.value.handler.isActive && $0.value.handler.keepsLoopRunning }
+  /// Those that keep the loop running, in the order in which they were made.
+  var awaited: [LiveObject] { live(after: 0) { $0.keepsLoopRunning } }
+
+  /// The number of the handler that was made last.
+  var latest: Int { last }
+
+  /// Those that were made after the one of that number, and have not ended.
+  func live(
+    after number: Int, where isMeant: (DescriptorHandler) -> Bool = { _ in true }
+  ) -> [LiveObject] {
+    entries.filter { $0.key > number && isMeant($0.value.handler) }
       .sorted { $0.key < $1.key }
-      .map { "\($0.value.function) at \($0.value.site)" }
+      .map { LiveObject(kind: .handler, name: $0.value.function, site: $0.value.site) }
   }
 
   /// on_readable(file or descriptor, callback) → handler.

@@ -10,7 +10,7 @@ local pcall, rawget, rawset = pcall, rawget, rawset
 local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
-local pack, unpack, concat = table.pack, table.unpack, table.concat
+local pack, unpack, concat, sort = table.pack, table.unpack, table.concat, table.sort
 local string_format, string_match, string_sub = string.format, string.match, string.sub
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
@@ -433,13 +433,25 @@ function obs.task(body, ...)
   take_task(sandbox)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
-  local task = setmetatable(
-    { thread = thread, done = false, site = core.site(body), name = "task" }, Task)
+  local task = setmetatable({
+    thread = thread, done = false, site = core.site(body), name = "task", number = core.task_began(),
+  }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
   core.add_to_scope(task)
   step(task, ...)
   return task
+end
+
+--- The sites of the tasks that began after the one of that number and are not done, in order.
+function core.live_tasks(number)
+  local found = {}
+  for _, task in next, tasks do
+    if not task.done and task.number > number then found[#found + 1] = task end
+  end
+  sort(found, function(a, b) return a.number < b.number end)
+  for i = 1, #found do found[i] = found[i].site end
+  return found
 end
 
 function Task.__index:await(timeout)
@@ -453,7 +465,7 @@ function Task.__index:await(timeout)
       local waiters = self.waiters
       local function finished() wake(true) end
       waiters[#waiters + 1] = finished
-      local timer = timeout and core.alarm(timeout, function() wake(false) end, "await")
+      local timer = timeout and core.wake_after(timeout, function() wake(false) end)
       return function()
         if timer then timer:stop() end
         for i, waiter in ipairs(waiters) do
@@ -493,7 +505,7 @@ function obs.sleep(seconds)
     bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
   end
   wait(task, function(wake)
-    local timer = core.alarm(seconds, function() wake() end, "sleep")
+    local timer = core.wake_after(seconds, function() wake() end)
     return function() timer:stop() end
   end)
 end
@@ -509,10 +521,10 @@ function obs.next_change(observed, path, timeout)
       core.later(function() wake(true) end)
     end, { once = true, name = "next_change" })
     if timeout then
-      timer = core.alarm(timeout, function()
+      timer = core.wake_after(timeout, function()
         watcher:stop()
         wake(false)
-      end, "next_change")
+      end)
     end
     return function()
       watcher:stop()
@@ -536,9 +548,7 @@ function obs.await(start, timeout)
       core.later(function() wake(unpack(results, 1, results.n)) end)
     end
     start(finish_wait)
-    if timeout and not is_over then
-      timer = core.alarm(timeout, function() wake(false) end, "await")
-    end
+    if timeout and not is_over then timer = core.wake_after(timeout, function() wake(false) end) end
     return function()
       is_over = true
       if timer then timer:stop() end

@@ -8,9 +8,10 @@ extension LuaHost {
   /// - Throws: `memory`.
   package func pushModule(to L: LuaStack) throws(LuaError) { _ = try module.load(L) }
 
-  /// A line of a prompt runs from now on, or none does: what it registers by a tail call, which
-  /// leaves no caller, has this place.
-  package func runsLine(_ place: (source: String, line: Int)?) { sources.begin(place) }
+  /// Says which line of a prompt runs from now on; nil for none.
+  ///
+  /// Its place is that of registrations where Lua knows none: a tail call leaves no function.
+  package func enter(_ place: (source: String, line: Int)?) { sources.enter(place) }
 
   /// Replaces the values above `base` by a text that shows them to a person. [-n, +1, -]
   ///

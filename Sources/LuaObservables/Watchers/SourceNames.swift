@@ -20,8 +20,6 @@ final class SourceNames {
   private static let slots = 16
   /// The source that the functions of the module `obs` name.
   private var prelude: Int32 = -1
-  /// The place of the line of a prompt that runs, which is that of what it does by tail calls.
-  private var line = Site()
 
   init() {
     known = .allocate(capacity: SourceNames.slots + 1)
@@ -43,18 +41,18 @@ final class SourceNames {
     }
   }
 
-  /// A line of a prompt runs from now on; nil for none.
-  func begin(_ place: (source: String, line: Int)?) {
-    line = Site()
-    guard let place else { return }
-    line.source = place.source.withCString(intern)
-    line.line = Int32(clamping: place.line)
+  /// The place of a line of a prompt that runs, where a tail call has left no function of it.
+  private var entry = Site()
+
+  /// Says which line of a prompt runs from now on; nil for none.
+  func enter(_ place: (source: String, line: Int)?) {
+    entry = place.map { Site(source: $0.source.withCString(intern), line: CInt($0.line)) } ?? Site()
   }
 
   /// The innermost Lua function that is running, and the line it is at.
   func current(_ L: LuaStack) -> Site {
     let line = clua_currentfunction(L.pointer)
-    if line == 0 { return self.line }
+    if line == 0 { return entry }
     let address = UInt(bitPattern: L.address(at: -1))
     let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
     L.pushReference(functions)
@@ -72,7 +70,7 @@ final class SourceNames {
   private func caller(_ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_where(L.pointer, buffer.baseAddress!)
-      return line == 0 ? self.line : Site(source: intern(buffer.baseAddress!), line: line)
+      return line == 0 ? entry : Site(source: intern(buffer.baseAddress!), line: line)
     }
   }
 

@@ -84,7 +84,7 @@ extension Loop {
   /// for the inbox, the main queue and the inner loop.
   ///
   /// - Parameter timeout: milliseconds; 0 not to wait, -1 for ever.
-  /// - Returns: whether a handler was called, or the main queue served.
+  /// - Returns: whether a handler was called that keeps the loop running: virtual time has to wait.
   @discardableResult
   func lookAtDescriptors(timeout: Int32) -> Bool {
     let waiting = handlers
@@ -101,7 +101,6 @@ extension Loop {
     var hasServed = false
     if let mainQueue, polled[waiting.count].revents != 0 {
       turn { mainQueue.drain() }
-      hasServed = true
     }
     for (index, handler) in waiting.enumerated() {
       // An earlier one may have stopped it.
@@ -110,8 +109,8 @@ extension Loop {
       if states[index] == .closed || found & Int16(POLLNVAL) != 0 {
         end(handler)
       } else if states[index] == .ready || found != 0 {
+        if handler.keepsLoopRunning { hasServed = true }
         turn(body)
-        hasServed = true
       }
     }
     return hasServed

@@ -15,8 +15,6 @@ final class TerminalSession {
   private let print: UnsafeRawPointer?
   /// The place of the next line.
   private var line = 1
-  /// The place of the entry that was loaded last.
-  private(set) var place = (source: "prompt", line: 1)
 
   /// - Throws: `memory`.
   init(_ host: LuaHost, hasScript: Bool) throws(LuaError) {
@@ -47,13 +45,16 @@ final class TerminalSession {
   /// Loads an entry under its place, with the globals of the prompt; status as luaL_loadbufferx.
   /// [-0, +1, -]
   func load(_ text: [CChar]) -> CInt {
-    place.line = line
+    host.enter(("prompt", line))
     let placed = [CChar](repeating: CChar(ascii: "\n"), count: line - 1) + text
     let status = luaL_loadbufferx(L.pointer, placed, placed.count, "=prompt", "t")
     guard status == LUA_OK, let globals else { return status }
     if (try? host.state.push(globals.pin, to: L)) != nil { lua_setupvalue(L.pointer, -2, 1) }
     return status
   }
+
+  /// No entry runs any more.
+  func leave() { host.enter(nil) }
 
   /// An entry was loaded, or given up: the next one has another place.
   func pass(_ entry: [CChar]) {
@@ -105,9 +106,9 @@ final class TerminalSession {
     return command
   }
 
-  /// Whether scripts or the prompt have a global variable of that name.
+  /// Whether scripts or the prompt have a global variable of that name, by whatever means.
   ///
-  /// It may come from a function; where that raises an error, the name means nothing.
+  /// One whose metamethod fails counts: the entry will show the error.
   private func isGlobal(_ name: String) -> Bool {
     let height = L.height
     defer { L.height = height }
@@ -116,8 +117,9 @@ final class TerminalSession {
     } else {
       L.pushGlobals()
     }
-    let status = clua_try_getfield(L.pointer, -1, name, name.utf8.count)
-    return status == LUA_OK && !L.isNil(at: -1)
+    guard (try? host.state.push(text: name, to: L)) != nil else { return true }
+    guard clua_try_gettable(L.pointer, -2) == LUA_OK else { return true }
+    return !L.isNil(at: -1)
   }
 
   // MARK: Completion

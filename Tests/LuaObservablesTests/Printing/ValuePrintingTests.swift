@@ -281,6 +281,17 @@ struct ValuePrintingTests {
     #expect(printed.contains("…"))
   }
 
+  @Test func `the first keys of a large table are shown, in order, and counted`() throws {
+    let text = try text("local t = {} for i = 3000, 1, -1 do t['k' .. i] = i end return t")
+    let lines = text.split(separator: "\n")
+    let keys = lines.dropFirst().dropLast(2).compactMap {
+      $0.split(separator: " ").first.map(String.init)
+    }
+    let all = (1...3000).map { "k\($0)" }.sorted()
+    #expect(keys == Array(all.prefix(100)))
+    #expect(lines.dropLast().last == "  … 2900 more,")
+  }
+
   @Test func `colours are those of the terminal, and take no width`() throws {
     let script = "return {1, 'a', true, x = {}}"
     let coloured = try text(script, isColoured: true)
