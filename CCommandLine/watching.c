@@ -69,9 +69,11 @@ ccl_process ccl_forkwatched(void) {
 
 int ccl_signaldescriptor(const sigset_t *signals) { return signalfd(-1, signals, SFD_CLOEXEC); }
 
-int ccl_takesignal(int descriptor) {
-  struct signalfd_siginfo info;
-  return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : SIGTERM;
+int ccl_takesignal(int descriptor, bool *is_own) {
+  struct signalfd_siginfo info = {.ssi_signo = SIGTERM, .ssi_code = SI_USER};
+  ssize_t size = read(descriptor, &info, sizeof info);
+  *is_own = size != sizeof info || info.ssi_code != SI_KERNEL;
+  return (int)info.ssi_signo;
 }
 
 #else
@@ -81,8 +83,9 @@ int ccl_signaldescriptor(const sigset_t *signals) {
   return -1;
 }
 
-int ccl_takesignal(int descriptor) {
+int ccl_takesignal(int descriptor, bool *is_own) {
   (void)descriptor;
+  *is_own = true;
   return SIGTERM;
 }
 

@@ -6,6 +6,7 @@
 #include "ccl_processes.h"
 
 #include <signal.h>
+#include <stdbool.h>
 
 /// Has `loaded` called with the path of each file of Lua that is loaded from now on, before it is.
 void ccl_onload(void (*loaded)(void *context, const char *path), void *context);
@@ -17,8 +18,9 @@ ccl_process ccl_forkwatched(void);
 /// A descriptor that can be read when one of these signals, which are blocked, has come; -1 where
 /// the system has none.
 int ccl_signaldescriptor(const sigset_t *signals);
-/// Takes that signal.
-int ccl_takesignal(int descriptor);
+/// Takes that signal. `is_own`: whether it was sent to this process; a terminal sends its signals to
+/// all processes of a group.
+int ccl_takesignal(int descriptor, bool *is_own);
 
 /// A descriptor that can be read when something has changed in a watched folder; -1 where there is
 /// none.

@@ -102,7 +102,12 @@ CLUA_OPERATION_AT(clua_try_next, 1, 2, (clua_next(L, 1), lua_settop(L, 3)))
 /* (table, light count) -> list */
 static int entries(lua_State *L) {
   lua_Integer *count = lua_touserdata(L, 2);
-  lua_newtable(L);
+  int size = 0;
+  lua_pushnil(L);
+  for (; clua_next(L, 1); size++) lua_pop(L, 1);
+  lua_settop(L, 2);
+  // Nothing is allocated while a plain table is gone through: no finalizer changes it.
+  lua_createtable(L, 2 * size, 0);
   lua_pushnil(L);
   for (*count = 0; clua_next(L, 1); ++*count) {
     lua_rawseti(L, 3, 2 * *count + 2);
@@ -113,11 +118,13 @@ static int entries(lua_State *L) {
 }
 
 int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
-  bool running = lua_gc(L, LUA_GCISRUNNING) == 1;
-  if (running) lua_gc(L, LUA_GCSTOP);
+  // Keys of an observed table may be moved on the way. To stop the collector costs: it begins a step
+  // when it is started again.
+  bool stops = clua_node_at(L, index) && lua_gc(L, LUA_GCISRUNNING) == 1;
+  if (stops) lua_gc(L, LUA_GCSTOP);
   lua_pushvalue(L, index);
   lua_pushlightuserdata(L, count);
   int status = clua_protect(L, entries, 2, 1);
-  if (running) lua_gc(L, LUA_GCRESTART);
+  if (stops) lua_gc(L, LUA_GCRESTART);
   return status;
 }

@@ -81,11 +81,12 @@ package final class FixtureRun {
       })
     try core.set(
       "ended",
-      to: state.function("ended") { [unowned self] (number: Int, isOutermost: Bool) in
-        if isOutermost { reportLeaks(in: number) }
+      to: state.function("ended") { [unowned self] (number: Int, findsLeaks: Bool) in
+        if findsLeaks { reportLeaks(in: number) }
         openCases.removeAll { $0 == number }
         onEvent(.ended(number))
       })
+    try core.set("settle", to: state.function("settle") { [unowned self] in settle() })
     try core.set("finds_leaks", to: state.function("finds_leaks") { [unowned self] in findsLeaks })
     try core.set(
       "advance",
@@ -158,10 +159,16 @@ package final class FixtureRun {
     return caseCount
   }
 
+  /// Calls what is pending at the end of a case: a watcher that ends by its call has ended then.
+  private func settle() {
+    if !host.engine.isOccupied { loop.flush() }
+  }
+
   /// Reports what an outermost case has left behind; the garbage is collected already.
   private func reportLeaks(in number: Int) {
     guard let begin = caseBegin else { return }
     caseBegin = nil
+    host.engine.stopOrphans()
     var counts: [LiveObject: Int] = [:]
     for object in host.live(since: begin) {
       counts[object, default: 0] += 1

@@ -208,6 +208,15 @@ struct TestRunnerTests {
         advance(2)
         obs.scope(function() obs.every(1, function() end) end):stop()
         case("in it", function() obs.every(1, function() end):stop() end)
+        obs.observe(kept, "n", function() end, { once = true })
+        obs.observe(kept, "n", function() end, { observer = {} })
+        kept.n = kept.n + 1
+        return kept
+      end)
+      case("returns what it has observed", function()
+        local t = { n = 1 }
+        obs.observe(t, "n", function() end)
+        return t
       end)
       case("leaves all", function()
         obs.observe(kept, "n", function() end, { name = "named" })
@@ -225,14 +234,15 @@ struct TestRunnerTests {
       TAP version 13
       ok 1 - d/leaks.lua: leaves nothing
       ok 2 - d/leaks.lua: leaves nothing: in it
-      not ok 3 - d/leaks.lua: leaves all
-      # d/leaks.lua:13: left behind: watcher named at d/leaks.lua:13
-      # d/leaks.lua:15: left behind: watcher at d/leaks.lua:15
-      # d/leaks.lua:14: left behind: timer every at d/leaks.lua:14 (3 times)
-      # d/leaks.lua:17: left behind: handler on_writable at d/leaks.lua:17
-      # d/leaks.lua:16: left behind: task at d/leaks.lua:16
-      ok 4 - d/leaks.lua: leaves all: in it
-      1..4
+      ok 3 - d/leaks.lua: returns what it has observed
+      not ok 4 - d/leaks.lua: leaves all
+      # d/leaks.lua:22: left behind: watcher named at d/leaks.lua:22
+      # d/leaks.lua:24: left behind: watcher at d/leaks.lua:24
+      # d/leaks.lua:23: left behind: timer every at d/leaks.lua:23 (3 times)
+      # d/leaks.lua:26: left behind: handler on_writable at d/leaks.lua:26
+      # d/leaks.lua:25: left behind: task at d/leaks.lua:25
+      ok 5 - d/leaks.lua: leaves all: in it
+      1..5
 
       """
     #expect(outcome == .init(output: expected, errors: "", status: 3))

@@ -1,7 +1,7 @@
 -- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
 -- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
--- is_outermost)`, `core.ended(case, is_outermost)`, `core.finds_leaks()`, and the `source` of the
--- fixture. A case is a number there, 0 for none.
+-- is_outermost)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`, `core.settle()`, and the
+-- `source` of the fixture. A case is a number there, 0 for none.
 local core, source = ...
 
 -- These functions are read first, as scripts may replace them.
@@ -246,13 +246,17 @@ function case(sentence, body)
   end)
   if not ok then core.raised(sentences(), text(raised), trace, number) end
   list[#list], own[#own] = nil, nil
-  -- What nobody refers to ends by itself, some of it in a finalizer.
   local is_outermost = #list == 0
-  if is_outermost and core.finds_leaks() then
+  -- What an error has skipped is no leak.
+  local finds_leaks = ok and is_outermost and core.finds_leaks()
+  if finds_leaks then
+    -- What nobody refers to ends by itself, some of it in a finalizer: the result of the case, too.
+    raised = nil
+    core.settle()
     collect()
     collect()
   end
-  core.ended(number, is_outermost)
+  core.ended(number, finds_leaks)
 end
 
 -- A check like the others, except that a failure ends the script.

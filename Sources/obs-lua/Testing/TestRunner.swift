@@ -41,7 +41,7 @@ struct TestRunner {
       for path in paths { known.watch(path, by: watch) }
       if !waiting.isEmpty { known.note(runAndReport(waiting), by: watch) }
       let changes = watch.waitForChanges()
-      waiting = known.files(among: TestFiles(at: paths).paths, after: changes)
+      waiting = known.files(among: TestFiles(at: paths).paths, after: changes, by: watch)
     }
   }
 

@@ -43,6 +43,8 @@ struct ScriptRestarter {
   ) -> CInt? {
     var paths: [UInt8] = []
     var isRunning = true
+    // After a failure any file of Lua may be what was missing.
+    var hasFailed = false
     while true {
       var polled = [watch.descriptor, signals.descriptor, isRunning ? process.records : -1]
         .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -50,16 +52,22 @@ struct ScriptRestarter {
       if polled[2].revents != 0 {
         isRunning = read(process.records, &paths, watch, &files)
         // The end of the records is that of the process.
-        if !isRunning { note(status: reap(process.id)) }
+        if !isRunning {
+          let status = reap(process.id)
+          hasFailed = status != 0
+          note(status: status)
+        }
       }
       if polled[1].revents != 0 {
-        let signal = signals.take()
+        let (signal, isOwn) = signals.take()
         guard isRunning else { return 128 + signal }
-        // The terminal sends its signals to both.
-        if signal != SIGINT { kill(process.id, signal) }
+        if isOwn { kill(process.id, signal) }
         return reap(process.id)
       }
-      if polled[0].revents != 0, !watch.takeChanges().isDisjoint(with: files) {
+      if polled[0].revents != 0 {
+        let changes = watch.takeChanges()
+        let isMissing = hasFailed && changes.contains { $0.name.hasSuffix(".lua") }
+        guard isMissing || !changes.isDisjoint(with: files) else { continue }
         if isRunning { end(process.id) }
         if isatty(STDERR_FILENO) != 0 { ccl_writeerror(name, "a file has changed: running again") }
         return nil
@@ -147,6 +155,10 @@ struct EndSignals {
     close(descriptor)
   }
 
-  /// The signal that has come.
-  func take() -> CInt { ccl_takesignal(descriptor) }
+  /// The signal that has come, and whether it has come to this process alone.
+  func take() -> (signal: CInt, isOwn: Bool) {
+    var isOwn = false
+    let signal = ccl_takesignal(descriptor, &isOwn)
+    return (signal, isOwn)
+  }
 }

@@ -134,19 +134,6 @@ struct TerminalPromptTests {
     #expect(transcript.components(separatedBy: "> x = 'typed'").count == 3)
   }
 
-  @Test func `a text that a callback has flushed keeps its row`() throws {
-    let folder = try Folder(interpreter: Command.obsLua)
-    defer { folder.remove() }
-    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
-    terminal.type(
-      "obs.after(0.01, function() io.write('flu', 'shed') io.flush() end)\n", after: "> ")
-    terminal.type("1\n", after: "flushed")
-    terminal.type(Self.end, after: "\n1\n> ")
-    #expect(terminal.finish() == 0)
-    // As many blanks as a row has go on to the next one.
-    #expect(terminal.transcript.contains("flushed" + String(repeating: " ", count: 80) + "> "))
-  }
-
   @Test func `a line of several rows is cleared as a whole`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }

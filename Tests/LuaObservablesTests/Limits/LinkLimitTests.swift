@@ -104,7 +104,10 @@ struct LinkLimitTests {
 
   @Test(.enabled(if: !ContainedHost.delaysSignals))
   func `following paths in a flush takes the time of the scripts`() throws {
-    let test = try ContainedHost { $0.memory = nil }
+    let test = try ContainedHost {
+      $0.memory = nil
+      $0.turnTime = .milliseconds(200)
+    }
     try test.host.run(Self.prologue)
     try test.host.run("for _ = 1, 60 do obs.observe(t, 'other.*.x', nop) end")
     try test.host.run("for _ = 1, 60 do obs.observe(t, 'other.*.x', nop) end")
@@ -137,7 +140,7 @@ struct LinkLimitTests {
   }
 
   @Test func `a list that is replaced as scripts are stopped is followed`() throws {
-    let test = try ContainedHost()
+    let test = try ContainedHost { $0.turnTime = .milliseconds(200) }
     try test.host.run(Self.prologue)
     try test.host.run("calls = 0 obs.observe(t, 'list.*.x', function() calls = calls + 1 end)")
     let error = test.failure(

@@ -5,6 +5,12 @@ import Testing
 
 @Suite struct `Deep changes` {
   let loop = Loop()
+  private let made = MadeShapes()
+
+  /// The shapes that a random program has made, which may hold each other.
+  private final class MadeShapes {
+    var shapes: [Shape] = []
+  }
 
   // X2
   @Test func `are net since the last delivery`() throws {
@@ -66,6 +72,20 @@ import Testing
     loop.flush()
     let first = await changes.next()
     #expect(first == [DeepChange(path: ["title"], old: "", new: "a")])
+  }
+
+  // L1
+  @Test func `keep nothing when they have ended, not even what the engine has`() throws {
+    weak var engine: AnyObject?
+    do {
+      let (loop, drawing) = (Loop(), Drawing())
+      drawing.shapes.append(Shape(3))
+      try drawing.changes(in: loop) { _, _ in }.stop()
+      try drawing.changes(in: loop) { _, _ in }
+      loop.flush()
+      engine = loop.engine
+    }
+    #expect(engine == nil)
   }
 
   // L1
@@ -145,13 +165,16 @@ import Testing
       for drawing in [before, copy, back] { drawing.release() }
     }
     drawing.release()
+    for shape in made.shapes { shape.next = nil }
   }
 
   private func step(_ drawing: Drawing, _ random: inout SeededGenerator) {
     func shape() -> Shape {
       let known = drawing.shapes.randomElement(using: &random)
       if let known, Bool.random(using: &random) { return known }
-      return Shape(Int.random(in: 3..<9, using: &random))
+      let shape = Shape(Int.random(in: 3..<9, using: &random))
+      made.shapes.append(shape)
+      return shape
     }
     let shapes = drawing.shapes
     switch Int.random(in: 0..<10, using: &random) {
