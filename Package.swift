@@ -10,6 +10,9 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let grdb = Target.Dependency.product(
+  name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Records"]))
+
 func syntax(_ product: String) -> Target.Dependency {
   .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
@@ -19,6 +22,7 @@ let package = Package(
   products: [
     .library(name: "Observables", targets: ["Observables"]),
     .library(name: "ObservableModels", targets: ["ObservableModels"]),
+    .library(name: "ObservableRecords", targets: ["ObservableRecords"]),
     .library(name: "ProtocolObservers", targets: ["ProtocolObservers"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
@@ -27,12 +31,17 @@ let package = Package(
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
   traits: [
-    .trait(name: "Macros", description: "Has ObservableModels, whose macros need swift-syntax.")
+    .trait(name: "Macros", description: "Has ObservableModels, whose macros need swift-syntax."),
+    .trait(
+      name: "Records", description: "Has ObservableRecords, whose rows need GRDB and SQLite.",
+      enabledTraits: ["Macros"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     // For the macros; fetched only where the trait is on, as each use of it is behind that.
     .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.0"..<"604.0.0"),
+    // For the records, behind their trait likewise.
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .target(
@@ -51,6 +60,9 @@ let package = Package(
         "Observables",
         .target(name: "ObservableModelsMacros", condition: .when(traits: ["Macros"])),
       ], swiftSettings: strict),
+    .target(
+      name: "ObservableRecords", dependencies: ["Observables", "ObservableModels", grdb],
+      swiftSettings: strict),
     .macro(
       name: "ObservableModelsMacros",
       dependencies: [

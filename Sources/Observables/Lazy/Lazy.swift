@@ -109,6 +109,22 @@ public final class Lazy<Value>: LazyStorage {
     return computedValue(in: model)
   }
 
+  /// Finds the declaration of the property, which another wrapper than `@Lazy` has made.
+  package func join(_ model: some ObservableModel) { bind(to: model) }
+
+  /// The value in a model; `standIn` where it cannot be computed, which is reported.
+  package func value(
+    in model: some ObservableModel, orIfItFails standIn: @autoclosure () -> Value
+  ) -> Value {
+    bind(to: model)
+    do {
+      return try get()
+    } catch {
+      noteUnheard(error)
+      return stored ?? standIn()
+    }
+  }
+
   @usableFromInline @inline(never)
   func computedValue(in model: some ObservableModel) -> Value {
     do {

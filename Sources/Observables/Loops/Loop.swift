@@ -26,6 +26,8 @@ public final class Loop {
   private var deferred: [() -> Void] = []
   /// Whether a turn for `deferred` is among the messages that are ready.
   private var hasTurnForDeferred = false
+  /// Calls with which the turn ends.
+  private var endings: [() -> Void] = []
   private var turnDepth = 0
   private var references = 0
   private var isStopping = false
@@ -77,13 +79,22 @@ public final class Loop {
     self.clock = clock
     inbox.loop = self
     engine.onError = { [weak self] error in
-      if let onError = self?.onError {
-        onError(error.thrown ?? error)
+      if let self {
+        report(error.thrown ?? error)
       } else {
-        let text = "\(error)\n"
-        _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+        Loop.write(error)
       }
     }
+  }
+
+  /// Hands on an error that has no caller.
+  package func report(_ error: any Error) {
+    if let onError { onError(error) } else { Loop.write(error) }
+  }
+
+  private static func write(_ error: any Error) {
+    let text = "\(error)\n"
+    _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
   }
 
   deinit {
@@ -137,13 +148,29 @@ public final class Loop {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
     guard engine.hasPending else {
       engine.endTurn()
-      drainLog()
+      finishTurn()
       return
     }
     let start = monotonicSeconds()
     engine.endTurn()
     secondsInFlush += monotonicSeconds() - start
+    finishTurn()
+  }
+
+  private func finishTurn() {
+    if !endings.isEmpty {
+      let bodies = endings
+      endings = []
+      for body in bodies { body() }
+    }
     drainLog()
+  }
+
+  /// Calls `body` once, when the turn under way has called its watchers; outside of turns, at the
+  /// end of the next one, which is made if need be.
+  package func whenTurnEnds(_ body: @escaping () -> Void) {
+    endings.append(body)
+    if turnDepth == 0, endings.count == 1 { nextTurn {} }
   }
 
   /// Calls now what is pending; watchers that ran in this flush and were triggered again stay

@@ -16,6 +16,9 @@ public final class ModelObservation {
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   @usableFromInline var propertyCount = 0
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
+  /// What is notified of keys that are observed, besides the hook.
+  // It belongs to the model, as the observation does, and clears this when it ends before.
+  package unowned(unsafe) var keeper: (any ObservationKeeper)?
   /// The observations of the model in further loops of its thread.
   @exclusivity(unchecked) private var others: [ModelObservation] = []
   @exclusivity(unchecked) private var isDying = false

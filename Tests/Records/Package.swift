@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+// A package of its own, as nothing else here needs GRDB.
+let package = Package(
+  name: "record-tests",
+  dependencies: [.package(name: "obs-lua", path: "../..", traits: ["Records"])],
+  targets: [
+    .testTarget(
+      name: "ObservableRecordsTests",
+      dependencies: [.product(name: "ObservableRecords", package: "obs-lua")],
+      swiftSettings: strict)
+  ]
+)
