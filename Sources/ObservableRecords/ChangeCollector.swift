@@ -48,7 +48,7 @@
       var isStopped = false
     }
     private let state = Mutex(State())
-    private let mail: ChangeMail
+    let mail: ChangeMail
 
     init(_ mail: ChangeMail) { self.mail = mail }
 
@@ -120,6 +120,8 @@
   /// Brings changes to the thread of a store.
   final class ChangeMail: Sendable {
     private let inbox: Inbox
+    /// The changes that were not heard of yet, and in how many transactions they were made.
+    private let waiting = Mutex<(changes: DatabaseChanges, count: Int)>((DatabaseChanges(), 0))
     // The reference is only used on the loop's thread.
     private nonisolated(unsafe) weak var store: RecordStore?
 
@@ -128,7 +130,19 @@
     func set(_ store: RecordStore) { self.store = store }
 
     func post(_ changes: DatabaseChanges) {
-      inbox.post { [weak self] in self?.store?.databaseChanged(changes) }
+      waiting.withLock { waiting in
+        waiting.changes.add(changes)
+        waiting.count += 1
+      }
+      inbox.post { [weak self] in self?.store?.hearChanges() }
+    }
+
+    /// All changes since the last call.
+    func take() -> (changes: DatabaseChanges, count: Int) {
+      waiting.withLock { waiting in
+        defer { waiting = (DatabaseChanges(), 0) }
+        return waiting
+      }
     }
   }
 

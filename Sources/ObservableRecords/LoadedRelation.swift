@@ -20,6 +20,8 @@
     func set(_ objects: [any ObservableRecord]) {}
     /// Handles what the program has put in and taken out.
     func synchronize() {}
+    /// The turn in which the list was changed is over.
+    func endEdit() {}
     /// What is written to the list belongs to a transaction.
     func cover(by transaction: RecordTransaction) {}
     /// Notices from now on, at the end of turns, what the program puts in and takes out.
@@ -31,7 +33,9 @@
     let array: ObservableArray<Target>
     /// The rows that the store knows to be listed.
     private var known: [Target]
-    private var watcher: Watcher?
+    private var watchers: [Watcher] = []
+    /// Whether the program has changed the list in this turn.
+    private var isEdited = false
 
     init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
       self.array = array
@@ -39,7 +43,7 @@
       super.init(relation, owner)
     }
 
-    deinit { watcher?.stop() }
+    deinit { for watcher in watchers { watcher.stop() } }
 
     override var objects: [any ObservableRecord] { array.elements }
 
@@ -66,9 +70,23 @@
     }
 
     override func watch(in loop: Loop) throws {
-      if watcher != nil { return }
-      watcher = try array.observeEdits(in: loop) { [weak self] _, _ in self?.synchronize() }
+      if !watchers.isEmpty { return }
+      let isEdited = try array.observeImmediately("*", in: loop) { [weak self] _, _ in
+        self?.noteEdit()
+      }
+      watchers = [
+        isEdited, try array.observeEdits(in: loop) { [weak self] _, _ in self?.synchronize() },
+      ]
     }
+
+    /// Keeps the owner until the turn is over, as nobody else may.
+    private func noteEdit() {
+      if isEdited { return }
+      isEdited = true
+      owner?.store?.keepUntilTurnEnd(self)
+    }
+
+    override func endEdit() { isEdited = false }
 
     override func cover(by transaction: RecordTransaction) { transaction.cover(array) }
 
@@ -126,10 +144,7 @@
         let target = try store.table(of: relation.target)
         guard let column = target.schema.slots[relation.column] else { return }
         if object.recordState.table == nil { try store.insert(object) }
-        guard let key else {
-          object.recordState.newParents[column.slot] = self
-          return
-        }
+        guard let key else { return object.recordState.setParent(self, column.slot, object) }
         if try column.read(object) != key.databaseValue {
           _ = column.write?(object, key.databaseValue)
         }

@@ -6,6 +6,8 @@
     private let interval: Double?
     private var timer: LoopTimer?
     private var isAsking = false
+    /// Whether somebody has asked while an answer was to come, which may be too old for that.
+    private var isAskedAgain = false
     /// The version of the database that was seen last; SQLite counts those of other connections.
     private(set) var version: Int?
 
@@ -31,7 +33,10 @@
 
     /// Looks now.
     func ask(_ store: RecordStore) {
-      if isAsking { return }
+      if isAsking {
+        isAskedAgain = true
+        return
+      }
       isAsking = true
       let (home, inbox) = (Handed(WeakStore(store)), store.loop.inbox)
       store.database.asyncWriteWithoutTransaction { db in
@@ -45,6 +50,10 @@
 
     private func answer(_ found: Int?, _ store: RecordStore) {
       isAsking = false
+      if isAskedAgain {
+        isAskedAgain = false
+        ask(store)
+      }
       guard let found, found != version else { return }
       let isFirst = version == nil
       version = found

@@ -88,7 +88,7 @@
       if let key = other.recordState.key {
         _ = write(owner, key.databaseValue)
       } else if !other.isDeleted {
-        newParents[column.slot] = other.recordState
+        setParent(other.recordState, column.slot, owner)
         for link in table?.incoming[column.slot] ?? [] {
           other.recordState.gained(owner, link.relation)
         }
@@ -97,6 +97,12 @@
           try? owner.invalidate(relation.name)
         }
       }
+    }
+
+    /// A column refers to a row that has no key yet.
+    func setParent(_ parent: RecordState, _ slot: Int, _ object: any ObservableRecord) {
+      newParents[slot] = parent
+      store?.noteChange(of: self, object)
     }
   }
 #endif

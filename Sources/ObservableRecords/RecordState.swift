@@ -41,6 +41,8 @@
     var savedNumber = 0
     /// Whether the object is in the store's list of changed objects.
     var isListed = false
+    /// Whether the store keeps the object until the turn is over.
+    var isKeptInTurn = false
     /// What came with the object in one query.
     var group: FetchGroup?
     /// The properties that have rows of other tables, once they are loaded.
@@ -69,6 +71,7 @@
 
     var hasUnsavedChanges: Bool {
       !changed.isEmpty || flight != .none || phase == .new || phase == .deleting
+        || !newParents.isEmpty && phase == .saved
     }
 
     /// How errors name the row.
@@ -87,7 +90,7 @@
       self.phase = phase
       self.key = key
       tracks = true
-      object.observation.keeper = self
+      object.observation.setKeeper(self)
       if let key { table.enter(self, key) }
     }
 
@@ -101,9 +104,10 @@
     func leave() {
       table = nil
       tracks = false
+      observedKeys = 0
       (changed, inFlight, newParents) = ([:], [:], [:])
       (group, relations, referrers) = (nil, [:], [])
-      reference?.observation.keeper = nil
+      reference?.observation.setKeeper(nil)
       let object = kept
       kept = nil
       withExtendedLifetime(object) {}
@@ -149,6 +153,8 @@
       }
       let isLink = table.isLink(slot)
       let isKnown = phase == .new || changed[slot] != nil
+      // What could not be saved is tried again with the next change.
+      if isKnown { table.store.askForTurnEnd() }
       if !isLink, isKnown { return }
       let value = (try? column.read(object)) ?? .null
       if isLink { formerKeys[slot] = value }

@@ -4,10 +4,11 @@
   /// Changes by others: the rows that are in memory, lists and queries are read again, and come in
   /// as one turn.
   extension RecordStore {
-    /// Another transaction of this process has changed rows; called in a turn of its own.
-    func databaseChanged(_ changes: DatabaseChanges) {
-      heardTransactions += 1
-      readChanges(changes)
+    /// Other transactions of this process have changed rows; called in a turn of its own.
+    func hearChanges() {
+      let (changes, count) = collector.mail.take()
+      heardTransactions += count
+      if count > 0 { readChanges(changes) }
     }
 
     /// The store's own save has changed rows: those of its objects, and those of triggers.
@@ -51,28 +52,40 @@
       }
       if jobs.isEmpty { return }
       isReading = true
-      readCount += 1
+      let heard = heardTransactions
       if saving == .synchronous || saving == .explicit {
-        finishReading(Result { try database.read { db in try jobs.map { try $0(db) } } }, changes)
+        let results = Result { try database.read { db in try jobs.map { try $0(db) } } }
+        finishReading(results, changes, isWhole: collector.otherTransactions == heard)
         return
       }
       loop.retain()
       let (home, inbox) = (Handed((self, loop)), loop.inbox)
-      let work = Handed(jobs)
+      let (work, collector) = (Handed(jobs), collector)
       database.asyncRead { db in
         let results = Handed(Result { try work.value.map { try $0(db.get()) } })
+        let isWhole = collector.otherTransactions == heard
         inbox.post {
           home.value.1.release()
-          home.value.0.finishReading(results.value, changes)
+          home.value.0.finishReading(results.value, changes, isWhole: isWhole)
         }
       }
     }
 
     private func finishReading(
-      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges
+      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges, isWhole: Bool
     ) {
       isReading = false
       if isClosed { return }
+      if !isWhole, rereads < 10 {
+        // A part of a transaction may have been read that was not heard of: it comes in as a whole.
+        rereads += 1
+        pendingChanges.add(changes)
+        for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
+        let (more, count) = collector.mail.take()
+        heardTransactions += count
+        return readChanges(more)
+      }
+      rereads = 0
       switch results {
       case .success(let uses):
         for use in uses { use() }
@@ -231,6 +244,7 @@
       (state.changed, state.phase) = ([:], .deleted)
       table.forget(state)
       table.unlink(object)
+      for list in state.relations.values { list.set([]) }
       for query in queries where query.lists(table) { query.removeDeleted() }
       state.updateKeeping()
       if hadChanges { onConflict?(object, table.schema.columns.map(\.name)) }

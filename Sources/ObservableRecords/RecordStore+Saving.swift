@@ -309,7 +309,10 @@
         apply { _ = table.schema.key?.write?(object, key.databaseValue) }
       }
       if kind == .delete { table.forget(self) }
-      guard kind == .insert else { return }
+      if kind == .delete {
+        for list in relations.values { list.set([]) }
+        return
+      }
       for (slot, parent) in newParents {
         guard let key = parent.key else { continue }
         newParents[slot] = nil

@@ -9,7 +9,7 @@
         var reader = StoredPathReader(self, table, column)
         try reader.read()
         for dependency in reader.found {
-          dependency.hops.last?.target.add(dependency)
+          (dependency.hops.last?.target ?? table).add(dependency)
         }
       }
     }
@@ -32,7 +32,6 @@
         }
         let states = Array(listed[done...])
         done = listed.count
-        for state in states { try computeStored(of: state) }
         for table in tables.values.sorted(by: { $0.name < $1.name }) {
           let changed = states.filter { $0.table === table }
           if changed.isEmpty { continue }

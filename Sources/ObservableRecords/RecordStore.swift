@@ -60,6 +60,10 @@
     /// The lists of rows that are loaded.
     private var lists: [WeakList] = []
     private var listLimit = 64
+    /// Objects whose lists the program has asked for in this turn.
+    private var keptInTurn: [any ObservableRecord] = []
+    /// Lists that the program has changed in this turn, with the objects that they belong to.
+    private var editedLists: [(list: LoadedRelation, object: any ObservableRecord)] = []
     var prefetched: [PrefetchKey: [RecordKey: [any ObservableRecord]]] = [:]
     var waiters: [(Result<Void, SaveError>) -> Void] = []
     let collector: ChangeCollector
@@ -67,14 +71,14 @@
     /// What is to be read again, and whether a read is under way.
     var pendingChanges = DatabaseChanges()
     var isReading = false
+    /// How often in a row a read was made again, as others had written meanwhile.
+    var rereads = 0
     /// The transaction under way.
     var transaction: RecordTransaction?
     /// How many transactions of others the store has heard of.
     var heardTransactions = 0
     /// Whether stored properties are being computed for a save.
     var isSettling = false
-    /// How often the database was read.
-    package internal(set) var readCount = 0
 
     /// Opens a store on a queue or a pool of GRDB.
     ///
@@ -125,6 +129,7 @@
       self.queries = []
       for query in queries { query.end() }
       (listed, orphans, prefetched) = ([], [], [:])
+      (editedLists, keptInTurn) = ([], [])
       let tables = Array(tables.values)
       self.tables = [:]
       for table in tables { table.close() }
@@ -141,7 +146,6 @@
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
       try checkOpen()
       waitForSave()
-      readCount += 1
       return try database.read(body)
     }
 
@@ -209,6 +213,35 @@
       for list in lists { list.list?.synchronize() }
     }
 
+    /// Keeps an object whose list the program has changed, until that was handled.
+    func keepUntilTurnEnd(_ list: LoadedRelation) {
+      guard let object = list.owner?.object else { return }
+      editedLists.append((list, object))
+      askForTurnEnd()
+    }
+
+    /// Keeps an object until the turn is over: `find(…)!.items.append(…)` changes a list whose
+    /// object nobody else may hold.
+    func keepUntilTurnEnd(_ object: any ObservableRecord) {
+      if object.recordState.isKeptInTurn { return }
+      object.recordState.isKeptInTurn = true
+      keptInTurn.append(object)
+      askForTurnEnd()
+    }
+
+    /// Handles what the program has put into lists, and taken out, in this turn.
+    private func endEdits() {
+      let edited = editedLists
+      editedLists = []
+      for (list, _) in edited {
+        list.synchronize()
+        list.endEdit()
+      }
+      let kept = keptInTurn
+      keptInTurn = []
+      for object in kept { object.recordState.isKeptInTurn = false }
+    }
+
     // MARK: Turns
 
     /// An object got its first change since it was saved.
@@ -223,7 +256,8 @@
     }
 
     func askForTurnEnd() {
-      if hasAskedForTurnEnd || isClosed { return }
+      // A save that is being prepared has what is found out for it.
+      if hasAskedForTurnEnd || isClosed || isSettling { return }
       hasAskedForTurnEnd = true
       loop.whenTurnEnds { [weak self] in self?.turnEnded() }
     }
@@ -232,6 +266,7 @@
       hasAskedForTurnEnd = false
       prefetched = [:]
       if isClosed { return }
+      endEdits()
       removeOrphans()
       if pauses > 0 || saving == .explicit || transaction != nil { return }
       if saving == .synchronous {

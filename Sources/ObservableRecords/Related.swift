@@ -46,7 +46,11 @@
       _enclosingInstance model: Model, wrapped wrapped: KeyPath<Model, Value>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
     ) -> Value {
-      model[keyPath: storage].make().value(in: model, orIfItFails: .withoutRows)
+      model.recordState.store?.keepUntilTurnEnd(model)
+      return model[keyPath: storage].make().value(in: model) { error, isHeard in
+        if !isHeard { model.recordState.store?.report(error) }
+        return .withoutRows
+      }
     }
 
     /// The lazy property itself, by which `try get()` tells errors.
@@ -95,7 +99,12 @@
       _enclosingInstance model: Model, wrapped wrapped: ReferenceWritableKeyPath<Model, Value>,
       storage storage: ReferenceWritableKeyPath<Model, Referenced>
     ) -> Value {
-      get { model[keyPath: storage].make().value(in: model, orIfItFails: .withoutRows) }
+      get {
+        model[keyPath: storage].make().value(in: model) { error, isHeard in
+          if !isHeard { model.recordState.store?.report(error) }
+          return .withoutRows
+        }
+      }
       set {
         let other = (newValue as any RelatedValue) as? any ObservableRecord
         model.recordState.refer(model, model[keyPath: storage].column, to: other)

@@ -13,7 +13,7 @@
     /// The class of the property.
     unowned let root: RecordTable
     let column: RecordColumn
-    /// The steps from the class of the property to that of the rows.
+    /// The steps from the class of the property to that of the rows; none for its own columns.
     let hops: [Hop]
     /// The slots of the rows that the property depends on.
     let slots: Set<Int>
@@ -95,7 +95,6 @@
     private mutating func add(
       _ hops: [StoredDependency.Hop], _ table: RecordTable, _ names: [String]
     ) {
-      if hops.isEmpty { return }
       let slots = Set(names.compactMap { table.schema.slots[$0]?.slot })
       found.append(StoredDependency(root: root, column: column, hops: hops, slots: slots))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import ObservableRecords
+import Synchronization
 
 @ObservableModel final class Product: ObservableRecord {
   var id: Int64?
@@ -92,10 +93,73 @@ struct Ledger {
 
   func run(_ sql: String) throws { try database.write { try $0.execute(sql: sql) } }
 
-  /// Lets everything happen that is due.
-  func settle() {
-    while loop.step(), loop.isAlive, !isIdle { loop.advance(by: 0) }
+  /// A row of the table `invoice`, and its items as (product, quantity, price).
+  func addInvoice(_ customer: String, _ items: [(String, Int, Double)] = []) throws -> Int64 {
+    try database.write { db in
+      try db.execute(sql: "INSERT INTO invoice(customer) VALUES (?)", arguments: [customer])
+      let id = db.lastInsertedRowID
+      for (product, quantity, price) in items {
+        try db.execute(
+          sql: "INSERT INTO item(product, quantity, price, invoiceID) VALUES (?, ?, ?, ?)",
+          arguments: [product, quantity, price, id])
+      }
+      let total = items.reduce(0) { $0 + Double($1.1) * $1.2 }
+      try db.execute(
+        sql: "UPDATE invoice SET total = ? WHERE id = ?", arguments: [total, id])
+      return id
+    }
   }
 
-  private var isIdle: Bool { loop.nextDue != nil }
+  func invoice(_ id: Int64) throws -> Invoice {
+    guard let invoice = try store.find(Invoice.self, id) else { throw Missing() }
+    return invoice
+  }
+
+  /// Looks for changes of other processes, and waits until they are there.
+  func look() {
+    // What the database was asked for before is answered then.
+    for _ in 0..<2 {
+      store.lookForChanges()
+      database.writeWithoutTransaction { _ in }
+      loop.run()
+    }
+  }
+
+  struct Missing: Error {}
 }
+
+/// Statements that a database has run.
+final class Statements: Sendable {
+  private let texts = Mutex<[String]>([])
+
+  init(_ database: any DatabaseWriter) {
+    database.writeWithoutTransaction { db in
+      db.trace { [weak self] event in self?.texts.withLock { $0.append("\(event)") } }
+    }
+  }
+
+  /// Those since the last call, with one of these words.
+  func take(_ words: String...) -> [String] {
+    texts.withLock { texts in
+      defer { texts = [] }
+      return texts.filter { text in words.contains { text.hasPrefix($0) } }
+    }
+  }
+}
+
+/// A folder for files, which goes with this object.
+final class Folder {
+  let path: String
+
+  init() {
+    path = NSTemporaryDirectory() + "records-\(UUID().uuidString)"
+    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var file: String { path + "/ledger.sqlite" }
+}
+
+/// Objects that are told apart by their identity.
+func == (a: [Item], b: [Item]) -> Bool { a.elementsEqual(b, by: ===) }
