@@ -116,10 +116,7 @@ struct RandomTests {
       if saving == .synchronous || step % 3 == 0 || !added.isEmpty { ledger.loop.run() }
       for (object, enter) in added {
         let id = (object as? Invoice)?.id ?? (object as? Item)?.id
-        let key = try #require(
-          id,
-          "step \(step): \(ledger.errors.texts) \(type(of: object)) \(object.hasUnsavedChanges) \(object.isDeleted) \(object.store == nil)"
-        )
+        let key = try #require(id, "step \(step): \(ledger.errors.texts)")
         enter(key, &reference)
       }
       if step % 5 == 4 {

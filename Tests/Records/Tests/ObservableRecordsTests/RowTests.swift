@@ -207,12 +207,12 @@ struct RowTests {
     let wrongJSON = message { _ = try ledger.store.find(Guest.self, 2) }
     #expect(
       wrongJSON.hasPrefix(
-        "table 'guest', column 'place', row 2: JSON of 'Optional<Place>' was expected, not the text "
-          + "'{\"street\":1}' (street: "))
+        "table 'guest', column 'place', row 2: JSON of 'Optional<Place>' was expected, not the "
+          + "text '{\"street\":1}' (street: "))
     #expect(
       message { _ = try ledger.store.find(Guest.self, 3) }.hasPrefix(
-        "table 'guest', column 'place', row 3: JSON of 'Optional<Place>' was expected, not the text "
-          + "'house' ("))
+        "table 'guest', column 'place', row 3: JSON of 'Optional<Place>' was expected, not the "
+          + "text 'house' ("))
   }
 
   @Test func `NULL for a value is an error`() throws {
@@ -243,8 +243,8 @@ struct RowTests {
     let request = SQLRequest<Invoice>(sql: "SELECT id, total FROM invoice")
     #expect(
       message { _ = try ledger.store.fetch(request) }
-        == "table 'invoice', column 'customer', row 1: the request does not read this column, which "
-        + "'Invoice' has")
+        == "table 'invoice', column 'customer', row 1: the request does not read this column, "
+        + "which 'Invoice' has")
   }
 
   // MARK: Tables that do not fit
@@ -285,7 +285,7 @@ struct RowTests {
     try ledger.run("CREATE TABLE countries(code TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID")
     #expect(
       message { _ = try ledger.store.find(Country.self, "fr") }
-        == "table 'countries': a table WITHOUT ROWID cannot be observed: SQLite does not report its "
-        + "changes")
+        == "table 'countries': a table WITHOUT ROWID cannot be observed: SQLite does not report "
+        + "its changes")
   }
 }
