@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "ProtocolObservers", targets: ["ProtocolObservers"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
+    .library(name: "LuaRecords", targets: ["LuaRecords"]),
     .library(name: "LuaFoundation", targets: ["LuaFoundation"]),
     .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
@@ -98,6 +99,10 @@ let package = Package(
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
         .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
       ], swiftSettings: strict),
+    .target(
+      name: "LuaRecords",
+      dependencies: ["LuaObservables", "Lua", "ObservableRecords", "Observables"],
+      swiftSettings: strict),
     // Without Foundation, for the program's test runner, and for `ScriptFixtures`.
     .target(
       name: "FixtureChecks", dependencies: ["LuaObservables", "Lua", "Observables"],

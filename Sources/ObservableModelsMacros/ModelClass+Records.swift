@@ -78,7 +78,9 @@ extension ModelClass {
   private var rowInitializer: DeclSyntax {
     var lines = columns.map { column in
       let target = column.isConstant ? "self.\(column.spelling)" : storageName(column.spelling)
-      return "  \(target) = try row.value(\(stringLiteral(column.name)))"
+      let value = column.variable.onlyBinding?.binding.initializer?.value.trimmedDescription
+      let standIn = value.map { ", orIfNew: \($0)" } ?? ""
+      return "  \(target) = try row.value(\(stringLiteral(column.name))\(standIn))"
     }
     if members.contains(where: isStoredColumn) { lines.append("  row.keepStored(in: recordState)") }
     return """

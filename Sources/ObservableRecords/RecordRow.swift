@@ -12,6 +12,37 @@
       schema = record.recordSchema
     }
 
+    /// A row for a new object, of which not all columns are given.
+    package static func new(_ values: [String: any DatabaseValueConvertible]) -> Row {
+      var columns: [String: (any DatabaseValueConvertible)?] = values.mapValues { $0 }
+      columns[isNewName] = true
+      return Row(columns)
+    }
+
+    /// What no column is called.
+    private static let isNewName = "(new)"
+    private var isNew: Bool { row.hasColumn(RecordRow.isNewName) }
+
+    /// The value of a column; a new object that is not given one has that of the declaration.
+    ///
+    /// - Throws: ``RecordError`` as for other columns.
+    public func value<Value: DatabaseValueConvertible>(
+      _ column: String, orIfNew value: @autoclosure () -> Value
+    ) throws -> Value {
+      isNew && !row.hasColumn(column) ? value() : try self.value(column)
+    }
+
+    /// The value of a column with JSON; a new object that is not given one has that of the
+    /// declaration.
+    ///
+    /// - Throws: ``RecordError`` as for other columns.
+    @_disfavoredOverload
+    public func value<Value: Codable>(
+      _ column: String, orIfNew value: @autoclosure () -> Value
+    ) throws -> Value {
+      isNew && !row.hasColumn(column) ? value() : try self.value(column)
+    }
+
     /// The value of a column.
     ///
     /// - Throws: ``RecordError`` that names the table, the column, the row, and what was expected.
@@ -52,6 +83,8 @@
       do {
         return try row.decode(DatabaseValue.self, forColumn: column)
       } catch {
+        // Whether nil will do says the type.
+        if isNew { return .null }
         throw RecordError(
           .noColumn, table: schema.table, column: column, row: key,
           "the request does not read this column, which '\(schema.recordType)' has")

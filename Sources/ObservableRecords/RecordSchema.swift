@@ -37,6 +37,21 @@
       plain = columns.filter { !$0.isComputed }
     }
 
+    /// The names of the columns.
+    package var columnNames: [String] { columns.map(\.name) }
+    /// The names of the columns that are stored properties.
+    package var writableColumns: [String] { plain.map(\.name) }
+    /// The names of the properties with a row that this one refers to.
+    package var referenceNames: [String] {
+      relations.filter { $0.kind == .reference }.map(\.name)
+    }
+    /// The class of the row that a property refers to.
+    package func reference(_ name: String) -> (any ObservableRecord.Type)? {
+      relation(name).flatMap { $0.kind == .reference ? $0.target : nil }
+    }
+    /// The column by which a property refers to a row.
+    package func column(of reference: String) -> String? { relation(reference)?.column }
+
     func relation(_ name: String) -> RecordRelation? { relations.first { $0.name == name } }
 
     /// The key of an object as it is now.

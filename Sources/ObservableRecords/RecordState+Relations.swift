@@ -13,6 +13,7 @@
       if let loaded = relations[name] as? LoadedArray<Target> { return loaded.array }
       let array = ObservableArray<Target>()
       guard let relation = type(of: owner).recordSchema.relation(name) else { return array }
+      array.owner = owner
       if let store, let slot = try store.slot(of: relation) {
         array.append(contentsOf: try rows(relation, slot, store))
         let loaded = LoadedArray(relation, self, array)
@@ -103,6 +104,18 @@
     func setParent(_ parent: RecordState, _ slot: Int, _ object: any ObservableRecord) {
       newParents[slot] = parent
       store?.noteChange(of: self, object)
+    }
+
+    /// The key of the row, if it has one.
+    package var keyValue: DatabaseValue? { key?.databaseValue }
+
+    /// Makes a property refer to a row.
+    package func refer(
+      _ owner: some ObservableRecord, _ reference: (name: String, object: any ObservableRecord)
+    ) {
+      if let column = type(of: owner).recordSchema.relation(reference.name)?.column {
+        refer(owner, column, to: reference.object)
+      }
     }
   }
 #endif

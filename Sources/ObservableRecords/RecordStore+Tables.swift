@@ -21,6 +21,9 @@
       return table
     }
 
+    /// Compares a class with its table now.
+    package func use(_ record: any ObservableRecord.Type) throws { _ = try table(of: record) }
+
     /// Tells the tables that have the columns of the relations of this one.
     private func link(_ table: RecordTable) throws {
       for relation in table.schema.relations where relation.kind != .reference {

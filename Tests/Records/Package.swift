@@ -17,6 +17,15 @@ let package = Package(
     .testTarget(
       name: "ObservableRecordsTests",
       dependencies: [.product(name: "ObservableRecords", package: "obs-lua")],
-      swiftSettings: strict)
+      swiftSettings: strict),
+    .testTarget(
+      name: "LuaRecordsTests",
+      dependencies: [
+        .product(name: "LuaRecords", package: "obs-lua"),
+        .product(name: "LuaObservables", package: "obs-lua"),
+        .product(name: "Lua", package: "obs-lua"),
+        .product(name: "ObservableRecords", package: "obs-lua"),
+      ],
+      swiftSettings: strict),
   ]
 )

@@ -41,7 +41,8 @@ struct RecordExpansionTests {
             0
           }
 
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: Item.self) {
+          static let properties: Observables.ModelProperties = \
+        Observables.ModelProperties(for: Item.self) {
             Observables.Property("id", get: {
                 $0.id
               }, set: {
@@ -119,7 +120,7 @@ struct RecordExpansionTests {
             self._id = try row.value("id")
             self._product = try row.value("product")
             self.code = try row.value("code")
-            self._invoiceID = try row.value("invoiceID")
+            self._invoiceID = try row.value("invoiceID", orIfNew: 1)
             row.keepStored(in: recordState)
           }
 
