@@ -14,9 +14,13 @@ let package = Package(
   name: "record-tests",
   dependencies: [.package(name: "obs-lua", path: "../..", traits: ["Records"])],
   targets: [
+    // What the tests kill.
+    .executableTarget(
+      name: "victim", dependencies: [.product(name: "ObservableRecords", package: "obs-lua")],
+      swiftSettings: strict),
     .testTarget(
       name: "ObservableRecordsTests",
-      dependencies: [.product(name: "ObservableRecords", package: "obs-lua")],
+      dependencies: ["victim", .product(name: "ObservableRecords", package: "obs-lua")],
       swiftSettings: strict),
     .testTarget(
       name: "LuaRecordsTests",
