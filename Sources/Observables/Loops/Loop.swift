@@ -162,6 +162,8 @@ public final class Loop {
       let bodies = endings
       endings = []
       for body in bodies { body() }
+      // Nobody may be there who makes a turn for the watchers of what was changed here.
+      if engine.hasPending { nextTurn {} }
     }
     drainLog()
   }
