@@ -10,7 +10,10 @@ final class App {
   private let open: ObservableArray<Invoice>
 
   init(_ file: String, script: String, loop: Loop) throws {
-    let database = try DatabasePool(path: file)
+    var configuration = Configuration()
+    // The other window may be writing.
+    configuration.busyMode = .timeout(5)
+    let database = try DatabasePool(path: file, configuration: configuration)
     try migrate(database)
     store = try RecordStore(
       database, loop: loop, records: [Invoice.self], saving: .synchronous, pollInterval: 0.2)
