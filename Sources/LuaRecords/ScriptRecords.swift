@@ -51,7 +51,7 @@
     /// ``RecordRights/write``, however they come by them.
     ///
     /// - Precondition: the host has one such object, made before its scripts meet rows.
-    /// - Throws: ``RecordError`` for a class that does not match its table, and errors of the
+    /// - Throws: `RecordError` for a class that does not match its table, and errors of the
     ///   database.
     public init(_ store: RecordStore, for host: LuaHost, _ classes: [ScriptRecord]) throws {
       (self.store, self.host) = (store, host)

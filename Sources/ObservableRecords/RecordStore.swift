@@ -80,13 +80,12 @@
     /// Whether stored properties are being computed for a save.
     var isSettling = false
 
-    /// Opens a store on a queue or a pool of GRDB.
+    /// Opens a store on a queue or a pool of GRDB, for a loop of this thread.
     ///
-    /// - Parameter records: classes that the store has to know before the first of their objects is
-    ///   asked for: those with `@Stored` properties that other classes' changes affect.
-    /// - Parameter saving: when changes are saved.
-    /// - Parameter pollInterval: how often, in seconds, changes by other processes are looked for
-    ///   while something is observed; nil for never.
+    /// `records` are classes that the store has to know before the first of their objects is asked
+    /// for: those with `@Stored` properties that changes of other classes affect. Other processes
+    /// are looked for every `pollInterval` seconds while something is observed; nil means never.
+    ///
     /// - Throws: ``RecordError`` for a class that does not match its table, and errors of the
     ///   database.
     public init(
