@@ -1,12 +1,13 @@
 ---@meta
--- What `ScriptRecords` of the library LuaRecords gives to scripts, under the name that the host chooses.
+-- What `ScriptRecords` of the library LuaRecords gives to scripts, under the name that the host
+-- chooses.
 
 ---The store of a database.
 ---@class obs.RecordStore
 local RecordStore = {}
 
 ---@class obs.RecordQuery
----@field where? string a condition: columns, `?`, literals, comparisons, and, or, not, in, like, between, is null
+---@field where? string columns, `?`, literals, comparisons, and, or, not, in, like, between, null
 ---@field args? (string|number|boolean)[] the values of the `?`, in order
 ---@field order? string columns with `asc` or `desc`, separated by commas
 ---@field limit? integer how many rows at most

@@ -76,11 +76,11 @@ extension ModelClass {
   }
 
   private var rowInitializer: DeclSyntax {
-    var lines = columns.map { column in
+    var lines = columns.enumerated().map { place, column in
       let target = column.isConstant ? "self.\(column.spelling)" : storageName(column.spelling)
       let value = column.variable.onlyBinding?.binding.initializer?.value.trimmedDescription
       let standIn = value.map { ", orIfNew: \($0)" } ?? ""
-      return "  \(target) = try row.value(\(stringLiteral(column.name))\(standIn))"
+      return "  \(target) = try row.value(\(stringLiteral(column.name)), \(place)\(standIn))"
     }
     if members.contains(where: isStoredColumn) { lines.append("  row.keepStored(in: recordState)") }
     return """

@@ -70,55 +70,84 @@
       let (request, former) = (request, keys)
       return { db in
         let keys = try Self.keys(of: request, db)
-        let known = Set(former)
-        let missing = keys.filter { !known.contains($0) }
-        let rows = try Self.rows(missing, db)
-        return { [weak self] in self?.show(keys, rows, readAfter: number) }
+        let edit = KeyEdit(from: former, to: keys)
+        let rows: [Record] = try Self.rows(edit.newKeys, db)
+        return { [weak self] in self?.show(edit, former, rows, readAfter: number) }
       }
     }
 
     private static func keys(
       of request: QueryInterfaceRequest<Record>, _ db: Database
     ) throws -> [RecordKey] {
-      let values = try request.select(Column(Record.primaryKeyName), as: DatabaseValue.self)
-        .fetchCursor(db)
-      var keys: [RecordKey] = []
-      while let value = try values.next() {
-        if let key = RecordKey(value) { keys.append(key) }
-      }
-      return keys
+      let selected = request.select(Column(Record.primaryKeyName), as: DatabaseValue.self)
+      let statement = try selected.makePreparedRequest(db, forSingleResult: false).statement
+      return try KeyReader.keys(of: statement)
     }
 
     private static func rows(_ keys: [RecordKey], _ db: Database) throws -> [Record] {
       var rows: [Record] = []
       for part in keys.parts(of: 10_000) {
         let values = part.map(\.databaseValue)
-        rows += try Record.filter(values.contains(Column(Record.primaryKeyName))).fetchAll(db)
+        rows += try RowReader.fetch(
+          db, Record.filter(values.contains(Column(Record.primaryKeyName))))
       }
       return rows
     }
 
-    private func show(_ keys: [RecordKey], _ rows: [Record], readAfter number: Int) {
+    private func show(
+      _ edit: KeyEdit, _ former: [RecordKey], _ rows: [Record], readAfter number: Int
+    ) {
       guard let array else { return }
       let fresh = store.adopt(rows, table, readAfter: number)
-      var shown: [Record] = []
-      shown.reserveCapacity(keys.count)
-      let isInOrder = self.keys.count == array.count
-      for (place, key) in keys.enumerated() {
-        // Most rows are where they were.
-        if isInOrder, place < self.keys.count, self.keys[place] == key {
-          let object = array[place]
-          if !object.isDeleted { shown.append(object) }
-        } else if let state = table.state(key) {
-          if !state.isDeleted, let object = state.object as? Record { shown.append(object) }
+      if keys.count != former.count || array.count != former.count || keys != former {
+        // Rows were deleted here meanwhile, or the program has changed the list.
+        replaceAll(by: edit.result(of: former), array)
+      } else {
+        apply(edit, array)
+      }
+      withExtendedLifetime(fresh) {}
+      if isStale { store.readAgain() }
+    }
+
+    private func apply(_ edit: KeyEdit, _ array: ObservableArray<Record>) {
+      switch edit.kind {
+      case .none: break
+      case .move(let from, let to):
+        array.move(from: from, to: to)
+        keys.insert(keys.remove(at: from), at: to)
+      case .replace(let range, let new):
+        let objects = objects(new)
+        guard objects.count == new.count else {
+          return replaceAll(by: edit.result(of: keys), array)
+        }
+        if objects.isEmpty {
+          array.removeSubrange(range)
+        } else if range.isEmpty {
+          array.insert(contentsOf: objects, at: range.lowerBound)
         } else {
+          array.set(
+            array.elements[..<range.lowerBound] + objects + array.elements[range.upperBound...])
+        }
+        keys.replaceSubrange(range, with: new)
+      }
+    }
+
+    private func replaceAll(by keys: [RecordKey], _ array: ObservableArray<Record>) {
+      let objects = objects(keys)
+      array.become(objects)
+      self.keys = objects.compactMap { $0.recordState.key }
+    }
+
+    /// The objects of rows that are in memory, without those that are deleted here.
+    private func objects(_ keys: [RecordKey]) -> [Record] {
+      keys.compactMap { key in
+        guard let state = table.state(key) else {
           // An object has gone meanwhile, which was thought to be there.
           isStale = true
+          return nil
         }
+        return state.isDeleted ? nil : state.object as? Record
       }
-      withExtendedLifetime(fresh) { array.become(shown) }
-      self.keys = shown.compactMap { $0.recordState.key }
-      if isStale { store.readAgain() }
     }
   }
 

@@ -19,6 +19,16 @@
       }
     }
 
+    func hash(into hasher: inout Hasher) {
+      // Keys of one table are nearly always of one kind.
+      switch self {
+      case .integer(let number): hasher.combine(number)
+      case .text(let text): hasher.combine(text)
+      case .data(let data): hasher.combine(data)
+      case .real(let number): hasher.combine(number)
+      }
+    }
+
     var databaseValue: DatabaseValue {
       switch self {
       case .integer(let number): number.databaseValue

@@ -1,15 +1,47 @@
 #if Records
   internal import Foundation
+  internal import Glibc
 
   /// A row that is read for a class, with errors that say where it does not fit.
   public struct RecordRow {
-    private let row: Row
-    private let schema: RecordSchema
+    @usableFromInline let row: Row
+    /// Whether the columns are those of the class, in their order.
+    @usableFromInline let isPlain: Bool
+    private let record: any ObservableRecord.Type
+    private var schema: RecordSchema { record.recordSchema }
 
     /// The row, for an object of a class.
     public init(_ row: Row, of record: any ObservableRecord.Type) {
-      self.row = row
-      schema = record.recordSchema
+      (self.row, self.record) = (row, record)
+      isPlain = RowReader.isPlain(for: record)
+    }
+
+    /// The value of the column at a place in the list of the class.
+    ///
+    /// - Throws: ``RecordError`` that names the table, the column, the row, and what was expected.
+    @inlinable
+    public func value<Value: DatabaseValueConvertible>(
+      _ column: String, _ place: Int
+    ) throws -> Value {
+      if isPlain {
+        let stored: DatabaseValue = row[place]
+        if let value = Value.fromDatabaseValue(stored), !isSuspect(stored) { return value }
+      }
+      return try value(column)
+    }
+
+    /// The value of the column with JSON at a place in the list of the class.
+    ///
+    /// - Throws: ``RecordError`` as for other columns, with what is wrong in the JSON.
+    @_disfavoredOverload
+    public func value<Value: Codable>(_ column: String, _ place: Int) throws -> Value {
+      try value(column)
+    }
+
+    /// Whether a value may be a text that is no UTF-8.
+    @usableFromInline
+    func isSuspect(_ stored: DatabaseValue) -> Bool {
+      if case .string(let text) = stored.storage { text.hasReplacement } else { false }
     }
 
     /// A row for a new object, of which not all columns are given.
@@ -22,14 +54,18 @@
     /// What no column is called.
     private static let isNewName = "(new)"
     private var isNew: Bool { row.hasColumn(RecordRow.isNewName) }
+    @usableFromInline
+    func isNew(without column: String) -> Bool { !row.hasColumn(column) && isNew }
 
     /// The value of a column; a new object that is not given one has that of the declaration.
     ///
     /// - Throws: ``RecordError`` as for other columns.
+    @inlinable
     public func value<Value: DatabaseValueConvertible>(
-      _ column: String, orIfNew value: @autoclosure () -> Value
+      _ column: String, _ place: Int, orIfNew value: @autoclosure () -> Value
     ) throws -> Value {
-      isNew && !row.hasColumn(column) ? value() : try self.value(column)
+      if isPlain { return try self.value(column, place) }
+      return isNew(without: column) ? value() : try self.value(column)
     }
 
     /// The value of a column with JSON; a new object that is not given one has that of the
@@ -38,9 +74,9 @@
     /// - Throws: ``RecordError`` as for other columns.
     @_disfavoredOverload
     public func value<Value: Codable>(
-      _ column: String, orIfNew value: @autoclosure () -> Value
+      _ column: String, _ place: Int, orIfNew value: @autoclosure () -> Value
     ) throws -> Value {
-      isNew && !row.hasColumn(column) ? value() : try self.value(column)
+      isNew(without: column) ? value() : try self.value(column)
     }
 
     /// The value of a column.
@@ -145,12 +181,15 @@
     fileprivate var hasReplacement: Bool {
       var copy = self
       return copy.withUTF8 { bytes in
-        var index = 0
-        while index + 2 < bytes.count {
-          if bytes[index] == 0xEF, bytes[index + 1] == 0xBF, bytes[index + 2] == 0xBD {
+        guard let start = bytes.baseAddress else { return false }
+        var place = 0
+        // Hardly any text has the first of these bytes.
+        while let found = memchr(start + place, 0xEF, bytes.count - place) {
+          place = UnsafeRawPointer(start).distance(to: found)
+          if place + 2 < bytes.count, bytes[place + 1] == 0xBF, bytes[place + 2] == 0xBD {
             return true
           }
-          index += 1
+          place += 1
         }
         return false
       }

@@ -56,12 +56,13 @@
 
     /// The key of an object as it is now.
     func key(of object: any ObservableRecord) -> RecordKey? {
-      key.flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
+      guard let key, let value = try? key.read(object) else { return nil }
+      return RecordKey(value)
     }
   }
 
   /// A column of a class.
-  struct RecordColumn {
+  final class RecordColumn {
     let name: String
     let slot: Int
     /// Whether the property is computed, and `@Stored`.
@@ -72,6 +73,16 @@
     let copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?
     /// Gives an object a value of the database; false where the property cannot have it.
     let write: ((AnyObject, DatabaseValue) -> Bool)?
+
+    init(
+      name: String, slot: Int, isComputed: Bool, type: Any.Type,
+      read: @escaping (AnyObject) throws -> DatabaseValue,
+      copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?,
+      write: ((AnyObject, DatabaseValue) -> Bool)?
+    ) {
+      (self.name, self.slot, self.isComputed, self.type) = (name, slot, isComputed, type)
+      (self.read, self.copy, self.write) = (read, copy, write)
+    }
 
     /// How an error names the type.
     var expectation: String { storageName(of: type).described }

@@ -50,7 +50,7 @@
         found = nil
       }
       guard let found else { return nil }
-      found.recordState.referrers.append(Referrer(state: self, name: name))
+      found.recordState.addReferrer(self, name)
       return found.isDeleted ? nil : found
     }
 

@@ -31,12 +31,6 @@
     private(set) var key: RecordKey?
     /// The columns that were written since the last save, by slot, with the values saved last.
     var changed: [Int: DatabaseValue] = [:]
-    /// The columns of the save under way, with the values from before it.
-    var inFlight: [Int: DatabaseValue] = [:]
-    /// The values of computed columns that the database has.
-    var storedValues: [Int: DatabaseValue] = [:]
-    /// Rows without a key yet that columns of this one are to refer to, by slot.
-    var newParents: [Int: RecordState] = [:]
     /// The number of the save that wrote the row last.
     var savedNumber = 0
     /// Whether the object is in the store's list of changed objects.
@@ -45,17 +39,12 @@
     var isKeptInTurn = false
     /// What came with the object in one query.
     var group: FetchGroup?
-    /// The properties that have rows of other tables, once they are loaded.
-    var relations: [String: LoadedRelation] = [:]
-    /// Objects whose properties have this one as the row they refer to.
-    var referrers: [Referrer] = []
-    /// Whether the store itself sets values now.
-    private var isApplying = false
     private var observedKeys = 0
     private var hasReportedDeletion = false
-    private var formerKeys: [Int: DatabaseValue] = [:]
     /// The object itself, while it must not go.
     private var kept: (any ObservableRecord)?
+    /// What most rows do not have.
+    private var extra: Extra?
     /// Whether writes are to be noted.
     @usableFromInline var tracks = false
 
@@ -80,18 +69,86 @@
       return "row \(key.map { "\($0)" } ?? "(new)") of '\(table.name)'"
     }
 
+    // MARK: What most rows do not have
+
+    private final class Extra {
+      var inFlight: [Int: DatabaseValue] = [:]
+      var storedValues: [Int: DatabaseValue] = [:]
+      var newParents: [Int: RecordState] = [:]
+      var relations: [String: LoadedRelation] = [:]
+      var referrers: [Referrer] = []
+      var referrerLimit = 16
+      var formerKeys: [Int: DatabaseValue] = [:]
+    }
+
+    private var madeExtra: Extra {
+      if let extra { return extra }
+      let made = Extra()
+      extra = made
+      return made
+    }
+
+    /// The columns of the save under way, with the values from before it.
+    var inFlight: [Int: DatabaseValue] {
+      get { extra?.inFlight ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.inFlight = newValue } }
+    }
+    /// The values of computed columns that the database has.
+    var storedValues: [Int: DatabaseValue] {
+      get { extra?.storedValues ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.storedValues = newValue } }
+    }
+    /// Rows without a key yet that columns of this one are to refer to, by slot.
+    var newParents: [Int: RecordState] {
+      get { extra?.newParents ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.newParents = newValue } }
+    }
+    /// The properties that have rows of other tables, once they are loaded.
+    var relations: [String: LoadedRelation] {
+      get { extra?.relations ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.relations = newValue } }
+    }
+    /// Notes an object with a property that has this one as the row it refers to.
+    func addReferrer(_ state: RecordState, _ name: String) {
+      let extra = madeExtra
+      if extra.referrers.count >= extra.referrerLimit {
+        // Each time that the property is computed it is noted again; one note is enough.
+        var seen: Set<Referrer.Identity> = []
+        extra.referrers.removeAll { referrer in
+          referrer.identity.map { !seen.insert($0).inserted } ?? true
+        }
+        extra.referrerLimit = max(16, 2 * extra.referrers.count)
+      }
+      extra.referrers.append(Referrer(state: state, name: name))
+    }
+
+    /// The objects that were noted, which are noted anew when they ask again.
+    func takeReferrers() -> [Referrer] {
+      let referrers = extra?.referrers ?? []
+      extra?.referrers = []
+      return referrers
+    }
+
+    /// What columns that refer to rows had before they were written.
+    private var formerKeys: [Int: DatabaseValue] {
+      get { extra?.formerKeys ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.formerKeys = newValue } }
+    }
+
     // MARK: Joining a store
 
     /// Makes the object one of a table.
-    func join(_ table: RecordTable, _ object: any ObservableRecord, _ phase: Phase, key: RecordKey?)
-    {
+    func join(
+      _ table: RecordTable, _ object: any ObservableRecord, _ phase: Phase, key: RecordKey?,
+      isEntered: Bool = true
+    ) {
       reference = object
       self.table = table
       self.phase = phase
       self.key = key
       tracks = true
       object.observation.setKeeper(self)
-      if let key { table.enter(self, key) }
+      if isEntered, let key { table.enter(self, key) }
     }
 
     /// Notes the key of a row that was inserted.
@@ -105,8 +162,7 @@
       table = nil
       tracks = false
       observedKeys = 0
-      (changed, inFlight, newParents) = ([:], [:], [:])
-      (group, relations, referrers) = (nil, [:], [])
+      (changed, extra, group) = ([:], nil, nil)
       reference?.observation.setKeeper(nil)
       let object = kept
       kept = nil
@@ -199,13 +255,21 @@
   /// The keys of the rows that one query has brought: what is loaded for one of them is loaded for
   /// all.
   final class FetchGroup {
-    let keys: [RecordKey]
-    init(_ keys: [RecordKey]) { self.keys = keys }
+    var keys: [RecordKey]
+    init(_ keys: [RecordKey] = []) { self.keys = keys }
   }
 
   /// An object with a property that refers to another one.
   struct Referrer {
     weak var state: RecordState?
     let name: String
+
+    struct Identity: Hashable {
+      let state: ObjectIdentifier
+      let name: String
+    }
+
+    /// nil where the object is gone.
+    var identity: Identity? { state.map { Identity(state: ObjectIdentifier($0), name: name) } }
   }
 #endif

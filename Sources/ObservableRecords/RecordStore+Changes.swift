@@ -195,10 +195,7 @@
       for part in keys.parts(of: 10_000) {
         let request = record.filter(part.map(\.databaseValue).contains(Column(column)))
           .order(Column(record.primaryKeyName))
-        let found = try Row.fetchCursor(db, request)
-        while let row = try found.next() {
-          do { rows.append(try record.init(row: row)) } catch { errors.append(error) }
-        }
+        rows += try RowReader.fetch(db, request) { errors.append($0) }
       }
       return (rows, errors)
     }

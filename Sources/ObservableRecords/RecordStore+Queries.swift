@@ -32,10 +32,11 @@
       _ request: QueryInterfaceRequest<Record>
     ) throws -> (array: ObservableArray<Record>, query: RowQuery<Record>) {
       let table = try table(of: Record.self)
-      let (rows, names) = try read { db in
-        (try Record.fetchAll(db, request), try Self.tables(of: request, db))
+      var names: Set<String> = []
+      let rows: [Record] = try load(request, table) { db in
+        names = try Self.tables(of: request, db)
       }
-      let array = ObservableArray(adopt(rows, table, readAfter: saveNumber))
+      let array = ObservableArray(rows)
       for name in names { collector.follow(name) }
       let query = RowQuery(array, request, table, self, tables: names)
       queries.removeAll { !$0.isNeeded }
@@ -71,10 +72,9 @@
           sibling.relations[relation.name] == nil
         }
         let values = keys.map(\.databaseValue)
-        let rows = try read { db in
-          try Target.filter(values.contains(Column(relation.column)))
-            .order(Column(Target.primaryKeyName)).fetchAll(db)
-        }
+        let request = Target.filter(values.contains(Column(relation.column)))
+          .order(Column(Target.primaryKeyName))
+        let rows: [Target] = try read { try RowReader.fetch($0, request) }
         var lists = Dictionary(
           keys.map { ($0, [any ObservableRecord]()) }, uniquingKeysWith: { $1 })
         let column = target.column(slot)
@@ -113,9 +113,8 @@
         wanted.append(other)
       }
       let values = wanted.prefix(10_000).map(\.databaseValue)
-      let rows = try read { db in
-        try record.filter(values.contains(Column(record.primaryKeyName))).fetchAll(db)
-      }
+      let request = record.filter(values.contains(Column(record.primaryKeyName)))
+      let rows: [Target] = try read { try RowReader.fetch($0, request) }
       let objects = adopt(rows, target, readAfter: saveNumber)
       // The objects stay until the end of the turn, as their siblings ask for them next.
       let name = PrefetchKey(table: ObjectIdentifier(target), name: "")

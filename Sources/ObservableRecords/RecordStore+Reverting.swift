@@ -70,9 +70,9 @@
 
     /// Properties that refer to a row which is there again are computed anew.
     private func invalidateReferrers(of table: RecordTable, _ state: RecordState) {
-      let referrers = state.referrers
-      state.referrers = []
-      for referrer in referrers { try? referrer.state?.object?.invalidate(referrer.name) }
+      for referrer in state.takeReferrers() {
+        try? referrer.state?.object?.invalidate(referrer.name)
+      }
     }
 
     // MARK: Transactions

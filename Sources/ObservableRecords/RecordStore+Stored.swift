@@ -118,7 +118,8 @@
       var objects: [any ObservableRecord] = []
       for part in keys.parts(of: 10_000) {
         let values = part.map(\.databaseValue)
-        let rows = try read { try record.filter(values.contains(Column(column))).fetchAll($0) }
+        let request = record.filter(values.contains(Column(column)))
+        let rows: [Record] = try read { try RowReader.fetch($0, request) }
         objects += adopt(rows, table, readAfter: saveNumber) as [any ObservableRecord]
       }
       return objects

@@ -172,8 +172,56 @@
       _ request: some FetchRequest<Record>
     ) throws -> [Record] {
       let table = try table(of: Record.self)
-      let rows = try read { try Record.fetchAll($0, request) }
-      return adopt(rows, table, readAfter: saveNumber)
+      return try load(request, table)
+    }
+
+    /// Reads the rows of a request; `alsoRead` reads more in the same transaction.
+    ///
+    /// Rows that are not in memory become objects of the store where they are read, while the loop
+    /// waits: later they would have to be fetched into the processor's caches again.
+    func load<Record: ObservableRecord>(
+      _ request: some FetchRequest, _ table: RecordTable,
+      alsoRead: (Database) throws -> Void = { _ in }
+    ) throws -> [Record] {
+      let group = FetchGroup()
+      var rows: [Record] = []
+      var known: [Int] = []
+      try read { db in
+        var keys: [RecordKey] = []
+        var states: [Unmanaged<RecordState>] = []
+        let hasLive = table.hasLive
+        try RowReader.forEach(
+          db, request,
+          { (row: Record) in
+            guard let key = table.schema.key(of: row) else { return }
+            let state = row.recordState
+            if hasLive, table.isKnown(key) {
+              known.append(rows.count)
+            } else {
+              state.join(table, row, .saved, key: key, isEntered: false)
+              state.group = group
+            }
+            keys.append(key)
+            states.append(.passUnretained(state))
+            rows.append(row)
+          }, { throw $0 })
+        // A row that a request has twice is one object.
+        known += table.enter(states, keys, except: known)
+        group.keys = keys
+        try alsoRead(db)
+      }
+      if known.isEmpty { return rows }
+      var isGone: Set<Int> = []
+      for place in known {
+        guard let object = table.adopt(rows[place], readAfter: saveNumber) else {
+          isGone.insert(place)
+          continue
+        }
+        object.recordState.group = group
+        rows[place] = unsafeDowncast(object, to: Record.self)
+      }
+      return isGone.isEmpty
+        ? rows : rows.enumerated().filter { !isGone.contains($0.offset) }.map(\.element)
     }
 
     /// The one object for each of the rows that were just read.
@@ -184,6 +232,7 @@
       var keys: [RecordKey] = []
       objects.reserveCapacity(rows.count)
       keys.reserveCapacity(rows.count)
+      table.reserve(rows.count)
       for row in rows {
         guard let object = table.adopt(row, readAfter: number) else { continue }
         objects.append(unsafeDowncast(object, to: Record.self))

@@ -51,6 +51,32 @@
       live[key] = .passUnretained(state)
     }
 
+    /// Enters the states of rows that were just read; returns the places of those that are there
+    /// already.
+    func enter(
+      _ states: [Unmanaged<RecordState>], _ keys: [RecordKey], except known: [Int]
+    ) -> [Int] {
+      reserve(keys.count)
+      var others = known[...]
+      var repeated: [Int] = []
+      for place in keys.indices {
+        if place == others.first {
+          others = others.dropFirst()
+        } else if let first = live.updateValue(states[place], forKey: keys[place]),
+          first.takeUnretainedValue().object != nil
+        {
+          live[keys[place]] = first
+          repeated.append(place)
+        }
+      }
+      return repeated
+    }
+
+    /// Makes room for objects.
+    func reserve(_ count: Int) {
+      if count > live.count { live.reserveCapacity(live.count + count) }
+    }
+
     func forget(_ state: RecordState) {
       guard let key = state.key, live[key]?.toOpaque() == Unmanaged.passUnretained(state).toOpaque()
       else { return }
@@ -62,6 +88,9 @@
       guard let state = live[key]?.takeUnretainedValue(), state.object != nil else { return nil }
       return state
     }
+
+    /// Whether an object of the row is there, or goes just now.
+    func isKnown(_ key: RecordKey) -> Bool { live[key] != nil }
 
     var liveKeys: [RecordKey] { Array(live.keys) }
     var hasLive: Bool { !live.isEmpty }
@@ -114,9 +143,9 @@
           object.recordState.newParents[slot]?.lost(object, link.relation)
         }
       }
-      let referrers = object.recordState.referrers
-      object.recordState.referrers = []
-      for referrer in referrers { try? referrer.state?.object?.invalidate(referrer.name) }
+      for referrer in object.recordState.takeReferrers() {
+        try? referrer.state?.object?.invalidate(referrer.name)
+      }
     }
   }
 #endif

@@ -117,10 +117,10 @@ struct RecordExpansionTests {
 
           init(row: GRDB.Row) throws {
             let row = ObservableRecords.RecordRow(row, of: Item.self)
-            self._id = try row.value("id")
-            self._product = try row.value("product")
-            self.code = try row.value("code")
-            self._invoiceID = try row.value("invoiceID", orIfNew: 1)
+            self._id = try row.value("id", 0)
+            self._product = try row.value("product", 1)
+            self.code = try row.value("code", 2)
+            self._invoiceID = try row.value("invoiceID", 3, orIfNew: 1)
             row.keepStored(in: recordState)
           }
 
