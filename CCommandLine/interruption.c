@@ -369,6 +369,15 @@ void ccl_beginorder(void) {
   set_ending_signals(interrupt);
 }
 
+void ccl_restoresignals(void) {
+  if (phase_now == LIKE_LUA) return;
+  for (int i = 0; i < ENDING_SIGNALS_COUNT; i++) {
+    struct sigaction action;
+    sigaction(ENDING_SIGNALS[i], NULL, &action);
+    if (action.sa_handler == SIG_DFL) on_signal(ENDING_SIGNALS[i], interrupt);
+  }
+}
+
 void ccl_beginprompt(void) {
   ccl_beginorder();
   phase_now = PROMPT;

@@ -133,6 +133,12 @@ void ccl_screen_begin(const ccl_screen *screen) {
   }
 }
 
+/* Ends the line that was begun, where it is not known whether one was: as many blanks as a row has
+   go on to the next row from any column but the first. */
+static void end_unknown_line(FILE *stream) {
+  if (!is_simple()) fprintf(stream, "%*s\r", columns(), "");
+}
+
 /* Whether something was written. A line that was begun is ended. */
 static bool finish(FILE *stream) {
   if (is_untouched(stream)) {
@@ -140,6 +146,7 @@ static bool finish(FILE *stream) {
     return false;
   }
   if (__fpending(stream) > 0) putc('\n', stream);
+  else end_unknown_line(stream);
   fflush(stream);
   return true;
 }

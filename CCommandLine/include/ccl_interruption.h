@@ -24,6 +24,9 @@ void ccl_beginchunk(void);
 bool ccl_endchunk(const char *message);
 /// The script uses the loop: SIGINT, SIGTERM and SIGHUP end the program in order from now on.
 void ccl_beginorder(void);
+/// Signals that do what the system does with them, as others have handled them meanwhile and do no
+/// more, end the program in order again, if it was so.
+void ccl_restoresignals(void);
 /// Lines are asked for, until ccl_endprompt: SIGINT ends the line that is typed or runs, and
 /// nothing else.
 void ccl_beginprompt(void);

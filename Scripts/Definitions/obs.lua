@@ -626,33 +626,46 @@ function obs.raw(observed, options) end
 ----------------------------------------------------------------------------------------------------
 
 ---One change below an object, as plain data: it goes through any JSON library and comes back.
----@class obs.DeepChange
+---@class (exact) obs.DeepChange
 ---@field path any[]  keys from the object; the last one is what changed; that of a set for a member
 ---@field kind "set"|"insert"|"remove"|"move"
 ---@field old any  what was there; nil where nothing was
 ---@field new any  what is there now, plain data; nil where the key is gone
 ---@field from? integer  of a move
----@field ref? any[]|{ after: any[] }  in place of `new`: an object that has another way already
----@field old_ref? any[]|{ after: any[] }  in place of `old`: an object that is still there
+---@field ref? any[]|obs.PathAfter  in place of `new`: an object that has another way already
+---@field old_ref? any[]|obs.PathAfter  in place of `old`: an object that is still there
 ---@field model? string  of an instance, as data
 ---@field type? "array"|"dictionary"|"set"  of a collection, as data
 ---@field site? string  where it was written last, with `{ site = true }`
 
----@class obs.ChangeOptions: obs.Options
+---The path of an object after the changes.
+---@class (exact) obs.PathAfter
+---@field after any[]
+
+---@class (exact) obs.ChangeOptions
+---@field observer? obs.Observed  as for `observe`
+---@field once? boolean
+---@field name? string
+---@field on_end? fun(path: string)
 ---@field path? obs.PathLike  restricts the changes: "items.**"
 ---@field site? boolean  adds the place of the last write
 
 ---Calls the callback at the end of each turn in which something below the object changed, with the
 ---net changes since the last call, in an order in which they can be applied.
+---@param observed obs.Observed
 ---@param callback fun(observed: any, changes: obs.DeepChange[], observer: any)
----@param options? obs.ChangeOptions  no `initial`, `equals`, `immediate`
+---@param options? obs.ChangeOptions
 ---@return obs.Watcher
 function obs.changes(observed, callback, options) end
 
+---@class (exact) obs.ApplyOptions
+---@field force? boolean  skips what does not fit
+
 ---Makes the changes, as the writes of one turn. One that does not fit, as its `old` is not there,
 ---is an error that names it, and nothing is applied.
+---@param target obs.Observed
 ---@param changes obs.DeepChange[]
----@param options? { force?: boolean }  skips what does not fit
+---@param options? obs.ApplyOptions
 ---@return integer skipped  how many did not fit
 function obs.apply(target, changes, options) end
 
@@ -662,12 +675,19 @@ function obs.apply(target, changes, options) end
 function obs.invert(changes) end
 
 ---The changes that make a tree like `a` equal to `b`, by content and sharing.
+---@param a obs.Observed
+---@param b obs.Observed
 ---@return obs.DeepChange[]
 function obs.diff(a, b) end
 
+---@class (exact) obs.MergeOptions
+---@field key? string  the property by which elements of lists are matched
+
 ---Makes `target` equal to plain data with the fewest writes; objects that are there stay. Elements
 ---of lists are matched by position, or by the property that `key` names.
----@param options? { key?: string }
+---@param target obs.Observed
+---@param data table
+---@param options? obs.MergeOptions
 function obs.merge(target, data, options) end
 
 ---Undo and redo: each turn that changed something is a step.
@@ -682,15 +702,22 @@ function History:undo(mark) end
 ---@return boolean
 function History:redo() end
 ---Names the last step, for `undo`.
+---@param name string
 function History:mark(name) end
 ---What follows is one step, until `commit`; a name marks it then.
+---@param name? string
 function History:begin(name) end
 function History:commit() end
 function History:clear() end
 function History:stop() end
 
----`limit` is how many steps are kept; turns within `group` seconds are one.
----@param options? { limit?: integer, group?: number }
+---@class (exact) obs.HistoryOptions
+---@field limit? integer  how many steps are kept
+---@field group? number   turns within so many seconds are one step
+
+---Records what turns change below an object, for undo and redo.
+---@param target obs.Observed
+---@param options? obs.HistoryOptions
 ---@return obs.History
 function obs.history(target, options) end
 
@@ -702,12 +729,14 @@ function obs.opaque(object) end
 
 ---Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
 ---made meanwhile is taken back, and watchers are not told of it.
----@param roots (table|userdata)[]
+---@param roots obs.Observed[]
+---@param f fun(): ...: any
 ---@return boolean ok
 ---@return any ...  what `f` returned, or the error
 function obs.transaction(roots, f) end
 
 ---Ends the innermost transaction: raises an error that cannot save it when caught.
+---@param reason any
 function obs.abort(reason) end
 
 ----------------------------------------------------------------------------------------------------
@@ -749,6 +778,34 @@ function obs.next_turn(callback) end
 ---@return number seconds
 function obs.now() end
 
+---A callback for a file or descriptor that is ready.
+---@class obs.Handler: userdata
+---@field active boolean  false once it was stopped, or what it waits for was found closed
+local Handler = {}
+---It is not called any more. What it waits for stays open.
+function Handler:stop() end
+
+---The loop goes on while it is active, unless `unref` was called for it.
+---@return obs.Handler self
+function Handler:ref() end
+
+---The loop may end while it is active.
+---@return obs.Handler self
+function Handler:unref() end
+
+---Calls the function in a turn of its own whenever the file can be read or is at its end, again and
+---again while there is something to read. What the file has buffered counts.
+---@param file file*|integer  a file or the number of a descriptor
+---@param callback fun(file: file*|integer)
+---@return obs.Handler
+function obs.on_readable(file, callback) end
+
+---Calls the function in a turn of its own whenever the file can be written to without waiting.
+---@param file file*|integer
+---@param callback fun(file: file*|integer)
+---@return obs.Handler
+function obs.on_writable(file, callback) end
+
 ---@class obs.Task
 ---@field done boolean
 local Task = {}
@@ -781,9 +838,20 @@ function obs.sleep(seconds) end
 ---@return boolean in_time
 function obs.next_change(observed, path, timeout) end
 
+---Inside a task: calls `start` with a function, and waits until that is called: any function that
+---takes a callback can be waited for. Later calls of it do nothing; `start` must not wait for it.
+---@param start fun(done: fun(...: any))
+---@param timeout? number  seconds
+---@return any ...  what `done` was called with; false on timeout
+function obs.await(start, timeout) end
+
+---@alias obs.LoopKind "timer"|"handler"|"luv"|"task"|"exit"|"loop"
+
+---@alias obs.ErrorKind "watcher"|"immediate"|"getter"|"hook"|obs.LoopKind
+
 ---Where an error was raised that no code caught.
 ---@class (exact) obs.ErrorPlace
----@field kind "watcher"|"immediate"|"getter"|"timer"|"task"|"hook"|"exit"|"loop"
+---@field kind obs.ErrorKind
 ---@field name? string
 ---@field site? string
 ---@field turn integer

@@ -25,6 +25,11 @@ package final class FixtureRun {
   private let loop: Loop
   /// Whether a script that checks nothing fails; not where some of its cases are left out.
   package var needsChecks = true
+  /// Whether what a case has left behind makes it fail: watchers, timers, handlers and tasks that
+  /// were made in it, and have not ended.
+  package var findsLeaks = false
+  /// When the case began that lies in no other.
+  private var caseBegin: LuaHost.Moment?
   private var caseCount = 0
   /// The cases that have begun and not ended; the last one is that of errors in callbacks.
   private var openCases: [Int] = []
@@ -76,10 +81,12 @@ package final class FixtureRun {
       })
     try core.set(
       "ended",
-      to: state.function("ended") { [unowned self] (number: Int) in
+      to: state.function("ended") { [unowned self] (number: Int, isOutermost: Bool) in
+        if isOutermost { reportLeaks(in: number) }
         openCases.removeAll { $0 == number }
         onEvent(.ended(number))
       })
+    try core.set("finds_leaks", to: state.function("finds_leaks") { [unowned self] in findsLeaks })
     try core.set(
       "advance",
       to: state.function("advance") { [unowned self] (seconds: Double) in advance(by: seconds) })
@@ -144,10 +151,29 @@ package final class FixtureRun {
       needsChecks = false
       return nil
     }
+    if isOutermost, findsLeaks { caseBegin = host.moment }
     caseCount += 1
     openCases.append(caseCount)
     onEvent(.began(caseCount, sentence: sentence))
     return caseCount
+  }
+
+  /// Reports what an outermost case has left behind; the garbage is collected already.
+  private func reportLeaks(in number: Int) {
+    guard let begin = caseBegin else { return }
+    caseBegin = nil
+    var counts: [LiveObject: Int] = [:]
+    for object in host.live(since: begin) {
+      counts[object, default: 0] += 1
+    }
+    var reported: Set<LiveObject> = []
+    for object in host.live(since: begin) where reported.insert(object).inserted {
+      let times = counts[object] == 1 ? "" : " (\(counts[object] ?? 0) times)"
+      let message = "left behind: \(object)\(times)"
+      fail(
+        path, line(of: shownPath, message: "", traceback: nil, site: object.site) ?? 1, message,
+        in: number)
+    }
   }
 
   // MARK: What was found

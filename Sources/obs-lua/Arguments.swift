@@ -47,9 +47,13 @@ struct Arguments {
   private func checkTesting() throws(Misuse) {
     guard options.testing.isOn else {
       if let option = options.testOption { throw .needsOption(option, .test) }
+      guard options.watches else { return }
+      if script == count || scriptName == nil { throw .needsScript(.watch) }
+      if isInteractive { throw .excluded("-i", by: .watch) }
       return
     }
     if options.isSandboxed { throw .excluded("--sandbox", by: .test) }
+    if options.watches, options.testing.resultFile != nil { throw .excluded("--junit", by: .watch) }
     if !steps.isEmpty || isInteractive || asksForVersion {
       throw .excluded("-e, -l, -i, -v or -W", by: .test)
     }

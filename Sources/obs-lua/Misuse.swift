@@ -10,6 +10,8 @@ enum Misuse: Error {
   case wrongValue(Options.Name)
   /// An option without the other one that it needs.
   case needsOption(Options.Name, Options.Name)
+  /// An option without a script or the tests that it is for.
+  case needsScript(Options.Name)
   /// An argument that has no meaning beside the option.
   case excluded(String, by: Options.Name)
 
@@ -17,7 +19,7 @@ enum Misuse: Error {
   var status: CInt {
     switch self {
     case .unknownLetter, .needsArgument: 1
-    case .unknownOption, .wrongValue, .needsOption, .excluded: 2
+    case .unknownOption, .wrongValue, .needsOption, .needsScript, .excluded: 2
     }
   }
 
@@ -35,6 +37,8 @@ enum Misuse: Error {
       ccl_writeerror(name, "unrecognized option '\(option)' (\(hint))")
     case .needsOption(let option, let other):
       ccl_writeerror(name, "'\(option.rawValue)' needs '\(other.usage)'")
+    case .needsScript(let option):
+      ccl_writeerror(name, "'\(option.rawValue)' needs a script, or '--test' with files")
     case .excluded(let argument, let option):
       ccl_writeerror(name, "'\(argument)' cannot be used with '\(option.rawValue)'")
     case .wrongValue(let option):

@@ -29,11 +29,13 @@ struct Options {
     case filter = "--filter"
     case jobs = "--jobs"
     case failFast = "--fail-fast"
+    case leaks = "--leaks"
+    case watch = "--watch"
 
     /// The value that follows the `=`; nil where none may.
     var value: String? {
       switch self {
-      case .help, .version, .virtualTime, .test, .tap, .failFast: nil
+      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .watch: nil
       case .error: "stop|continue"
       case .timeout: "SECONDS"
       case .maxMemory: "BYTES"
@@ -64,6 +66,8 @@ struct Options {
       case .filter: "with --test: only files and cases with TEXT in their names"
       case .jobs: "with --test: run up to N files at once; otherwise as many as cores"
       case .failFast: "with --test: end after the first failure"
+      case .leaks: "with --test: watchers, timers and tasks that a case leaves behind are failures"
+      case .watch: "run again what changes: the script, or with --test its files"
       }
     }
 
@@ -86,6 +90,8 @@ struct Options {
   private(set) var isSandboxed = false
   /// The folder of their modules then.
   private(set) var moduleFolder: String?
+  /// Whether it runs again when a file has changed.
+  private(set) var watches = false
   private(set) var testing = TestOptions()
   /// The first option that needs `--test`.
   private(set) var testOption: Name?
@@ -105,9 +111,11 @@ struct Options {
     switch name {
     case .test:
       testing.isOn = true
-    case .tap, .junit, .filter, .jobs, .failFast:
+    case .tap, .junit, .filter, .jobs, .failFast, .leaks:
       testOption = testOption ?? name
       guard testing.take(name, value ?? "") else { throw .wrongValue(name) }
+    case .watch:
+      watches = true
     case .help:
       asksForHelp = true
     case .version:

@@ -30,6 +30,10 @@ enum Program {
     if arguments.options.testing.isOn {
       return TestRunner(arguments, name: String(cString: name)).run()
     }
+    if arguments.options.watches, let script = arguments.scriptName {
+      let restarter = ScriptRestarter(String(cString: script), name: String(cString: name))
+      if let status = restarter.run() { return status }
+    }
     do {
       return try Interpreter(arguments, host: ScriptHost(arguments, name: name), name: name).run()
     } catch {

@@ -35,7 +35,11 @@ final class ScriptHost {
         fail()
       }
     }
-    host.moduleDidLoad = { ccl_beginorder() }
+    host.moduleDidLoad = { [unowned host] in
+      ccl_beginorder()
+      host.interruption = (ccl_wakedescriptor(), { ccl_isasked() })
+      host.restoreSignals = { ccl_restoresignals() }
+    }
     host.loop.onError = { [unowned self] error in
       host.report(error)
     }

@@ -194,4 +194,48 @@ struct TestRunnerTests {
     let outcome = try Command("$L \(arguments)").run()
     #expect(outcome == .init(output: "", errors: "./lua: \(message)\n", status: 2))
   }
+
+  @Test func `what a case leaves behind is a failure with --leaks`() throws {
+    let file = """
+      cat >d/leaks.lua <<'END'
+      local obs = require "obs"
+      local kept = { n = 1 }
+      obs.observe(kept, "n", function() end, { name = "outside of cases" })
+      case("leaves nothing", function()
+        obs.observe({ n = 1 }, "n", function() end)
+        obs.after(1, function() expect(true) end)
+        obs.task(function() obs.sleep(1) end)
+        advance(2)
+        obs.scope(function() obs.every(1, function() end) end):stop()
+        case("in it", function() obs.every(1, function() end):stop() end)
+      end)
+      case("leaves all", function()
+        obs.observe(kept, "n", function() end, { name = "named" })
+        for _ = 1, 3 do obs.every(1, function() end):unref() end
+        case("in it", function() obs.observe(kept, "n", function() end) end)
+        obs.task(function() obs.sleep(1000) end)
+        obs.on_writable(1, function() end):unref()
+        expect(true)
+      end)
+      END
+      :
+      """
+    let outcome = try run([file], "--leaks d")
+    let expected = """
+      TAP version 13
+      ok 1 - d/leaks.lua: leaves nothing
+      ok 2 - d/leaks.lua: leaves nothing: in it
+      not ok 3 - d/leaks.lua: leaves all
+      # d/leaks.lua:13: left behind: watcher named at d/leaks.lua:13
+      # d/leaks.lua:15: left behind: watcher at d/leaks.lua:15
+      # d/leaks.lua:14: left behind: timer every at d/leaks.lua:14 (3 times)
+      # d/leaks.lua:17: left behind: handler on_writable at d/leaks.lua:17
+      # d/leaks.lua:16: left behind: task at d/leaks.lua:16
+      ok 4 - d/leaks.lua: leaves all: in it
+      1..4
+
+      """
+    #expect(outcome == .init(output: expected, errors: "", status: 3))
+    #expect(try run([file]).status == 0)
+  }
 }

@@ -6,7 +6,7 @@ local annotations = {}
 
 local builtin = {}
 for name in ([[any nil boolean true false string number integer table function userdata thread
-  lightuserdata unknown self]]):gmatch "%S+" do
+  lightuserdata unknown self file*]]):gmatch "%S+" do
   builtin[name] = true
 end
 
@@ -84,7 +84,7 @@ function Parser:primary()
   elseif self:take "%-?%d+" then
     return "integer"
   else
-    local name = self:need("[%a_][%w_.]*", "a type")
+    local name = self:need("[%a_][%w_.]*%*?", "a type")
     self:name(name)
     if self:take "<" then
       repeat self:union() until not self:take ","

@@ -7,7 +7,6 @@
 
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local annotations = dofile(folder .. "/annotations.lua")
-local samples = dofile(folder .. "/samples.lua")
 local obs = require "obs"
 
 local faults = 0
@@ -19,6 +18,11 @@ end
 
 local path = arg[1]
 local defined = annotations.read(path)
+
+-- The module that the file describes.
+local module_name = io.lines(path)():match "^%-%-%-@meta (%S+)"
+local module = require(module_name)
+local samples = dofile(("%s/samples/%s.lua"):format(folder, module_name))
 
 -- Types ------------------------------------------------------------------------------------------
 
@@ -111,7 +115,7 @@ local function is_a(value, type, block)
   local kind = _G.type(value)
   if kind == "boolean" and (names["true"] or names["false"]) then return true end
   if math.type(value) == "integer" and names.integer then return true end
-  if names[kind] then return true end
+  if names[kind] or names["file*"] and io.type(value) then return true end
   local meta = debug.getmetatable(value)
   for name in pairs(names) do
     local class = defined.classes[name]
@@ -150,7 +154,7 @@ local function check_results(block)
   local sample = samples.calls[block.name]
   if not sample then
     if #block.returns == 0 then
-      fault(place, "%s declares no result (@return), and samples.lua has no call that shows it",
+      fault(place, "%s declares no result (@return), and the samples has no call that shows it",
         block.name)
     end
     return
@@ -202,7 +206,7 @@ local function check_members(members, prefix)
   end
 end
 
-check_members(obs, "obs.")
+check_members(module, module_name .. ".")
 for _, class in ipairs(sorted(has_methods)) do
   local instance = samples.instances[class]
   if instance then
@@ -210,7 +214,7 @@ for _, class in ipairs(sorted(has_methods)) do
     if type(index) == "function" then _, index = debug.getupvalue(index, 1) end
     check_members(index, class .. ":")
   else
-    fault(path, "samples.lua makes no %s", class)
+    fault(path, "the samples makes no %s", class)
   end
 end
 
@@ -249,7 +253,7 @@ local function check_options(name, sample)
     fields[field.name] = true
     local value = sample.values[field.name]
     if value == nil then
-      fault(place, "samples.lua has no value for the option '%s' of %s", field.name, name)
+      fault(place, "the samples has no value for the option '%s' of %s", field.name, name)
     else
       local ok, problem = pcall(sample.pass, { [field.name] = value })
       -- Some options need another one beside; an unknown one is named so.
@@ -281,8 +285,8 @@ obs.task(function()
   for _, block in ipairs(defined.functions) do check_results(block) end
   for _, name in ipairs(sorted(samples.tables)) do
     local values = samples.tables[name]()
-    if #values == 0 then fault(path, "samples.lua makes no obs.%s", name) end
-    for _, value in ipairs(values) do check_fields("obs." .. name, value) end
+    if #values == 0 then fault(path, "the samples makes no %s.%s", module_name, name) end
+    for _, value in ipairs(values) do check_fields(module_name .. "." .. name, value) end
   end
   for _, name in ipairs(sorted(samples.options)) do check_options(name, samples.options[name]) end
   for name, wanted in pairs(samples.overloads) do check_overloads(name, wanted) end

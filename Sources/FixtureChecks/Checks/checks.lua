@@ -1,7 +1,7 @@
 -- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
 -- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
--- is_outermost)` and `core.ended(case)`, and the `source` of the fixture. A case is a
--- number there, 0 for none.
+-- is_outermost)`, `core.ended(case, is_outermost)`, `core.finds_leaks()`, and the `source` of the
+-- fixture. A case is a number there, 0 for none.
 local core, source = ...
 
 -- These functions are read first, as scripts may replace them.
@@ -10,6 +10,7 @@ local concat, sort, running = table.concat, table.sort, coroutine.running
 local find, format, gsub = string.find, string.format, string.gsub
 local number_type, smallest = math.type, math.min
 local error, pcall, xpcall, select = error, pcall, xpcall, select
+local collect = collectgarbage
 local ipairs, next, pairs, tostring, type = ipairs, next, pairs, tostring, type
 
 local OWN = getinfo(1, "S").source
@@ -245,7 +246,13 @@ function case(sentence, body)
   end)
   if not ok then core.raised(sentences(), text(raised), trace, number) end
   list[#list], own[#own] = nil, nil
-  core.ended(number)
+  -- What nobody refers to ends by itself, some of it in a finalizer.
+  local is_outermost = #list == 0
+  if is_outermost and core.finds_leaks() then
+    collect()
+    collect()
+  end
+  core.ended(number, is_outermost)
 end
 
 -- A check like the others, except that a failure ends the script.

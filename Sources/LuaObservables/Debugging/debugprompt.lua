@@ -3,7 +3,8 @@ local _, to_text = ...
 
 local error, load, pcall, select, setmetatable, sort =
   error, load, pcall, select, setmetatable, table.sort
-local concat, unpack, find, match = table.concat, table.unpack, string.find, string.match
+local concat, unpack = table.concat, table.unpack
+local find, gsub, match = string.find, string.gsub, string.match
 local running = coroutine.running
 
 -- A function is found again by its distance from the outermost one, which stays the same while code
@@ -155,6 +156,8 @@ return function(debug, globals, columns, is_coloured)
   local environment, names, is_variable = begin(debug, globals)
   return function(line)
     if match(line, "^%s*help%s*$") and not is_variable "help" then return help(names()) end
+    -- As the prompt of Lua takes it.
+    line = gsub(line, "^=", "return ", 1)
     local body = load("return " .. line, "=(debug command)", "t", environment)
     local message
     if not body then body, message = load(line, "=(debug command)", "t", environment) end

@@ -53,39 +53,32 @@ extension LuaHost {
   /// Runs the loop until nothing could wake it, or until `isOver` returns true, which is called
   /// whenever `descriptor` is readable; -1 for none.
   package func runLoop(wakingFor descriptor: CInt, isOver: @escaping () -> Bool) {
-    if descriptor >= 0 {
-      loop.inputs[descriptor] = { [unowned loop] in
-        if isOver() { loop.stop() }
-      }
+    let handler = waits(for: descriptor) { [unowned loop] in
+      if isOver() { loop.stop() }
     }
     loop.run()
-    loop.inputs[descriptor] = nil
+    handler?.stop()
     endTurn()
   }
 
-  /// What keeps the loop running, in words; nil where nothing does.
-  package var awaitedEvents: String? {
-    guard loop.isAlive else { return nil }
-    let timers = module.timers.awaited
-    guard !timers.isEmpty else { return "events" }
-    let most = 3
-    let places = timers.prefix(most).joined(separator: ", ")
-    let more = timers.count > most ? " and \(timers.count - most) more" : ""
-    return "\(timers.count == 1 ? "a timer" : "\(timers.count) timers"): \(places)\(more)"
+  /// Calls `body` when a descriptor can be read, which keeps no loop running; nil where it is not
+  /// open.
+  func waits(for descriptor: CInt, _ body: @escaping () -> Void) -> DescriptorHandler? {
+    let handler = try? loop.onReadable(descriptor, body)
+    handler?.keepsLoopRunning = false
+    return handler
   }
 
   /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.
   ///
-  /// What can be read before is dropped. A descriptor that is waited for already is left to that.
+  /// What can be read before is dropped. A descriptor that a script reads is left to that.
   package func stopsLoop(atEndOf descriptor: CInt) {
-    guard loop.inputs[descriptor] == nil else { return }
-    loop.inputs[descriptor] = { [unowned loop] in
+    if loop.isWaiting(for: descriptor) { return }
+    let handler = try? loop.onReadable(descriptor) { [unowned loop] in
       var bytes: [UInt8] = Array(repeating: 0, count: 256)
-      if read(descriptor, &bytes, bytes.count) <= 0 {
-        loop.inputs[descriptor] = nil
-        loop.stop()
-      }
+      if read(descriptor, &bytes, bytes.count) <= 0 { loop.stop() }
     }
+    handler?.keepsLoopRunning = false
   }
 
   /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),

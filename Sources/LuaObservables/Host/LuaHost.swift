@@ -31,6 +31,11 @@ public final class LuaHost {
   @exclusivity(unchecked) private(set) var lazies: ScriptLazies!
   @exclusivity(unchecked) private(set) var module: ObsModule!
   private var turns: HostTurns!
+  /// How a program that stands alone is interrupted: a descriptor that can be read then, and
+  /// whether it was.
+  package var interruption: (descriptor: CInt, isAsked: () -> Bool)?
+  /// Makes signals end such a program again that a module has handled meanwhile.
+  package var restoreSignals: (() -> Void)?
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///

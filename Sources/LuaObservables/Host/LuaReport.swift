@@ -10,6 +10,10 @@ public struct LuaReport: Sendable {
     case immediate
     /// A timer: `obs.after`, `obs.every`, `obs.next_turn`.
     case timer
+    /// A handler of a file or descriptor: `obs.on_readable`, `obs.on_writable`.
+    case handler
+    /// A callback of the module luv.
+    case luv
     /// A task: `obs.task`.
     case task
     /// A callback of another kind: `on_end`, `on_error`, `obs.on_observed`, `obs.log`.
@@ -42,10 +46,20 @@ extension LuaReport: CustomStringConvertible {
     var lines = [error.message]
     if let traceback = error.traceback { lines.append(traceback) }
     if kind != .loop {
-      let place = site.isEmpty ? "" : " (registered at \(site))"
-      lines.append("in \(kind == .immediate ? "immediate watcher" : kind.rawValue) \(name)\(place)")
+      lines.append("in \(callback)\(site.isEmpty ? "" : " (\(verb) at \(site))")")
     }
     if let cause { lines.append("caused by the write at \(cause)") }
     return lines.joined(separator: "\n")
   }
+
+  private var callback: String {
+    switch kind {
+    case .immediate: "immediate watcher \(name)"
+    case .luv: "callback of luv"
+    default: "\(kind.rawValue) \(name)"
+    }
+  }
+
+  /// What was done at the site.
+  private var verb: String { kind == .luv ? "defined" : "registered" }
 }

@@ -111,9 +111,12 @@ final class ErrorReports: ModuleSlice {
   }
 
   /// Calls a callback and reports its errors, which have no caller.
+  ///
+  /// `pushArguments` returns how many it has pushed.
   func run(
     _ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String,
-    in sandbox: UInt32
+    in sandbox: UInt32,
+    pushArguments: (LuaStack) throws(LuaError) -> CInt = { _ throws(LuaError) in 0 }
   ) {
     guard !host.isClosed else { return }
     host.sandboxes.entered(sandbox) {
@@ -121,7 +124,8 @@ final class ErrorReports: ModuleSlice {
       do throws(LuaError) {
         try state.withStack { L throws(LuaError) in
           try state.push(callback.pin, to: L)
-          try state.tracedCall(L)
+          let count = try pushArguments(L)
+          try state.tracedCall(arguments: count, L)
         }
       } catch {
         report(error, kind, name: name, site: site)

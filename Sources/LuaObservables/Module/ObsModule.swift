@@ -15,7 +15,10 @@ final class ObsModule {
   let observing: ObservingFunctions
   let watchers: WatcherFunctions
   let timers: TimerFunctions
+  let descriptors: DescriptorFunctions
+  let luv: LuvFunctions
   let tasks: PendingResults
+  let liveTasks: LiveTasks
   let scopes: ScopeFunctions
   let exitHooks: ExitHooks
   let objects: ObjectFunctions
@@ -32,6 +35,8 @@ final class ObsModule {
   var didLoad: (() -> Void)?
   /// The table that `require` returns; nil until the module is loaded.
   private var table: LuaTable?
+  /// The functions of which modules beside it are made; nil until the module is loaded.
+  private(set) var core: LuaTable?
   /// Registry reference of the table that the prelude uses for global variables; 0 where it uses
   /// that of scripts.
   private var preludeGlobals: CInt = 0
@@ -45,7 +50,10 @@ final class ObsModule {
     observing = ObservingFunctions(host)
     watchers = WatcherFunctions(host)
     timers = TimerFunctions(host)
+    descriptors = DescriptorFunctions(host)
+    luv = LuvFunctions(host)
     tasks = PendingResults(host)
+    liveTasks = LiveTasks(host)
     scopes = ScopeFunctions(host)
     exitHooks = ExitHooks(host)
     objects = ObjectFunctions(host)
@@ -54,7 +62,9 @@ final class ObsModule {
     printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
     slices = [
-      timers, tasks, debugging, inspection, observing, watchers, scopes, exitHooks, reports,
+      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing, watchers,
+      scopes,
+      exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
@@ -68,7 +78,7 @@ final class ObsModule {
   func end() {
     for slice in slices { slice.end() }
     loader.find = nil
-    table = nil
+    (table, core) = (nil, nil)
   }
 
   /// Takes these libraries from scripts; the prelude keeps them.
@@ -92,6 +102,8 @@ final class ObsModule {
     guard L.isTable(at: -1) else { return }
     L.pushCopy(at: height)
     try state.setField("obs", of: L)
+    try calls.push(loadIO, to: L)
+    try state.setField("obs.io", of: L)
   }
 
   /// Loads the module before any script runs, and makes it and the libraries read-only.
@@ -150,30 +162,48 @@ final class ObsModule {
     try pushCore(to: L)
     let core = L.height
     L.pushNil()
-    // Each part of the prelude gets the module as the part before it left it.
+    // Each part gets the module as the part before it left it.
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
       PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
       PackageResources.apply_lua, PackageResources.merge_lua, PackageResources.changes_lua,
       PackageResources.history_lua, PackageResources.transactions_lua,
-      PackageResources.native_lua, PackageResources.finish_lua,
+      PackageResources.native_lua, PackageResources.luv_lua, PackageResources.finish_lua,
     ] {
-      let status = part.withUnsafeBytes { text in
-        clua_try_load(
-          L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
-      }
-      try state.check(status, L)
-      setGlobals(ofFunctionAt: -1, L)
-      L.pushCopy(at: core)
-      L.pushCopy(at: core + 1)
-      try state.tracedCall(arguments: 2, results: 1, L)
+      try run(part, core, L)
       L.copy(from: -1, to: core + 1)
       L.pop()
     }
     for slice in slices { try slice.preludeDidRun(core, L) }
     table = LuaTable(pin: try state.pin(at: core + 1, of: L))
+    self.core = LuaTable(pin: try state.pin(at: core, of: L))
     didLoad?()
+    return 1
+  }
+
+  /// Runs a part of the prelude, with the functions at `core` and the module above, and pushes
+  /// what it returns. [-0, +1, -]
+  private func run(_ part: [UInt8], _ core: CInt, _ L: LuaStack) throws(LuaError) {
+    let status = part.withUnsafeBytes { text in
+      clua_try_load(
+        L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+    }
+    try state.check(status, L)
+    setGlobals(ofFunctionAt: -1, L)
+    L.pushCopy(at: core)
+    L.pushCopy(at: core + 1)
+    try state.tracedCall(arguments: 2, results: 1, L)
+  }
+
+  /// Pushes the module `obs.io`. [-0, +1, -]
+  private func loadIO(_ L: LuaStack) throws(LuaError) -> CInt {
+    _ = try load(L)
+    guard let core, let table else { throw .closed }
+    let base = L.height
+    try state.push(core.pin, to: L)
+    try state.push(table.pin, to: L)
+    try run(PackageResources.io_lua, base + 1, L)
     return 1
   }
 

@@ -18,12 +18,15 @@ final class TimerFunctions: ModuleSlice {
     /// The function that made it, and where.
     let function: String
     let site: String
+    /// Whether it is of a task, which waits for it.
+    var isOfTask: Bool { function == "wake_after" }
   }
 
   override var functions: [(String, ModuleFunction)] {
     [
       ("after", { [self] L in try makeTimer("after", repeats: false, L) }),
       ("every", { [self] L in try makeTimer("every", repeats: true, L) }),
+      ("wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
       ("next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
       ("later", { [self] L in try nextTurn(L, isScoped: false) }),
       (
@@ -48,12 +51,22 @@ final class TimerFunctions: ModuleSlice {
     timers = [:]
   }
 
-  /// The timers that keep the loop running, in the order in which they were made, such as
-  /// "every at a.lua:3".
-  var awaited: [String] {
-    timers.filter { $0.value.timer.isActive && $0.value.timer.keepsLoopRunning }
+  /// The timers that keep the loop running and are not of tasks, in the order in which they were
+  /// made.
+  var awaited: [LiveObject] {
+    live(after: 0) { $0.isActive && $0.keepsLoopRunning }
+  }
+
+  /// The number of the timer, or callback of `next_turn`, that was made last.
+  var latest: Int { lastTimer }
+
+  /// Those that were made after the one of that number, have not ended, and are not of tasks.
+  func live(
+    after number: Int, where isMeant: (LoopTimer) -> Bool = { $0.isActive }
+  ) -> [LiveObject] {
+    timers.filter { $0.key > number && !$0.value.isOfTask && isMeant($0.value.timer) }
       .sorted { $0.key < $1.key }
-      .map { "\($0.value.function) at \($0.value.site)" }
+      .map { LiveObject(kind: .timer, name: $0.value.function, site: $0.value.site) }
   }
 
   /// Stops the timers of a sandbox, and drops its callbacks of `next_turn`.

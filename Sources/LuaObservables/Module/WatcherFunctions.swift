@@ -16,6 +16,7 @@ final class WatcherFunctions: ModuleSlice {
     try installHandle(CLUA_HANDLE_PATH, "obs.Path", L, [("__tostring", describePath)])
     try installHandle(CLUA_HANDLE_WATCHER, "obs.Watcher", L, [("__tostring", describeWatcher)])
     try installHandle(CLUA_HANDLE_TIMER, "obs.Timer", L, [])
+    try installHandle(CLUA_HANDLE_DESCRIPTOR, "obs.Handler", L, [])
   }
 
   private func installHandle(
@@ -211,11 +212,15 @@ final class WatcherFunctions: ModuleSlice {
 
   /// set_methods(kind, table): what the prelude declares for a kind of handle.
   private func setMethods(_ L: LuaStack) throws -> CInt {
-    let isWatcher = state.text(at: 1, of: L) == "Watcher"
+    let (kind, index): (clua_handle_kind, ModuleFunction) =
+      switch state.text(at: 1, of: L) {
+      case "Watcher": (CLUA_HANDLE_WATCHER, self.index)
+      case "Timer": (CLUA_HANDLE_TIMER, host.module.timers.index)
+      default: (CLUA_HANDLE_DESCRIPTOR, host.module.descriptors.index)
+      }
     L.height = 2
-    try calls.push(isWatcher ? index : host.module.timers.index, to: L)
-    try state.check(
-      clua_try_sethandleindex(L.pointer, isWatcher ? CLUA_HANDLE_WATCHER : CLUA_HANDLE_TIMER), L)
+    try calls.push(index, to: L)
+    try state.check(clua_try_sethandleindex(L.pointer, kind), L)
     return 0
   }
 }

@@ -14,6 +14,7 @@ local function outward(functions)
   end
 end
 
+core.outward = outward
 outward(obs)
 for _, class in next, core.classes do outward(class.__index) end
 

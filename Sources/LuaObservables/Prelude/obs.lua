@@ -10,7 +10,7 @@ local pcall, rawget, rawset = pcall, rawget, rawset
 local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
-local pack, unpack, concat = table.pack, table.unpack, table.concat
+local pack, unpack, concat, sort = table.pack, table.unpack, table.concat, table.sort
 local string_format, string_match = string.format, string.match
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
@@ -82,6 +82,9 @@ core.set_methods("Watcher", Watcher)
 
 local Timer = { stop = core.timer_stop, ref = core.timer_ref, unref = core.timer_unref }
 core.set_methods("Timer", Timer)
+
+local Handler = { stop = core.handler_stop, ref = core.handler_ref, unref = core.handler_unref }
+core.set_methods("Handler", Handler)
 
 local function is_object(value)
   local kind = type(value)
@@ -185,6 +188,13 @@ end
 
 local current_scopes = {}
 
+--- Adds what has a method `stop` to the scope that is open, if there is one.
+function core.add_to_scope(member)
+  local scope = current_scopes[#current_scopes]
+  if scope then scope:add(member) end
+  return member
+end
+
 -- Ends the registration for a scope; one whose body raised stops all that it has.
 local function close_scope(scope, has_failed)
   current_scopes[#current_scopes] = nil
@@ -238,6 +248,8 @@ obs.after = core.after
 obs.every = core.every
 obs.next_turn = core.next_turn
 obs.now = core.now
+obs.on_readable = core.on_readable
+obs.on_writable = core.on_writable
 obs.on_error = core.on_error
 obs.on_exit = core.on_exit
 
@@ -317,6 +329,12 @@ local function running_task(name)
   return task
 end
 
+function core.check_timeout(timeout, number, name)
+  if timeout == nil or type(timeout) == "number" and timeout >= 0 then return end
+  bad_argument(number, name, "number of seconds expected, got "
+    .. (type(timeout) == "number" and tostring(timeout) or type(timeout)))
+end
+
 -- Waits until the function is called that `arm` gets. `arm` returns the function that ends the wait
 -- early.
 local function wait(task, arm)
@@ -333,6 +351,12 @@ local function wait(task, arm)
   task.wake, task.disarm = wake, disarm
   return coroutine_yield(waiting)
 end
+
+--- Checks that a task runs, which may wait.
+core.check_task = running_task
+
+--- Waits as `wait` does in the task that calls the function of this name.
+function core.wait(name, arm) return wait(running_task(name), arm) end
 
 local function awaited(ok, ...)
   if not ok then error((...), 0) end
@@ -369,14 +393,25 @@ function obs.task(body, ...)
   take_task(sandbox)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
-  local task = setmetatable(
-    { thread = thread, done = false, site = core.site(), name = "task" }, Task)
+  local task = setmetatable({
+    thread = thread, done = false, site = core.site(), name = "task", number = core.task_began(),
+  }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
-  local scope = current_scopes[#current_scopes]
-  if scope then scope:add(task) end
+  core.add_to_scope(task)
   step(task, ...)
   return task
+end
+
+--- The sites of the tasks that began after the one of that number and are not done, in order.
+function core.live_tasks(number)
+  local found = {}
+  for _, task in next, tasks do
+    if not task.done and task.number > number then found[#found + 1] = task end
+  end
+  sort(found, function(a, b) return a.number < b.number end)
+  for i = 1, #found do found[i] = found[i].site end
+  return found
 end
 
 function Task.__index:await(timeout)
@@ -389,7 +424,7 @@ function Task.__index:await(timeout)
       local waiters = self.waiters
       local function finished() wake(true) end
       waiters[#waiters + 1] = finished
-      local timer = timeout and core.after(timeout, function() wake(false) end)
+      local timer = timeout and core.wake_after(timeout, function() wake(false) end)
       return function()
         if timer then timer:stop() end
         for i, waiter in ipairs(waiters) do
@@ -429,7 +464,7 @@ function obs.sleep(seconds)
     bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
   end
   wait(task, function(wake)
-    local timer = core.after(seconds, function() wake() end)
+    local timer = core.wake_after(seconds, function() wake() end)
     return function() timer:stop() end
   end)
 end
@@ -444,7 +479,7 @@ function obs.next_change(observed, path, timeout)
       core.later(function() wake(true) end)
     end, { once = true, name = "next_change" })
     if timeout then
-      timer = core.after(timeout, function()
+      timer = core.wake_after(timeout, function()
         watcher:stop()
         wake(false)
       end)
@@ -456,13 +491,37 @@ function obs.next_change(observed, path, timeout)
   end)
 end
 
+function obs.await(start, timeout)
+  local task = running_task("obs.await")
+  check_function(start, 1, "await")
+  core.check_timeout(timeout, 2, "await")
+  return wait(task, function(wake)
+    local timer
+    local is_over = false
+    -- Whoever has the result may be a watcher or a getter, which cannot wait.
+    local function finish_wait(...)
+      if is_over then return end
+      is_over = true
+      local results = pack(...)
+      core.later(function() wake(unpack(results, 1, results.n)) end)
+    end
+    start(finish_wait)
+    if timeout and not is_over then timer = core.wake_after(timeout, function() wake(false) end) end
+    return function()
+      is_over = true
+      if timer then timer:stop() end
+    end
+  end)
+end
+
 -- The end ----------------------------------------------------------------------------------------
 
 if os and os.exit then
   local exit = os.exit
-  function os.exit(...)
+  function os.exit(status, closes)
     core.run_exit_hooks()
-    return exit(...)
+    if closes then core.close_luv() end
+    return exit(status, closes)
   end
 end
 

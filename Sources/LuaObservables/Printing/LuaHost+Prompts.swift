@@ -8,6 +8,11 @@ extension LuaHost {
   /// - Throws: `memory`.
   package func pushModule(to L: LuaStack) throws(LuaError) { _ = try module.load(L) }
 
+  /// Says which line of a prompt runs from now on; nil for none.
+  ///
+  /// Its place is that of registrations where Lua knows none: a tail call leaves no function.
+  package func enter(_ place: (source: String, line: Int)?) { sources.enter(place) }
+
   /// Replaces the values above `base` by a text that shows them to a person. [-n, +1, -]
   ///
   /// Nothing is computed for it, and of the code of scripts only `__tostring` runs.

@@ -7,8 +7,6 @@ internal import Observables
 ///
 /// The code for that is loaded when a prompt first asks for it.
 final class PrintingFunctions: ModuleSlice {
-  /// The table of functions for the prelude; nil until that has run.
-  private var core: LuaTable?
   private var printer: LuaFunction?
   private var completer: LuaFunction?
   private var debugPrompt: LuaFunction?
@@ -25,12 +23,8 @@ final class PrintingFunctions: ModuleSlice {
     ]
   }
 
-  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
-    self.core = LuaTable(pin: try state.pin(at: core, of: L))
-  }
-
   override func end() {
-    (core, printer, completer, debugPrompt) = (nil, nil, nil, nil)
+    (printer, completer, debugPrompt) = (nil, nil, nil)
   }
 
   /// definition(function) → the place where it is defined, nil for one in C.
@@ -90,7 +84,7 @@ final class PrintingFunctions: ModuleSlice {
   private func run(
     _ code: [UInt8], with other: LuaPin?, _ L: LuaStack
   ) throws(LuaError) -> LuaFunction? {
-    guard let core else { return nil }
+    guard let core = host.module.core else { return nil }
     let status = code.withUnsafeBytes { text in
       clua_try_load(
         L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")

@@ -177,22 +177,29 @@ local function mark(names, derived, key)
   return words and words .. ", observed" or "observed"
 end
 
--- The sorted keys outside of the list part, and whether there may be more.
-local function other_keys(value, length, derived)
-  local keys, count, steps = {}, 0, 0
+-- The first keys outside of the list part in their order, `most` or a few more; how many there are,
+-- and whether there may be more.
+local function other_keys(value, length, derived, most)
+  local keys, held, count, steps = {}, 0, 0, 0
+  -- None that comes after this key is among the first ones.
+  local last
+  local function add_key(key)
+    count = count + 1
+    if last ~= nil and not is_before(key, last) then return end
+    held = held + 1
+    keys[held] = key
+    if held < 4 * most then return end
+    sort(keys, is_before)
+    for i = most + 1, held do keys[i] = nil end
+    held, last = most, keys[most]
+  end
   for key in next, value do
     steps = steps + 1
     if steps > MOST_STEPS then break end
     local is_element = math_type(key) == "integer" and key >= 1 and key <= length
-    if not is_element and not derived[key] then
-      count = count + 1
-      keys[count] = key
-    end
+    if not is_element and not derived[key] then add_key(key) end
   end
-  for key in next, derived do
-    count = count + 1
-    keys[count] = key
-  end
+  for key in next, derived do add_key(key) end
   sort(keys, is_before)
   return keys, count, steps > MOST_STEPS
 end
@@ -246,7 +253,7 @@ end
 
 local function add_keyed(context, entries, value, length, names)
   local derived = core.derived_keys(value)
-  local keys, count, is_cut = other_keys(value, length, derived)
+  local keys, count, is_cut = other_keys(value, length, derived, entries.most + 1)
   local is_set = kind_of(value) == "set"
   for i = 1, count do
     if is_full(context, entries) then

@@ -266,6 +266,19 @@ final class ScriptReceiver: Receiver {
     return paused
   }
 
+  /// Those that were registered after the one of that number, in order.
+  func live(after number: UInt64) -> [LiveObject] {
+    var found: [WatcherRef] = []
+    engine.forEachWatcher { watcher in
+      if watcher.pointee.id > number, isScript(watcher) { found.append(watcher) }
+    }
+    found.sort { $0.pointee.id < $1.pointee.id }
+    return found.map { watcher in
+      let (name, site) = title(of: watcher)
+      return LiveObject(kind: .watcher, name: name, site: site)
+    }
+  }
+
   func resumeWatchers(_ names: [WatcherID]) {
     for name in names {
       if let watcher = engine.watcher(name) { engine.resume(watcher) }

@@ -41,10 +41,18 @@ final class SourceNames {
     }
   }
 
+  /// The place of a line of a prompt that runs, where a tail call has left no function of it.
+  private var entry = Site()
+
+  /// Says which line of a prompt runs from now on; nil for none.
+  func enter(_ place: (source: String, line: Int)?) {
+    entry = place.map { Site(source: $0.source.withCString(intern), line: CInt($0.line)) } ?? Site()
+  }
+
   /// The innermost Lua function that is running, and the line it is at.
   func current(_ L: LuaStack) -> Site {
     let line = clua_currentfunction(L.pointer)
-    if line == 0 { return Site() }
+    if line == 0 { return entry }
     let address = UInt(bitPattern: L.address(at: -1))
     let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
     L.pushReference(functions)
@@ -62,7 +70,7 @@ final class SourceNames {
   private func caller(_ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_where(L.pointer, buffer.baseAddress!)
-      return line == 0 ? Site() : Site(source: intern(buffer.baseAddress!), line: line)
+      return line == 0 ? entry : Site(source: intern(buffer.baseAddress!), line: line)
     }
   }
 

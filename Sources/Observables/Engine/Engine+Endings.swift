@@ -57,6 +57,9 @@ extension Engine {
     hookCalls.removeAll()
   }
 
+  /// The number of the watcher that was registered last.
+  package var latestWatcher: UInt64 { watchers.lastNumber }
+
   /// Ends the watchers for which `isEnding` is true.
   package func stopWatchers(where isEnding: (WatcherRef) -> Bool) {
     forEachWatcher { watcher in

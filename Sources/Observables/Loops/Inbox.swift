@@ -40,19 +40,7 @@ public final class Inbox: Sendable {
     wakeDriver = nil
     home = .currentThread
     address = LoopAddress(home)
-    var ends: [Int32] = [-1, -1]
-    let status = pipe(&ends)
-    precondition(status == 0, "The process has no file descriptors left for another loop")
-    for (index, end) in ends.enumerated() {
-      // The descriptor must not be that of a standard stream, which the process may have been
-      // started without.
-      let moved = fcntl(end, F_DUPFD_CLOEXEC, 3)
-      precondition(moved >= 3, "The process has no file descriptors left for another loop")
-      close(end)
-      _ = fcntl(moved, F_SETFL, O_NONBLOCK)
-      ends[index] = moved
-    }
-    (wakeDescriptor, writeDescriptor) = (ends[0], ends[1])
+    (wakeDescriptor, writeDescriptor) = makeWakePipe()
     address.enter(self)
   }
 
@@ -82,24 +70,16 @@ public final class Inbox: Sendable {
   /// Async-signal-safe where there is no driver.
   package func wake() {
     if let wakeDriver { return wakeDriver() }
-    // A pipe that is full wakes the loop as well.
-    var byte: UInt8 = 1
-    _ = write(writeDescriptor, &byte, 1)
+    writeToWakePipe(writeDescriptor)
   }
 
   var isEmpty: Bool { withState { $0.messages.isEmpty } }
 
   func takeAll() -> [@Sendable () -> Void] {
-    if wakeDriver == nil { emptyPipe() }
+    if wakeDriver == nil { emptyWakePipe(wakeDescriptor) }
     return withState { state in
       defer { state.messages = [] }
       return state.messages
-    }
-  }
-
-  private func emptyPipe() {
-    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
-      while read(wakeDescriptor, buffer.baseAddress, buffer.count) == buffer.count {}
     }
   }
 

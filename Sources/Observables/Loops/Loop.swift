@@ -15,25 +15,30 @@ public final class Loop {
   package let engine: Engine
   private let file: StaticString
   private let line: UInt
-  private let clock: LoopClock
-  private var virtualNow = 0.0
-  private var timers = TimerQueue()
-  private var sequence: UInt64 = 0
-  private var ready: [() -> Void] = []
+  let clock: LoopClock
+  var virtualNow = 0.0
+  var timers = TimerQueue()
+  var sequence: UInt64 = 0
+  var ready: [() -> Void] = []
   /// Messages that arrived before the loop was stopped.
-  private var unread: [@Sendable () -> Void] = []
+  var unread: [@Sendable () -> Void] = []
   /// Calls with which the next turn begins.
-  private var deferred: [() -> Void] = []
+  var deferred: [() -> Void] = []
   /// Whether a turn for `deferred` is among the messages that are ready.
-  private var hasTurnForDeferred = false
+  var hasTurnForDeferred = false
   /// Calls with which the turn ends.
   private var endings: [() -> Void] = []
   private var turnDepth = 0
-  private var references = 0
-  private var isStopping = false
+  var references = 0
+  var isStopping = false
   private var secondsInFlush = 0.0
-  private lazy var isOnMainThread = MainQueue.isMainThread()
-  private let driven: DrivenLoop?
+  lazy var isOnMainThread = MainQueue.isMainThread()
+  let driven: DrivenLoop?
+  var handlers: [DescriptorHandler] = []
+  /// The loop of a library that runs inside of this one.
+  var inner: (any InnerLoop)?
+  /// Whether the inner loop had something to do: it is asked once more before this one sleeps.
+  var isInnerBusy = false
   /// Called with each event of the log (`log`).
   var sink: ((LoopEvent) -> Void)?
 
@@ -41,9 +46,9 @@ public final class Loop {
   ///
   /// Such errors come from watchers that trigger themselves without end (T4, T9), lazy properties
   /// that fail where no code reads them (Z8), names that an object which came into a path doesn't
-  /// have, from `bind`, `values` and `observe(_:on:)` after they returned, and from callbacks that
-  /// throw: those are a ``WatcherError``. Without a handler they are written to the standard error
-  /// stream.
+  /// have, descriptors that were closed while they were waited for, from `bind`, `values` and
+  /// `observe(_:on:)` after they returned, and from callbacks that throw: those are a
+  /// ``WatcherError``. Without a handler they are written to the standard error stream.
   public var onError: ((any Error) -> Void)?
 
   /// A loop for the current thread, to be run or stepped.
@@ -79,17 +84,19 @@ public final class Loop {
     self.clock = clock
     inbox.loop = self
     engine.onError = { [weak self] error in
-      if let self {
-        report(error.thrown ?? error)
-      } else {
-        Loop.write(error)
-      }
+      if let self { report(error.thrown ?? error) } else { Self.write(error) }
     }
+  }
+
+  deinit {
+    driven?.waitForNothing()
+    inbox.shut()
+    engine.close()
   }
 
   /// Hands on an error that has no caller.
   package func report(_ error: any Error) {
-    if let onError { onError(error) } else { Loop.write(error) }
+    if let onError { onError(error) } else { Self.write(error) }
   }
 
   private static func write(_ error: any Error) {
@@ -97,19 +104,17 @@ public final class Loop {
     _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
   }
 
-  deinit {
-    inbox.shut()
-    engine.close()
-  }
-
   /// The loop that was made last on this thread and is still there; in code on the main queue
   /// `main`, once that is there.
   public static var current: Loop? { MainQueueLoop.current ?? CurrentLoop.value }
 
   /// Whether a turn or a callback of the loop is under way.
-  var isUnderWay: Bool { isInTurn || engine.isOccupied }
+  package var isUnderWay: Bool { isInTurn || engine.isOccupied }
 
   // MARK: Turns
+
+  /// Whether a driver gives it its turns.
+  package var isDriven: Bool { driven != nil }
 
   /// Runs `body` as a turn: watchers are called when it returns or throws.
   ///
@@ -206,221 +211,7 @@ public final class Loop {
       secondsInFlush: secondsInFlush)
   }
 
-  // MARK: Timers
-
-  /// Seconds on the loop's clock, which never goes back.
-  public var now: Double { clock == .virtual ? virtualNow : monotonicSeconds() }
-
-  /// Calls `body` in a turn of its own, `seconds` from now.
-  @discardableResult
-  public func after(_ seconds: Double, _ body: @escaping () -> Void) -> LoopTimer {
-    schedule(in: seconds, every: nil, body)
-  }
-
-  /// Calls `body` every `seconds`, each time in a turn of its own; calls that were missed are not
-  /// made up for.
-  @discardableResult
-  public func every(_ seconds: Double, _ body: @escaping () -> Void) -> LoopTimer {
-    precondition(seconds > 0, "A repeating timer needs an interval above 0, not \(seconds)")
-    return schedule(in: seconds, every: seconds, body)
-  }
-
-  /// Calls `body` in the next turn.
-  public func nextTurn(_ body: @escaping () -> Void) {
-    ready.append(body)
-    driven?.ask()
-  }
-
-  /// Calls `body` at the beginning of the next turn: one of its own, if no other one is made.
-  package func deferToNextTurn(_ body: @escaping () -> Void) {
-    deferred.append(body)
-    if hasTurnForDeferred { return }
-    hasTurnForDeferred = true
-    nextTurn { [unowned self] in
-      hasTurnForDeferred = false
-      // A turn within another one has not begun with the deferred calls.
-      makeDeferredCalls()
-    }
-  }
-
-  private func makeDeferredCalls() {
-    let bodies = deferred
-    deferred = []
-    for body in bodies { body() }
-  }
-
-  private func schedule(
-    in seconds: Double, every interval: Double?, _ body: @escaping () -> Void
-  ) -> LoopTimer {
-    assertOnThread()
-    sequence += 1
-    let timer = LoopTimer(
-      due: now + max(0, seconds), interval: interval, sequence: sequence, loop: self, body: body)
-    timers.push(timer)
-    references += 1
-    driven?.ask(at: timer.due, now: now)
-    return timer
-  }
-
-  func noteReference(of timer: LoopTimer) { references += timer.keepsLoopRunning ? 1 : -1 }
-  func dropReference() { references -= 1 }
-
-  /// Keeps ``run()`` from returning until the matching `release()`: something outside of the loop
-  /// will post to its inbox.
-  public func retain() { references += 1 }
-  /// Takes one `retain()` back.
-  public func release() { references -= 1 }
-
-  // MARK: Running
-
-  /// Handles what is due, each in its turn, without waiting.
-  ///
-  /// This is for a host with a loop of its own.
-  ///
-  /// - Returns: whether anything could still happen: a timer or message is to come.
-  @discardableResult
-  public func step() -> Bool {
-    assertOnThread()
-    defer { isStopping = false }
-    if engine.hasPending { endTurn() }
-    handleDue()
-    if let driven {
-      if !ready.isEmpty || !unread.isEmpty || !inbox.isEmpty || engine.hasPending { driven.ask() }
-      driven.ask(at: nextDue, now: now)
-    }
-    return isAlive
-  }
-
-  /// Handles messages and timers until nothing could wake the loop any more, or `stop()`.
-  ///
-  /// Sleeps when idle; on the main thread the main queue's work goes on meanwhile.
-  public func run() {
-    assertOnThread()
-    precondition(driven == nil, "A loop that has a driver gets its turns from that")
-    defer { isStopping = false }
-    if engine.hasPending { endTurn() }
-    while !isStopping {
-      handleDue()
-      if isStopping || !isAlive { break }
-      wait(until: nextDue)
-    }
-  }
-
-  /// Lets virtual time pass: everything due within `seconds` happens, in order.
-  public func advance(by seconds: Double) {
-    precondition(clock == .virtual, "Only a loop with virtual time can be advanced")
-    let end = virtualNow + seconds
-    defer { isStopping = false }
-    if engine.hasPending { endTurn() }
-    handleDue()
-    while !isStopping {
-      if ready.isEmpty && inbox.isEmpty {
-        guard let due = nextDue, due <= end else { break }
-        virtualNow = max(virtualNow, due)
-      }
-      handleDue()
-    }
-    if !isStopping { virtualNow = end }
-  }
-
-  /// Makes ``run()`` return after the turn under way, or at once when it is called next.
-  public func stop() {
-    isStopping = true
-    inbox.wake()
-  }
-
-  /// Whether the loop waits for something.
-  public var isAlive: Bool {
-    !ready.isEmpty || !unread.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
-  }
-
-  /// When the next timer is due.
-  public var nextDue: Double? { timers.first?.due }
-
-  /// Descriptors to wait on besides the inbox; called, in a turn, when one is readable.
-  package var inputs: [Int32: () -> Void] = [:]
-
-  private func handleDue() {
-    engine.letGoOfModels()
-    let messages = unread + inbox.takeAll()
-    unread = []
-    for (index, message) in messages.enumerated() {
-      if isStopping {
-        unread = Array(messages[index...])
-        return
-      }
-      turn(message)
-    }
-    let callbacks = ready
-    ready = []
-    for (index, body) in callbacks.enumerated() {
-      if isStopping {
-        ready.insert(contentsOf: callbacks[index...], at: 0)
-        return
-      }
-      turn(body)
-    }
-    // Timers made meanwhile are not due before the next round, however short: a timer of 0 seconds
-    // that makes another must not keep messages waiting.
-    let (time, newest) = (now, sequence)
-    var made: [LoopTimer] = []
-    while !isStopping, let timer = timers.first, timer.due <= time {
-      _ = timers.pop()
-      if timer.sequence > newest {
-        made.append(timer)
-      } else {
-        fire(timer)
-      }
-    }
-    for timer in made { timers.push(timer) }
-  }
-
-  private func fire(_ timer: LoopTimer) {
-    guard let body = timer.body else { return }
-    if let interval = timer.interval {
-      timer.due = clock == .virtual ? timer.due + interval : max(timer.due + interval, now)
-      timers.push(timer)
-    } else {
-      timer.stop()
-    }
-    turn(body)
-  }
-
-  /// Sleeps until there is something to do; in virtual time it jumps there.
-  package func wait(until due: Double?) {
-    let mainQueue = isOnMainThread ? MainQueue.shared : nil
-    let isBusy = !inbox.isEmpty || !ready.isEmpty
-    // Messages that are ready must not keep the main queue and the inputs waiting for ever.
-    if isBusy, mainQueue == nil, inputs.isEmpty { return }
-    let jumps = !isBusy && clock == .virtual && due != nil
-    if jumps, let due {
-      virtualNow = max(virtualNow, due)
-      if inputs.isEmpty { return }
-    }
-    var descriptors = [pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0)]
-    if let mainQueue {
-      descriptors.append(pollfd(fd: mainQueue.descriptor, events: Int16(POLLIN), revents: 0))
-    }
-    let firstInput = descriptors.count
-    for descriptor in inputs.keys {
-      descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-    }
-    var timeout: Int32 = -1
-    if isBusy || jumps {
-      timeout = 0
-    } else if let due {
-      timeout = Int32(max(0, min((due - now) * 1000, 86_400_000)).rounded(.up))
-    }
-    guard poll(&descriptors, nfds_t(descriptors.count), timeout) > 0 else { return }
-    if let mainQueue, descriptors[1].revents != 0 {
-      turn { mainQueue.drain() }
-    }
-    for descriptor in descriptors[firstInput...] where descriptor.revents != 0 {
-      if let handle = inputs[descriptor.fd] { turn(handle) }
-    }
-  }
-
-  private func assertOnThread() {
+  func assertOnThread() {
     assert(
       engine.isHere,
       "A loop is used on the thread that made it; other threads post to its inbox")

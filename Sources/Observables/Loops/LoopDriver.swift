@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// What gives turns to a loop that lives in something else: a queue, an event loop, a run loop.
@@ -32,8 +33,16 @@ final class DrivenLoop: Sendable {
   // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
   private nonisolated(unsafe) var nextDue = Double.infinity
+  private let number: UInt64
+  // Only used on the loop's thread.
+  private nonisolated(unsafe) var waitsForDescriptors = false
 
-  init(_ driver: LoopDriver) { self.driver = driver }
+  private static let made = Atomic<UInt64>(0)
+
+  init(_ driver: LoopDriver) {
+    self.driver = driver
+    number = Self.made.add(1, ordering: .relaxed).newValue
+  }
 
   /// Asks for a step soon; may be called on any thread.
   func ask() {
@@ -47,6 +56,15 @@ final class DrivenLoop: Sendable {
     nextDue = due
     driver.perform(max(0, due - now)) { [weak self] in self?.performed(due) }
   }
+
+  /// Asks for a step when one of the descriptors is ready; called on the loop's thread.
+  func wait(for descriptors: [pollfd]) {
+    if descriptors.isEmpty, !waitsForDescriptors { return }
+    waitsForDescriptors = !descriptors.isEmpty
+    DescriptorThread.shared.wait(for: descriptors, of: number) { [weak self] in self?.ask() }
+  }
+
+  func waitForNothing() { wait(for: []) }
 
   private func performed() {
     isAsked.store(false, ordering: .sequentiallyConsistent)

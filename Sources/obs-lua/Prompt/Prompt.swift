@@ -40,6 +40,7 @@ struct Prompt {
   /// Reads a chunk, as an expression if it is one, and returns how it loaded; nil at the end of the
   /// input. [-0, +1, -], or +0 at the end
   func load() throws(Interpreter.Raised) -> CInt? {
+    session?.leave()
     while true {
       switch try loadChunk() {
       case .loaded(let status): return status

@@ -45,12 +45,16 @@ final class TerminalSession {
   /// Loads an entry under its place, with the globals of the prompt; status as luaL_loadbufferx.
   /// [-0, +1, -]
   func load(_ text: [CChar]) -> CInt {
+    host.enter(("prompt", line))
     let placed = [CChar](repeating: CChar(ascii: "\n"), count: line - 1) + text
     let status = luaL_loadbufferx(L.pointer, placed, placed.count, "=prompt", "t")
     guard status == LUA_OK, let globals else { return status }
     if (try? host.state.push(globals.pin, to: L)) != nil { lua_setupvalue(L.pointer, -2, 1) }
     return status
   }
+
+  /// No entry runs any more.
+  func leave() { host.enter(nil) }
 
   /// An entry was loaded, or given up: the next one has another place.
   func pass(_ entry: [CChar]) {
@@ -103,7 +107,9 @@ final class TerminalSession {
     return command
   }
 
-  /// Whether scripts or the prompt have a global variable of that name, found without running code.
+  /// Whether scripts or the prompt have a global variable of that name, by whatever means.
+  ///
+  /// One whose metamethod fails counts: the entry will show the error.
   private func isGlobal(_ name: String) -> Bool {
     let height = L.height
     defer { L.height = height }
@@ -113,7 +119,8 @@ final class TerminalSession {
       L.pushGlobals()
     }
     guard (try? host.state.push(text: name, to: L)) != nil else { return true }
-    return clua_inheritedget(L.pointer, -2) != LUA_TNIL
+    guard clua_try_gettable(L.pointer, -2) == LUA_OK else { return true }
+    return !L.isNil(at: -1)
   }
 
   // MARK: Completion

@@ -19,6 +19,7 @@ struct TestChild {
       if let memory = options.memoryLimit { limits.memory = memory }
       if let time = options.turnTime { limits.turnTime = time }
       try run.host.limit(to: limits)
+      if options.watches { sendLoads() }
       perform(run)
       run.close()
     } catch {
@@ -34,6 +35,7 @@ struct TestChild {
       write(.leftOut)
       run.needsChecks = false
     }
+    run.findsLeaks = options.testing.findsLeaks
     run.runsCase = { [unowned run] sentence in
       guard runsAll || TestFilter.contains(sentence, filter) else { return false }
       return !options.testing.endsAtFailure || run.failures.isEmpty
@@ -49,7 +51,16 @@ struct TestChild {
     if run.loadError != nil { write(.notLoaded) }
   }
 
-  private func write(_ record: TestRecord) {
+  private func sendLoads() {
+    ccl_onload(
+      { context, path in
+        TestChild.write(.loads(String(cString: path!)), to: CInt(Int(bitPattern: context)))
+      }, UnsafeMutableRawPointer(bitPattern: Int(descriptor)))
+  }
+
+  private func write(_ record: TestRecord) { Self.write(record, to: descriptor) }
+
+  private static func write(_ record: TestRecord, to descriptor: CInt) {
     var bytes = Array(record.line.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

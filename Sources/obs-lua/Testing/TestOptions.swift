@@ -6,6 +6,7 @@ struct TestOptions {
   private(set) var filter = ""
   private(set) var jobs: Int?
   private(set) var endsAtFailure = false
+  private(set) var findsLeaks = false
 
   /// Takes an option with its value; false where the value is wrong.
   mutating func take(_ name: Options.Name, _ value: String) -> Bool {
@@ -14,6 +15,8 @@ struct TestOptions {
       writesTap = true
     case .failFast:
       endsAtFailure = true
+    case .leaks:
+      findsLeaks = true
     case .junit where !value.isEmpty:
       resultFile = value
     case .filter where !value.isEmpty:

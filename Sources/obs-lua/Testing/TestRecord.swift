@@ -4,6 +4,8 @@ enum TestRecord {
   case failed(Int, String)
   case ended(Int)
   case notLoaded
+  /// A file of Lua that was loaded.
+  case loads(String)
   case leftOut
   case complete
 
@@ -13,6 +15,7 @@ enum TestRecord {
     case .failed(let number, let text): "f\(number) \(Self.escaped(text))\n"
     case .ended(let number): "e\(number)\n"
     case .notLoaded: "n\n"
+    case .loads(let path): "r\(Self.escaped(path))\n"
     case .leftOut: "l\n"
     case .complete: "c\n"
     }
@@ -32,6 +35,7 @@ enum TestRecord {
       guard let number = Int(rest) else { return nil }
       self = .ended(number)
     case "n": self = .notLoaded
+    case "r": self = .loads(Self.unescaped(rest))
     case "l": self = .leftOut
     case "c": self = .complete
     default: return nil

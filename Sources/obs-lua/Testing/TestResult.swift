@@ -12,6 +12,8 @@ struct TestResult {
   /// What failed outside of all cases.
   private(set) var failures: [String] = []
   private(set) var didLoad = true
+  /// The files of Lua that it has loaded, itself among them.
+  private(set) var loaded: [String] = []
   /// Whether the filter left cases out.
   private(set) var leftOut = false
   /// Whether the process said that it had come to the end.
@@ -29,6 +31,8 @@ struct TestResult {
       fail(text, in: number)
     case .ended(let number):
       if cases.indices.contains(number - 1) { cases[number - 1].isOpen = false }
+    case .loads(let path):
+      loaded.append(path)
     case .notLoaded:
       didLoad = false
     case .leftOut:

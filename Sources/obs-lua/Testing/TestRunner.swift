@@ -16,7 +16,8 @@ struct TestRunner {
   /// The seconds that a file may take.
   private var timeLimit: Double { options.timeLimit?.seconds ?? 10 }
 
-  /// Runs all, and returns the status to exit with.
+  /// Runs all, and returns the status to exit with; with `--watch` it goes on until a signal ends
+  /// it.
   func run() -> CInt {
     signal(SIGPIPE, SIG_IGN)
     let files = TestFiles(at: paths)
@@ -28,10 +29,31 @@ struct TestRunner {
         name, paths.isEmpty ? "'--test' needs files or folders" : "there is no *.lua in \(places)")
       return 2
     }
+    guard options.watches else { return status(of: runAndReport(files.paths)) }
+    guard let watch = FileWatch() else {
+      ccl_writeerror(name, "the system cannot watch files")
+      return 1
+    }
+    var known = TestDependencies()
+    var waiting = files.paths
+    while true {
+      // Folders are watched before the files run: what changes meanwhile runs again.
+      for path in paths { known.watch(path, by: watch) }
+      if !waiting.isEmpty { known.note(runAndReport(waiting), by: watch) }
+      let changes = watch.waitForChanges()
+      waiting = known.files(among: TestFiles(at: paths).paths, after: changes)
+    }
+  }
+
+  private func runAndReport(_ paths: [String]) -> [TestResult] {
     let usesTap = options.testing.writesTap || isatty(1) == 0
     var report: any TestReport = usesTap ? TapReport() : LineReport()
-    let results = run(files.paths) { result in ccl_writeoutput(report.text(for: result)) }
+    let results = run(paths) { result in ccl_writeoutput(report.text(for: result)) }
     ccl_writeoutput(report.end())
+    return results
+  }
+
+  private func status(of results: [TestResult]) -> CInt {
     if let file = options.testing.resultFile, !JUnitReport.write(results, to: file) {
       ccl_writeerror(name, "cannot write '\(file)': \(String(cString: strerror(errno)))")
       return 2

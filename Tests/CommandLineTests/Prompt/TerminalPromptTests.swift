@@ -77,6 +77,12 @@ struct TerminalPromptTests {
     #expect(transcript.contains("\nprompt:10: unexpected symbol near '='\n"))
   }
 
+  @Test func `a task has the place of its line, though the call leaves none`() throws {
+    let transcript = try session(["1", "obs.task(error, 'x')", "obs.task(obs.sleep, 0.05)"])
+    #expect(transcript.contains("in task task (registered at prompt:2)"))
+    #expect(transcript.contains("waiting for task at prompt:3;"))
+  }
+
   // N6
   @Test func `obs is a global of the prompt, where there is no script`() throws {
     let transcript = try session([
@@ -102,6 +108,12 @@ struct TerminalPromptTests {
       #expect(!terminal.transcript.contains("nil"))
     }
     #expect(try session(["exit = print", "exit"]).contains("function: "))
+    func inheriting(_ body: String) -> String {
+      "setmetatable(_G, {__index = function(_, name) if name == 'help' then \(body) end end})"
+    }
+    let found = try session([inheriting("return 'found'"), "help"])
+    #expect(found.contains("\n\"found\"\n> "))
+    #expect(try session([inheriting("error 'no help'"), "help"]).contains("no help\n"))
   }
 
   /// An environment with a terminal that can clear lines, and no codes but those for that.
@@ -139,6 +151,19 @@ struct TerminalPromptTests {
     for text in ["two\n", "three\n", "prompt:2: four\n"] { #expect(rest.contains(text)) }
     // The timer was silent before, and nothing was drawn for that.
     #expect(transcript.components(separatedBy: "> x = 'typed'").count == 3)
+  }
+
+  @Test func `a text that a callback has flushed keeps its row`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
+    terminal.type(
+      "obs.after(0.01, function() io.write('flu', 'shed') io.flush() end)\n", after: "> ")
+    terminal.type("1\n", after: "flushed")
+    terminal.type(Self.end, after: "\n1\n> ")
+    #expect(terminal.finish() == 0)
+    // As many blanks as a row has go on to the next one.
+    #expect(terminal.transcript.contains("flushed" + String(repeating: " ", count: 80) + "> "))
   }
 
   @Test func `a line of several rows is cleared as a whole`() throws {
@@ -255,7 +280,7 @@ struct TerminalPromptTests {
         "obs.after(1000, print):unref() obs.on_exit(function() print 'end' end)\n", after: "> ")
       terminal.type(Self.end, after: "> ")
       terminal.type(
-        key, after: "waiting for a timer: every at prompt:1; Ctrl-D or Ctrl-C ends it\n")
+        key, after: "waiting for timer every at prompt:1; Ctrl-D or Ctrl-C ends it\n")
       let status = terminal.finish()
       return (terminal.transcript, status)
     }
@@ -269,8 +294,16 @@ struct TerminalPromptTests {
   @Test func `timers that end let the program end`() throws {
     let transcript = try session(["for i = 1, 5 do obs.after(0.05, function() end) end"])
     let text =
-      "waiting for 5 timers: after at prompt:1, after at prompt:1, after at prompt:1 and 2 more"
-    #expect(transcript.contains(text))
+      "waiting for timer after at prompt:1, timer after at prompt:1, timer after at prompt:1 and 2"
+    #expect(transcript.contains(text + " more"))
+  }
+
+  @Test func `handlers and tasks are waited for, too`() throws {
+    let transcript = try session([
+      "task = obs.task(function() obs.sleep(0.05) end)",
+      "out = obs.on_writable(1, function() if task.done then out:stop() end end)",
+    ])
+    #expect(transcript.contains("waiting for handler on_writable at prompt:2, task at prompt:1;"))
   }
 
   // N9
@@ -285,7 +318,7 @@ struct TerminalPromptTests {
     for line in [
       "pair", "value + 1, label", "label, up, new = 'two', up + 1, 5", "help",
       "coroutine.wrap(function() return label, new end)()", "error('x', 0)", "y = = 1", "help = 3",
-      "help", "cont",
+      "help", "=value, label", "cont",
     ] {
       terminal.type(line + "\n", after: "lua_debug> ")
     }
@@ -293,7 +326,7 @@ struct TerminalPromptTests {
     let transcript = terminal.transcript
     for text in [
       "{1, \"one\"}", "2\t\"one\"", "Variables here: label, pair, t, up, value.", "\"two\"\t5", "x",
-      "(debug command):1: unexpected symbol near '='", "3",
+      "(debug command):1: unexpected symbol near '='", "3", "1\t\"two\"",
     ] {
       #expect(transcript.contains("\n\(text)\nlua_debug> "), "\(text)")
     }

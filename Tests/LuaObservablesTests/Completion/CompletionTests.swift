@@ -70,7 +70,7 @@ struct CompletionTests {
     }
   }
 
-  // N5
+  // N3
   @Test(
     arguments: [
       ("pla", "|plain"), ("x = pla", "x = |plain"), ("whi", "|while"), ("#pla", "#|plain"),
@@ -113,7 +113,7 @@ struct CompletionTests {
     #expect(try host.host.run("return calls") == [.integer(0)])
   }
 
-  // N6
+  // N3
   @Test(arguments: [
     ("require 'ma", "require '|main math"), ("require('pa", "require('|pack pack. package"),
     ("local x = require \"lib.", "local x = require \"lib.|one two"),

@@ -2,7 +2,7 @@ import Lua
 import LuaObservables
 import Testing
 
-/// Texts of values for prompts: rules N1 to N4.
+/// Texts of values for prompts: rule N1.
 struct ValuePrintingTests {
   /// The text of the values that a script returns.
   private func text(
@@ -122,7 +122,7 @@ struct ValuePrintingTests {
     }
   }
 
-  // N2
+  // N1
 
   private let observed = """
     local obs = require "obs"
@@ -202,7 +202,7 @@ struct ValuePrintingTests {
     #expect(try text(script) == "{1, 2, a = {}}")
   }
 
-  // N3
+  // N1
 
   @Test func `cycles are shown, and a large table once`() throws {
     #expect(
@@ -216,7 +216,7 @@ struct ValuePrintingTests {
     #expect(twice.hasSuffix("  {…},\n}"))
   }
 
-  // N4
+  // N1
 
   @Test(arguments: [
     "local t = {} for i = 1, 1e5 do t[i] = i end return t",
@@ -235,6 +235,17 @@ struct ValuePrintingTests {
     let printed = try text(script)
     #expect(printed.utf8.count < 45_000)
     #expect(printed.contains("…"))
+  }
+
+  @Test func `the first keys of a large table are shown, in order, and counted`() throws {
+    let text = try text("local t = {} for i = 3000, 1, -1 do t['k' .. i] = i end return t")
+    let lines = text.split(separator: "\n")
+    let keys = lines.dropFirst().dropLast(2).compactMap {
+      $0.split(separator: " ").first.map(String.init)
+    }
+    let all = (1...3000).map { "k\($0)" }.sorted()
+    #expect(keys == Array(all.prefix(100)))
+    #expect(lines.dropLast().last == "  … 2900 more,")
   }
 
   @Test func `colours are those of the terminal, and take no width`() throws {

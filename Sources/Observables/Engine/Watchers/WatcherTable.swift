@@ -6,7 +6,8 @@ struct WatcherTable {
   /// The records by index; `nil` where one ended.
   private var records: [WatcherRef?] = []
   private var freeIndices: [Int] = []
-  private var lastNumber: UInt64 = 0
+  /// That of the watcher that was added last.
+  private(set) var lastNumber: UInt64 = 0
   private var count = 0
   /// The index that the next watcher will have; in memory that a bridge without Swift can read.
   let nextIndex: UnsafeMutablePointer<Int>

@@ -16,10 +16,17 @@ local function lazy_person()
   return person
 end
 
+local function handler()
+  local made = obs.on_readable(0, noop)
+  made:stop()
+  return made
+end
+
 -- The methods of these are compared with those of their class.
 samples.instances = {
   ["obs.Watcher"] = watcher(), ["obs.Timer"] = obs.next_turn(noop),
   ["obs.Scope"] = obs.scope(noop), ["obs.Task"] = obs.task(noop),
+  ["obs.Handler"] = handler(), ["obs.History"] = obs.history(person()),
   ["obs.Array"] = obs.array { 1 }, ["obs.Set"] = obs.set_of { 1 },
 }
 
@@ -143,6 +150,42 @@ call("sleep", function() return 0 end)
 call("next_change", function() return person(), "name", 0 end)
 call("on_error", function() return nil end)
 call("on_exit", function() return noop end)
+call("await", function() return function(done) done(1, "a") end end)
+call("on_readable", function()
+  handler()
+  return 0, noop
+end)
+for _, name in ipairs { "stop", "ref", "unref" } do method("obs.Handler", name, handler) end
+
+call("changes", function() return person(), noop end)
+local function changes()
+  local before = person()
+  local after = obs.raw(before)
+  after.name = "Grace"
+  return obs.diff(before, after), before
+end
+call("diff", function() return person(), { name = "Grace" } end)
+call("apply", function()
+  local made, target = changes()
+  return target, made
+end)
+call("invert", changes)
+call("merge", function() return person(), { name = "Grace" } end)
+call("opaque", person)
+call("transaction", function() return { person() }, function() return 1 end end)
+calls["obs.abort"] = function()
+  obs.transaction({ person() }, function() obs.abort "no" end)
+end
+local function history() return obs.history(person()) end
+for _, name in ipairs { "undo", "redo", "begin", "clear", "stop" } do
+  method("obs.History", name, history)
+end
+method("obs.History", "mark", history, "name")
+method("obs.History", "commit", function()
+  local made = history()
+  made:begin()
+  return made
+end)
 
 -- Tables that the module gives, by their classes.
 samples.tables = {}
@@ -178,6 +221,23 @@ function samples.tables.Cause()
   person.name = "Grace"
   obs.flush()
   return (obs.why(watcher))
+end
+
+function samples.tables.DeepChange()
+  local all = {}
+  local person = person()
+  local made = obs.changes(person, function(_, changes)
+    table.move(changes, 1, #changes, #all + 1, all)
+  end, { site = true })
+  person.name = "Grace"
+  person.tags[3] = "c"
+  person.friend = { name = "Eve" }
+  obs.flush()
+  person.best = person.friend
+  person.tags = nil
+  obs.flush()
+  made:stop()
+  return all
 end
 
 function samples.tables.Silence() return { (obs.whynot(watcher())) } end
@@ -234,6 +294,22 @@ samples.options = {
   },
   ["obs.RawOptions"] = {
     pass = function(options) obs.raw(person(), options) end, values = { computed = true },
+  },
+  ["obs.ChangeOptions"] = {
+    pass = function(options) obs.changes(person(), noop, options) end,
+    values = {
+      observer = {}, once = true, name = "n", on_end = noop, path = "tags.**", site = true,
+    },
+  },
+  ["obs.ApplyOptions"] = {
+    pass = function(options) obs.apply(person(), {}, options) end, values = { force = true },
+  },
+  ["obs.MergeOptions"] = {
+    pass = function(options) obs.merge(person(), {}, options) end, values = { key = "id" },
+  },
+  ["obs.HistoryOptions"] = {
+    pass = function(options) obs.history(person(), options):stop() end,
+    values = { limit = 10, group = 0.5 },
   },
   ["obs.Limits"] = {
     pass = function(settings) obs.limits(settings) end,

@@ -1,0 +1,235 @@
+internal import CLua
+import Glibc
+internal import Lua
+internal import Observables
+
+/// Callbacks of files and descriptors that can be read or written: `on_readable`, `on_writable`.
+final class DescriptorFunctions: ModuleSlice {
+  private var entries: [Int: Entry] = [:]
+  private var last = 0
+  /// How many writers do without SIGPIPE, and what that did before.
+  private var writers = 0
+  private var outerAction: sighandler_t?
+
+  /// Bytes of the memory of scripts for a handler with its callback.
+  private static let charge = 1200
+
+  private struct Entry {
+    let handler: DescriptorHandler
+    /// The function that made it, and where.
+    let function: String
+    let site: String
+  }
+
+  override var functions: [(String, ModuleFunction)] {
+    [
+      ("on_readable", { [self] L in try make("on_readable", L) }),
+      ("on_writable", { [self] L in try make("on_writable", L) }),
+      (
+        "handler_stop",
+        { [self] L in
+          try stop(number(L, "stop")); return 0
+        }
+      ),
+      ("handler_ref", { [self] L in try reference(L, true) }),
+      ("handler_unref", { [self] L in try reference(L, false) }),
+      ("buffered", buffered), ("descriptor", descriptor),
+      (
+        "ignore_broken_pipes",
+        { [self] L in
+          ignoreBrokenPipes(L.boolean(at: 1)); return 0
+        }
+      ),
+      (
+        "restore_signals",
+        { [self] _ in
+          host.restoreSignals?(); return 0
+        }
+      ),
+    ]
+  }
+
+  override func end() {
+    for entry in entries.values { entry.handler.stop() }
+    entries = [:]
+  }
+
+  /// Those that keep the loop running, in the order in which they were made.
+  var awaited: [LiveObject] { live(after: 0) { $0.keepsLoopRunning } }
+
+  /// The number of the handler that was made last.
+  var latest: Int { last }
+
+  /// Those that were made after the one of that number, and have not ended.
+  func live(
+    after number: Int, where isMeant: (DescriptorHandler) -> Bool = { _ in true }
+  ) -> [LiveObject] {
+    entries.filter { $0.key > number && isMeant($0.value.handler) }
+      .sorted { $0.key < $1.key }
+      .map { LiveObject(kind: .handler, name: $0.value.function, site: $0.value.site) }
+  }
+
+  /// on_readable(file or descriptor, callback) → handler.
+  private func make(_ function: String, _ L: LuaStack) throws -> CInt {
+    guard !host.isClosed else { throw LuaError.closed }
+    guard try hasFiles(L), host.sandboxes.current.number == 0 else {
+      throw LuaError("obs.\(function) is not for these scripts: the host gives them no files")
+    }
+    L.height = 2
+    let (descriptor, stream) = try waitedFor(at: 1, of: L, function)
+    try arguments.checkFunction(at: 2, of: L, function)
+    let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
+    // The file lives as long as its handler.
+    let file = stream == nil ? nil : LuaFile(pin: try state.pin(at: 1, of: L))
+    let site = host.sources.text(host.sources.current(L))
+    try state.charge(Self.charge)
+    last += 1
+    let id = last
+    let body: () -> Void = { [reference = host.reference] in
+      reference.host?.module.descriptors.call(
+        callback, file, descriptor, id, name: function, site: site)
+    }
+    let reads = function == "on_readable"
+    let status: () -> DescriptorState = {
+      guard let stream else { return .unknown }
+      if clua_isclosed(stream) { return .closed }
+      return reads && clua_buffered(stream) > 0 ? .ready : .unknown
+    }
+    do throws(ClosedDescriptor) {
+      let handler =
+        reads
+        ? try host.loop.onReadable(descriptor, stream: status, body)
+        : try host.loop.onWritable(descriptor, stream: status, body)
+      handler.onClose = { [reference = host.reference] in
+        reference.host?.module.descriptors.reportClosed(id)
+      }
+      entries[id] = Entry(handler: handler, function: function, site: site)
+    } catch {
+      state.discharge(Self.charge)
+      throw badArgument(1, of: function, "descriptor \(descriptor) is not open")
+    }
+    try state.check(
+      clua_try_pushhandle(
+        L.pointer, CLUA_HANDLE_DESCRIPTOR,
+        clua_handle(object: nil, release: nil, index: id, id: 0)), L)
+    try host.module.scopes.add(L)
+    return 1
+  }
+
+  /// Whether this host has opened the library `io` for scripts.
+  private func hasFiles(_ L: LuaStack) throws(LuaError) -> Bool {
+    if host.module.isShared { return false }
+    try state.pushField("_LOADED", at: CLUA_REGISTRYINDEX, of: L)
+    try state.pushField("io", of: L)
+    defer { L.pop(2) }
+    return L.isTable(at: -1)
+  }
+
+  /// The descriptor of an argument, and the stream if it is a file.
+  private func waitedFor(
+    at index: CInt, of L: LuaStack, _ function: String
+  ) throws -> (Int32, UnsafeRawPointer?) {
+    if L.isNumber(at: index), !L.isString(at: index) {
+      guard let number = L.integer(at: index), let descriptor = Int32(exactly: number) else {
+        throw badArgument(
+          Int(index), of: function,
+          "descriptor expected, got \(state.describe(at: index, of: L))")
+      }
+      return (descriptor, nil)
+    }
+    var file = clua_file()
+    try state.check(clua_try_file(L.pointer, index, &file), L)
+    guard let stream = file.stream else {
+      throw badArgument(
+        Int(index), of: function,
+        "file or descriptor expected, got \(state.typeName(at: index, of: L))"
+          + arguments.colonHint(function, L))
+    }
+    guard file.descriptor >= 0 else {
+      throw badArgument(Int(index), of: function, "the file is closed")
+    }
+    return (file.descriptor, UnsafeRawPointer(stream))
+  }
+
+  private func call(
+    _ callback: LuaFunction, _ file: LuaFile?, _ descriptor: Int32, _ id: Int, name: String,
+    site: String
+  ) {
+    guard let entry = entries[id] else { return }
+    let main = host.sandboxes[0]
+    if main.isPaused {
+      // It is asked again after that.
+      entry.handler.isPaused = true
+      _ = main.holds(-id) { entry.handler.isPaused = false }
+      return
+    }
+    host.reports.run(callback, .handler, name: name, site: site, in: 0) {
+      [state] L throws(LuaError) in
+      if let file { try state.push(file.pin, to: L) } else { L.push(Int(descriptor)) }
+      return 1
+    }
+  }
+
+  private func reportClosed(_ id: Int) {
+    guard let entry = entries[id] else { return }
+    stop(id)
+    let error = LuaError("what it waits for was closed: stop the handler before that")
+    host.reports.report(error, .handler, name: entry.function, site: entry.site)
+  }
+
+  private func stop(_ id: Int) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    state.discharge(Self.charge)
+    entry.handler.stop()
+  }
+
+  private func number(_ L: LuaStack, _ function: String) throws -> Int {
+    guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_DESCRIPTOR) else {
+      throw badArgument(1, of: function, "handler expected, got \(state.typeName(at: 1, of: L))")
+    }
+    return handle.pointee.index
+  }
+
+  private func reference(_ L: LuaStack, _ keeps: Bool) throws -> CInt {
+    entries[try number(L, keeps ? "ref" : "unref")]?.handler.keepsLoopRunning = keeps
+    L.height = 1
+    return 1
+  }
+
+  /// handler.active, and the methods.
+  func index(_ L: LuaStack) throws -> CInt {
+    let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_DESCRIPTOR)
+    if let handle, L.isString(at: 2), state.text(at: 2, of: L) == "active" {
+      L.push(entries[handle.pointee.index] != nil)
+    } else {
+      L.pushNil()
+    }
+    return 1
+  }
+
+  /// descriptor(file or descriptor, name of a function, number of its argument) → the number.
+  private func descriptor(_ L: LuaStack) throws -> CInt {
+    L.push(Int(try waitedFor(at: 1, of: L, state.text(at: 2, of: L)).0))
+    return 1
+  }
+
+  /// A process that reads no more of its input is no reason to end while something writes to it.
+  private func ignoreBrokenPipes(_ isOn: Bool) {
+    writers += isOn ? 1 : -1
+    if isOn, writers == 1 { outerAction = signal(SIGPIPE, SIG_IGN) }
+    if !isOn, writers == 0 { signal(SIGPIPE, outerAction) }
+  }
+
+  /// buffered(file) → how many bytes its stream has read ahead; 0 for others.
+  private func buffered(_ L: LuaStack) throws -> CInt {
+    var file = clua_file()
+    try state.check(clua_try_file(L.pointer, 1, &file), L)
+    L.push(file.descriptor >= 0 ? clua_buffered(file.stream) : 0)
+    return 1
+  }
+}
+
+/// A file of a script that is kept open.
+private struct LuaFile {
+  let pin: LuaPin
+}

@@ -1,0 +1,398 @@
+-- The module obs.io: input, processes, files that change and signals, for tasks; on luv.
+local core, obs = ...
+
+local error, pairs, pcall, select, setmetatable, tonumber, tostring, type =
+  error, pairs, pcall, select, setmetatable, tonumber, tostring, type
+local number_type = math.type
+local concat, pack, sort, unpack = table.concat, table.pack, table.sort, table.unpack
+local find, format, gsub, match, sub, upper =
+  string.find, string.format, string.gsub, string.match, string.sub, string.upper
+local open, stdin, kind_of = io.open, io.stdin, io.type
+local bad_argument, check_function, check_timeout =
+  core.bad_argument, core.check_function, core.check_timeout
+
+local is_there, uv = pcall(require, "luv")
+if not is_there then
+  core.raise("obs.io needs the module luv, which is not here (Debian's package is lua-luv): "
+    .. tostring(uv))
+end
+
+local io = {}
+
+-- Reading --------------------------------------------------------------------------------------
+
+local CHUNK = 65536
+-- A numeral of more characters is none.
+local LONGEST_NUMERAL = 200
+
+-- What was read of a file, or of the descriptor of that number, and is not returned yet.
+local readers = setmetatable({}, { __mode = "k" })
+
+local function reader_of(file, number, name)
+  local reader = readers[file]
+  if reader then return reader end
+  reader = { text = "", descriptor = core.descriptor(file, name, number), is_over = false }
+  readers[file] = reader
+  return reader
+end
+
+local function await_readable(file, name)
+  core.wait("obs.io." .. name, function(wake)
+    local handler
+    handler = obs.on_readable(file, function()
+      handler:stop()
+      wake()
+    end)
+    return function() handler:stop() end
+  end)
+end
+
+-- Reads more; false at the end. An error ends the input, too: it is returned.
+local function fill(reader, file, name)
+  if reader.is_over then return false end
+  local text, message, code
+  repeat
+    await_readable(file, name)
+    local buffered = core.buffered(file)
+    if buffered > 0 then
+      text = file:read(buffered)
+    else
+      text, message, code = uv.fs_read(reader.descriptor, CHUNK, -1)
+    end
+  until text or code ~= "EAGAIN"
+  if text and text ~= "" then
+    reader.text = reader.text .. text
+    return true
+  end
+  reader.is_over = true
+  return false, message
+end
+
+local function take(reader, count, skipped)
+  local text = reader.text
+  reader.text = sub(text, count + (skipped or 0) + 1)
+  return sub(text, 1, count)
+end
+
+local function read_line(reader, file, name, keeps_end)
+  local from = 1
+  while true do
+    local at = find(reader.text, "\n", from, true)
+    if at then return keeps_end and take(reader, at) or take(reader, at - 1, 1) end
+    from = #reader.text + 1
+    local more, message = fill(reader, file, name)
+    if not more then
+      if reader.text == "" then return nil, message end
+      return take(reader, #reader.text)
+    end
+  end
+end
+
+local function read_all(reader, file, name)
+  -- Joined once: a long input would be copied with each chunk otherwise.
+  local parts = { take(reader, #reader.text) }
+  while fill(reader, file, name) do parts[#parts + 1] = take(reader, #reader.text) end
+  return concat(parts)
+end
+
+local function read_bytes(reader, file, name, count)
+  while #reader.text < count or reader.text == "" do
+    local more, message = fill(reader, file, name)
+    if not more then
+      if reader.text == "" then return nil, message end
+      break
+    end
+  end
+  return take(reader, count)
+end
+
+-- The longest beginning of a text that can be that of a numeral, as `file:read("n")` sees it.
+local function numeral(text)
+  local hex = match(text, "^[+-]?0[xX]")
+  local digits, exponent = hex and "%x" or "%d", hex and "[pP]" or "[eE]"
+  local prefix = hex or match(text, "^[+-]?")
+  local found = match(text, "^" .. digits .. "*%.?" .. digits .. "*", #prefix + 1)
+  local end_of_digits = #prefix + #found + 1
+  if find(found, "%x") then
+    found = found .. (match(text, "^" .. exponent .. "[+-]?%d*", end_of_digits) or "")
+  end
+  return prefix .. found
+end
+
+local function read_number(reader, file, name)
+  while true do
+    take(reader, #match(reader.text, "^%s*"))
+    local found = numeral(sub(reader.text, 1, LONGEST_NUMERAL))
+    if #found < #reader.text or #found == LONGEST_NUMERAL or not fill(reader, file, name) then
+      return tonumber(take(reader, #found))
+    end
+  end
+end
+
+local formats = {
+  l = read_line,
+  L = function(reader, file, name) return read_line(reader, file, name, true) end,
+  a = read_all,
+  n = read_number,
+}
+
+local function read_from(file, first, name, ...)
+  local wanted = pack(...)
+  if wanted.n == 0 then wanted = { "l", n = 1 } end
+  for i = 1, wanted.n do
+    local what = wanted[i]
+    if number_type(what) ~= "integer" and (type(what) ~= "string"
+      or not formats[match(what, "^%*?(.)") or ""])
+    then
+      bad_argument(first + i - 1, name,
+        "format expected ('l', 'L', 'a', 'n', or a number of bytes)")
+    end
+  end
+  local reader, results = reader_of(file, 1, name), {}
+  for i = 1, wanted.n do
+    local what, message = wanted[i], nil
+    if type(what) == "string" then
+      results[i], message = formats[match(what, "^%*?(.)")](reader, file, name)
+    else
+      results[i], message = read_bytes(reader, file, name, what)
+    end
+    if results[i] == nil then
+      if message then results[i + 1] = message end
+      return unpack(results, 1, message and i + 1 or i)
+    end
+  end
+  return unpack(results, 1, wanted.n)
+end
+
+function io.read(...)
+  if kind_of((...)) then return read_from((...), 2, "read", select(2, ...)) end
+  return read_from(stdin, 1, "read", ...)
+end
+
+function io.lines(file, ...)
+  local wanted, opened = pack(...), nil
+  if type(file) == "string" then
+    local found, message = open(file)
+    if not found then error(message, 2) end
+    file, opened = found, found
+  end
+  file = file or stdin
+  reader_of(file, 1, "lines")
+  return function()
+    local results = pack(read_from(file, 2, "lines", unpack(wanted, 1, wanted.n)))
+    if results[1] == nil then
+      if opened then opened:close() end
+      if type(file) == "number" then readers[file] = nil end
+      if results[2] then error(results[2], 2) end
+    end
+    return unpack(results, 1, results.n)
+  end
+end
+
+-- Processes ------------------------------------------------------------------------------------
+
+local function suggest(name, names)
+  local nearest = type(name) == "string" and core.nearest(name, names)
+  return nearest and format("; did you mean '%s'?", nearest) or ""
+end
+
+local function close(handle)
+  if handle and not handle:is_closing() then handle:close() end
+end
+
+local run_options = { input = "string", timeout = "number", cwd = "string" }
+
+local function check_command(command, name)
+  if type(command) ~= "table" or type(command[1]) ~= "string" then
+    bad_argument(1, name, "table expected that begins with a program, as in { \"ls\", \"-l\" }")
+  end
+  for key, value in pairs(command) do
+    if type(key) == "number" then
+      if type(value) ~= "string" and type(value) ~= "number" then
+        bad_argument(1, name, format("argument %s is no string, but a %s", key, type(value)))
+      end
+    elseif not run_options[key] then
+      bad_argument(1, name,
+        format("'%s' is none of its options, which are cwd, input, timeout%s", tostring(key),
+          suggest(key, { "cwd", "input", "timeout" })))
+    elseif type(value) ~= run_options[key] then
+      bad_argument(1, name,
+        format("'%s' takes a %s, not a %s", key, run_options[key], type(value)))
+    end
+  end
+  check_timeout(command.timeout, 1, name)
+end
+
+-- Starts a process; `finished` is called when it has ended, with its status, and when its pipes
+-- have.
+local function start(command, finished)
+  local run = { output = {}, errors = {}, pipes = { uv.new_pipe(), uv.new_pipe() }, left = 3 }
+  local function ended()
+    run.left = run.left - 1
+    if run.left == 0 then finished() end
+  end
+  local arguments = {}
+  for i = 2, #command do arguments[i - 1] = tostring(command[i]) end
+  if command.input then run.input = uv.new_pipe() end
+  local message
+  run.process, message = uv.spawn(command[1], {
+    args = arguments, cwd = command.cwd, stdio = { run.input, run.pipes[1], run.pipes[2] },
+  }, function(code, signal)
+    run.status = signal > 0 and 128 + signal or code
+    close(run.process)
+    ended()
+    if run.is_killed then finished() end
+  end)
+  if not run.process then
+    close(run.input) close(run.pipes[1]) close(run.pipes[2])
+    return nil, message
+  end
+  for i, parts in pairs { run.output, run.errors } do
+    run.pipes[i]:read_start(function(_, text)
+      if text then
+        parts[#parts + 1] = text
+      else
+        close(run.pipes[i])
+        ended()
+      end
+    end)
+  end
+  if run.input then
+    core.ignore_broken_pipes(true)
+    run.input:write(command.input, function()
+      core.ignore_broken_pipes(false)
+      close(run.input)
+    end)
+  end
+  return run
+end
+
+local function kill(run)
+  run.is_killed = true
+  if run.status == nil then run.process:kill("sigkill") end
+end
+
+function io.run(command)
+  check_command(command, "run")
+  core.check_task("obs.io.run")
+  local finish
+  local run, message = start(command, function() finish() end)
+  if not run then return nil, message end
+  local is_over = core.wait("obs.io.run", function(wake)
+    local timer = command.timeout and obs.after(command.timeout, function() kill(run) end)
+    function finish() wake(not run.is_killed) end
+    return function()
+      function finish() end
+      if timer then timer:stop() end
+      -- The task was cancelled, or what the process has started keeps its pipes.
+      if run.status == nil then kill(run) end
+      close(run.pipes[1]) close(run.pipes[2]) close(run.input)
+    end
+  end)
+  return is_over and run.status, concat(run.output), concat(run.errors)
+end
+
+function io.get(url, options)
+  if type(url) ~= "string" then bad_argument(1, "get", "URL expected, got " .. type(url)) end
+  local timeout = options and options.timeout
+  check_timeout(timeout, 2, "get")
+  local status, output, errors = io.run {
+    "curl", "--silent", "--show-error", "--location", "--write-out", "\n%{http_code}",
+    timeout = timeout, "--", url,
+  }
+  if status == nil then
+    return nil, "obs.io.get needs the program curl (Debian's package is curl): " .. output
+  end
+  if status == false then return nil, format("no answer within %s s from %s", timeout, url) end
+  if status ~= 0 then return nil, (gsub(errors, "%s+$", "")) end
+  local body, code = match(output, "^(.*)\n(%d+)$")
+  return body, tonumber(code)
+end
+
+-- What happens outside -------------------------------------------------------------------------
+
+local Handle = { __name = "obs.io.Handle", __index = {} }
+
+local function check_handle(handle, name)
+  if not core.is_instance(handle, Handle) then
+    bad_argument(1, name, "handle of obs.io expected, got " .. type(handle))
+  end
+  return handle
+end
+
+function Handle.__index:stop()
+  local handle = check_handle(self, "stop")
+  close(handle.timer)
+  close(handle.source)
+  -- Signals that end the program do so again.
+  core.restore_signals()
+end
+
+function Handle.__index:ref() check_handle(self, "ref").source:ref() return self end
+function Handle.__index:unref() check_handle(self, "unref").source:unref() return self end
+
+-- Seconds in which changes of a file count as one.
+local SETTLING = 0.02
+
+local function folder_of(path)
+  local kind = uv.fs_stat(path)
+  if kind and kind.type == "directory" then return match(path, "^(/?.-)/*$") end
+  local folder, name = match(path, "^(.*)/([^/]*)$")
+  if not folder then return ".", path end
+  return folder == "" and "/" or folder, name
+end
+
+function io.watch(path, callback)
+  if type(path) ~= "string" then bad_argument(1, "watch", "path expected, got " .. type(path)) end
+  check_function(callback, 2, "watch")
+  local folder, wanted = folder_of(path)
+  local changed, names = {}, {}
+  local timer, source = uv.new_timer(), uv.new_fs_event()
+  local function tell()
+    local found = names
+    changed, names = {}, {}
+    for i = 1, #found do
+      callback(wanted and path or folder .. "/" .. found[i])
+    end
+  end
+  local started, message = source:start(folder, {}, function(_, name)
+    if not name or wanted and name ~= wanted or changed[name] then return end
+    changed[name] = true
+    names[#names + 1] = name
+    if not timer:is_active() and not timer:is_closing() then
+      timer:start(SETTLING * 1000 // 1, 0, tell)
+    end
+  end)
+  if not started then
+    close(timer) close(source)
+    core.raise(format("obs.io.watch cannot watch '%s': %s", folder, message))
+  end
+  timer:unref()
+  return core.add_to_scope(setmetatable({ source = source, timer = timer }, Handle))
+end
+
+function io.on_signal(name, callback)
+  if type(name) ~= "string" then
+    bad_argument(1, "on_signal", "name of a signal expected, got " .. type(name))
+  end
+  check_function(callback, 2, "on_signal")
+  local short = gsub(upper(name), "^SIG", "")
+  if not uv.constants["SIG" .. short] then
+    local names = {}
+    for constant in pairs(uv.constants) do names[#names + 1] = match(constant, "^SIG(%u%w+)$") end
+    sort(names)
+    bad_argument(1, "on_signal",
+      format("name of a signal expected, got '%s'%s", name, suggest(short, names)))
+  end
+  local source = uv.new_signal()
+  local started, message = source:start("sig" .. short:lower(), function() callback(short) end)
+  if not started then
+    close(source)
+    core.raise(format("obs.io.on_signal cannot handle '%s': %s", name, message))
+  end
+  return core.add_to_scope(setmetatable({ source = source }, Handle))
+end
+
+core.outward(io)
+
+return io

@@ -1,0 +1,147 @@
+-- The module luv: its loop runs inside that of the host, and its callbacks are turns like others.
+local core, obs = ...
+
+local assert, error, ipairs, next, pcall, type = assert, error, ipairs, next, pcall, type
+local pack, unpack = table.pack, table.unpack
+-- Nil where scripts have no such library: no module is loaded from files then.
+local package = package
+
+-- In which handles are closed at the end. What a thread of luv works on cannot be closed.
+local MOST_ITERATIONS = 10
+
+-- Lets the loop of luv, which is `uv`, run inside that of the host.
+local function join(uv)
+  local run, loop_alive, backend_timeout = uv.run, uv.loop_alive, uv.backend_timeout
+  local loop_close, walk, new_async = uv.loop_close, uv.walk, uv.new_async
+  -- An active handle: what is `unref`ed is served only beside one that is not.
+  local keeper
+  local is_closed, is_stopped = false, false
+
+  local function is_alive() return not is_closed and not is_stopped and loop_alive() end
+
+  local function has_handles()
+    local found = false
+    walk(function(handle)
+      if handle ~= keeper and handle:is_active() and not handle:is_closing() then found = true end
+    end)
+    return found
+  end
+
+  local function keep(body, ...)
+    if not keeper or keeper:is_closing() then keeper = assert(new_async(function() end)) end
+    keeper:ref()
+    local result = body(...)
+    if not keeper:is_closing() then keeper:unref() end
+    return result
+  end
+
+  local functions = { alive = is_alive, fd = uv.backend_fd(), update_time = uv.update_time }
+
+  -- Returns whether there was something to do. An iteration without that has begun all that was
+  -- asked for.
+  local function iterate()
+    local is_due, calls = backend_timeout() == 0, core.luv_calls()
+    run("nowait")
+    return is_due or core.luv_calls() ~= calls
+  end
+
+  -- Set where only handles that are `unref`ed are left, while the host's loop goes on.
+  local is_kept = false
+
+  -- Serves also what is `unref`ed, where the host needs that.
+  function functions.iterate(is_needed)
+    is_kept = false
+    if is_closed or is_stopped then return false end
+    if loop_alive() then return iterate() end
+    if not is_needed or not has_handles() then return false end
+    is_kept = true
+    return keep(iterate)
+  end
+
+  -- Milliseconds until the next timer; -1 where there is none.
+  function functions.timeout()
+    if is_closed or is_stopped then return -1 end
+    return is_kept and keep(backend_timeout) or loop_alive() and backend_timeout() or -1
+  end
+
+  -- Closes all handles, and serves luv until they are closed: those that are not yet when the state
+  -- closes are used after they were freed.
+  function functions.finish()
+    if is_closed then return end
+    walk(function(handle)
+      if not handle:is_closing() then handle:close() end
+    end)
+    for _ = 1, MOST_ITERATIONS do
+      if not loop_alive() then return end
+      run("nowait")
+    end
+  end
+
+  core.join_luv(functions, run)
+
+  function uv.run(mode)
+    local wanted = mode or "default"
+    if wanted ~= "default" and wanted ~= "once" and wanted ~= "nowait" then
+      core.bad_argument(1, "run", "'default', 'once' or 'nowait' expected, got "
+        .. (type(mode) == "string" and "'" .. mode .. "'" or type(mode)))
+    end
+    is_stopped = false
+    core.run_luv(wanted)
+    local goes_on = not is_closed and loop_alive()
+    is_stopped = false
+    return goes_on
+  end
+
+  function uv.stop()
+    is_stopped = true
+    core.wake_luv()
+  end
+
+  function uv.loop_close()
+    local results = pack(loop_close())
+    if results[1] then
+      is_closed = true
+      core.leave_luv()
+    end
+    return unpack(results, 1, results.n)
+  end
+end
+
+local joined = false
+
+-- Other modules of that name are left as they are.
+local function meet(module)
+  if joined or type(module) ~= "table" or type(module.run) ~= "function"
+    or type(module.backend_timeout) ~= "function"
+  then
+    return
+  end
+  joined = true
+  join(module)
+end
+
+-- A searcher before the others: it finds what they find, and meets it.
+local function search(name)
+  if name ~= "luv" or type(package.searchers) ~= "table" then return nil end
+  for _, searcher in ipairs(package.searchers) do
+    local loader, data
+    if searcher ~= search then loader, data = searcher(name) end
+    if type(loader) == "function" then
+      return function(...)
+        local module = loader(...)
+        if module == nil then module = package.loaded[name] end
+        meet(module)
+        return module
+      end, data
+    end
+  end
+end
+
+if type(package) == "table" then
+  if type(package.loaded) == "table" then meet(package.loaded.luv) end
+  if type(package.searchers) == "table" and not joined then
+    table.insert(package.searchers, 1, search)
+  end
+end
+
+return obs

@@ -1,0 +1,59 @@
+import Glibc
+import Synchronization
+
+/// The thread that waits for the descriptors of loops that live in other ones: those can't wait
+/// themselves.
+///
+/// It starts when the first such loop waits for a descriptor, and lasts as long as the process. May
+/// be used on any thread.
+final class DescriptorThread: Sendable {
+  static let shared = DescriptorThread()
+
+  /// What a loop waits for.
+  private struct Wait {
+    let descriptors: [pollfd]
+    let wake: @Sendable () -> Void
+  }
+
+  private let waits = Mutex<[UInt64: Wait]>([:])
+  private let wakeDescriptor: Int32
+  private let writeDescriptor: Int32
+
+  private init() {
+    (wakeDescriptor, writeDescriptor) = makeWakePipe()
+    let thread = startThread { [unowned self] in
+      while true { waitOnce() }
+    }
+    pthread_detach(thread)
+  }
+
+  /// Has `wake` called once, when one of the descriptors is ready or closed; it takes the place of
+  /// what the same loop waited for.
+  func wait(
+    for descriptors: [pollfd], of loop: UInt64, _ wake: @escaping @Sendable () -> Void
+  ) {
+    let wait = descriptors.isEmpty ? nil : Wait(descriptors: descriptors, wake: wake)
+    waits.withLock { $0[loop] = wait }
+    writeToWakePipe(writeDescriptor)
+  }
+
+  private func waitOnce() {
+    let current = waits.withLock { Array($0) }
+    var polled = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
+    for wait in current { polled += wait.value.descriptors }
+    guard poll(&polled, nfds_t(polled.count), -1) > 0 else { return }
+    if polled[0].revents != 0 {
+      // What is waited for has changed: what was found may be of a descriptor that was closed.
+      emptyWakePipe(wakeDescriptor)
+      return
+    }
+    var next = 1
+    for (loop, wait) in current {
+      let end = next + wait.descriptors.count
+      defer { next = end }
+      guard polled[next..<end].contains(where: { $0.revents != 0 }) else { continue }
+      waits.withLock { $0[loop] = nil }
+      wait.wake()
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import Glibc
+
+extension Loop {
+  /// Handles what is due, each in its turn, without waiting.
+  ///
+  /// This is for a host with a loop of its own.
+  ///
+  /// - Returns: whether anything could still happen: a timer or message is to come.
+  @discardableResult
+  public func step() -> Bool {
+    assertOnThread()
+    defer { isStopping = false }
+    if engine.hasPending { endTurn() }
+    handleDue()
+    let hasServed = !handlers.isEmpty && lookAtDescriptors(timeout: 0)
+    if let driven { askForSteps(driven, soon: hasServed) }
+    return isAlive
+  }
+
+  /// Handles messages and timers until nothing could wake the loop any more, or `stop()`.
+  ///
+  /// Sleeps when idle; on the main thread the main queue's work goes on meanwhile.
+  public func run() { run { true } }
+
+  /// As ``run()``, while `condition` is true as well: it is asked before the loop sleeps.
+  package func run(while condition: () -> Bool) {
+    assertOnThread()
+    precondition(driven == nil, "A loop that has a driver gets its turns from that")
+    defer { isStopping = false }
+    if engine.hasPending { endTurn() }
+    while !isStopping {
+      handleDue()
+      if isStopping || !isAlive || !condition() { break }
+      wait(until: nextDue)
+    }
+  }
+
+  /// Lets virtual time pass: everything due within `seconds` happens, in order.
+  public func advance(by seconds: Double) {
+    precondition(clock == .virtual, "Only a loop with virtual time can be advanced")
+    let end = virtualNow + seconds
+    defer { isStopping = false }
+    if engine.hasPending { endTurn() }
+    handleDue()
+    while !isStopping {
+      if isIdle {
+        let due = min(nextDue ?? end, end)
+        if inner?.isAlive == true {
+          if now >= end { break }
+          wait(until: due)
+        } else if handlers.isEmpty || !lookAtDescriptors(timeout: 0) {
+          guard due == nextDue else { break }
+          virtualNow = max(virtualNow, due)
+        }
+      }
+      handleDue()
+    }
+    if !isStopping { virtualNow = end }
+  }
+
+  /// Makes ``run()`` return after the turn under way, or at once when it is called next.
+  public func stop() {
+    isStopping = true
+    inbox.wake()
+  }
+
+  /// Whether the loop waits for something.
+  public var isAlive: Bool {
+    !ready.isEmpty || !unread.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
+      || inner?.isAlive == true
+  }
+
+  /// Whether there is nothing that could be done at once.
+  private var isIdle: Bool { ready.isEmpty && inbox.isEmpty && !isInnerBusy }
+
+  /// When the next timer is due.
+  public var nextDue: Double? { timers.first?.due }
+
+  private func handleDue() {
+    engine.letGoOfModels()
+    inner?.updateTime()
+    let messages = unread + inbox.takeAll()
+    unread = []
+    for (index, message) in messages.enumerated() {
+      if isStopping {
+        unread = Array(messages[index...])
+        return
+      }
+      turn(message)
+    }
+    let callbacks = ready
+    ready = []
+    for (index, body) in callbacks.enumerated() {
+      if isStopping {
+        ready.insert(contentsOf: callbacks[index...], at: 0)
+        return
+      }
+      turn(body)
+    }
+    // Timers made meanwhile are not due before the next round, however short: a timer of 0 seconds
+    // that makes another must not keep messages waiting.
+    let (time, newest) = (now, sequence)
+    var made: [LoopTimer] = []
+    while !isStopping, let timer = timers.first, timer.due <= time {
+      _ = timers.pop()
+      if timer.sequence > newest {
+        made.append(timer)
+      } else {
+        fire(timer)
+      }
+    }
+    for timer in made { timers.push(timer) }
+    isInnerBusy = false
+    if let inner, !isStopping {
+      let isNeeded = references > 0
+      turn { isInnerBusy = inner.iterate(isNeeded: isNeeded) }
+    }
+  }
+
+  private func fire(_ timer: LoopTimer) {
+    guard let body = timer.body else { return }
+    if let interval = timer.interval {
+      timer.due = clock == .virtual ? timer.due + interval : max(timer.due + interval, now)
+      timers.push(timer)
+    } else {
+      timer.stop()
+    }
+    turn(body)
+  }
+
+  // MARK: Waiting
+
+  /// Sleeps until there is something to do; in virtual time it jumps there.
+  ///
+  /// While the loop of a library is alive, virtual time passes as real time: what that waits for
+  /// does.
+  package func wait(until due: Double?) {
+    let hasInputs = !handlers.isEmpty || inner != nil
+    // What is ready must not keep the main queue and the inputs waiting for ever.
+    if !isIdle {
+      if isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
+      return
+    }
+    let isRealTime = clock == .system || due == nil || inner?.isAlive == true
+    guard isRealTime, var seconds = secondsToWait(until: due) else {
+      if (hasInputs || isOnMainThread) && lookAtDescriptors(timeout: isRealTime ? -1 : 0) { return }
+      if !isRealTime, let due { virtualNow = max(virtualNow, due) }
+      return
+    }
+    seconds = max(0, min(seconds, 86_400))
+    let start = clock == .virtual ? monotonicSeconds() : 0
+    lookAtDescriptors(timeout: Int32((seconds * 1000).rounded(.up)))
+    if clock == .virtual {
+      virtualNow = min(virtualNow + monotonicSeconds() - start, due ?? .infinity)
+    }
+  }
+
+  /// Seconds until a timer is due, of this loop or the inner one; nil without any.
+  private func secondsToWait(until due: Double?) -> Double? {
+    let own = due.map { $0 - now }
+    guard let inner, inner.isAlive, let next = inner.secondsToNext else { return own }
+    return own.map { min($0, next) } ?? next
+  }
+
+  /// Asks the driver for what is to come.
+  private func askForSteps(_ driven: DrivenLoop, soon: Bool) {
+    if soon || !isIdle || !unread.isEmpty || engine.hasPending { return driven.ask() }
+    driven.ask(at: secondsToWait(until: nextDue).map { now + $0 }, now: now)
+    driven.wait(for: descriptorsToWaitFor)
+  }
+}

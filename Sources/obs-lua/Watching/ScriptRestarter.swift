@@ -1,0 +1,152 @@
+internal import CCommandLine
+internal import Glibc
+
+/// Runs a script in a process of its own, and again whenever it, or a file that it has loaded,
+/// changes.
+struct ScriptRestarter {
+  private let name: String
+  private let script: String
+
+  init(_ script: String, name: String) { (self.script, self.name) = (script, name) }
+
+  /// Returns nil in each new process, which is to run the script; in this one the status to exit
+  /// with, when a signal has asked for the end.
+  func run() -> CInt? {
+    guard let watch = FileWatch(), let signals = EndSignals() else {
+      ccl_writeerror(name, "the system cannot watch files")
+      return 1
+    }
+    while true {
+      // The files of the last run: a process that fails may load fewer.
+      var files = Set([watch.add(script)].compactMap { $0 })
+      let process = ccl_forkwatched()
+      if process.id == 0 {
+        signals.unblock()
+        sendLoads(to: process.records)
+        return nil
+      }
+      guard process.id > 0 else {
+        ccl_writeerror(name, "no process could be started: \(String(cString: strerror(errno)))")
+        return 1
+      }
+      let end = wait(for: process, watch, signals, &files)
+      close(process.records)
+      if let end { return end }
+    }
+  }
+
+  /// Waits until a file has changed, and ends the process; returns the status where a signal ends
+  /// all.
+  private func wait(
+    for process: ccl_process, _ watch: FileWatch, _ signals: EndSignals,
+    _ files: inout Set<WatchedFile>
+  ) -> CInt? {
+    var paths: [UInt8] = []
+    var isRunning = true
+    while true {
+      var polled = [watch.descriptor, signals.descriptor, isRunning ? process.records : -1]
+        .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
+      if polled[2].revents != 0 {
+        isRunning = read(process.records, &paths, watch, &files)
+        // The end of the records is that of the process.
+        if !isRunning { note(status: reap(process.id)) }
+      }
+      if polled[1].revents != 0 {
+        let signal = signals.take()
+        guard isRunning else { return 128 + signal }
+        // The terminal sends its signals to both.
+        if signal != SIGINT { kill(process.id, signal) }
+        return reap(process.id)
+      }
+      if polled[0].revents != 0, !watch.takeChanges().isDisjoint(with: files) {
+        if isRunning { end(process.id) }
+        if isatty(STDERR_FILENO) != 0 { ccl_writeerror(name, "a file has changed: running again") }
+        return nil
+      }
+    }
+  }
+
+  /// Sends the paths of files that this process loads, each with a zero after it.
+  private func sendLoads(to descriptor: CInt) {
+    ccl_onload(
+      { context, path in
+        let descriptor = CInt(Int(bitPattern: context))
+        // A pipe takes a path whole, or waits.
+        _ = write(descriptor, path!, strlen(path!) + 1)
+      }, UnsafeMutableRawPointer(bitPattern: Int(descriptor)))
+  }
+
+  /// Takes the paths of files that the process has loaded; false at their end.
+  private func read(
+    _ descriptor: CInt, _ paths: inout [UInt8], _ watch: FileWatch,
+    _ files: inout Set<WatchedFile>
+  ) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    if count < 0, errno == EINTR { return true }
+    guard count > 0 else { return false }
+    paths += bytes[..<count]
+    while let end = paths.firstIndex(of: 0) {
+      if let file = watch.add(String(decoding: paths[..<end], as: UTF8.self)) {
+        files.insert(file)
+      }
+      paths.removeSubrange(...end)
+    }
+    return true
+  }
+
+  private func note(status: CInt) {
+    guard isatty(STDERR_FILENO) != 0 else { return }
+    ccl_writeerror(name, "ended with status \(status): waiting for a change; Ctrl-C ends it")
+  }
+
+  /// Asks a process to end, and ends it where it does not within a second.
+  private func end(_ id: pid_t) {
+    kill(id, SIGTERM)
+    for _ in 0..<100 {
+      if waitpid(id, nil, WNOHANG) != 0 { return }
+      usleep(10_000)
+    }
+    kill(id, SIGKILL)
+    _ = reap(id)
+  }
+
+  /// Waits for the end of a process, and returns its status as a shell does.
+  private func reap(_ id: pid_t) -> CInt {
+    var status: CInt = 0
+    while waitpid(id, &status, 0) < 0 {
+      if errno != EINTR { return 0 }
+    }
+    let signal = status & 0x7f
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
+  }
+}
+
+/// The signals that end a program, as something to wait for.
+struct EndSignals {
+  let descriptor: CInt
+  private let before: sigset_t
+
+  /// Nil where the system has no descriptors left.
+  init?() {
+    var signals = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_BLOCK, &signals, &before)
+    self.before = before
+    descriptor = ccl_signaldescriptor(&signals)
+    if descriptor < 0 { return nil }
+  }
+
+  /// Lets a new process have its signals again.
+  func unblock() {
+    var before = before
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    close(descriptor)
+  }
+
+  /// The signal that has come.
+  func take() -> CInt { ccl_takesignal(descriptor) }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+/// Q1: the loop of luv runs inside that of the program.
+struct LuvTests {
+  private func run(
+    _ script: String, options: String = "", input: String = "", before: String = ""
+  ) throws -> Command.Outcome {
+    try Command(
+      "cat >f <<'END'\n\(script)\nEND\n\(before)printf '%s' '\(input)' | $L \(options) f"
+    ).run()
+  }
+
+  @Test(arguments: [
+    "local obs, uv = require 'obs', require 'luv'", "local uv, obs = require 'luv', require 'obs'",
+    "local uv, obs; obs = require 'obs'; obs.task(function() uv = require 'luv' end)",
+  ])
+  func `callbacks of luv are turns, in whatever order the modules are loaded`(
+    loading: String
+  ) throws {
+    let outcome = try run(
+      """
+      \(loading)
+      local t = { n = 0 }
+      obs.observe(t, "n", function(o) print("n", o.n) end)
+      local timer, calls = uv.new_timer(), 0
+      timer:start(1, 1, function()
+        t.n = t.n + 1
+        t.n = t.n + 1
+        calls = calls + 1
+        if calls == 3 then timer:close() end
+      end)
+      """)
+    #expect(outcome == .init(output: "n\t2\nn\t4\nn\t6\n", errors: "", status: 0))
+  }
+
+  @Test func `a process, its pipe and a timer of obs end before the program does`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      local log, pipe = {}, uv.new_pipe()
+      local process
+      process = uv.spawn("sh", { args = { "-c", "echo out; exit 3" }, stdio = { nil, pipe } },
+        function(code) log[#log + 1] = "exit " .. code process:close() end)
+      pipe:read_start(function(_, text)
+        if text then log[#log + 1] = text:match "%w+" else pipe:close() end
+      end)
+      obs.after(0.01, function() log[#log + 1] = "timer" end)
+      obs.on_exit(function() table.sort(log) print(table.concat(log, ", ")) end)
+      """)
+    #expect(outcome == .init(output: "exit 3, out, timer\n", errors: "", status: 0))
+  }
+
+  @Test func `uv.run runs the common loop until luv has nothing left`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      obs.after(0, function() print "obs" end)
+      obs.after(600, function() end):unref()
+      uv.new_timer():start(20, 0, function() print "luv" end)
+      print(uv.run())
+      uv.new_timer():start(0, 0, function() print "stopping" uv.stop() end)
+      uv.new_timer():start(60000, 0, function() print "never" end)
+      print(uv.run())
+      print(uv.run "nowait")
+      print(pcall(uv.run, "backwards"))
+      uv.stop()
+      """)
+    #expect(
+      outcome.output == """
+        obs
+        luv
+        false
+        stopping
+        true
+        true
+        false	bad argument #1 to 'run' ('default', 'once' or 'nowait' expected, got 'backwards')
+
+        """)
+    #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+  }
+
+  @Test func `uv.run in a callback is an error that says why`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      uv.new_timer():start(0, 0, function() uv.run() end)
+      """)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("./lua: f:2: uv.run was called inside a turn"), "\(outcome)")
+  }
+
+  // T10
+  @Test func `an error in a callback is reported, and ends the program with 1`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      uv.new_timer():start(1, 0, function() error "boom" end)
+      uv.new_timer():start(1, 0, function() print "the same turn" end)
+      uv.new_timer():start(60000, 0, function() print "never" end)
+      obs.on_exit(function() print "exit" end)
+      """)
+    #expect(outcome.output == "the same turn\nexit\n" && outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("./lua: f:2: boom\nstack traceback:\n"), "\(outcome)")
+    #expect(outcome.errors.hasSuffix("\nin callback of luv (defined at f:2)\n"), "\(outcome)")
+  }
+
+  // T14
+  @Test func `a script's handler of errors gets them`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      obs.on_error(function(message, where) print(message, where.kind, where.site) end)
+      uv.new_timer():start(0, 0, function() error "boom" end)
+      """)
+    #expect(outcome == .init(output: "f:3: boom\tluv\tf:3\n", errors: "", status: 0))
+  }
+
+  @Test func `what is not waited for is served while something else is`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      local ticks, timer = 0, uv.new_timer()
+      timer:start(1, 1, function() ticks = ticks + 1 end)
+      timer:unref()
+      obs.task(function()
+        while ticks < 3 do obs.sleep(0.001) end
+        print "ticked"
+      end)
+      """, options: "--timeout=20")
+    #expect(outcome == .init(output: "ticked\n", errors: "", status: 0))
+  }
+
+  @Test func `virtual time passes as real time while a handle of luv is active`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      obs.after(3600, function() print("hour", obs.now()) end)
+      uv.new_timer():start(5, 0, function() print("luv", obs.now() < 3600) end)
+      """, options: "--virtual-time --timeout=20")
+    #expect(outcome == .init(output: "luv\ttrue\nhour\t3600.0\n", errors: "", status: 0))
+  }
+
+  // I1, I7
+  @Test(arguments: ["uv.run()", ""], ["timeout -s INT 0.3 $L f", "$L --timeout=0.3 f"])
+  func `signals and the time limit end it in order`(run: String, line: String) throws {
+    let outcome = try Command(
+      """
+      cat >f <<'END'
+      local obs, uv = require "obs", require "luv"
+      uv.new_timer():start(60000, 0, function() print "never" end)
+      obs.on_exit(function() print "exit" end)
+      \(run)
+      END
+      \(line)
+      """
+    ).run()
+    #expect(outcome.output == "exit\n" && outcome.status == 124, "\(outcome)")
+  }
+
+  @Test func `a script without obs gets luv as it is`() throws {
+    let script = """
+      local uv = require "luv"
+      print(#package.searchers)
+      local timer = uv.new_timer()
+      timer:start(1, 0, function() print "called" timer:close() end)
+      """
+    #expect(try run(script) == .init(output: "4\n", errors: "", status: 0))
+    #expect(try run(script + "\nuv.run()").output == "4\ncalled\n")
+  }
+
+  @Test func `a loop that was closed is served no more`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      print(uv.loop_close())
+      obs.after(0, function() print "on" end)
+      """)
+    #expect(outcome == .init(output: "0\non\n", errors: "", status: 0))
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+/// `--watch`: scripts and tests that run again when something has changed.
+///
+/// The shell waits for lines of the output before it goes on.
+struct WatchTests {
+  /// `run` starts the program; `until N TEXT` waits until N lines of the output have the text.
+  private static let functions = """
+    run() { LUA_PATH='./?.lua' $L "$@" >>out 2>&1 & P=$!; }
+    until_lines() {
+      i=0
+      while [ "$(grep -c -- "$2" out)" -lt "$1" ]; do
+        i=$((i + 1)); [ $i -lt 600 ] || { echo "no '$2'" >>out; kill -9 $P; return; }
+        kill -0 $P || return
+        sleep 0.05
+      done
+    }
+    finish() { kill -$1 $P; wait $P; echo "status $?" >>out; grep -v '^TAP version' out; }
+    : >out
+    """
+
+  private func run(_ lines: String) throws -> Command.Outcome {
+    try Command("\(Self.functions)\n\(lines)").run()
+  }
+
+  @Test func `a script runs again when it or what it requires changes`() throws {
+    let outcome = try run(
+      """
+      cat >s.lua <<'END'
+      local obs, value = require "obs", require "m"
+      obs.on_exit(function() print("end of " .. value) end)
+      obs.every(60, function() end)
+      print("value " .. value)
+      io.stdout:flush()
+      END
+      echo 'return 1' >m.lua
+      run --watch s.lua
+      until_lines 1 'value 1'
+      echo 'return 2' >other; mv other m.lua
+      until_lines 1 'value 2'
+      sed 's/value "/second value "/' s.lua >other; cat other >s.lua
+      until_lines 1 'second value 2'
+      finish TERM
+      """)
+    #expect(
+      outcome.output == """
+        value 1
+        end of 1
+        value 2
+        end of 2
+        second value 2
+        end of 2
+        status 143
+
+        """, "\(outcome)")
+  }
+
+  @Test func `a script that has ended or failed runs again, too`() throws {
+    let outcome = try run(
+      """
+      echo 'print "first"' >s.lua
+      run --watch s.lua
+      until_lines 1 first
+      echo 'x = =' >s.lua
+      until_lines 1 unexpected
+      echo 'print "third"' >s.lua
+      until_lines 1 third
+      finish INT
+      """)
+    #expect(
+      outcome.output == """
+        first
+        ./lua: s.lua:1: unexpected symbol near '='
+        third
+        status 130
+
+        """, "\(outcome)")
+  }
+
+  @Test func `a file of tests runs again when it or what it requires changes`() throws {
+    let outcome = try run(
+      """
+      mkdir d
+      echo 'return 1' >m.lua
+      echo 'case("a", function() expect_equal(require "m", 1) end)' >d/a.lua
+      echo 'case("b", function() expect(true) end)' >d/b.lua
+      run --test --watch d
+      until_lines 1 '^1..2'
+      echo 'return 2' >m.lua
+      until_lines 1 '^1..1'
+      echo 'case("c", function() expect(true) end)' >d/c.lua
+      until_lines 2 '^1..1'
+      echo 'case("b", function() expect(1) end)' >other; mv other d/b.lua
+      until_lines 3 '^1..1'
+      finish TERM
+      """)
+    #expect(
+      outcome.output == """
+        ok 1 - d/a.lua: a
+        ok 2 - d/b.lua: b
+        1..2
+        not ok 1 - d/a.lua: a
+        # d/a.lua:1: a: 2, expected 1
+        1..1
+        ok 1 - d/c.lua: c
+        1..1
+        ok 1 - d/b.lua: b
+        1..1
+        status 143
+
+        """, "\(outcome)")
+  }
+
+  @Test(arguments: [
+    ("--watch", "'--watch' needs a script, or '--test' with files"),
+    ("--watch -e 'x = 1'", "'--watch' needs a script, or '--test' with files"),
+    ("--watch -i s.lua", "'-i' cannot be used with '--watch'"),
+    ("--test --watch --junit=o d", "'--junit' cannot be used with '--watch'"),
+    ("--leaks s.lua", "'--leaks' needs '--test'"),
+  ])
+  func `what it cannot be used with is named`(arguments: String, message: String) throws {
+    let outcome = try Command("$L \(arguments)").run()
+    #expect(outcome == .init(output: "", errors: "./lua: \(message)\n", status: 2))
+  }
+}
