@@ -113,6 +113,24 @@ struct RelationTests {
     #expect(ledger.errors.texts == [])
   }
 
+  @Test func `a row that many refer to leaves all of them when it goes`() throws {
+    let ledger = try filled()
+    let salt = try #require(try ledger.store.find(Product.self, 2))
+    let items = try ledger.store.fetch(Item.filter(Column("productID") == 2))
+    for _ in 0..<20 {
+      for item in items {
+        item.$article.invalidate()
+        #expect(item.article === salt)
+      }
+    }
+    ledger.loop.turn {
+      for item in items { item.productID = nil }
+      ledger.store.delete(salt)
+    }
+    #expect(items.count > 5 && items.allSatisfy { $0.article == nil })
+    #expect(ledger.errors.texts == [])
+  }
+
   // Bad input: a path over a deleted object.
   @Test func `paths over deleted objects end there`() throws {
     let ledger = try filled()

@@ -67,6 +67,20 @@ struct RowTests {
     #expect(try ledger.store.find(Invoice.self, 9) == nil)
   }
 
+  @Test func `a row that a request has twice is one object, whatever the order of columns`() throws
+  {
+    let ledger = try Ledger()
+    try ledger.run("INSERT INTO invoice(id, customer) VALUES (7, 'Ann'), (8, 'Bob')")
+    let twice = SQLRequest<Invoice>(sql: "SELECT * FROM invoice UNION ALL SELECT * FROM invoice")
+    let rows = try ledger.store.fetch(twice)
+    #expect(rows.map(\.customer) == ["Ann", "Bob", "Ann", "Bob"])
+    #expect(rows[0] === rows[2] && rows[1] === rows[3])
+    let other = SQLRequest<Invoice>(sql: "SELECT 1 AS more, total, customer, id FROM invoice")
+    #expect(try ledger.store.fetch(other).elementsEqual(rows[..<2], by: ===))
+    try ledger.loop.turn { try ledger.invoice(8).customer = "Eve" }
+    #expect(rows[3].customer == "Eve")
+  }
+
   // R1: another store has other objects.
   @Test func `each store has objects of its own`() throws {
     let ledger = try Ledger()
