@@ -22,14 +22,12 @@
       case closed
       /// The object belongs to another store.
       case otherStore
-      /// The store has no such class, or does not let scripts use it so.
-      case unknownClass
       /// The object is deleted.
       case deleted
       /// A value cannot be stored.
       case notStorable
-      /// A query of a script is wrong.
-      case wrongQuery
+      /// A transaction of the store is under way.
+      case inTransaction
     }
 
     /// What is wrong.

@@ -235,9 +235,6 @@
       defer { tracks = tracked }
       return try body()
     }
-
-    /// The value of a column that was saved last; nil where the column has no unsaved change.
-    func savedValue(_ slot: Int) -> DatabaseValue? { inFlight[slot] ?? changed[slot] }
   }
 
   extension RecordState: ObservationKeeper {

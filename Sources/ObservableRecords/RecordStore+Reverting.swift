@@ -91,7 +91,7 @@
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
       if transaction != nil {
         throw RecordError(
-          .wrongQuery, table: "",
+          .inTransaction, table: "",
           "a transaction of the store is under way: it has none inside of it")
       }
       try save()
