@@ -13,8 +13,8 @@
   /// A store and its objects belong to the loop's thread. The database works where GRDB has it
   /// work: the loop waits for reads that were asked for, and for saving only where that is
   /// ``Saving/synchronous``. Objects are held weakly: an object stays while the program holds it,
-  /// while it is observed, and while it has changes that are not saved. A store that is dropped saves
-  /// nothing more; ``close()`` does.
+  /// while it is observed, and while it has changes that are not saved. A store that is dropped
+  /// saves nothing more; ``close()`` does.
   public final class RecordStore {
     /// When changes are saved.
     public enum Saving: Sendable {
