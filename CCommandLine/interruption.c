@@ -1,6 +1,8 @@
 #include "ccl_interruption.h"
 
 #include "clua_interruption.h"
+#include "clua_places.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,8 +137,22 @@ enum { MODULE_INSTRUCTIONS = 1000 };
 
 static const char INTERRUPTED[] = "interrupted!", TIMED_OUT[] = "timed out (--timeout=";
 
+/* Pushes the place of the function that is interrupted, unless that belongs to the module `obs`. */
+static void push_place(lua_State *L) {
+  lua_Debug activation;
+  bool is_module = lua_getstack(L, 1, &activation) && lua_getinfo(L, "S", &activation) &&
+                   clua_ismodule(activation.source);
+  if (is_module) lua_pushliteral(L, "");
+  else luaL_where(L, 1);
+}
+
 static void raise_error(lua_State *L) {
-  if (ending != STATUS_TIMEOUT) luaL_error(L, "%s", INTERRUPTED);
+  if (ending != STATUS_TIMEOUT) {
+    push_place(L);
+    lua_pushstring(L, INTERRUPTED);
+    lua_concat(L, 2);
+    lua_error(L);
+  }
   last_words[0] = '\0';
   luaL_where(L, 0);
   lua_pushfstring(L, "%s%s)", TIMED_OUT, limit_text);
@@ -473,7 +489,7 @@ static bool is_inside(lua_State *L) {
   lua_Debug activation;
   for (int level = 0; lua_getstack(L, level, &activation); level++) {
     lua_getinfo(L, "S", &activation);
-    if (*activation.what != 'C' && strcmp(activation.source, MODULE) != 0) return true;
+    if (*activation.what != 'C' && !clua_ismodule(activation.source)) return true;
   }
   return false;
 }
@@ -541,4 +557,5 @@ static const clua_interrupter INTERRUPTER = {
     .prompting = prompting,
     .await_input = ccl_awaitinput,
     .quit = quit,
+    .lend_terminal = ccl_lendterminal,
 };

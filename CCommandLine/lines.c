@@ -3,6 +3,7 @@
 #include "ccl_commandline.h"
 #include "ccl_interruption.h"
 #include "history.h"
+#include "lines.h"
 #include "screen.h"
 
 #include <dlfcn.h>
@@ -21,6 +22,8 @@ static struct editor {
   void (*set_signals)(void);
   void (*clear_signals)(void);
   void (*check_signals)(void);
+  void (*prepare)(int has_meta);
+  void (*unprepare)(void);
   int (*get)(FILE *stream);
   int (**event_hook)(void);
   char **(**complete)(const char *text, int start, int end);
@@ -32,8 +35,10 @@ static struct editor {
 /// Milliseconds between two checks for signals.
 enum { LOOK_AGAIN = 100 };
 
+static ccl_due_function due_function;
 static ccl_idle_function idle_function;
 static void *idle_context;
+static bool is_idle;
 
 static bool is_readline(void) { return editor.set_signals && editor.clear_signals; }
 
@@ -49,11 +54,13 @@ static bool end_line(void) {
 /* Called some ten times a second while a line is awaited. */
 static int idle(void) {
   if (end_line()) return 0;
-  if (idle_function) {
+  if (idle_function && due_function(idle_context)) {
     // The editor's handlers delay signals: a callback may need one at once.
     if (is_readline()) editor.clear_signals();
     ccl_screen_begin(&editor.screen);
+    is_idle = true;
     idle_function(idle_context);
+    is_idle = false;
     ccl_screen_end(&editor.screen, !ccl_isasked());
     if (is_readline()) editor.set_signals();
   }
@@ -64,6 +71,16 @@ static int idle(void) {
     end_line();
   }
   return 0;
+}
+
+void ccl_lendterminal(bool is_lent) {
+  if (!is_idle || !editor.prepare || !editor.unprepare) return;
+  if (is_lent) {
+    editor.unprepare();
+  } else {
+    editor.prepare(1);
+    ccl_screen_lineended();
+  }
 }
 
 /* Waits for a byte of an input that is no terminal, or for a signal that ends the line. */
@@ -77,7 +94,15 @@ static int get_byte(FILE *stream) {
   }
 }
 
-void ccl_setidle(ccl_idle_function function, void *context) {
+/* A callback that ends the process leaves the terminal as it was found. */
+static void restore_terminal(void) {
+  if (is_idle && editor.unprepare) editor.unprepare();
+}
+
+void ccl_setidle(ccl_due_function is_due, ccl_idle_function function, void *context) {
+  static bool is_registered;
+  if (!is_registered) is_registered = atexit(restore_terminal) == 0;
+  due_function = is_due;
   idle_function = function;
   idle_context = context;
 }
@@ -117,6 +142,14 @@ static char *moved(char *text, size_t from, size_t to, const char *line) {
   return longer;
 }
 
+static char **indentation(void) {
+  char **list = calloc(2, sizeof *list);
+  if (list) list[0] = strdup("\t");
+  if (list && list[0]) return list;
+  free(list);
+  return NULL;
+}
+
 /* Returns a list that the editor frees: what all candidates begin with, and these. */
 static char **complete(const char *text, int start, int end) {
   (void)text;
@@ -127,7 +160,13 @@ static char **complete(const char *text, int start, int end) {
   // An entry of several lines is completed by the last of them.
   size_t first = (size_t)end;
   while (first > 0 && line[first - 1] != '\n') first--;
+  // At the beginning of a line Tab indents, as it does in code that is pasted.
+  if (first + strspn(line + first, " \t") >= (size_t)end) return indentation();
+  // The editor's handlers would delay an interruption until all is found.
+  if (is_readline()) editor.clear_signals();
   ccl_candidates found = complete_function(complete_context, line + first, (size_t)end - first);
+  if (is_readline()) editor.set_signals();
+  end_line();
   size_t from = found.start + first, count = 0;
   char **list = found.count ? calloc(found.count + 2, sizeof *list) : NULL;
   for (size_t i = 0; i < found.count; i++) {
@@ -176,6 +215,8 @@ static void find_editor(void) {
     *(void **)&editor.clear_signals = dlsym(library, "rl_clear_signals");
     *(void **)&editor.check_signals = dlsym(library, "rl_check_signals");
     *(void **)&editor.get = dlsym(library, "rl_getc");
+    *(void **)&editor.prepare = dlsym(library, "rl_prep_terminal");
+    *(void **)&editor.unprepare = dlsym(library, "rl_deprep_terminal");
     editor.is_done = dlsym(library, "rl_done");
     *(void **)&editor.screen.draw = dlsym(library, "rl_forced_update_display");
     editor.screen.line = dlsym(library, "rl_line_buffer");

@@ -9,8 +9,8 @@
 /* The idea: before a callback runs, the codes that clear the line are put into the buffers of both
    streams, and not flushed. The first text that is written takes them along, whoever writes it.
    Where nothing was written they are taken back, so that a timer that is silent changes nothing.
-   The cursor is taken to the first row of the line itself: what one stream has written must not be
-   cleared by the other. */
+   The cursor is taken to the beginning of the line itself, and the codes clear what is right of it
+   and below: what one stream has written must not be cleared by the other. */
 
 #ifdef __linux__
 
@@ -18,12 +18,19 @@
 #include <sys/ioctl.h>
 #include <wchar.h>
 
-enum { MOST_CODES = 1024 };
+enum {
+  MOST_CODES = 1024,
+  /// The column at which the codes begin for the C library, which counts them as text: further
+  /// right than lines usually reach.
+  FAR_COLUMN = 30000,
+};
 
 static char codes[MOST_CODES];
 static size_t length;
-/* How many rows of the line lie above the cursor. */
-static int rows;
+/* What takes the cursor to the beginning of the line; empty where the codes do. */
+static char approach[32];
+/* Whether the cursor's place in the line was saved by the terminal. */
+static bool is_saved;
 static bool is_out_prepared, is_error_prepared;
 static char error_buffer[BUFSIZ];
 
@@ -84,15 +91,16 @@ static void make_codes(const ccl_screen *screen) {
   if (prompt) move_over(&cursor, prompt, strlen(prompt));
   if (line && is_simple()) move_over(&cursor, line, strlen(line));
   else if (line && *screen->point > 0) move_over(&cursor, line, (size_t)*screen->point);
-  rows = 0;
+  approach[0] = '\0';
   if (is_simple()) {
     // A terminal without codes has one row, which is written over.
     int wide = cursor.row > 0 ? cursor.width - 1 : cursor.column;
     if (wide > MOST_CODES - 3) wide = MOST_CODES - 3;
     length = (size_t)snprintf(codes, sizeof codes, "\r%*s\r", wide, "");
   } else {
-    rows = cursor.row;
-    length = (size_t)snprintf(codes, sizeof codes, "\r\033[J");
+    const char *up = cursor.row > 0 ? "\0337\r\033[%dA" : "\0337\r";
+    snprintf(approach, sizeof approach, up, cursor.row);
+    length = (size_t)snprintf(codes, sizeof codes, "\033[J");
   }
 }
 
@@ -105,26 +113,28 @@ static bool is_untouched(FILE *stream) {
 #endif
 }
 
-/* Moves the cursor between its place in the line and the first row of that. */
-static void move_rows(char direction) {
-  char text[32];
-  if (rows == 0) return;
-  int size = snprintf(text, sizeof text, "\033[%d%c", rows, direction);
-  if (write(STDOUT_FILENO, text, (size_t)size) != size) rows = 0;
+/* Writes to the terminal, past the buffers. */
+static bool tell(const char *text) {
+  size_t size = strlen(text);
+  return size > 0 && write(STDOUT_FILENO, text, size) == (ssize_t)size;
 }
 
 static bool prepare(FILE *stream) {
   fflush(stream);
   if (!isatty(fileno(stream)) || !__flbf(stream) || __fbufsize(stream) <= length) return false;
+#ifdef __GLIBC__
+  // The library counts what is written since the last line break, plus one.
+  stream->_cur_column = FAR_COLUMN;
+#endif
   return fwrite(codes, 1, length, stream) == length;
 }
 
 void ccl_screen_begin(const ccl_screen *screen) {
-  is_out_prepared = is_error_prepared = false;
+  is_out_prepared = is_error_prepared = is_saved = false;
   if (!screen->line || !screen->point || !screen->prompt || !screen->draw) return;
   make_codes(screen);
   is_out_prepared = prepare(stdout);
-  if (is_out_prepared) move_rows('A');
+  if (is_out_prepared) is_saved = tell(approach);
   // The standard error stream has no buffer otherwise.
   if (is_out_prepared && !__flbf(stderr) && __fbufsize(stderr) <= 1 &&
       setvbuf(stderr, error_buffer, _IOLBF, sizeof error_buffer) == 0) {
@@ -133,10 +143,26 @@ void ccl_screen_begin(const ccl_screen *screen) {
   }
 }
 
-/* Ends the line that was begun, where it is not known whether one was: as many blanks as a row has
-   go on to the next row from any column but the first. */
-static void end_unknown_line(FILE *stream) {
-  if (!is_simple()) fprintf(stream, "%*s\r", columns(), "");
+/* Whether the text that was written last, also past the buffer, has begun a line. */
+static bool has_begun_line(FILE *stream) {
+#ifdef __GLIBC__
+  fflush(stream);
+  return stream->_cur_column != 1 && stream->_cur_column != FAR_COLUMN + length;
+#else
+  return __fpending(stream) > 0;
+#endif
+}
+
+static void end_line(FILE *stream) {
+  fflush(stream);
+#ifdef __GLIBC__
+  stream->_cur_column = 1;
+#endif
+}
+
+void ccl_screen_lineended(void) {
+  if (is_out_prepared) end_line(stdout);
+  if (is_error_prepared) end_line(stderr);
 }
 
 /* Whether something was written. A line that was begun is ended. */
@@ -145,8 +171,7 @@ static bool finish(FILE *stream) {
     __fpurge(stream);
     return false;
   }
-  if (__fpending(stream) > 0) putc('\n', stream);
-  else end_unknown_line(stream);
+  if (has_begun_line(stream)) putc('\n', stream);
   fflush(stream);
   return true;
 }
@@ -158,12 +183,13 @@ void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
     setvbuf(stderr, NULL, _IONBF, 0);
   }
   if (is_written && goes_on) screen->draw();
-  else if (is_out_prepared && !is_written) move_rows('B');
+  else if (is_saved && !is_written) tell("\0338");
 }
 
 #else
 
 void ccl_screen_begin(const ccl_screen *screen) { (void)screen; }
+void ccl_screen_lineended(void) {}
 void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
   (void)screen;
   (void)goes_on;

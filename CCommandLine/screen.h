@@ -14,6 +14,8 @@ typedef struct ccl_screen {
 
 /// What is written to the standard streams from now on takes the place of the line.
 void ccl_screen_begin(const ccl_screen *screen);
+/// What was written was followed by an end of a line that was typed.
+void ccl_screen_lineended(void);
 /// Draws the line again if something was written, unless it is about to end.
 void ccl_screen_end(const ccl_screen *screen, bool goes_on);
 

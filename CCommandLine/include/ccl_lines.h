@@ -15,11 +15,12 @@ typedef enum ccl_line {
 /// caller frees it.
 ccl_line ccl_readline(const char *prompt, char **line);
 
-/// Has `function` called again and again while `ccl_readline` waits, where there is line editing;
-/// NULL for nothing. What it writes to the standard output and error streams takes the place of the
-/// line that is typed, which is drawn again below.
+/// Has `function` called again and again while `ccl_readline` waits, where there is line editing
+/// and `is_due` returns true; NULL for nothing. What it writes to the standard output and error
+/// streams takes the place of the line that is typed, which is drawn again below.
+typedef bool (*ccl_due_function)(void *context);
 typedef void (*ccl_idle_function)(void *context);
-void ccl_setidle(ccl_idle_function function, void *context);
+void ccl_setidle(ccl_due_function is_due, ccl_idle_function function, void *context);
 
 /// What can continue a text: `count` texts, which each begin at `start` in it. The receiver frees
 /// them and the list.

@@ -1,5 +1,7 @@
 #include "guard.h"
 
+#include "clua_places.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static void note_place(lua_State *L, clua_guard *guard) {
   *guard->place = '\0';
   for (int level = 0; level < 50 && lua_getstack(L, level, &activation); level++) {
     lua_getinfo(L, "Sl", &activation);
-    if (activation.currentline <= 0 || strcmp(activation.source, OURS) == 0) continue;
+    if (activation.currentline <= 0 || clua_ismodule(activation.source)) continue;
     snprintf(guard->place, sizeof guard->place, "%s:%d: ", activation.short_src,
              activation.currentline);
     return;
@@ -252,7 +254,7 @@ static int call_handled(lua_State *L) {
    the library. */
 static int load(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-  if (strcmp(name, OURS) == 0) return luaL_argerror(L, 2, "the name is reserved");
+  if (clua_ismodule(name)) return luaL_argerror(L, 2, "the name is reserved");
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);

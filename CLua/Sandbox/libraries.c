@@ -1,6 +1,7 @@
 #include "sandbox.h"
 
 #include "clua_observed.h"
+#include "clua_places.h"
 
 #include <string.h>
 
@@ -100,7 +101,7 @@ static int load(lua_State *L) {
   }
   const char *text = lua_tolstring(L, 1, &length);
   const char *name = luaL_optstring(L, 2, is_text ? text : "=(load)");
-  if (strcmp(name, "=obs") == 0) return luaL_argerror(L, 2, "the name is reserved");
+  if (clua_ismodule(name)) return luaL_argerror(L, 2, "the name is reserved");
   if (limit && length > limit) {
     lua_pushfstring(L, "the chunk is larger than %d bytes", (int)limit);
     return fail(L);

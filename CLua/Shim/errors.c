@@ -1,5 +1,7 @@
 #include "clua_errors.h"
 
+#include "clua_places.h"
+
 #include <string.h>
 
 #include "private.h"
@@ -180,16 +182,17 @@ typedef struct error_source {
   size_t length;
 } error_source;
 
-static bool is_from(lua_State *L, int level, const char *source) {
+/// The name of the chunk of the function at a level; "" where there is none.
+static const char *source_at(lua_State *L, int level) {
   lua_Debug activation;
-  return lua_getstack(L, level, &activation) && lua_getinfo(L, "S", &activation) &&
-         strcmp(activation.source, source) == 0;
+  bool exists = lua_getstack(L, level, &activation) && lua_getinfo(L, "S", &activation);
+  return exists ? activation.source : "";
 }
 
 /// Whether the function at a level is one of the module obs, in Lua, or stands for one.
 static bool is_ours(lua_State *L, int level) {
   lua_Debug activation;
-  if (is_from(L, level, "=obs")) return true;
+  if (clua_ismodule(source_at(L, level))) return true;
   if (!lua_getstack(L, level, &activation)) return false;
   lua_getinfo(L, "f", &activation);
   bool outer = clua_isouter(lua_tocfunction(L, -1));
@@ -197,7 +200,9 @@ static bool is_ours(lua_State *L, int level) {
   return outer;
 }
 
-static bool is_native(lua_State *L, int level) { return is_from(L, level, "=[C]"); }
+static bool is_native(lua_State *L, int level) {
+  return strcmp(source_at(L, level), "=[C]") == 0;
+}
 
 /// Pushes the message behind its position. Level 0 is the protected function, 1 the trampoline.
 static void pushpositioned(lua_State *L, const error_source *source) {

@@ -67,7 +67,7 @@ static answer read_statement(lua_State *L) {
   size_t capacity = 0;
   ssize_t length = was_signal ? -1 : getline(&line, &capacity, stdin);
   if (length >= 0) {
-    if (length > 0 && line[length - 1] == '\n') length--;
+    while (length > 0 && strchr(" \t\r\n", line[length - 1])) length--;
     bool goes_on = length == 4 && memcmp(line, "cont", 4) == 0;
     // Where there is no memory for the text, the prompt ends, and a line is lost.
     if (!goes_on) lua_pushlstring(L, line, (size_t)length);
@@ -81,22 +81,38 @@ static answer read_statement(lua_State *L) {
   return was_signal ? QUIT : CONTINUE;
 }
 
+static int text_of(lua_State *L) {
+  luaL_tolstring(L, 1, NULL);
+  return 1;
+}
+
+/* Writes what a line has returned or raised, on top of the stack; an error in the text of an error
+   takes its place. */
+static void write_answer(lua_State *L) {
+  clua_protect(L, text_of, 1, 1);
+  const char *text = lua_tostring(L, -1);
+  if (!text) text = luaL_typename(L, -1);
+  fprintf(stderr, "%s\n", text);
+  fflush(stderr);
+}
+
 int clua_debugprompt(lua_State *L) {
   answer given;
   lua_settop(L, 1);
-  if (interrupter) interrupter->prompting(false);
+  if (interrupter) {
+    interrupter->prompting(false);
+    interrupter->lend_terminal(true);
+  }
   for (;;) {
     lua_settop(L, 1);
     lua_pushvalue(L, 1);
     given = read_statement(L);
     if (given != STATEMENT) break;
     bool failed = lua_pcall(L, 1, 1, 0) != LUA_OK;
-    if (failed || lua_type(L, -1) == LUA_TSTRING) {
-      fprintf(stderr, "%s\n", luaL_tolstring(L, -1, NULL));
-      fflush(stderr);
-    }
+    if (failed || lua_type(L, -1) == LUA_TSTRING) write_answer(L);
     if (interrupter) interrupter->prompting(true);
   }
+  if (interrupter) interrupter->lend_terminal(false);
   if (given == QUIT) interrupter->quit();
   return 0;
 }

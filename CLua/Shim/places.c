@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+bool clua_ismodule(const char *source) {
+  return strcmp(source, "=obs") == 0 || strcmp(source, "=obs.prompt") == 0;
+}
+
 const void *clua_frame(lua_State *L) {
   lua_Debug frame;
   return lua_getstack(L, 0, &frame) ? (const void *)frame.i_ci : NULL;
@@ -12,7 +16,7 @@ int clua_where(lua_State *L, char *source) {
   for (int level = 0; lua_getstack(L, level, &frame); level++) {
     if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
     // The Lua code of the module obs works for its caller.
-    if (strcmp(frame.source, "=obs") == 0) continue;
+    if (clua_ismodule(frame.source)) continue;
     memcpy(source, frame.short_src, LUA_IDSIZE);
     return frame.currentline;
   }

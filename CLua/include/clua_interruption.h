@@ -31,6 +31,8 @@ typedef struct clua_interrupter {
   bool (*await_input)(FILE *stream);
   /// The prompt was left by a signal.
   void (*quit)(void);
+  /// A prompt inside of a script begins or ceases to read lines from a terminal.
+  void (*lend_terminal)(bool is_lent);
 } clua_interrupter;
 
 /// Sets the hooks. To be called once, before other threads run Lua. The argument is kept.

@@ -4,6 +4,9 @@
 
 #include "clua.h"
 
+/// Whether a chunk of that name is Lua code of the module obs: "=obs", or "=obs.prompt" for that of
+/// prompts, which an interruption ends at any place.
+bool clua_ismodule(const char *source);
 /// The call to which the stack indices of a running C function belong: another pointer for each
 /// call under way. [-0, +0, -]
 const void *clua_frame(lua_State *L);

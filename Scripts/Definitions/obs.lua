@@ -538,7 +538,8 @@ function obs.why(watcher) end
 ---@return string text
 function obs.whynot(watcher) end
 
----Writes, invalidations and computations have a key, the others the name of a watcher.
+---Writes, invalidations and computations have a key, the others the name of a watcher. `tostring`
+---makes a sentence of an event.
 ---@class (exact) obs.Event
 ---@field kind "write"|"call"|"observe"|"end"|"invalidate"|"compute"
 ---@field object? string  as `describe` names it: what was written, has the property, is observed

@@ -88,6 +88,7 @@ final class ScriptHost {
     // Users at the prompt call `why` (W4).
     host.record(true)
     ccl_setidle(
+      { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.mayStep },
       { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.stepWhileIdle() },
       Unmanaged.passUnretained(self).toOpaque())
   }
@@ -101,7 +102,7 @@ final class ScriptHost {
 
   /// The prompt waits for no more lines: no timers run for it any longer.
   func promptDidEnd() {
-    ccl_setidle(nil, nil)
+    ccl_setidle(nil, nil, nil)
     ccl_endprompt()
   }
 
@@ -114,7 +115,9 @@ final class ScriptHost {
     // A signal that comes from now on wakes the loop.
     let wake = ccl_wakedescriptor()
     let isAttended = isPrompt && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0
-    if isAttended, let events = host.awaitedEvents {
+    // What can be done at once is not waited for.
+    if isAttended, ccl_exitrequest() == 0 { host.stepWhileIdle() }
+    if isAttended, ccl_exitrequest() == 0, let events = host.awaitedEvents {
       ccl_writeoutput("waiting for \(events); Ctrl-D or Ctrl-C ends it\n")
       host.stopsLoop(atEndOf: STDIN_FILENO)
     }

@@ -32,6 +32,13 @@ struct ScriptTests {
     #expect(outcome == Outcome(output: "", errors: expected, status: 1))
   }
 
+  // W2
+  @Test func `a task that a tail call starts has the place of its function`() throws {
+    let script = "local obs = require \"obs\"\n\nreturn obs.task(function()\nerror(\"x\") end)"
+    let outcome = try Command("printf '\(script)' >f; $L f").run()
+    #expect(outcome.errors.contains("in task task (registered at f:3)\n"))
+  }
+
   @Test func `the prompt says why the last line is incomplete`() throws {
     let outcome = try Command("printf 'print(1' | $L -i").run()
     #expect(outcome.errors == "stdin:1: ')' expected near <eof>\n")

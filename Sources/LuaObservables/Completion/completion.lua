@@ -19,6 +19,9 @@ local keywords = {
   "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
 }
 
+local is_keyword = {}
+for i = 1, #keywords do is_keyword[keywords[i]] = true end
+
 local operators = {
   "@all", "@any", "@avg", "@count", "@distinctUnionOfArrays", "@distinctUnionOfObjects",
   "@distinctUnionOfSets", "@first", "@last", "@max", "@min", "@sum", "@unionOfArrays",
@@ -95,7 +98,7 @@ end
 local function field_names(value, beginning, is_method)
   local list, add = candidates(beginning)
   each_field(value, function(key, content)
-    if type(key) ~= "string" or not find(key, NAME) then return end
+    if type(key) ~= "string" or not find(key, NAME) or is_keyword[key] then return end
     -- Names that begin so belong to Lua; they are offered to those who ask for them.
     if sub(key, 1, 2) == "__" and sub(beginning, 1, 2) ~= "__" then return end
     if not is_method or is_callable(content) then add(key) end

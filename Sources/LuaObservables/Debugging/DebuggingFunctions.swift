@@ -39,6 +39,15 @@ final class DebuggingFunctions: ModuleSlice {
     ]
   }
 
+  /// The metatable of events.
+  private(set) var eventClass: LuaTable?
+
+  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
+    try state.pushField("Event", at: core, of: L)
+    eventClass = LuaTable(pin: try state.pin(at: -1, of: L))
+    L.pop()
+  }
+
   func record(_ isOn: Bool) {
     guard isOn || recorder != nil else { return }
     let recorder = recorder ?? ScriptRecorder(host)
@@ -47,6 +56,7 @@ final class DebuggingFunctions: ModuleSlice {
   }
 
   override func end() {
+    eventClass = nil
     if let recorder { engine.use(recorder, isNeeded: false) }
   }
 

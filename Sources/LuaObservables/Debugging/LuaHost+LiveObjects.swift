@@ -33,11 +33,12 @@ extension LuaHost {
   /// What keeps the loop running, in words; nil where nothing does.
   package var awaitedEvents: String? {
     guard loop.isAlive else { return nil }
-    let awaited =
+    let objects =
       module.timers.awaited + module.descriptors.awaited + module.liveTasks.live(after: 0)
+    let awaited = (loop.isInnerLoopAlive ? ["luv"] : []) + objects.map(\.description)
     guard !awaited.isEmpty else { return "events" }
     let most = 3
-    let shown = awaited.prefix(most).map(\.description).joined(separator: ", ")
+    let shown = awaited.prefix(most).joined(separator: ", ")
     return awaited.count > most ? "\(shown) and \(awaited.count - most) more" : shown
   }
 }

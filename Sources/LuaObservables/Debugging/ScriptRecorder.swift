@@ -112,6 +112,10 @@ final class ScriptRecorder: HistoryRecorder {
       try state.withStack { L throws(LuaError) in
         try state.push(sink.pin, to: L)
         try state.pushTable(fields: texts.count + 6, to: L)
+        if let eventClass = host.module.debugging.eventClass {
+          try state.push(eventClass.pin, to: L)
+          lua_setmetatable(L.pointer, -2)
+        }
         for (name, value) in texts {
           guard let value, !value.isEmpty else { continue }
           try state.push(text: value, to: L)

@@ -30,7 +30,7 @@ local function begin(debug, globals)
       level = level + 1
       info = getinfo(thread, level, "Sf")
       if not info then return end
-    until info.what ~= "C" and info.source ~= "=obs"
+    until info.what ~= "C" and info.source ~= "=obs" and info.source ~= "=obs.prompt"
     writer, distance = info.func, height() - level
   end
   -- A script may have taken functions out of the library.

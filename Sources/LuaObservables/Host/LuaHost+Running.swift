@@ -43,6 +43,9 @@ extension LuaHost {
     loop.stop()
   }
 
+  /// Whether `stepWhileIdle` could have something to do.
+  package var mayStep: Bool { loop.mayStep && !engine.isOccupied }
+
   /// Handles messages and timers that are due, while the program waits outside of any turn.
   package func stepWhileIdle() {
     guard !engine.isOccupied else { return }

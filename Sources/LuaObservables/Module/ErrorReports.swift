@@ -174,9 +174,14 @@ final class ErrorReports: ModuleSlice {
     return 0
   }
 
-  /// site() → "file:line" of the script that is running.
+  /// site(body) → "file:line" of the script that is running.
+  ///
+  /// Where no caller is known, as after a tail call, that is where the function `body` begins, if
+  /// there is one.
   private func pushSite(_ L: LuaStack) throws -> CInt {
-    try state.push(text: host.sources.text(host.sources.current(L)), to: L)
+    var site = host.sources.current(L)
+    if site.line == 0, L.type(at: 1) == .function { site = host.sources.beginning(1, L) }
+    try state.push(text: host.sources.text(site), to: L)
     return 1
   }
 }

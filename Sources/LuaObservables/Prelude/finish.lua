@@ -20,7 +20,7 @@ for _, class in next, core.classes do outward(class.__index) end
 
 --- Hides the metatables that scripts share.
 function core.hide_metatables()
-  local shared = { core.classes[1], core.classes[2], core.Descriptor }
+  local shared = { core.classes[1], core.classes[2], core.Descriptor, core.Event }
   for _, collection in next, { obs.array {}, obs.dictionary {}, obs.set_of {} } do
     shared[#shared + 1] = getmetatable(collection)
   end

@@ -11,7 +11,7 @@ local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, c
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
 local pack, unpack, concat, sort = table.pack, table.unpack, table.concat, table.sort
-local string_format, string_match = string.format, string.match
+local string_format, string_match, string_sub = string.format, string.match, string.sub
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
 local function bad_argument(number, name, message)
@@ -238,6 +238,46 @@ obs.why = core.why
 obs.whynot = core.whynot
 obs.break_on_change = core.break_on_change
 obs.log = core.log
+
+-- What `log` reports. An event is a sentence to `print`.
+local Event = { __name = "obs.Event" }
+core.Event = Event
+
+local MOST_TEXT = 60
+-- What the place of an event is, where it is not the place at which that happened.
+local places = { call = "registered at", compute = "declared at" }
+
+-- No code of scripts runs for a value.
+local function value_text(value)
+  local kind = type(value)
+  if kind == "string" then
+    local text = string_format("%q", string_sub(value, 1, MOST_TEXT))
+    return #value > MOST_TEXT and text .. "…" or text
+  end
+  if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end
+  return string_format("%s: %p", kind, value)
+end
+
+function Event:__tostring()
+  local function field(name)
+    local value = rawget(self, name)
+    return type(value) == "string" and value or nil
+  end
+  local key, name, path = field "key", field "name", field "path"
+  local words = { field "kind" or "event", key and "'" .. key .. "'" or name }
+  if path then words[#words + 1] = "on '" .. path .. "'" end
+  if field "object" then words[#words + 1] = "of " .. field "object" end
+  local old, new = rawget(self, "old"), rawget(self, "new")
+  if old ~= nil or new ~= nil then
+    words[#words + 1] = string_format("(%s → %s)", value_text(old), value_text(new))
+  end
+  if rawget(self, "equal") then words[#words + 1] = "(equal)" end
+  if rawget(self, "failed") then words[#words + 1] = "(failed)" end
+  if field "site" then
+    words[#words + 1] = (places[field "kind"] or "at") .. " " .. field "site"
+  end
+  return concat(words, " ")
+end
 obs.record = core.record
 obs.limits = core.limits
 obs.stats = core.stats
@@ -394,7 +434,7 @@ function obs.task(body, ...)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
   local task = setmetatable({
-    thread = thread, done = false, site = core.site(), name = "task", number = core.task_began(),
+    thread = thread, done = false, site = core.site(body), name = "task", number = core.task_began(),
   }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
@@ -416,6 +456,7 @@ end
 
 function Task.__index:await(timeout)
   check_self(self, Task, "await")
+  core.check_timeout(timeout, 1, "await")
   local task = not self.done and running_task("obs.Task:await") or nil
   if not self.done then
     if task == self then core.raise("a task cannot wait for itself") end
@@ -471,6 +512,7 @@ end
 
 function obs.next_change(observed, path, timeout)
   local task = running_task("obs.next_change")
+  core.check_timeout(timeout, 3, "next_change")
   return wait(task, function(wake)
     local timer
     local watcher = obs.observe(observed, path, function()

@@ -53,14 +53,17 @@ final class PrintingFunctions: ModuleSlice {
 
   /// Pushes the function that makes the text of values. [-0, +1, -]
   func pushPrinter(to L: LuaStack) throws(LuaError) {
-    if printer == nil { printer = try run(PackageResources.printing_lua, with: nil, L) }
+    if printer == nil {
+      printer = try run(PackageResources.printing_lua, named: "=obs.prompt", with: nil, L)
+    }
     try push(printer, to: L)
   }
 
   /// Pushes the function that finds what can continue a text. [-0, +1, -]
   func pushCompleter(to L: LuaStack) throws(LuaError) {
     if completer == nil {
-      completer = try run(PackageResources.completion_lua, with: host.module.pin, L)
+      completer = try run(
+        PackageResources.completion_lua, named: "=obs.prompt", with: host.module.pin, L)
     }
     try push(completer, to: L)
   }
@@ -70,7 +73,8 @@ final class PrintingFunctions: ModuleSlice {
     if debugPrompt == nil {
       try pushPrinter(to: L)
       L.pop()
-      debugPrompt = try run(PackageResources.debugprompt_lua, with: printer?.pin, L)
+      debugPrompt = try run(
+        PackageResources.debugprompt_lua, named: "=obs", with: printer?.pin, L)
     }
     try push(debugPrompt, to: L)
   }
@@ -81,13 +85,15 @@ final class PrintingFunctions: ModuleSlice {
   }
 
   /// Runs code with the functions of the prelude, and returns the function that it returns.
+  ///
+  /// An interruption waits for the end of code that is named "=obs".
   private func run(
-    _ code: [UInt8], with other: LuaPin?, _ L: LuaStack
+    _ code: [UInt8], named name: String, with other: LuaPin?, _ L: LuaStack
   ) throws(LuaError) -> LuaFunction? {
     guard let core = host.module.core else { return nil }
     let status = code.withUnsafeBytes { text in
       clua_try_load(
-        L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
+        L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, name, "t")
     }
     try state.check(status, L)
     host.module.setGlobals(ofFunctionAt: -1, L)

@@ -45,7 +45,7 @@ local function escaped(character)
   return escapes[character] or format("\\x%02X", byte(character))
 end
 
-local function escaped_pair(pair) return gsub(pair, ".", escaped) end
+local function escaped_all(bytes) return (gsub(bytes, ".", escaped)) end
 
 local TAIL = "[\x80-\xBF]"
 -- The bytes of one character of more than a byte, by the number of bytes.
@@ -70,7 +70,10 @@ end
 local function safe(text, pattern)
   if not find(text, "[\x80-\xFF]") then return (gsub(text, pattern, escaped)) end
   if not is_utf8(text) then return (gsub(gsub(text, pattern, escaped), "[\x80-\xFF]", escaped)) end
-  return (gsub(gsub(text, pattern, escaped), "\xC2[\x80-\x9F]", escaped_pair))
+  text = gsub(gsub(text, pattern, escaped), "\xC2[\x80-\x9F]", escaped_all)
+  -- These separate lines, or turn the direction of what follows.
+  text = gsub(text, "\xE2\x80[\x8E\x8F\xA8-\xAE]", escaped_all)
+  return (gsub(text, "\xE2\x81[\xA6-\xA9]", escaped_all))
 end
 
 -- The first bytes of a text that is too long, without half of a character.
@@ -105,10 +108,13 @@ local function string_text(text, is_result)
   return quoted(text, is_result and MOST_TEXT or MOST_INNER_TEXT)
 end
 
--- The columns of a text without colours: continuation bytes take none.
+-- The columns of a text without colours: continuation bytes take none, and the characters of East
+-- Asia and pictures, to which these bytes lead with few exceptions, take two.
 local function width(text)
+  if not find(text, "[\x80-\xFF]") then return #text end
   local _, tails = gsub(text, TAIL, "")
-  return #text - tails
+  local _, wide = gsub(text, "[\xE3-\xED\xF0]" .. TAIL, "")
+  return #text - tails + wide
 end
 
 -- Values that are no tables ----------------------------------------------------------------------
@@ -177,18 +183,19 @@ local function mark(names, derived, key)
   return words and words .. ", observed" or "observed"
 end
 
--- The first keys outside of the list part in their order, `most` or a few more; how many there are,
--- and whether there may be more.
+-- The first `most` of the keys outside of the list part, sorted; how many there are, and whether
+-- there may be more.
 local function other_keys(value, length, derived, most)
   local keys, held, count, steps = {}, 0, 0, 0
-  -- None that comes after this key is among the first ones.
-  local last
-  local function add_key(key)
+  local most_held, last = 2 * most + 100, nil
+  -- A long list is cut again and again, so that a large table is not sorted as a whole. No key
+  -- behind the last one that is left is shown.
+  local function add(key)
     count = count + 1
     if last ~= nil and not is_before(key, last) then return end
     held = held + 1
     keys[held] = key
-    if held < 4 * most then return end
+    if held < most_held then return end
     sort(keys, is_before)
     for i = most + 1, held do keys[i] = nil end
     held, last = most, keys[most]
@@ -197,9 +204,9 @@ local function other_keys(value, length, derived, most)
     steps = steps + 1
     if steps > MOST_STEPS then break end
     local is_element = math_type(key) == "integer" and key >= 1 and key <= length
-    if not is_element and not derived[key] then add_key(key) end
+    if not is_element and not derived[key] then add(key) end
   end
-  for key in next, derived do add_key(key) end
+  for key in next, derived do add(key) end
   sort(keys, is_before)
   return keys, count, steps > MOST_STEPS
 end
@@ -253,7 +260,10 @@ end
 
 local function add_keyed(context, entries, value, length, names)
   local derived = core.derived_keys(value)
-  local keys, count, is_cut = other_keys(value, length, derived, entries.most + 1)
+  local most = entries.most - entries.count
+  if most > context.left then most = context.left end
+  if most < 0 then most = 0 end
+  local keys, count, is_cut = other_keys(value, length, derived, most)
   local is_set = kind_of(value) == "set"
   for i = 1, count do
     if is_full(context, entries) then

@@ -83,6 +83,14 @@ final class SourceNames {
     }
   }
 
+  /// The first line of the function at `index`.
+  func beginning(_ index: CInt, _ L: LuaStack) -> Site {
+    var site = definition(index, L)
+    // A main chunk is defined at line 0, and a function in C at none.
+    if site.source != 0 { site.line = max(site.line, 1) }
+    return site
+  }
+
   private func intern(_ name: UnsafePointer<CChar>) -> Int32 {
     // Most writes come from the same file as the one before.
     let isLast = names[Int(last)].withUnsafeBufferPointer { known in

@@ -70,6 +70,17 @@ extension Loop {
       || inner?.isAlive == true
   }
 
+  /// Whether the loop of a library, which runs inside this one, waits for something.
+  package var isInnerLoopAlive: Bool { inner?.isAlive == true }
+
+  /// Whether ``step()`` could have something to do.
+  ///
+  /// Where descriptors or the loop of a library would have to be asked, it could.
+  package var mayStep: Bool {
+    !isIdle || !unread.isEmpty || engine.hasPending || !handlers.isEmpty || inner != nil
+      || nextDue.map { $0 <= now } == true
+  }
+
   /// Whether there is nothing that could be done at once.
   private var isIdle: Bool { ready.isEmpty && inbox.isEmpty && !isInnerBusy }
 

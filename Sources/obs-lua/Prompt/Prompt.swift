@@ -107,8 +107,7 @@ struct Prompt {
 
   /// Reads a line, without its end. [-0, +0, -]
   private func read(_ sign: Sign) throws(Interpreter.Raised) -> Answer {
-    L.push(UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
-    try interpreter.protect(ccl_prompt, arguments: 1, results: 1)
+    try push(sign)
     // The text belongs to the value on the stack.
     defer { L.pop() }
     let custom = L.isString(at: -1) ? lua_tolstring(L.pointer, -1, nil) : nil
@@ -118,6 +117,20 @@ struct Prompt {
     guard let text else { return answer == CCL_LINE_DROPPED ? .dropped : .end }
     defer { free(text) }
     return .line(Line(UnsafeBufferPointer(start: text, count: Int(strlen(text)))))
+  }
+
+  /// Pushes the value of a global that may hold a prompt. [-0, +1, -]
+  ///
+  /// On a terminal the prompt goes on where globals that are not there are errors.
+  private func push(_ sign: Sign) throws(Interpreter.Raised) {
+    L.push(UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
+    do {
+      try interpreter.protect(ccl_prompt, arguments: 1, results: 1)
+    } catch {
+      if session == nil { throw error }
+      L.pop()
+      L.pushNil()
+    }
   }
 
   private func remember(_ line: Line) {

@@ -76,8 +76,7 @@ final class TerminalSession {
   /// them. [-n, +0, -] or [-0, +0, -]
   func show(above base: CInt) -> Bool {
     // Where there is no room for one more value nothing could be called, either.
-    let isOwn = L.hasRoom() && TerminalSession.addressOfPrint(L) != print
-    if isOwn { return false }
+    if L.hasRoom(), let own = TerminalSession.addressOfPrint(L), own != print { return false }
     do {
       try host.describeValues(
         above: base, columns: TerminalStyle.columns(of: STDOUT_FILENO),

@@ -2,27 +2,16 @@ import Foundation
 import Glibc
 import Testing
 
-/// The prompt on a terminal: rules N1 to N9.
+/// The prompt on a terminal: rules N1 to N8, and that of `break_on_change`, W3.
 ///
 /// On a pipe all is as with `lua`.
 struct TerminalPromptTests {
   private static let end = "\u{4}"
   private static let interrupt = "\u{3}"
 
-  /// What is typed, each text after the one before it was answered by a prompt.
-  private func session(
-    _ lines: [String], in arguments: [String] = [], environment: [String: String] = [:]
-  ) throws -> String {
-    let terminal = try Terminal(Command.obsLua, arguments, environment: environment)
-    for line in lines { terminal.type(line + "\n", after: "> ") }
-    terminal.type(Self.end, after: "> ")
-    #expect(terminal.finish() == 0)
-    return terminal.transcript.replacing(Command.obsLua, with: "lua")
-  }
-
   // N1
   @Test func `values are shown in full`() throws {
-    let transcript = try session([
+    let transcript = try Terminal.session([
       "{b = 1, a = {2}, obs.array {3}}", "'x', nil", "t = {k = 1} obs.observe(t, 'k', print)", "t",
       "= 1 + 1",
     ])
@@ -33,7 +22,7 @@ struct TerminalPromptTests {
   }
 
   @Test func `more values than can be passed on are cut`() throws {
-    let transcript = try session(["table.unpack({}, 1, 999980)", "1"])
+    let transcript = try Terminal.session(["table.unpack({}, 1, 999980)", "1"])
     #expect(transcript.contains("\tnil\t… 999880 more values\n> "))
     #expect(transcript.contains("\n1\n> "))
   }
@@ -51,21 +40,21 @@ struct TerminalPromptTests {
   }
 
   @Test func `a script's own print shows values`() throws {
-    let transcript = try session(["function print(v) io.write('own ', v, '\\n') end", "5"])
+    let transcript = try Terminal.session(["function print(v) io.write('own ', v, '\\n') end", "5"])
     #expect(transcript.contains("\nown 5\n> "))
   }
 
   @Test func `colours need a terminal that has them, and a user who wants them`() throws {
     let number = "\u{1b}[36m42\u{1b}[0m"
-    #expect(try session(["42"], environment: ["TERM": "xterm"]).contains(number))
+    #expect(try Terminal.session(["42"], environment: ["TERM": "xterm"]).contains(number))
     let declined = ["TERM": "xterm", "NO_COLOR": "1"]
-    #expect(try !session(["42"], environment: declined).contains(number))
-    #expect(try !session(["42"]).contains("\u{1b}["))
+    #expect(try !Terminal.session(["42"], environment: declined).contains(number))
+    #expect(try !Terminal.session(["42"]).contains("\u{1b}["))
   }
 
   // N5
   @Test func `each line has a place of its own`() throws {
-    let transcript = try session([
+    let transcript = try Terminal.session([
       "t = {}", "w = obs.observe(t, 'k', function() end, {name = 'w'})", "error('x')", "do", "",
       "error('y') end", "t.k = 5", "io.write(select(2, obs.why(w)), '\\n')",
       "io.write(obs.describe(t), '\\n')", "x = = 1",
@@ -78,27 +67,27 @@ struct TerminalPromptTests {
   }
 
   @Test func `a task has the place of its line, though the call leaves none`() throws {
-    let transcript = try session(["1", "obs.task(error, 'x')", "obs.task(obs.sleep, 0.05)"])
+    let transcript = try Terminal.session(["1", "obs.task(error, 'x')", "obs.task(obs.sleep, 0.05)"])
     #expect(transcript.contains("in task task (registered at prompt:2)"))
     #expect(transcript.contains("waiting for task at prompt:3;"))
   }
 
   // N6
   @Test func `obs is a global of the prompt, where there is no script`() throws {
-    let transcript = try session([
+    let transcript = try Terminal.session([
       "obs == require 'obs', load('return obs')(), _G.obs", "obs = 7", "obs", "x = 5", "_G.x",
     ])
     #expect(transcript.contains("\ntrue\tnil\tnil\n> "))
     #expect(transcript.contains("\n7\n> "))
     #expect(transcript.contains("\n5\n> "))
-    #expect(try session(["obs"], in: ["-i", "/dev/null"]).contains("\nnil\n> "))
-    #expect(try session(["obs ~= nil"], in: ["-i"]).contains("\ntrue\n> "))
+    #expect(try Terminal.session(["obs"], in: ["-i", "/dev/null"]).contains("\nnil\n> "))
+    #expect(try Terminal.session(["obs ~= nil"], in: ["-i"]).contains("\ntrue\n> "))
   }
 
   // N7
   @Test func `help and exit are commands where they mean nothing to Lua`() throws {
-    #expect(try session(["help"]).contains("\nexit or Ctrl-D ends the prompt"))
-    let own = try session(["help = 12", "help", ".help"])
+    #expect(try Terminal.session(["help"]).contains("\nexit or Ctrl-D ends the prompt"))
+    let own = try Terminal.session(["help = 12", "help", ".help"])
     #expect(own.contains("\n12\n> "))
     #expect(own.contains("\nexit or Ctrl-D ends the prompt"))
     for word in ["exit", ".exit"] {
@@ -107,28 +96,20 @@ struct TerminalPromptTests {
       #expect(terminal.finish() == 0)
       #expect(!terminal.transcript.contains("nil"))
     }
-    #expect(try session(["exit = print", "exit"]).contains("function: "))
+    #expect(try Terminal.session(["exit = print", "exit"]).contains("function: "))
     func inheriting(_ body: String) -> String {
       "setmetatable(_G, {__index = function(_, name) if name == 'help' then \(body) end end})"
     }
-    let found = try session([inheriting("return 'found'"), "help"])
+    let found = try Terminal.session([inheriting("return 'found'"), "help"])
     #expect(found.contains("\n\"found\"\n> "))
-    #expect(try session([inheriting("error 'no help'"), "help"]).contains("no help\n"))
-  }
-
-  /// An environment with a terminal that can clear lines, and no codes but those for that.
-  private static func screen(in folder: Folder) throws -> [String: String] {
-    let settings = folder.path + "/inputrc"
-    let text = "set enable-bracketed-paste off\n"
-    try Data(text.utf8).write(to: URL(fileURLWithPath: settings))
-    return ["TERM": "xterm", "NO_COLOR": "1", "INPUTRC": settings]
+    #expect(try Terminal.session([inheriting("error 'no help'"), "help"]).contains("no help\n"))
   }
 
   // N2
   @Test func `output takes the place of the line, which is drawn again`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
-    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
+    let terminal = try Terminal(Command.obsLua, environment: try Terminal.screen(in: folder))
     let sign = folder.path + "/sign"
     terminal.type("sign = '\(sign)'\n", after: "> ")
     let timer = """
@@ -169,7 +150,7 @@ struct TerminalPromptTests {
   @Test func `a line of several rows is cleared as a whole`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
-    let terminal = try Terminal(Command.obsLua, environment: try Self.screen(in: folder))
+    let terminal = try Terminal(Command.obsLua, environment: try Terminal.screen(in: folder))
     terminal.type("sign = '\(folder.path)/sign'\n", after: "> ")
     terminal.type("timer = obs.every(0.01, function() local file = io.open(sign)\n", after: "> ")
     terminal.type("if file then file:close() timer:stop() print 'one' end end)\n", after: ">> ")
@@ -206,7 +187,7 @@ struct TerminalPromptTests {
     defer { folder.remove() }
     let module = "return 'of module'"
     try Data(module.utf8).write(to: URL(fileURLWithPath: folder.path + "/own_module.lua"))
-    let transcript = try session(
+    let transcript = try Terminal.session(
       ["require 'own_mo\t'"], environment: ["LUA_PATH": folder.path + "/?.lua"])
     #expect(transcript.contains("\n\"of module\"\t"))
   }
@@ -219,7 +200,7 @@ struct TerminalPromptTests {
       try Data().write(to: URL(fileURLWithPath: folder.path + "/" + name))
     }
     let others = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ":\($0)" } ?? ""
-    let transcript = try session(
+    let transcript = try Terminal.session(
       ["{1}", "error('x')", "help"], environment: ["LD_LIBRARY_PATH": folder.path + others])
     #expect(transcript.contains("\n{1}\n> "))
     #expect(transcript.contains("\nprompt:2: x\n"))
@@ -230,7 +211,7 @@ struct TerminalPromptTests {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
     let environment = ["XDG_STATE_HOME": folder.path + "/state"]
-    _ = try session(
+    _ = try Terminal.session(
       ["x = '\\\\'", "function f()", "return 6 * 7", "end"], environment: environment)
     #expect(
       folder.contents(of: "state/obs-lua/history")
@@ -258,7 +239,7 @@ struct TerminalPromptTests {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let entries = (1...2500).map { "x = \($0)\n" }.joined()
     try Data(entries.utf8).write(to: URL(fileURLWithPath: path + "/history"))
-    _ = try session(["y = 1"], environment: ["XDG_STATE_HOME": folder.path])
+    _ = try Terminal.session(["y = 1"], environment: ["XDG_STATE_HOME": folder.path])
     let kept = folder.contents(of: "obs-lua/history").split(separator: "\n")
     #expect(kept.count == 1001)
     #expect(kept.first == "x = 1501")
@@ -267,8 +248,9 @@ struct TerminalPromptTests {
 
   @Test func `without a folder for it the history is that of the session`() throws {
     let environment = ["XDG_STATE_HOME": "/dev/null/state"]
-    #expect(try session(["1"], environment: environment).contains("\n1\n> "))
-    #expect(try session(["1"], environment: ["XDG_STATE_HOME": "state"]).contains("\n1\n> "))
+    #expect(try Terminal.session(["1"], environment: environment).contains("\n1\n> "))
+    #expect(
+      try Terminal.session(["1"], environment: ["XDG_STATE_HOME": "state"]).contains("\n1\n> "))
   }
 
   // N8
@@ -288,25 +270,25 @@ struct TerminalPromptTests {
     #expect(transcript.hasSuffix("end\n"))
     #expect(status == 0)
     #expect(try waiting(Self.interrupt).1 == 130)
-    #expect(try !session(["1"]).contains("waiting"))
+    #expect(try !Terminal.session(["1"]).contains("waiting"))
   }
 
   @Test func `timers that end let the program end`() throws {
-    let transcript = try session(["for i = 1, 5 do obs.after(0.05, function() end) end"])
+    let transcript = try Terminal.session(["for i = 1, 5 do obs.after(0.05, function() end) end"])
     let text =
       "waiting for timer after at prompt:1, timer after at prompt:1, timer after at prompt:1 and 2"
     #expect(transcript.contains(text + " more"))
   }
 
   @Test func `handlers and tasks are waited for, too`() throws {
-    let transcript = try session([
+    let transcript = try Terminal.session([
       "task = obs.task(function() obs.sleep(0.05) end)",
       "out = obs.on_writable(1, function() if task.done then out:stop() end end)",
     ])
     #expect(transcript.contains("waiting for handler on_writable at prompt:2, task at prompt:1;"))
   }
 
-  // N9
+  // W3
   @Test func `the prompt of break_on_change has the variables of the writing function`() throws {
     let script = """
       local obs, t, up = require 'obs', {}, 7
@@ -316,17 +298,21 @@ struct TerminalPromptTests {
       """
     let terminal = try Terminal(Command.obsLua, ["-e", script])
     for line in [
-      "pair", "value + 1, label", "label, up, new = 'two', up + 1, 5", "help",
-      "coroutine.wrap(function() return label, new end)()", "error('x', 0)", "y = = 1", "help = 3",
-      "help", "=value, label", "cont",
+      "pair", "value + 1, label", "=value + 2", "= pair[2]", "label, up, new = 'two', up + 1, 5",
+      "help",
+      "coroutine.wrap(function() return label, new end)()", "error('x', 0)",
+      "error(setmetatable({}, {__tostring = function() error('text', 0) end}))", "y = = 1",
+      "help = 3",
+      "help", "cont ",
     ] {
       terminal.type(line + "\n", after: "lua_debug> ")
     }
     #expect(terminal.finish() == 0)
     let transcript = terminal.transcript
     for text in [
-      "{1, \"one\"}", "2\t\"one\"", "Variables here: label, pair, t, up, value.", "\"two\"\t5", "x",
-      "(debug command):1: unexpected symbol near '='", "3", "1\t\"two\"",
+      "{1, \"one\"}", "2\t\"one\"", "3", "\"one\"", "Variables here: label, pair, t, up, value.",
+      "\"two\"\t5", "x", "text",
+      "(debug command):1: unexpected symbol near '='", "3",
     ] {
       #expect(transcript.contains("\n\(text)\nlua_debug> "), "\(text)")
     }

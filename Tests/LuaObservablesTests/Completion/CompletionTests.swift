@@ -4,7 +4,7 @@ import LuaObservables
 import TestSupport
 import Testing
 
-/// What Tab offers: rules N5 and N6.
+/// What Tab offers: rule N3.
 struct CompletionTests {
   private let host: TestHost
 
@@ -15,7 +15,9 @@ struct CompletionTests {
       obs = require "obs"
       calls = 0
       local function count() calls = calls + 1 return {} end
-      plain = { name = "x", inner = { first = 1, fourth = 2 }, ["a b"] = 1, [1] = { deep = 1 } }
+      plain = {
+        name = "x", inner = { first = 1, fourth = 2 }, ["a b"] = 1, ["end"] = 1, [1] = { deep = 1 },
+      }
       object = setmetatable({ own = 1 }, {
         __index = {
           method = function() end, value = 1, made = setmetatable({}, { __call = count }),
@@ -113,7 +115,6 @@ struct CompletionTests {
     #expect(try host.host.run("return calls") == [.integer(0)])
   }
 
-  // N3
   @Test(arguments: [
     ("require 'ma", "require '|main math"), ("require('pa", "require('|pack pack. package"),
     ("local x = require \"lib.", "local x = require \"lib.|one two"),

@@ -21,8 +21,8 @@ struct SeveralLoopsScriptTests {
         """
         local obs = require "obs"
         log = ""
-        obs.observe({ creature = creature }, "creature.name", \
-        function(t) log = log .. t.creature.name end)
+        box = { creature = creature }
+        obs.observe(box, "creature.name", function(t) log = log .. t.creature.name end)
         upper = {}
         obs.computed(upper, "name", { { creature, "name" } }, \
         function() return creature.name:upper() end)

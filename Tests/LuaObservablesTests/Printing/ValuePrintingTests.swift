@@ -27,6 +27,7 @@ struct ValuePrintingTests {
     ("return nil, true, 1, 1.5, 2^53, 1/0", "nil\ttrue\t1\t1.5\t9.007199254741e+15\tinf"),
     (#"return "a b", '"', "\\", "\t\0\127""#, #""a b"\#t"\""\#t"\\"\#t"\t\x00\x7F""#),
     (#"return "\xE4", "ä", "\xC2\x9B""#, #""\xE4"\#t"ä"\#t"\xC2\x9B""#),
+    (#"return "\u{202e}x", "\u{2066}", "\u{20ac}""#, #""\xE2\x80\xAEx"\#t"\xE2\x81\xA6"\#t"€""#),
     ("return 'a\\nb'", "[[\na\nb]]"), ("return 'a]]\\n]='", "[==[\na]]\n]=]==]"),
     ("return {'a\\nb'}", #"{"a\nb"}"#),
     ("return {}, {1, 2, x = 'y'}", #"{}\#t{1, 2, x = "y"}"#),
@@ -79,6 +80,55 @@ struct ValuePrintingTests {
     #expect(list.split(separator: "\n").allSatisfy { $0.count <= 40 })
   }
 
+  @Test func `wide characters take two columns`() throws {
+    let script = "return {'日本語', '한국어'}"
+    #expect(try text(script, columns: 22) == "{\"日本語\", \"한국어\"}")
+    #expect(try text(script, columns: 20) == "{\n  \"日本語\",\n  \"한국어\",\n}")
+  }
+
+  @Test(arguments: [
+    ("-5000, -1", "-5000, -4901"), ("-1, -5000, -1", "-5000, -4901"),
+    ("1e6, 1e6 + 99", "1e6, 1e6 + 99"),
+    ("1e6, 1e6 + 100", "1e6, 1e6 + 99"),
+  ])
+  func `the first keys of a large table are shown in order`(keys: String, shown: String) throws {
+    let all = try text("local t = {} for i = \(keys) do t[i // 1 | 0] = i end return t")
+    let first = try text("local t = {} for i = \(shown) do t[i // 1 | 0] = i end return t")
+    #expect(all.hasPrefix(first.dropLast(1)))
+    #expect(all == first || all.hasSuffix(" more,\n}"))
+  }
+
+  @Test func `the first keys are those of a table that was sorted as a whole`() throws {
+    let host = try TestHost().host
+    for seed in 1...20 {
+      let script = """
+        math.randomseed(\(seed))
+        local keys, t = {}, {}
+        for _ = 1, math.random(50, 2000) do
+          local kind = math.random(3)
+          local key = kind == 1 and -math.random(5000) or kind == 2 and math.random() - 1
+            or string.format("k%d", math.random(5000))
+          if t[key] == nil then keys[#keys + 1] = key end
+          t[key] = 0
+        end
+        table.sort(keys, function(a, b)
+          if type(a) ~= type(b) then return type(a) == "number" end
+          return a < b
+        end)
+        local texts = {}
+        for i = 1, math.min(100, #keys) do
+          texts[i] = (type(keys[i]) == "string" and "%s = 0," or "[%s] = 0,"):format(keys[i])
+        end
+        if #keys > 100 then texts[101] = ("… %d more,"):format(#keys - 100) end
+        expected = "{\\n  " .. table.concat(texts, "\\n  ") .. "\\n}"
+        return t
+        """
+      let printed = try text(script, in: host)
+      let expected: String = try host.state.globals.get("expected")
+      #expect(printed == expected, "seed \(seed)")
+    }
+  }
+
   @Test func `a plain table reads back as an equal one`() throws {
     let host = try TestHost().host
     for seed in 1...300 {
@@ -121,8 +171,6 @@ struct ValuePrintingTests {
       #expect(isSame == [.boolean(true)], "seed \(seed): \(printed)")
     }
   }
-
-  // N1
 
   private let observed = """
     local obs = require "obs"
@@ -202,8 +250,6 @@ struct ValuePrintingTests {
     #expect(try text(script) == "{1, 2, a = {}}")
   }
 
-  // N1
-
   @Test func `cycles are shown, and a large table once`() throws {
     #expect(
       try text("local t = {1} t.own = t return t") == "{1, own = <cycle: the table itself>}")
@@ -215,8 +261,6 @@ struct ValuePrintingTests {
     #expect(twice.contains("{\n    \"xxx"))
     #expect(twice.hasSuffix("  {…},\n}"))
   }
-
-  // N1
 
   @Test(arguments: [
     "local t = {} for i = 1, 1e5 do t[i] = i end return t",

@@ -15,6 +15,34 @@ local function logged(body)
   return events
 end
 
+-- log
+check("W5: an event is a sentence to print", function()
+  local t = { a = 1, s = "x" }
+  obs.computed(t, "twice", { "a" }, function(self) return self.a * 2 end)
+  local watcher, place
+  local events = logged(function()
+    watcher = obs.observe(t, { "a", "s", "twice" }, nothing, { name = "W" }); place = here()
+    t.a = 2
+    t.s = ("y"):rep(61)
+    t.s = setmetatable({}, { __tostring = function() error "called" end })
+    obs.flush()
+    watcher:stop()
+  end)
+  local texts = {}
+  for i, event in ipairs(events) do texts[i] = tostring(event) end
+  local text = table.concat(texts, "\n")
+  local function has(part) assert(text:find(part, 1, true), part .. " in " .. text) end
+  has("observe W on 'a' of " .. name(t) .. " at " .. place)
+  has("write 'a' of " .. name(t) .. " (1 → 2) at ")
+  has("write 's' of " .. name(t) .. ' ("x" → "' .. ("y"):rep(60) .. '"…) at ')
+  has("invalidate 'twice' of " .. name(t) .. " at ")
+  has("call W of " .. name(t) .. " registered at " .. place)
+  has("end W of " .. name(t))
+  rawset(events[1], "kind", 5)
+  rawset(events[1], "old", print)
+  tostring(events[1])
+end)
+
 obs.record(true)
 
 -- why: values

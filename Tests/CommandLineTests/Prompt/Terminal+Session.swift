@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+extension Terminal {
+  /// The transcript of a prompt at which lines are typed, each after the one before it was answered
+  /// by a prompt, and then the end of the input.
+  static func session(
+    _ lines: [String], in arguments: [String] = [], environment: [String: String] = [:]
+  ) throws -> String {
+    let terminal = try Terminal(Command.obsLua, arguments, environment: environment)
+    for line in lines { terminal.type(line + "\n", after: "> ") }
+    terminal.type("\u{4}", after: "> ")
+    #expect(terminal.finish() == 0)
+    return terminal.transcript.replacing(Command.obsLua, with: "lua")
+  }
+
+  /// An environment with a terminal that can clear lines, and no codes but those for that.
+  static func screen(in folder: Folder) throws -> [String: String] {
+    let settings = folder.path + "/inputrc"
+    let text = "set enable-bracketed-paste off\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: settings))
+    return ["TERM": "xterm", "NO_COLOR": "1", "INPUTRC": settings]
+  }
+}
