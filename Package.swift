@@ -10,6 +10,9 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let grdb = Target.Dependency.product(
+  name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Records"]))
+
 func syntax(_ product: String) -> Target.Dependency {
   .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
@@ -19,20 +22,27 @@ let package = Package(
   products: [
     .library(name: "Observables", targets: ["Observables"]),
     .library(name: "ObservableModels", targets: ["ObservableModels"]),
+    .library(name: "ObservableRecords", targets: ["ObservableRecords"]),
     .library(name: "ProtocolObservers", targets: ["ProtocolObservers"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
+    .library(name: "LuaRecords", targets: ["LuaRecords"]),
     .library(name: "LuaFoundation", targets: ["LuaFoundation"]),
     .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
   traits: [
-    .trait(name: "Macros", description: "Has ObservableModels, whose macros need swift-syntax.")
+    .trait(name: "Macros", description: "Has ObservableModels, whose macros need swift-syntax."),
+    .trait(
+      name: "Records", description: "Has ObservableRecords, whose rows need GRDB and SQLite.",
+      enabledTraits: ["Macros"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     // For the macros; fetched only where the trait is on, as each use of it is behind that.
     .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.0"..<"604.0.0"),
+    // For the records, behind their trait likewise.
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .target(
@@ -51,6 +61,9 @@ let package = Package(
         "Observables",
         .target(name: "ObservableModelsMacros", condition: .when(traits: ["Macros"])),
       ], swiftSettings: strict),
+    .target(
+      name: "ObservableRecords", dependencies: ["Observables", "ObservableModels", grdb],
+      swiftSettings: strict),
     .macro(
       name: "ObservableModelsMacros",
       dependencies: [
@@ -87,6 +100,10 @@ let package = Package(
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
         .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
       ], swiftSettings: strict),
+    .target(
+      name: "LuaRecords",
+      dependencies: ["LuaObservables", "Lua", "ObservableRecords", "Observables"],
+      swiftSettings: strict),
     // Without Foundation, for the program's test runner, and for `ScriptFixtures`.
     .target(
       name: "FixtureChecks", dependencies: ["LuaObservables", "Lua", "Observables"],

@@ -19,4 +19,6 @@ public enum ModelOption: Sendable {
   case observable
   /// An initializer of the class may give the property its first value.
   case initialized
+  /// The class is a record: its store is notified of writes, too.
+  case record
 }

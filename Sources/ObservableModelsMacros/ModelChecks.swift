@@ -16,11 +16,14 @@ struct ModelChecks {
   func run() {
     checkThreads()
     checkActor()
+    checkRecord()
     for member in model.declaration.memberBlock.members {
       if let condition = member.decl.as(IfConfigDeclSyntax.self) { check(condition) }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
       if let attribute = variable.attributes.making {
         check(lazy: variable, attribute)
+      } else if variable.attributes.relation != nil {
+        continue
       } else if variable.isStoredInInstance, variable.attributes.named("Ignored") == nil {
         check(stored: variable)
       }

@@ -35,7 +35,8 @@ extension ModelClass {
   private var storedNames: [(stored: String, name: String)] {
     declaration.memberBlock.members.flatMap { member -> [(stored: String, name: String)] in
       guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstance,
-        variable.attributes.making == nil, variable.attributes.named("Lazy") == nil
+        variable.attributes.making == nil, variable.attributes.relation == nil,
+        variable.attributes.named("Lazy") == nil
       else { return [] }
       let isMoved = slot(of: variable) != nil
       return variable.bindings.compactMap { binding in

@@ -42,10 +42,13 @@ extension ModelClass {
     }
   }
 
-  private var namesOfType: [String] { ["properties", "modelProperties", "firstModelSlot"] }
+  private var namesOfType: [String] {
+    ["properties", "modelProperties", "firstModelSlot"] + (isRecord ? ["recordSchema"] : [])
+  }
 
   private var namesOfInstance: [String] {
-    options.isObservable ? ["observation", "modelRegistrar"] : ["observation"]
+    ["observation"] + (options.isObservable ? ["modelRegistrar"] : [])
+      + (isRecord ? ["recordState"] : [])
   }
 
   private var contradictions: [PlacedDiagnostic] {

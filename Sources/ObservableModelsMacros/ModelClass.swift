@@ -135,6 +135,9 @@ struct ModelClass {
     if let attribute = variable.attributes.making {
       let type = variable.bindings.first?.typeAnnotation?.type.trimmed
       kind = .lazy(LazyArguments(attribute), type)
+    } else if let attribute = variable.attributes.relation {
+      guard let type = variable.bindings.first?.typeAnnotation?.type.trimmed else { return nil }
+      kind = .relation(RelationArguments(attribute), type)
     } else if variable.attributes.named("Observed") != nil
       || !variable.isHidden && variable.foreignWrapper == nil
     {
@@ -156,6 +159,8 @@ struct ModelOptions {
   let isObservable: Bool
   /// Whether an initializer of the class may give the property its first value.
   let isInitialized: Bool
+  /// Whether the class is a record, whose store is notified of writes.
+  let isRecord: Bool
   /// The options as they are written.
   let text: [String]
 
@@ -164,6 +169,7 @@ struct ModelOptions {
     isThreadSafe = text.contains { $0.hasSuffix(".threadSafe") }
     isObservable = text.contains { $0.hasSuffix(".observable") }
     isInitialized = text.contains { $0.hasSuffix(".initialized") }
+    isRecord = text.contains { $0.hasSuffix(".record") }
   }
 }
 
@@ -194,7 +200,7 @@ extension VariableDeclSyntax {
       guard let first = attribute.shortName.first, first.isUppercase else { return false }
       return ![
         "Observed", "Ignored", "Opaque", "LazyProperty", "Computed", "ObservedProperty",
-        "MainActor",
+        "MainActor", "HasMany", "HasOne", "BelongsTo", "Stored",
       ].contains(attribute.shortName)
     }
   }

@@ -9,6 +9,8 @@ struct ModelMember {
     case stored(isConstant: Bool)
     /// `@Computed` or `@LazyProperty`: a method computes it; the type is the one that is written.
     case lazy(LazyArguments, TypeSyntax?)
+    /// `@HasMany`, `@HasOne` or `@BelongsTo`: rows of a table, which a record's store loads.
+    case relation(RelationArguments, TypeSyntax)
   }
 
   let kind: Kind
@@ -30,6 +32,8 @@ struct ModelMember {
         + (isOpaque ? ".opaque" : "")
     case .lazy(let arguments, let type):
       return computed(by: arguments, type, in: model) + (isReadOnly ? ".readOnlyByName" : "")
+    case .relation(let arguments, let type):
+      return arguments.entry(name, spelling, type, in: model)
     }
   }
 

@@ -28,8 +28,12 @@ extension ObservableModelMacro: MemberAttributeMacro {
     else { return [] }
     if let slot = model.slot(of: variable) {
       let isInitialized = model.initialized.mayInitialize(variable) ? [".initialized"] : []
-      let arguments = ["\(slot)"] + model.options.text + isInitialized
+      let isRecord = model.isRecord ? [".record"] : []
+      let arguments = ["\(slot)"] + model.options.text + isInitialized + isRecord
       return ["@ObservedProperty(\(raw: arguments.joined(separator: ", ")))"]
+    }
+    if let relation = variable.attributes.relation, model.isRecord {
+      return variable.foreignWrapper == nil ? [RelationArguments(relation).wrapper] : []
     }
     let isLazy =
       variable.attributes.making != nil && variable.isStoredInInstance && !variable.isConstant
@@ -93,7 +97,7 @@ extension ObservableModelMacro: MemberMacro {
       members.append(model.registrar)
     }
     return members + model.isolatedMembers(isRoot: isRoot) + model.sharedMembers(in: context)
-      + model.codingMembers(isRoot: isRoot)
+      + model.codingMembers(isRoot: isRoot) + model.recordMembers
   }
 }
 

@@ -120,7 +120,21 @@ struct ObservedAccessors {
   }
 
   /// The statements that notify the toolchain's Observation before the write, and again after it.
-  private var beginMutation: String {
+  private var beginMutation: String { noteInRecord + willSet }
+
+  /// The statements that notify the store of a record.
+  private var noteInRecord: String {
+    if !options.isRecord { return "" }
+    return """
+      recordState.willSet(\(slot), of: self)
+        defer {
+          recordState.didSet(\(slot), of: self)
+        }
+        \("")
+      """
+  }
+
+  private var willSet: String {
     if !options.isObservable { return "" }
     return """
       modelRegistrar.willSet(self, keyPath: \\.\(name))

@@ -15,6 +15,8 @@ public final class LuaHost {
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
+  /// What scripts may not change; set before they meet objects of the classes.
+  @exclusivity(unchecked) package var writeGuard: WriteGuard?
   /// The reference for objects that may live longer than the host.
   let reference = HostReference()
   let calls: ScriptCalls

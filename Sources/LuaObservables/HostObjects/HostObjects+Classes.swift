@@ -22,6 +22,7 @@ final class HostClass {
       .assumingMemoryBound(to: OpaquePointer?.self)
     record.pointee.stamp = UnsafePointer(host.engine.trackingStamp)
     record.pointee.pins = host.state.pinTable
+    let isGuarded = host.writeGuard?.concerns(type) ?? false
     for (slot, name) in properties.names.enumerated() {
       guard let (kind, access, writable) = HostClass.access(properties, slot, host) else {
         continue
@@ -29,7 +30,7 @@ final class HostClass {
       accesses.append(access)
       let property = clua_property(
         name: nil, access: Unmanaged.passUnretained(access).toOpaque(), kind: kind, pin: 0,
-        writable: writable && properties.isWritable(slot))
+        writable: writable && !isGuarded && properties.isWritable(slot))
       guard add(property, name, host, L) else { return nil }
     }
   }

@@ -55,6 +55,8 @@ final class HostObjects {
     unowned(unsafe) let array: (any DynamicArray)?
     unowned(unsafe) let dictionary: (any DynamicDictionary)?
     unowned(unsafe) let set: (any DynamicSet)?
+    /// What a list belongs to: it must not go while a script has the list.
+    let owner: AnyObject?
     /// Whether something is kept for the object while the collector decides about its userdata.
     @exclusivity(unchecked) var isLoose = false
 
@@ -64,6 +66,7 @@ final class HostObjects {
       array = isCollection ? object as? any DynamicArray : nil
       dictionary = isCollection ? object as? any DynamicDictionary : nil
       set = isCollection ? object as? any DynamicSet : nil
+      owner = isCollection ? (object as? ObservableCollection)?.owner : nil
     }
   }
 

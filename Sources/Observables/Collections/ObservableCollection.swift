@@ -20,6 +20,9 @@ public class ObservableCollection: KeyPathObservable {
   /// The collection itself, as paths see it; not retained.
   @exclusivity(unchecked) unowned(unsafe) final var answering: (any PathAnswering)!
 
+  /// The object whose list it is, where what is put in and taken out has to reach that.
+  package final weak var owner: AnyObject?
+
   init() {}
 
   deinit {

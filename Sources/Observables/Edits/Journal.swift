@@ -156,7 +156,8 @@ package struct Journal<Element> {
   /// Edits that turn the contents at `position` into the present ones, the first to be applied
   /// first; none where they are the same.
   ///
-  /// - Complexity: O(edits) for insertions or removals only; O(n + n·d) otherwise.
+  /// - Complexity: O(edits) for insertions or removals only, and for one move of an element among
+  ///   others; O(n + n·d) otherwise.
   package func edits(
     since position: Int, current: () -> [Element], same: (Element, Element) -> Bool
   ) -> [CollectionEdit<Element>] {
@@ -173,6 +174,12 @@ package struct Journal<Element> {
     if isComplete, recorded.allSatisfy(\.isInsertion) || recorded.allSatisfy(\.isRemoval) {
       return recorded
     }
+    // Nothing shorter does what one move does.
+    if isComplete, recorded.count == 1,
+      Journal.changes(recorded[0], a: current(), same)
+    {
+      return recorded
+    }
     let (old, new) = (former(at: position, current: current), current())
     // A longer script than what was recorded is of no use.
     let limit = isComplete ? min(recorded.count, EditScript.limit) : EditScript.limit
@@ -186,6 +193,14 @@ package struct Journal<Element> {
         .replace(old[index], with: new[other], at: position)
       }
     }
+  }
+
+  /// Whether an edit, which is the last one, is a move that has made another list of it.
+  private static func changes(
+    _ edit: CollectionEdit<Element>, a list: [Element], _ same: (Element, Element) -> Bool
+  ) -> Bool {
+    guard case .move(let element, let from, let place) = edit else { return false }
+    return list[min(from, place)...max(from, place)].contains { !same($0, element) }
   }
 
   /// Whether there are edits since `position`.
@@ -208,6 +223,11 @@ package struct Journal<Element> {
     if unread.isEmpty { return false }
     if isComplete, unread.count == 1, case .edit(.replace(let old, let new, _)) = unread.first! {
       return !same(old, new)
+    }
+    if isComplete, unread.count == 1, case .edit(let edit) = unread.first!,
+      Journal.changes(edit, a: current(), same)
+    {
+      return true
     }
     let (old, new) = (former(at: position, current: current), current())
     return old.count != new.count || !zip(old, new).allSatisfy(same)

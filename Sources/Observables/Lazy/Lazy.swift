@@ -109,6 +109,24 @@ public final class Lazy<Value>: LazyStorage {
     return computedValue(in: model)
   }
 
+  /// Finds the declaration of the property, which another wrapper than `@Lazy` has made.
+  package func join(_ model: some ObservableModel) { bind(to: model) }
+
+  /// The value in a model; where it cannot be computed, that of `fail`, which is to report the
+  /// error.
+  ///
+  /// A getter that reads the property fails with it instead.
+  package func value(
+    in model: some ObservableModel, orIfItFails fail: (_ error: any Error, _ isHeard: Bool) -> Value
+  ) -> Value {
+    bind(to: model)
+    do {
+      return try get()
+    } catch {
+      return fail(error, failReader(error))
+    }
+  }
+
   @usableFromInline @inline(never)
   func computedValue(in model: some ObservableModel) -> Value {
     do {

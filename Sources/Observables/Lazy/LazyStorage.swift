@@ -263,6 +263,11 @@ public class LazyStorage: ObservationCore.Receiver {
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
+  /// Makes the getter that reads the property, if one is running, fail with an error.
+  final func failReader(_ error: any Error) -> Bool {
+    (engine ?? Loop.current?.engine)?.failRunning(error) ?? false
+  }
+
   /// How errors name the property.
   final var title: String {
     model.map { "\(type(of: $0)).\(declaration.name)" } ?? declaration.name

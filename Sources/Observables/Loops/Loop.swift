@@ -26,6 +26,8 @@ public final class Loop {
   var deferred: [() -> Void] = []
   /// Whether a turn for `deferred` is among the messages that are ready.
   var hasTurnForDeferred = false
+  /// Calls with which the turn ends.
+  private var endings: [() -> Void] = []
   private var turnDepth = 0
   var references = 0
   var isStopping = false
@@ -92,7 +94,8 @@ public final class Loop {
     engine.close()
   }
 
-  func report(_ error: any Error) {
+  /// Hands on an error that has no caller.
+  package func report(_ error: any Error) {
     if let onError { onError(error) } else { Self.write(error) }
   }
 
@@ -150,13 +153,31 @@ public final class Loop {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
     guard engine.hasPending else {
       engine.endTurn()
-      drainLog()
+      finishTurn()
       return
     }
     let start = monotonicSeconds()
     engine.endTurn()
     secondsInFlush += monotonicSeconds() - start
+    finishTurn()
+  }
+
+  private func finishTurn() {
+    if !endings.isEmpty {
+      let bodies = endings
+      endings = []
+      for body in bodies { body() }
+      // Nobody may be there who makes a turn for the watchers of what was changed here.
+      if engine.hasPending { nextTurn {} }
+    }
     drainLog()
+  }
+
+  /// Calls `body` once, when the turn under way has called its watchers; outside of turns, at the
+  /// end of the next one, which is made if need be.
+  package func whenTurnEnds(_ body: @escaping () -> Void) {
+    endings.append(body)
+    if turnDepth == 0, endings.count == 1 { nextTurn {} }
   }
 
   /// Calls now what is pending; watchers that ran in this flush and were triggered again stay

@@ -184,6 +184,7 @@ final class ModelKind: NodeKind {
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
     let observation = ModelObservation.of(slot.pointee.node)
     observation.observedHook?(name, isObserved)
+    observation.keeper?.observedChanged(isObserved: isObserved)
   }
 }
 

@@ -16,6 +16,9 @@ public final class ModelObservation {
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   @usableFromInline var propertyCount = 0
   package var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
+  /// What is notified of keys that are observed, besides the hook.
+  // It belongs to the model, as the observation does.
+  package private(set) unowned(unsafe) var keeper: (any ObservationKeeper)?
   /// The observations of the model in further loops of its thread.
   @exclusivity(unchecked) private var others: [ModelObservation] = []
   @exclusivity(unchecked) private var isDying = false
@@ -330,9 +333,22 @@ public final class ModelObservation {
     return part.begin(object, kind, engine)
   }
 
+  /// Has the keeper, which ends with the model, notified from now on of keys that are observed; at
+  /// once for those that are.
+  package func setKeeper(_ keeper: (any ObservationKeeper)?) {
+    self.keeper = keeper
+    guard let currentNode else { return }
+    currentNode.pointee.isKept = keeper != nil
+    guard let keeper else { return }
+    currentNode.forEachSlot { slot in
+      if slot.pointee.count > 0 { keeper.observedChanged(isObserved: true) }
+    }
+  }
+
   private func begin(_ object: AnyObject, _ kind: ModelKind, _ engine: Engine) -> NodeRef {
     let node = engine.makeNode(kind: kind, object: Unmanaged.passUnretained(self).toOpaque())
     currentNode = node
+    node.pointee.isKept = keeper != nil
     model = .passUnretained(object)
     self.engine = engine
     propertyCount = kind.properties.entries.count

@@ -26,6 +26,8 @@ extension ObservationCore {
     package var context = 0
     /// Whether a hook is called when a key begins or ceases to be observed (`on_observed`).
     package var isHooked = false
+    /// Whether what keeps the object is notified likewise; the node goes all the same.
+    var isKept = false
     /// Whether the node is queued to be examined when the turn ends: something stopped being
     /// observed.
     var isIdle = false
@@ -68,6 +70,10 @@ extension NodeRef {
     UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Node>.offset(of: \.slots)!)
       .assumingMemoryBound(to: SlotRef?.self)
   }
+
+  /// Whether somebody is notified when a key begins or ceases to be observed.
+  @inline(__always)
+  var reportsObservation: Bool { pointee.isHooked || pointee.isKept }
 
   /// Every slot of the node, that of `*` first.
   package func forEachSlot(_ body: (SlotRef) -> Void) {

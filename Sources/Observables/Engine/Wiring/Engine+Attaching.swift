@@ -266,7 +266,7 @@ extension Engine {
     if watcher.pointee.isUncounted || link.isDeep { slot.pointee.count -= 1 }
     if watcher.pointee.flags.contains(.charged) { charge(Charge.link, to: watcher) }
     arm(slot)
-    if slot.pointee.node.pointee.isHooked, let name = hookName(of: link, in: slot) {
+    if slot.pointee.node.reportsObservation, let name = hookName(of: link, in: slot) {
       noteObserved(slot, name, true)
     }
   }

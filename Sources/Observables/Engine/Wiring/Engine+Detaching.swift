@@ -139,7 +139,7 @@ extension Engine {
       let node = slot.pointee.node
       if link.isDeep { noteMove(of: node, at: link, -1) }
       if link.pointee.isDirty, link.isBelowDeep { link.routes?.noteLostValue() }
-      if node.pointee.isHooked, !node.isDead, let name = hookName(of: link, in: slot) {
+      if node.reportsObservation, !node.isDead, let name = hookName(of: link, in: slot) {
         noteObserved(slot, name, false)
       }
       if slot.pointee.first == nil {

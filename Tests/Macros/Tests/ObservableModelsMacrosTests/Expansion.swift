@@ -19,6 +19,10 @@ private func specs(conformances: [String]) -> [String: MacroSpec] {
     "Computed": MacroSpec(type: MarkerMacro.self),
     "LazyProperty": MacroSpec(type: MarkerMacro.self),
     "Ignored": MacroSpec(type: MarkerMacro.self),
+    "HasMany": MacroSpec(type: MarkerMacro.self),
+    "HasOne": MacroSpec(type: MarkerMacro.self),
+    "BelongsTo": MacroSpec(type: MarkerMacro.self),
+    "Stored": MacroSpec(type: MarkerMacro.self),
     "path": MacroSpec(type: PathMacro.self),
   ]
 }

@@ -1,0 +1,25 @@
+import Foundation
+import ObservableRecords
+
+guard CommandLine.arguments.count == 3 else {
+  print("usage: ledger FILE SCRIPT")
+  exit(2)
+}
+let loop = Loop()
+let app = try App(CommandLine.arguments[1], script: CommandLine.arguments[2], loop: loop)
+
+// Reading waits, so it is done elsewhere: the loop goes on and shows what the other window does.
+let inbox = loop.inbox
+let gate = DispatchSemaphore(value: 0)
+loop.retain()
+Thread.detachNewThread {
+  while let line = readLine() {
+    inbox.post {
+      MainThread.perform(line) { gate.signal() }
+    }
+    // Lines of a file are all there at once; each is shown before the next one is read.
+    gate.wait()
+  }
+  inbox.post { MainThread.end() }
+}
+loop.run()

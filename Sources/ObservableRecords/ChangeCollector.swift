@@ -1,0 +1,155 @@
+#if Records
+  internal import Observables
+  internal import Synchronization
+
+  /// Which rows other code, or a trigger, has changed.
+  struct DatabaseChanges: Sendable {
+    struct Rows: Sendable {
+      var numbers: Set<Int64> = []
+      /// Whether there are too many to be listed, or it is not known which.
+      var isAll = false
+
+      static let limit = 5_000
+
+      mutating func add(_ number: Int64) {
+        if isAll { return }
+        numbers.insert(number)
+        if numbers.count > Rows.limit { self = Rows(isAll: true) }
+      }
+    }
+
+    /// The rows by the names of their tables, in lower case.
+    var tables: [String: Rows] = [:]
+    /// Whether any table may have changed: another process has written.
+    var isEverything = false
+
+    var isEmpty: Bool { tables.isEmpty && !isEverything }
+
+    func concerns(_ table: String) -> Bool { isEverything || tables[table.lowercased()] != nil }
+
+    mutating func add(_ other: DatabaseChanges) {
+      isEverything = isEverything || other.isEverything
+      tables.merge(other.tables) { own, other in
+        if own.isAll || other.isAll { return Rows(isAll: true) }
+        return Rows(numbers: own.numbers.union(other.numbers), isAll: false)
+      }
+    }
+  }
+
+  /// Notes what transactions of this process change, on the thread where GRDB writes.
+  final class ChangeCollector: TransactionObserver, Sendable {
+    private struct State {
+      var followed: Set<String> = []
+      var changes = DatabaseChanges()
+      /// What the store's own save has changed, while one is under way.
+      var own: DatabaseChanges?
+      /// How many transactions of others there were.
+      var others = 0
+      var isStopped = false
+    }
+    private let state = Mutex(State())
+    let mail: ChangeMail
+
+    init(_ mail: ChangeMail) { self.mail = mail }
+
+    /// Changes of this table are wanted, too.
+    func follow(_ table: String) {
+      state.withLock { _ = $0.followed.insert(table.lowercased()) }
+    }
+
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// How many transactions of others have been committed.
+    var otherTransactions: Int { state.withLock { $0.others } }
+
+    /// The changes of the next transaction are the store's own.
+    func beginOwn() {
+      state.withLock { state in
+        state.own = DatabaseChanges()
+        state.changes = DatabaseChanges()
+      }
+    }
+
+    /// What the store's own transaction has changed.
+    func endOwn() -> DatabaseChanges {
+      state.withLock { state in
+        defer { state.own = nil }
+        return state.own ?? DatabaseChanges()
+      }
+    }
+
+    // MARK: TransactionObserver
+
+    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
+      let table =
+        switch kind {
+        case .insert(let table), .delete(let table), .update(let table, _): table
+        }
+      return state.withLock { !$0.isStopped && $0.followed.contains(table.lowercased()) }
+    }
+
+    func databaseDidChange() {
+      // The program says that something has changed which SQLite does not report.
+      state.withLock { $0.changes.isEverything = true }
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+      let (table, number) = (event.tableName.lowercased(), event.rowID)
+      state.withLock { $0.changes.tables[table, default: DatabaseChanges.Rows()].add(number) }
+    }
+
+    func databaseDidCommit(_ db: Database) {
+      let changes = state.withLock { state -> DatabaseChanges? in
+        defer { state.changes = DatabaseChanges() }
+        if state.isStopped || state.changes.isEmpty { return nil }
+        if state.own != nil {
+          state.own?.add(state.changes)
+          return nil
+        }
+        state.others += 1
+        return state.changes
+      }
+      if let changes { mail.post(changes) }
+    }
+
+    func databaseDidRollback(_ db: Database) {
+      state.withLock { $0.changes = DatabaseChanges() }
+    }
+  }
+
+  /// Brings changes to the thread of a store.
+  final class ChangeMail: Sendable {
+    private let inbox: Inbox
+    /// The changes that were not heard of yet, and in how many transactions they were made.
+    private let waiting = Mutex<(changes: DatabaseChanges, count: Int)>((DatabaseChanges(), 0))
+    // The reference is only used on the loop's thread.
+    private nonisolated(unsafe) weak var store: RecordStore?
+
+    init(inbox: Inbox) { self.inbox = inbox }
+
+    func set(_ store: RecordStore) { self.store = store }
+
+    func post(_ changes: DatabaseChanges) {
+      waiting.withLock { waiting in
+        waiting.changes.add(changes)
+        waiting.count += 1
+      }
+      inbox.post { [weak self] in self?.store?.hearChanges() }
+    }
+
+    /// All changes since the last call.
+    func take() -> (changes: DatabaseChanges, count: Int) {
+      waiting.withLock { waiting in
+        defer { waiting = (DatabaseChanges(), 0) }
+        return waiting
+      }
+    }
+  }
+
+  /// A value that goes to another thread and is only used by one at a time.
+  struct Handed<Value>: @unchecked Sendable {
+    // The sender does not use the value any more.
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+#endif

@@ -1,0 +1,162 @@
+#if Records
+  internal import Observables
+
+  /// What is read on the thread of the database: the result is put to use on the loop's thread.
+  typealias ReadJob = (Database) throws -> () -> Void
+
+  /// A list that shows the result of a request, as long as the program has it.
+  class LiveQuery {
+    /// The tables that the request reads, in lower case.
+    let tables: Set<String>
+    /// Whether the list may differ from the result.
+    var isStale = false
+
+    init(_ tables: Set<String>) { self.tables = tables }
+
+    /// Whether the program still has the list.
+    var isNeeded: Bool { false }
+    func isConcerned(by changes: DatabaseChanges) -> Bool {
+      isStale || changes.isEverything || changes.tables.keys.contains { tables.contains($0) }
+    }
+
+    func lists(_ table: RecordTable) -> Bool { false }
+    /// Takes out rows that are deleted here.
+    func removeDeleted() {}
+    /// What brings the list up to date.
+    func job(readAfter number: Int) -> ReadJob? { nil }
+    /// The list stays as it is from now on.
+    func end() {}
+  }
+
+  /// A list of rows of one class.
+  final class RowQuery<Record: ObservableRecord>: LiveQuery {
+    private weak var array: ObservableArray<Record>?
+    private var request: QueryInterfaceRequest<Record>
+    private let table: RecordTable
+    private unowned let store: RecordStore
+    private var keys: [RecordKey]
+
+    init(
+      _ array: ObservableArray<Record>, _ request: QueryInterfaceRequest<Record>,
+      _ table: RecordTable, _ store: RecordStore, tables: Set<String>
+    ) {
+      (self.array, self.request, self.table, self.store) = (array, request, table, store)
+      keys = array.compactMap { $0.recordState.key }
+      super.init(tables)
+    }
+
+    override var isNeeded: Bool { array != nil }
+
+    override func lists(_ table: RecordTable) -> Bool { table === self.table }
+
+    override func removeDeleted() {
+      guard let array, array.contains(where: \.isDeleted) else { return }
+      array.removeAll { $0.isDeleted }
+      keys = array.compactMap { $0.recordState.key }
+      isStale = true
+    }
+
+    override func end() { array = nil }
+
+    /// Asks for other rows from now on.
+    func replace(_ request: QueryInterfaceRequest<Record>) {
+      self.request = request
+      isStale = true
+    }
+
+    override func job(readAfter number: Int) -> ReadJob? {
+      if array == nil { return nil }
+      isStale = false
+      let (request, former) = (request, keys)
+      return { db in
+        let keys = try Self.keys(of: request, db)
+        let edit = KeyEdit(from: former, to: keys)
+        let rows: [Record] = try Self.rows(edit.newKeys, db)
+        return { [weak self] in self?.show(edit, former, rows, readAfter: number) }
+      }
+    }
+
+    private static func keys(
+      of request: QueryInterfaceRequest<Record>, _ db: Database
+    ) throws -> [RecordKey] {
+      let selected = request.select(Column(Record.primaryKeyName), as: DatabaseValue.self)
+      let statement = try selected.makePreparedRequest(db, forSingleResult: false).statement
+      return try KeyReader.keys(of: statement)
+    }
+
+    private static func rows(_ keys: [RecordKey], _ db: Database) throws -> [Record] {
+      var rows: [Record] = []
+      for part in keys.parts(of: 10_000) {
+        let values = part.map(\.databaseValue)
+        rows += try RowReader.fetch(
+          db, Record.filter(values.contains(Column(Record.primaryKeyName))))
+      }
+      return rows
+    }
+
+    private func show(
+      _ edit: KeyEdit, _ former: [RecordKey], _ rows: [Record], readAfter number: Int
+    ) {
+      guard let array else { return }
+      let fresh = store.adopt(rows, table, readAfter: number)
+      if keys.count != former.count || array.count != former.count || keys != former {
+        // Rows were deleted here meanwhile, or the program has changed the list.
+        replaceAll(by: edit.result(of: former), array)
+      } else {
+        apply(edit, array)
+      }
+      withExtendedLifetime(fresh) {}
+      if isStale { store.readAgain() }
+    }
+
+    private func apply(_ edit: KeyEdit, _ array: ObservableArray<Record>) {
+      switch edit.kind {
+      case .none: break
+      case .move(let from, let to):
+        array.move(from: from, to: to)
+        keys.insert(keys.remove(at: from), at: to)
+      case .replace(let range, let new):
+        let objects = objects(new)
+        guard objects.count == new.count else {
+          return replaceAll(by: edit.result(of: keys), array)
+        }
+        if objects.isEmpty {
+          array.removeSubrange(range)
+        } else if range.isEmpty {
+          array.insert(contentsOf: objects, at: range.lowerBound)
+        } else {
+          array.set(
+            array.elements[..<range.lowerBound] + objects + array.elements[range.upperBound...])
+        }
+        keys.replaceSubrange(range, with: new)
+      }
+    }
+
+    private func replaceAll(by keys: [RecordKey], _ array: ObservableArray<Record>) {
+      let objects = objects(keys)
+      array.become(objects)
+      self.keys = objects.compactMap { $0.recordState.key }
+    }
+
+    /// The objects of rows that are in memory, without those that are deleted here.
+    private func objects(_ keys: [RecordKey]) -> [Record] {
+      keys.compactMap { key in
+        guard let state = table.state(key) else {
+          // An object has gone meanwhile, which was thought to be there.
+          isStale = true
+          return nil
+        }
+        return state.isDeleted ? nil : state.object as? Record
+      }
+    }
+  }
+
+  extension Array {
+    /// The elements in parts of at most `count`.
+    func parts(of count: Int) -> [ArraySlice<Element>] {
+      stride(from: 0, to: self.count, by: count).map {
+        self[$0..<Swift.min($0 + count, self.count)]
+      }
+    }
+  }
+#endif

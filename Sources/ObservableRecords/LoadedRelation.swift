@@ -1,0 +1,210 @@
+#if Records
+  internal import Observables
+
+  /// A property that lists rows of another table, once it is loaded.
+  class LoadedRelation {
+    let relation: RecordRelation
+    weak var owner: RecordState?
+
+    init(_ relation: RecordRelation, _ owner: RecordState) {
+      (self.relation, self.owner) = (relation, owner)
+    }
+
+    /// The rows that are listed.
+    var objects: [any ObservableRecord] { [] }
+    /// Puts in a row that belongs to this one now.
+    func insert(_ object: any ObservableRecord) {}
+    /// Takes out a row that does not belong to this one any more.
+    func remove(_ object: any ObservableRecord) {}
+    /// Lists exactly these rows, by the smallest edits.
+    func set(_ objects: [any ObservableRecord]) {}
+    /// Handles what the program has put in and taken out.
+    func synchronize() {}
+    /// The turn in which the list was changed is over.
+    func endEdit() {}
+    /// What is written to the list belongs to a transaction.
+    func cover(by transaction: RecordTransaction) {}
+    /// Notices from now on, at the end of turns, what the program puts in and takes out.
+    func watch(in loop: Loop) throws {}
+  }
+
+  /// The loaded property of one class of rows.
+  final class LoadedArray<Target: ObservableRecord>: LoadedRelation {
+    let array: ObservableArray<Target>
+    /// The rows that the store knows to be listed.
+    private var known: [Target]
+    private var watchers: [Watcher] = []
+    /// Whether the program has changed the list in this turn.
+    private var isEdited = false
+
+    init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
+      self.array = array
+      known = array.elements
+      super.init(relation, owner)
+    }
+
+    deinit { for watcher in watchers { watcher.stop() } }
+
+    override var objects: [any ObservableRecord] { array.elements }
+
+    override func insert(_ object: any ObservableRecord) {
+      synchronize()
+      guard let object = object as? Target, !array.contains(where: { $0 === object }) else {
+        return
+      }
+      array.append(object)
+      known = array.elements
+    }
+
+    override func remove(_ object: any ObservableRecord) {
+      synchronize()
+      guard let index = array.lastIndex(where: { $0 === object }) else { return }
+      array.remove(at: index)
+      known = array.elements
+    }
+
+    override func set(_ objects: [any ObservableRecord]) {
+      synchronize()
+      array.become(objects.compactMap { $0 as? Target })
+      known = array.elements
+    }
+
+    override func watch(in loop: Loop) throws {
+      if !watchers.isEmpty { return }
+      let isEdited = try array.observeImmediately("*", in: loop) { [weak self] _, _ in
+        self?.noteEdit()
+      }
+      watchers = [
+        isEdited, try array.observeEdits(in: loop) { [weak self] _, _ in self?.synchronize() },
+      ]
+    }
+
+    /// Keeps the owner until the turn is over, as nobody else may.
+    private func noteEdit() {
+      if isEdited { return }
+      isEdited = true
+      owner?.store?.keepUntilTurnEnd(self)
+    }
+
+    override func endEdit() { isEdited = false }
+
+    override func cover(by transaction: RecordTransaction) { transaction.cover(array) }
+
+    /// Handles what the program has put in and taken out.
+    override func synchronize() {
+      let now = array.elements
+      if isSameMemory(now, known) { return }
+      let (former, listed) = (known, Set(now.map(ObjectIdentifier.init)))
+      let wasListed = Set(former.map(ObjectIdentifier.init))
+      known = now
+      guard let owner else { return }
+      for object in former where !listed.contains(ObjectIdentifier(object)) {
+        owner.release(object, relation)
+      }
+      for object in now where !wasListed.contains(ObjectIdentifier(object)) {
+        owner.take(object, relation)
+      }
+    }
+
+    private func isSameMemory(_ a: [Target], _ b: [Target]) -> Bool {
+      a.count == b.count
+        && a.withUnsafeBufferPointer { a in
+          b.withUnsafeBufferPointer { b in a.baseAddress == b.baseAddress }
+        }
+    }
+  }
+
+  extension RecordState {
+    // MARK: What the database, or a column, says
+
+    /// A row does not belong to this one any more.
+    func lost(_ object: any ObservableRecord, _ relation: RecordRelation) {
+      switch relation.kind {
+      case .many: relations[relation.name]?.remove(object)
+      case .one: try? self.object?.invalidate(relation.name)
+      case .reference: break
+      }
+    }
+
+    /// A row belongs to this one now.
+    func gained(_ object: any ObservableRecord, _ relation: RecordRelation) {
+      switch relation.kind {
+      case .many: relations[relation.name]?.insert(object)
+      case .one: try? self.object?.invalidate(relation.name)
+      case .reference: break
+      }
+    }
+
+    // MARK: What the program does with the list
+
+    /// The program has put a row into a list of this one: the row gets the key of this one.
+    func take(_ object: any ObservableRecord, _ relation: RecordRelation) {
+      guard let store, !isDeleted else { return }
+      do {
+        let target = try store.table(of: relation.target)
+        guard let column = target.schema.slots[relation.column] else { return }
+        if object.recordState.table == nil { try store.insert(object) }
+        guard let key else { return object.recordState.setParent(self, column.slot, object) }
+        if try column.read(object) != key.databaseValue {
+          _ = column.write?(object, key.databaseValue)
+        }
+      } catch {
+        store.report(error)
+      }
+    }
+
+    /// The program has taken a row out of a list of this one: the row loses the key of this one, or
+    /// goes, if nothing else has got it by the end of the turn.
+    func release(_ object: any ObservableRecord, _ relation: RecordRelation) {
+      guard let store, !isDeleted, !object.isDeleted else { return }
+      do {
+        let target = try store.table(of: relation.target)
+        guard let column = target.schema.slots[relation.column] else { return }
+        let state = object.recordState
+        if state.newParents[column.slot] === self {
+          state.newParents[column.slot] = nil
+        } else {
+          guard let key, try column.read(object) == key.databaseValue else { return }
+          if column.write?(object, .null) == true { return }
+        }
+        store.noteOrphan(object, column, of: self)
+      } catch {
+        store.report(error)
+      }
+    }
+  }
+
+  extension ObservableArray where Element: AnyObject {
+    /// Becomes a list of these objects: one event, and one small edit where that is enough.
+    func become(_ objects: [Element]) {
+      let old = elements
+      var start = 0
+      while start < old.count, start < objects.count, old[start] === objects[start] { start += 1 }
+      var (oldEnd, newEnd) = (old.count, objects.count)
+      while oldEnd > start, newEnd > start, old[oldEnd - 1] === objects[newEnd - 1] {
+        (oldEnd, newEnd) = (oldEnd - 1, newEnd - 1)
+      }
+      let (gone, come) = (old[start..<oldEnd], objects[start..<newEnd])
+      if gone.isEmpty, come.isEmpty { return }
+      if gone.isEmpty {
+        insert(contentsOf: Array(come), at: start)
+      } else if come.isEmpty {
+        removeSubrange(start..<oldEnd)
+      } else if gone.count == come.count, isSame(gone.dropFirst(), come.dropLast()),
+        gone.first === come.last
+      {
+        move(from: start, to: oldEnd - 1)
+      } else if gone.count == come.count, isSame(gone.dropLast(), come.dropFirst()),
+        gone.last === come.first
+      {
+        move(from: oldEnd - 1, to: start)
+      } else {
+        set(objects)
+      }
+    }
+
+    private func isSame(_ a: ArraySlice<Element>, _ b: ArraySlice<Element>) -> Bool {
+      a.count == b.count && zip(a, b).allSatisfy { $0 === $1 }
+    }
+  }
+#endif

@@ -1,0 +1,84 @@
+#if Records
+  internal import Observables
+
+  /// Looks now and then whether another process has written to the database.
+  final class Polling {
+    private let interval: Double?
+    private var timer: LoopTimer?
+    private var isAsking = false
+    /// Whether somebody has asked while an answer was to come, which may be too old for that.
+    private var isAskedAgain = false
+    /// The version of the database that was seen last; SQLite counts those of other connections.
+    private(set) var version: Int?
+
+    init(_ interval: Double?) { self.interval = interval }
+
+    func note(_ version: Int) { if self.version == nil { self.version = version } }
+
+    func stop() {
+      timer?.stop()
+      timer = nil
+    }
+
+    /// Looks every so often, from now on, as long as `isNeeded`.
+    func start(_ store: RecordStore) {
+      guard let interval, timer == nil, store.database.path != ":memory:" else { return }
+      ask(store)
+      timer = store.loop.every(interval) { [weak self, weak store] in
+        guard let self, let store else { return }
+        if store.needsPolling { ask(store) } else { stop() }
+      }
+      timer?.keepsLoopRunning = false
+    }
+
+    /// Looks now.
+    func ask(_ store: RecordStore) {
+      if isAsking {
+        isAskedAgain = true
+        return
+      }
+      isAsking = true
+      let (home, inbox) = (Handed(WeakStore(store)), store.loop.inbox)
+      store.database.asyncWriteWithoutTransaction { db in
+        let version = try? Int.fetchOne(db, sql: "PRAGMA data_version")
+        inbox.post {
+          guard let store = home.value.store else { return }
+          store.polling.answer(version, store)
+        }
+      }
+    }
+
+    private func answer(_ found: Int?, _ store: RecordStore) {
+      isAsking = false
+      if isAskedAgain {
+        isAskedAgain = false
+        ask(store)
+      }
+      guard let found, found != version else { return }
+      let isFirst = version == nil
+      version = found
+      if !isFirst { store.everythingChanged() }
+    }
+  }
+
+  private struct WeakStore {
+    weak var store: RecordStore?
+    init(_ store: RecordStore) { self.store = store }
+  }
+
+  extension RecordStore {
+    /// Whether rows in memory could become stale.
+    var needsPolling: Bool {
+      queries.removeAll { !$0.isNeeded }
+      return !queries.isEmpty || tables.values.contains { $0.isAnythingObserved }
+    }
+
+    func startPolling() { polling.start(self) }
+
+    /// A row began to be observed.
+    func noteObservation() { polling.start(self) }
+
+    /// Looks now whether another process has written, instead of waiting for the next time.
+    public func lookForChanges() { polling.ask(self) }
+  }
+#endif

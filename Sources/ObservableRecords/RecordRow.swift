@@ -1,0 +1,198 @@
+#if Records
+  internal import Foundation
+  internal import Glibc
+
+  /// A row that is read for a class, with errors that say where it does not fit.
+  public struct RecordRow {
+    @usableFromInline let row: Row
+    /// Whether the columns are those of the class, in their order.
+    @usableFromInline let isPlain: Bool
+    private let record: any ObservableRecord.Type
+    private var schema: RecordSchema { record.recordSchema }
+
+    /// The row, for an object of a class.
+    public init(_ row: Row, of record: any ObservableRecord.Type) {
+      (self.row, self.record) = (row, record)
+      isPlain = RowReader.isPlain(for: record)
+    }
+
+    /// The value of the column at a place in the list of the class.
+    ///
+    /// - Throws: ``RecordError`` that names the table, the column, the row, and what was expected.
+    @inlinable
+    public func value<Value: DatabaseValueConvertible>(
+      _ column: String, _ place: Int
+    ) throws -> Value {
+      if isPlain {
+        let stored: DatabaseValue = row[place]
+        if let value = Value.fromDatabaseValue(stored), !isSuspect(stored) { return value }
+      }
+      return try value(column)
+    }
+
+    /// The value of the column with JSON at a place in the list of the class.
+    ///
+    /// - Throws: ``RecordError`` as for other columns, with what is wrong in the JSON.
+    @_disfavoredOverload
+    public func value<Value: Codable>(_ column: String, _ place: Int) throws -> Value {
+      try value(column)
+    }
+
+    /// Whether a value may be a text that is no UTF-8.
+    @usableFromInline
+    func isSuspect(_ stored: DatabaseValue) -> Bool {
+      if case .string(let text) = stored.storage { text.hasReplacement } else { false }
+    }
+
+    /// A row for a new object, of which not all columns are given.
+    package static func new(_ values: [String: any DatabaseValueConvertible]) -> Row {
+      var columns: [String: (any DatabaseValueConvertible)?] = values.mapValues { $0 }
+      columns[isNewName] = true
+      return Row(columns)
+    }
+
+    /// What no column is called.
+    private static let isNewName = "(new)"
+    private var isNew: Bool { row.hasColumn(RecordRow.isNewName) }
+    @usableFromInline
+    func isNew(without column: String) -> Bool { !row.hasColumn(column) && isNew }
+
+    /// The value of a column; a new object that is not given one has that of the declaration.
+    ///
+    /// - Throws: ``RecordError`` as for other columns.
+    @inlinable
+    public func value<Value: DatabaseValueConvertible>(
+      _ column: String, _ place: Int, orIfNew value: @autoclosure () -> Value
+    ) throws -> Value {
+      if isPlain { return try self.value(column, place) }
+      return isNew(without: column) ? value() : try self.value(column)
+    }
+
+    /// The value of a column with JSON; a new object that is not given one has that of the
+    /// declaration.
+    ///
+    /// - Throws: ``RecordError`` as for other columns.
+    @_disfavoredOverload
+    public func value<Value: Codable>(
+      _ column: String, _ place: Int, orIfNew value: @autoclosure () -> Value
+    ) throws -> Value {
+      isNew(without: column) ? value() : try self.value(column)
+    }
+
+    /// The value of a column.
+    ///
+    /// - Throws: ``RecordError`` that names the table, the column, the row, and what was expected.
+    public func value<Value: DatabaseValueConvertible>(_ column: String) throws -> Value {
+      let stored = try stored(column)
+      guard let value = Value.fromDatabaseValue(stored) else {
+        throw wrong(column, stored, Value.self)
+      }
+      if case .string(let text) = stored.storage, text.hasReplacement {
+        try checkText(column, text)
+      }
+      return value
+    }
+
+    /// The value of a column with JSON.
+    ///
+    /// - Throws: ``RecordError`` as for other columns, with what is wrong in the JSON.
+    @_disfavoredOverload
+    public func value<Value: Codable>(_ column: String) throws -> Value {
+      let stored = try stored(column)
+      do {
+        return try JSONColumn.decode(Value.self, stored)
+      } catch {
+        throw RecordError(
+          .wrongValue, table: schema.table, column: column, row: key,
+          "JSON of '\(Value.self)' was expected, not \(described(stored)) (\(reason(error)))")
+      }
+    }
+
+    /// Notes the values of computed columns, which are compared with what is computed later.
+    public func keepStored(in state: RecordState) {
+      for column in schema.stored {
+        state.storedValues[column.slot] = try? stored(column.name)
+      }
+    }
+
+    private func stored(_ column: String) throws -> DatabaseValue {
+      do {
+        return try row.decode(DatabaseValue.self, forColumn: column)
+      } catch {
+        // Whether nil will do says the type.
+        if isNew { return .null }
+        throw RecordError(
+          .noColumn, table: schema.table, column: column, row: key,
+          "the request does not read this column, which '\(schema.recordType)' has")
+      }
+    }
+
+    private func wrong<Value>(
+      _ column: String, _ stored: DatabaseValue, _ type: Value.Type
+    ) -> RecordError {
+      let expected = storageName(of: type).described
+      return RecordError(
+        .wrongValue, table: schema.table, column: column, row: key,
+        "a value of type '\(expected)' was expected, not \(described(stored))")
+    }
+
+    private var key: String? {
+      let stored = try? row.decode(DatabaseValue.self, forColumn: schema.recordType.primaryKeyName)
+      return stored.flatMap(RecordKey.init)?.description
+    }
+
+    private func described(_ value: DatabaseValue) -> String {
+      switch value.storage {
+      case .null: return "NULL"
+      case .int64(let number): return "the number \(number)"
+      case .double(let number): return "the number \(number)"
+      case .string(let text):
+        return "the text '\(text.count > 40 ? text.prefix(40) + "…" : text[...])'"
+      case .blob(let data): return "\(data.count) bytes"
+      }
+    }
+
+    private func reason(_ error: any Error) -> String {
+      guard let error = error as? DecodingError else { return "\(error)" }
+      switch error {
+      case .typeMismatch(_, let context), .valueNotFound(_, let context),
+        .keyNotFound(_, let context), .dataCorrupted(let context):
+        let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+        return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+      @unknown default: return "\(error)"
+      }
+    }
+
+    /// Checks a text that has characters which SQLite's texts get for bytes that are no UTF-8.
+    private func checkText(_ column: String, _ text: String) throws {
+      let isText = try row.withUnsafeData(named: column) { data -> Bool in
+        guard let data else { return true }
+        return String(data: data, encoding: .utf8) == text
+      }
+      if !isText {
+        throw RecordError(
+          .notUTF8, table: schema.table, column: column, row: key, "the text is no UTF-8")
+      }
+    }
+  }
+
+  extension String {
+    /// Whether it has the character that stands for bytes that could not be read.
+    fileprivate var hasReplacement: Bool {
+      var copy = self
+      return copy.withUTF8 { bytes in
+        guard let start = bytes.baseAddress else { return false }
+        var place = 0
+        // Hardly any text has the first of these bytes.
+        while let found = memchr(start + place, 0xEF, bytes.count - place) {
+          place = UnsafeRawPointer(start).distance(to: found)
+          if place + 2 < bytes.count, bytes[place + 1] == 0xBF, bytes[place + 2] == 0xBD {
+            return true
+          }
+          place += 1
+        }
+        return false
+      }
+    }
+  }
+#endif

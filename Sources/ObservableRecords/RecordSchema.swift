@@ -1,0 +1,227 @@
+#if Records
+  public import Observables
+
+  /// The columns and relations of a class of rows, as `@ObservableModel` lists them.
+  public final class RecordSchema: @unchecked Sendable {
+    // Immutable after init; the closures only touch the objects that they are given, on their
+    // thread.
+    /// The class.
+    public let recordType: any ObservableRecord.Type
+    /// The name of the table.
+    public var table: String { recordType.databaseTableName }
+    let columns: [RecordColumn]
+    let relations: [RecordRelation]
+    /// The declared key paths of computed properties.
+    let computed: [String: [String]]
+    let slots: [String: RecordColumn]
+    /// The column that is the primary key; nil where no property has its name.
+    let key: RecordColumn?
+    /// The columns of computed properties.
+    let stored: [RecordColumn]
+    /// The columns of stored properties.
+    let plain: [RecordColumn]
+
+    /// Lists what `record` has.
+    public init<Record: ObservableRecord>(
+      for record: Record.Type, _ entries: [RecordEntry<Record>]
+    ) {
+      recordType = record
+      columns = entries.compactMap(\.column)
+      relations = entries.compactMap(\.relation)
+      computed = Dictionary(
+        entries.compactMap { entry in entry.paths.map { (entry.name, $0) } },
+        uniquingKeysWith: { first, _ in first })
+      slots = Dictionary(columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+      key = slots[record.primaryKeyName]
+      stored = columns.filter(\.isComputed)
+      plain = columns.filter { !$0.isComputed }
+    }
+
+    /// The names of the columns.
+    package var columnNames: [String] { columns.map(\.name) }
+    /// The names of the columns that are stored properties.
+    package var writableColumns: [String] { plain.map(\.name) }
+    /// The names of the properties with a row that this one refers to.
+    package var referenceNames: [String] {
+      relations.filter { $0.kind == .reference }.map(\.name)
+    }
+    /// The class of the row that a property refers to.
+    package func reference(_ name: String) -> (any ObservableRecord.Type)? {
+      relation(name).flatMap { $0.kind == .reference ? $0.target : nil }
+    }
+    /// The column by which a property refers to a row.
+    package func column(of reference: String) -> String? { relation(reference)?.column }
+
+    func relation(_ name: String) -> RecordRelation? { relations.first { $0.name == name } }
+
+    /// The key of an object as it is now.
+    func key(of object: any ObservableRecord) -> RecordKey? {
+      guard let key, let value = try? key.read(object) else { return nil }
+      return RecordKey(value)
+    }
+  }
+
+  /// A column of a class.
+  final class RecordColumn {
+    let name: String
+    let slot: Int
+    /// Whether the property is computed, and `@Stored`.
+    let isComputed: Bool
+    let type: Any.Type
+    let read: (AnyObject) throws -> DatabaseValue
+    /// Gives an object the value of another one; nil for a constant.
+    let copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?
+    /// Gives an object a value of the database; false where the property cannot have it.
+    let write: ((AnyObject, DatabaseValue) -> Bool)?
+
+    init(
+      name: String, slot: Int, isComputed: Bool, type: Any.Type,
+      read: @escaping (AnyObject) throws -> DatabaseValue,
+      copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?,
+      write: ((AnyObject, DatabaseValue) -> Bool)?
+    ) {
+      (self.name, self.slot, self.isComputed, self.type) = (name, slot, isComputed, type)
+      (self.read, self.copy, self.write) = (read, copy, write)
+    }
+
+    /// How an error names the type.
+    var expectation: String { storageName(of: type).described }
+    var storage: ColumnStorage { storageName(of: type) }
+  }
+
+  /// A property that other rows belong to.
+  struct RecordRelation {
+    enum Kind { case many, one, reference }
+    let kind: Kind
+    let name: String
+    let slot: Int
+    /// The class of the other rows.
+    let target: any ObservableRecord.Type
+    /// The column that refers to a row: of the other class, or of this one where it is a reference.
+    let column: String
+  }
+
+  /// An entry in the list of columns and relations.
+  public struct RecordEntry<Record: ObservableRecord> {
+    let name: String
+    var column: RecordColumn?
+    var relation: RecordRelation?
+    var paths: [String]?
+
+    private init(
+      _ name: String, column: RecordColumn? = nil, relation: RecordRelation? = nil,
+      paths: [String]? = nil
+    ) {
+      (self.name, self.column, self.relation, self.paths) = (name, column, relation, paths)
+    }
+
+    /// A stored property of a type that the database knows.
+    public static func column<Value: DatabaseValueConvertible>(
+      _ name: String, _ slot: Int, get: @escaping (Record) -> Value,
+      set: ((Record, Value) -> Void)? = nil
+    ) -> Self {
+      Self(
+        name,
+        column: RecordColumn(
+          name: name, slot: slot, isComputed: false, type: Value.self,
+          read: { get(unsafeDowncast($0, to: Record.self)).databaseValue },
+          copy: set.map { set in
+            {
+              set(unsafeDowncast($1, to: Record.self), get(unsafeDowncast($0, to: Record.self)))
+            }
+          },
+          write: set.map { set in
+            { object, value in
+              guard let value = Value.fromDatabaseValue(value) else { return false }
+              set(unsafeDowncast(object, to: Record.self), value)
+              return true
+            }
+          }))
+    }
+
+    /// A stored property that is encoded as JSON.
+    @_disfavoredOverload
+    public static func column<Value: Codable>(
+      _ name: String, _ slot: Int, get: @escaping (Record) -> Value,
+      set: ((Record, Value) -> Void)? = nil
+    ) -> Self {
+      Self(
+        name,
+        column: RecordColumn(
+          name: name, slot: slot, isComputed: false, type: Value.self,
+          read: { try JSONColumn.encode(get(unsafeDowncast($0, to: Record.self))) },
+          copy: set.map { set in
+            {
+              set(unsafeDowncast($1, to: Record.self), get(unsafeDowncast($0, to: Record.self)))
+            }
+          },
+          write: set.map { set in
+            { object, value in
+              guard let value = try? JSONColumn.decode(Value.self, value) else { return false }
+              set(unsafeDowncast(object, to: Record.self), value)
+              return true
+            }
+          }))
+    }
+
+    /// A computed property that is a column, too.
+    public static func stored<Value: DatabaseValueConvertible>(
+      _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
+    ) -> Self {
+      Self(
+        name,
+        column: RecordColumn(
+          name: name, slot: slot, isComputed: true, type: Value.self,
+          read: { try storage(unsafeDowncast($0, to: Record.self)).get().databaseValue },
+          copy: nil, write: nil))
+    }
+
+    /// A computed property that is a column with JSON.
+    @_disfavoredOverload
+    public static func stored<Value: Codable>(
+      _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
+    ) -> Self {
+      Self(
+        name,
+        column: RecordColumn(
+          name: name, slot: slot, isComputed: true, type: Value.self,
+          read: { try JSONColumn.encode(storage(unsafeDowncast($0, to: Record.self)).get()) },
+          copy: nil, write: nil))
+    }
+
+    /// What a computed property comes from.
+    public static func computed(_ name: String, _ paths: [String]) -> Self {
+      Self(name, paths: paths)
+    }
+
+    /// The rows of another class that refer to this one.
+    public static func hasMany(
+      _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
+    ) -> Self {
+      Self(
+        name,
+        relation: RecordRelation(
+          kind: .many, name: name, slot: slot, target: target, column: column))
+    }
+
+    /// The row of another class that refers to this one.
+    public static func hasOne(
+      _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
+    ) -> Self {
+      Self(
+        name,
+        relation: RecordRelation(kind: .one, name: name, slot: slot, target: target, column: column)
+      )
+    }
+
+    /// The row that a column of this class refers to.
+    public static func belongsTo(
+      _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
+    ) -> Self {
+      Self(
+        name,
+        relation: RecordRelation(
+          kind: .reference, name: name, slot: slot, target: target, column: column))
+    }
+  }
+#endif

@@ -1,0 +1,260 @@
+#if Records
+  internal import Observables
+
+  /// Changes by others: the rows that are in memory, lists and queries are read again, and come in
+  /// as one turn.
+  extension RecordStore {
+    /// Other transactions of this process have changed rows; called in a turn of its own.
+    func hearChanges() {
+      let (changes, count) = collector.mail.take()
+      heardTransactions += count
+      if count > 0 { readChanges(changes) }
+    }
+
+    /// The store's own save has changed rows: those of its objects, and those of triggers.
+    func changed(by changes: DatabaseChanges, _ save: RunningSave) {
+      var changes = changes
+      for (state, operation) in zip(save.states, save.plan.operations) {
+        let table = operation.table.lowercased()
+        guard case .integer(let number)? = state.key, changes.tables[table]?.isAll == false else {
+          continue
+        }
+        changes.tables[table]?.numbers.remove(number)
+      }
+      readChanges(changes)
+    }
+
+    /// Another process has written: any row may be another one.
+    func everythingChanged() { readChanges(DatabaseChanges(isEverything: true)) }
+
+    /// Reads what is stale.
+    func readAgain() { readChanges(DatabaseChanges()) }
+
+    private func readChanges(_ changes: DatabaseChanges) {
+      if isClosed { return }
+      pendingChanges.add(changes)
+      if !isReading { beginReading() }
+    }
+
+    private func beginReading() {
+      let changes = pendingChanges
+      pendingChanges = DatabaseChanges()
+      // What the save under way writes may be seen by the read, or not.
+      let number = runningSave == nil ? saveNumber : saveNumber - 1
+      queries.removeAll { !$0.isNeeded }
+      var jobs: [ReadJob] = []
+      for table in tables.values.sorted(by: { $0.name < $1.name })
+      where changes.concerns(table.name) {
+        jobs.append(contentsOf: reloads(of: table, changes, readAfter: number))
+      }
+      for query in queries where query.isConcerned(by: changes) {
+        if let job = query.job(readAfter: number) { jobs.append(job) }
+      }
+      if jobs.isEmpty { return }
+      isReading = true
+      let heard = heardTransactions
+      if saving == .synchronous || saving == .explicit {
+        let results = Result { try database.read { db in try jobs.map { try $0(db) } } }
+        finishReading(results, changes, isWhole: collector.otherTransactions == heard)
+        return
+      }
+      loop.retain()
+      let (home, inbox) = (Handed((self, loop)), loop.inbox)
+      let (work, collector) = (Handed(jobs), collector)
+      database.asyncRead { db in
+        let results = Handed(Result { try work.value.map { try $0(db.get()) } })
+        let isWhole = collector.otherTransactions == heard
+        inbox.post {
+          home.value.1.release()
+          home.value.0.finishReading(results.value, changes, isWhole: isWhole)
+        }
+      }
+    }
+
+    private func finishReading(
+      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges, isWhole: Bool
+    ) {
+      isReading = false
+      if isClosed { return }
+      if !isWhole, rereads < 10 {
+        // A part of a transaction may have been read that was not heard of: it comes in as a whole.
+        rereads += 1
+        pendingChanges.add(changes)
+        for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
+        let (more, count) = collector.mail.take()
+        heardTransactions += count
+        return readChanges(more)
+      }
+      rereads = 0
+      switch results {
+      case .success(let uses):
+        for use in uses { use() }
+      case .failure(let error):
+        // It is read again with the next change.
+        pendingChanges.add(changes)
+        for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
+        return report(error)
+      }
+      if !pendingChanges.isEmpty { beginReading() }
+    }
+
+    /// Brings one query up to date, waiting for the database.
+    func readNow(_ query: LiveQuery) throws {
+      guard let job = query.job(readAfter: saveNumber) else { return }
+      try read(job)()
+    }
+
+    // MARK: Rows in memory
+
+    private func reloads(
+      of table: RecordTable, _ changes: DatabaseChanges, readAfter number: Int
+    ) -> [ReadJob] {
+      let rows = changes.tables[table.name.lowercased()]
+      let isAll = changes.isEverything || rows?.isAll == true
+      let lists = loadedLists.filter { $0.relation.target == table.record && $0.owner?.key != nil }
+      var jobs: [ReadJob] = []
+      if isAll || !table.hasAutomaticKey {
+        let keys = table.liveKeys
+        if !keys.isEmpty { jobs.append(reload(table.record, table, keys, readAfter: number)) }
+      } else if let rows {
+        let keys = rows.numbers.map(RecordKey.integer)
+        let wanted = lists.isEmpty ? keys.filter { table.state($0) != nil } : keys
+        if !wanted.isEmpty {
+          jobs.append(reload(table.record, table, wanted.sorted(), readAfter: number))
+        }
+      }
+      if isAll || !table.hasAutomaticKey {
+        for (name, lists) in Dictionary(grouping: lists, by: { $0.relation.column }) {
+          jobs.append(relist(table.record, table, name, lists, readAfter: number))
+        }
+      }
+      return jobs
+    }
+
+    private func reload<Record: ObservableRecord>(
+      _ record: Record.Type, _ table: RecordTable, _ keys: [RecordKey], readAfter number: Int
+    ) -> ReadJob {
+      { db in
+        let (rows, errors) = try Self.rows(record, keys, in: record.primaryKeyName, db)
+        return { [weak self, weak table] in
+          guard let self, let table else { return }
+          for error in errors { report(error) }
+          // Rows that do not fit are still there.
+          let broken = Set(errors.compactMap { ($0 as? RecordError)?.row })
+          let found = take(rows, table, readAfter: number)
+          for key in keys where !found.contains(key) && !broken.contains(key.description) {
+            if let state = table.state(key), state.flight == .none, state.savedNumber <= number,
+              state.phase == .saved || state.phase == .deleting
+            {
+              vanished(state)
+            }
+          }
+        }
+      }
+    }
+
+    /// Takes over rows that may be in memory, or belong to a list that is; returns their keys.
+    private func take(
+      _ rows: [some ObservableRecord], _ table: RecordTable, readAfter number: Int
+    ) -> Set<RecordKey> {
+      var found: Set<RecordKey> = []
+      for row in rows {
+        guard let key = table.schema.key(of: row) else { continue }
+        found.insert(key)
+        let isKnown = table.state(key) != nil
+        guard let object = table.adopt(row, readAfter: number), !isKnown else { continue }
+        for slot in table.incoming.keys {
+          let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
+          table.relink(object, slot, from: nil, to: owner)
+        }
+      }
+      return found
+    }
+
+    /// Reads the lists of rows again that refer to rows by one column.
+    private func relist<Record: ObservableRecord>(
+      _ record: Record.Type, _ table: RecordTable, _ name: String, _ lists: [LoadedRelation],
+      readAfter number: Int
+    ) -> ReadJob {
+      let owners = lists.compactMap { $0.owner?.key }
+      return { db in
+        let (rows, errors) = try Self.rows(record, owners, in: name, db)
+        return { [weak self, weak table] in
+          guard let self, let table else { return }
+          for error in errors { report(error) }
+          _ = take(rows, table, readAfter: number)
+        }
+      }
+    }
+
+    private static func rows<Record: ObservableRecord>(
+      _ record: Record.Type, _ keys: [RecordKey], in column: String, _ db: Database
+    ) throws -> (rows: [Record], errors: [any Error]) {
+      var rows: [Record] = []
+      var errors: [any Error] = []
+      for part in keys.parts(of: 10_000) {
+        let request = record.filter(part.map(\.databaseValue).contains(Column(column)))
+          .order(Column(record.primaryKeyName))
+        rows += try RowReader.fetch(db, request) { errors.append($0) }
+      }
+      return (rows, errors)
+    }
+
+    /// An object gets the values that its row has now; unsaved changes stay, column by column.
+    func refresh(_ state: RecordState, from fresh: any ObservableRecord, readAfter number: Int) {
+      guard let table = state.table, let object = state.object, !state.isDeleted else { return }
+      if state.savedNumber > number {
+        // The row was read before the object was saved.
+        if case .integer(let number)? = state.key, table.hasAutomaticKey {
+          pendingChanges.tables[table.name.lowercased(), default: DatabaseChanges.Rows()].add(
+            number)
+        } else {
+          pendingChanges.add(DatabaseChanges(tables: [table.name.lowercased(): .init(isAll: true)]))
+        }
+        return
+      }
+      var conflicts: [String] = []
+      for column in table.schema.plain {
+        let slot = column.slot
+        guard state.inFlight[slot] == nil, let value = try? column.read(fresh),
+          let now = try? column.read(object)
+        else { continue }
+        if let former = state.changed[slot] {
+          if value == former { continue }
+          state.changed[slot] = value
+          if value != now { conflicts.append(column.name) }
+        } else if value != now {
+          state.apply { column.copy?(fresh, object) }
+          if table.isLink(slot) {
+            table.relink(object, slot, from: RecordKey(now), to: RecordKey(value))
+          }
+        }
+      }
+      state.storedValues.merge(fresh.recordState.storedValues) { $1 }
+      if !conflicts.isEmpty { onConflict?(object, conflicts) }
+    }
+
+    /// The row of an object is not there any more: somebody else has deleted it.
+    func vanished(_ state: RecordState) {
+      guard let table = state.table, let object = state.object else { return }
+      let hadChanges = !state.changed.isEmpty && state.phase == .saved
+      (state.changed, state.phase) = ([:], .deleted)
+      table.forget(state)
+      table.unlink(object)
+      for list in state.relations.values { list.set([]) }
+      for query in queries where query.lists(table) { query.removeDeleted() }
+      state.updateKeeping()
+      if hadChanges { onConflict?(object, table.schema.columns.map(\.name)) }
+    }
+  }
+
+  extension [RecordKey] {
+    /// The keys in an order that is the same each time.
+    fileprivate func sorted() -> [RecordKey] {
+      sorted { a, b in
+        if case .integer(let a) = a, case .integer(let b) = b { return a < b }
+        return a.description < b.description
+      }
+    }
+  }
+#endif

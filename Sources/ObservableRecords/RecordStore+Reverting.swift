@@ -1,0 +1,142 @@
+#if Records
+  internal import Observables
+
+  /// Taking changes back.
+  extension RecordStore {
+    /// Takes back the unsaved changes of objects: they have the values that the database has, new
+    /// ones leave the store, and deleted ones are there again.
+    ///
+    /// Waits for the save under way. Objects of other stores are left alone.
+    public func revert(_ objects: [any ObservableRecord]) {
+      waitForSave()
+      synchronizeLists()
+      orphans.removeAll { orphan in objects.contains { $0 === orphan.object } }
+      // Objects that refer to a new one are taken back with it, or keep what they have.
+      for object in objects where object.recordState.store === self { revert(object) }
+      listed.removeAll { state in
+        let isDone = !state.hasUnsavedChanges
+        if isDone { state.isListed = false }
+        return isDone
+      }
+    }
+
+    /// Takes back all unsaved changes.
+    public func revert() { revert(listed.compactMap(\.object)) }
+
+    private func revert(_ object: any ObservableRecord) {
+      let state = object.recordState
+      guard let table = state.table else { return }
+      switch state.phase {
+      case .free, .deleted: break
+      case .new:
+        state.phase = .deleted
+        table.unlink(object)
+        state.phase = .free
+        table.forget(state)
+        state.leave()
+      case .deleting:
+        state.phase = .saved
+        restoreValues(state, table, object)
+        for slot in table.incoming.keys {
+          let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
+          table.relink(object, slot, from: nil, to: owner)
+        }
+        invalidateReferrers(of: table, state)
+        for query in queries where query.lists(table) { query.isStale = true }
+        readAgain()
+      case .saved: restoreValues(state, table, object)
+      }
+      state.updateKeeping()
+    }
+
+    private func restoreValues(
+      _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
+    ) {
+      let changed = state.changed
+      state.changed = [:]
+      for (slot, parent) in state.newParents {
+        for link in table.incoming[slot] ?? [] { parent.lost(object, link.relation) }
+      }
+      state.newParents = [:]
+      for (slot, value) in changed {
+        guard let column = table.column(slot) else { continue }
+        let now = (try? column.read(object)) ?? .null
+        state.apply { _ = column.write?(object, value) }
+        if table.isLink(slot), now != value {
+          table.relink(object, slot, from: RecordKey(now), to: RecordKey(value))
+        }
+      }
+    }
+
+    /// Properties that refer to a row which is there again are computed anew.
+    private func invalidateReferrers(of table: RecordTable, _ state: RecordState) {
+      for referrer in state.takeReferrers() {
+        try? referrer.state?.object?.invalidate(referrer.name)
+      }
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` and saves what it has changed, or takes all of that back: rows, lists,
+    /// insertions and deletions (S8).
+    ///
+    /// Waits for the database, whatever ``saving`` is. Unsaved changes from before are saved first.
+    /// Coalesced watchers are not called for what was taken back; immediate ones are told of the
+    /// way back. Changes of other models in `body` stay. `body` must neither flush nor wait, and
+    /// has no transaction of the store inside of it.
+    ///
+    /// - Throws: what `body` throws, and ``SaveError`` where the changes cannot be saved: then they
+    ///   are taken back. ``SaveError`` for changes from before, which stay; `body` does not run
+    /// then.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+      if transaction != nil {
+        throw RecordError(
+          .inTransaction, table: "",
+          "a transaction of the store is under way: it has none inside of it")
+      }
+      try save()
+      let transaction = RecordTransaction(loop.engine)
+      self.transaction = transaction
+      for list in loadedLists { list.cover(by: transaction) }
+      loop.engine.openTransaction()
+      do {
+        let result = try body()
+        try save()
+        transaction.close(isUndone: false)
+        self.transaction = nil
+        return result
+      } catch {
+        revert()
+        transaction.close(isUndone: true)
+        self.transaction = nil
+        throw error
+      }
+    }
+
+    /// What is written to an object belongs to the transaction under way.
+    func coverInTransaction(_ object: any ObservableRecord) { transaction?.cover(object) }
+  }
+
+  /// A transaction under way.
+  final class RecordTransaction {
+    private let engine: ObservationCore.Engine
+    private var covered: [(object: any KeyPathObservable, node: ObservationCore.NodeRef)] = []
+
+    init(_ engine: ObservationCore.Engine) { self.engine = engine }
+
+    /// Watchers that are pending only for writes to this object are not called if those are undone.
+    func cover(_ object: any KeyPathObservable) {
+      guard let node = object.currentNode(in: engine) else { return }
+      engine.cover(node, by: 1)
+      covered.append((object, node))
+    }
+
+    func close(isUndone: Bool) {
+      engine.closeTransaction(isUndone: isUndone)
+      // An object may have lost all its watchers meanwhile.
+      for (object, node) in covered where object.currentNode(in: engine) == node {
+        engine.cover(node, by: -1)
+      }
+    }
+  }
+#endif

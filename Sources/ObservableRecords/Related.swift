@@ -1,0 +1,125 @@
+#if Records
+  public import Observables
+
+  /// A value that a relation may have where there is no row, or rows could not be read.
+  public protocol RelatedValue {
+    /// The value without rows.
+    static var withoutRows: Self { get }
+  }
+
+  extension ObservableArray: RelatedValue {
+    /// An empty list.
+    public static var withoutRows: ObservableArray { ObservableArray() }
+  }
+
+  extension Optional: RelatedValue {
+    /// nil.
+    public static var withoutRows: Wrapped? { nil }
+  }
+
+  /// A property that other rows refer to: the macro writes this for `@HasMany` and `@HasOne`.
+  @propertyWrapper
+  public struct Related<Value: RelatedValue> {
+    // Most objects of a query are never asked for their relations.
+    private var made: Lazy<Value>?
+
+    /// A property that is not loaded.
+    public init() {}
+
+    private mutating func make() -> Lazy<Value> {
+      if let made { return made }
+      let lazy = Lazy<Value>()
+      made = lazy
+      return lazy
+    }
+
+    /// Only a property of a record can have rows.
+    @available(*, unavailable, message: "relations are for properties of ObservableRecord")
+    public var wrappedValue: Value { fatalError("relations are for properties of records") }
+
+    /// Only a property of a record can have rows.
+    @available(*, unavailable, message: "relations are for properties of ObservableRecord")
+    public var projectedValue: Lazy<Value> { fatalError("relations are for properties of records") }
+
+    /// The rows; none, with an error for the loop's `onError`, where they cannot be read.
+    public static subscript<Model: ObservableRecord>(
+      _enclosingInstance model: Model, wrapped wrapped: KeyPath<Model, Value>,
+      storage storage: ReferenceWritableKeyPath<Model, Related>
+    ) -> Value {
+      model.recordState.store?.keepUntilTurnEnd(model)
+      return model[keyPath: storage].make().value(in: model) { error, isHeard in
+        if !isHeard { model.recordState.store?.report(error) }
+        return .withoutRows
+      }
+    }
+
+    /// The lazy property itself, by which `try get()` tells errors.
+    public static subscript<Model: ObservableRecord>(
+      _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
+      storage storage: ReferenceWritableKeyPath<Model, Related>
+    ) -> Lazy<Value> {
+      let lazy = model[keyPath: storage].make()
+      lazy.join(model)
+      return lazy
+    }
+  }
+
+  /// A property with the row that a column refers to: the macro writes this for `@BelongsTo`.
+  @propertyWrapper
+  public struct Referenced<Value: RelatedValue> {
+    private let column: String
+    private var made: Lazy<Value>?
+
+    /// A property that is not loaded.
+    public init(_ column: String) { self.column = column }
+
+    private mutating func make() -> Lazy<Value> {
+      if let made { return made }
+      let lazy = Lazy<Value>()
+      made = lazy
+      return lazy
+    }
+
+    /// Only a property of a record can have rows.
+    @available(*, unavailable, message: "relations are for properties of ObservableRecord")
+    public var wrappedValue: Value {
+      get { fatalError("relations are for properties of records") }
+      set { _ = newValue }
+    }
+
+    /// Only a property of a record can have rows.
+    @available(*, unavailable, message: "relations are for properties of ObservableRecord")
+    public var projectedValue: Lazy<Value> { fatalError("relations are for properties of records") }
+
+    /// The row; nil where there is none, and, with an error for the loop's `onError`, where it
+    /// cannot be read.
+    ///
+    /// Assigning a row sets the column to its key.
+    public static subscript<Model: ObservableRecord>(
+      _enclosingInstance model: Model, wrapped wrapped: ReferenceWritableKeyPath<Model, Value>,
+      storage storage: ReferenceWritableKeyPath<Model, Referenced>
+    ) -> Value {
+      get {
+        model[keyPath: storage].make().value(in: model) { error, isHeard in
+          if !isHeard { model.recordState.store?.report(error) }
+          return .withoutRows
+        }
+      }
+      set {
+        let other = (newValue as any RelatedValue) as? any ObservableRecord
+        model.recordState.refer(model, model[keyPath: storage].column, to: other)
+      }
+    }
+
+    /// The lazy property itself, by which `try get()` tells errors.
+    public static subscript<Model: ObservableRecord>(
+      _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
+      storage storage: ReferenceWritableKeyPath<Model, Referenced>
+    ) -> Lazy<Value> {
+      let lazy = model[keyPath: storage].make()
+      lazy.join(model)
+      return lazy
+    }
+  }
+
+#endif

@@ -1,0 +1,58 @@
+#if Records
+  internal import Glibc
+
+  /// Reads the rows of requests as objects.
+  ///
+  /// Most requests read the columns of a class in the order of its list: then each value is found
+  /// by its place. An initializer is told so by a mark of the thread, as GRDB hands it just a row.
+  enum RowReader {
+    private static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      let status = pthread_key_create(&key, nil)
+      precondition(status == 0, "The process has no keys left for values of threads")
+      return key
+    }()
+
+    /// Whether the row that this thread reads has the columns of a class in their order.
+    static func isPlain(for record: any ObservableRecord.Type) -> Bool {
+      pthread_getspecific(key) == mark(record)
+    }
+
+    private static func mark(_ record: any ObservableRecord.Type) -> UnsafeMutableRawPointer? {
+      UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(record)))
+    }
+
+    /// The rows of a request.
+    static func fetch<Record: ObservableRecord>(
+      _ db: Database, _ request: some FetchRequest
+    ) throws -> [Record] {
+      try fetch(db, request) { throw $0 }
+    }
+
+    /// The rows of a request; those that do not fit are given to `fail`.
+    static func fetch<Record: ObservableRecord>(
+      _ db: Database, _ request: some FetchRequest, _ fail: (any Error) throws -> Void
+    ) throws -> [Record] {
+      var rows: [Record] = []
+      try forEach(db, request, { (row: Record) in rows.append(row) }, fail)
+      return rows
+    }
+
+    /// Calls `use` with each row of a request that fits, and `fail` with the error of another one.
+    static func forEach<Record: ObservableRecord>(
+      _ db: Database, _ request: some FetchRequest, _ use: (Record) throws -> Void,
+      _ fail: (any Error) throws -> Void
+    ) throws {
+      let prepared = try request.makePreparedRequest(db, forSingleResult: false)
+      let names = Record.recordSchema.columns.map(\.name)
+      let isPlain = prepared.adapter == nil && prepared.statement.columnNames.starts(with: names)
+      let former = pthread_getspecific(key)
+      pthread_setspecific(key, isPlain ? mark(Record.self) : nil)
+      defer { pthread_setspecific(key, former) }
+      let cursor = try Row.fetchCursor(prepared.statement, adapter: prepared.adapter)
+      while let row = try cursor.next() {
+        do { try use(try Record(row: row)) } catch { try fail(error) }
+      }
+    }
+  }
+#endif

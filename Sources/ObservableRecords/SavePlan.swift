@@ -1,0 +1,143 @@
+#if Records
+  internal import Observables
+  internal import Synchronization
+
+  /// What one save writes, as values that another thread can use.
+  struct SavePlan: Sendable {
+    struct Operation: Sendable {
+      enum Kind: Sendable { case insert, update, delete }
+      let kind: Kind
+      let table: String
+      let keyName: String
+      let key: DatabaseValue?
+      var columns: [String]
+      var values: [DatabaseValue]
+      /// Columns that get the keys of rows which this save inserts before: places in `values`, and
+      /// places in the list of operations.
+      var parents: [(value: Int, operation: Int)] = []
+      /// The values that were saved last, to find out whether somebody else has changed them.
+      var former: [DatabaseValue] = []
+    }
+
+    var operations: [Operation] = []
+    /// How many transactions of others the store has heard of.
+    var knownOthers = 0
+    var knownVersion: Int?
+
+    var isEmpty: Bool { operations.isEmpty }
+  }
+
+  /// What became of a save.
+  struct SaveResult: Sendable {
+    /// Why nothing of it was saved.
+    var failure: Failure?
+    /// The keys of inserted rows, by the places of the operations.
+    var keys: [Int: DatabaseValue] = [:]
+    /// Places of operations whose rows were not there any more.
+    var missing: [Int] = []
+    /// The columns that somebody else had changed, by the places of the operations.
+    var conflicts: [Int: [String]] = [:]
+    /// What was changed: the rows of the save, and those that triggers have changed.
+    var changes = DatabaseChanges()
+    var version: Int?
+
+    struct Failure: Sendable {
+      let error: any Error
+      let operation: Int?
+    }
+  }
+
+  extension SavePlan {
+    /// Writes all of it in one transaction, or nothing.
+    func run(_ db: Database, _ collector: ChangeCollector) -> SaveResult {
+      var result = SaveResult()
+      var place: Int?
+      do {
+        collector.beginOwn()
+        defer { result.changes = collector.endOwn() }
+        try db.inTransaction(.immediate) {
+          // Rows may refer to each other; whether they do is checked when all are written.
+          try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+          result.version = try Int.fetchOne(db, sql: "PRAGMA data_version")
+          let isAlone =
+            result.version == knownVersion && collector.otherTransactions == knownOthers
+          for (index, operation) in operations.enumerated() {
+            place = index
+            try run(operation, at: index, db, isAlone, &result)
+          }
+          place = nil
+          return .commit
+        }
+      } catch {
+        result = SaveResult(
+          failure: SaveResult.Failure(error: error, operation: place), version: nil)
+      }
+      return result
+    }
+
+    private func run(
+      _ operation: Operation, at index: Int, _ db: Database, _ isAlone: Bool,
+      _ result: inout SaveResult
+    ) throws {
+      var values = operation.values
+      for (value, parent) in operation.parents { values[value] = result.keys[parent] ?? .null }
+      let (table, keyName) = (
+        operation.table.quotedDatabaseIdentifier, operation.keyName.quotedDatabaseIdentifier
+      )
+      let names = operation.columns.map(\.quotedDatabaseIdentifier)
+      switch operation.kind {
+      case .insert:
+        let marks = repeatElement("?", count: values.count).joined(separator: ", ")
+        let statement = try db.cachedStatement(
+          sql: values.isEmpty
+            ? "INSERT INTO \(table) DEFAULT VALUES"
+            : "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+        try statement.execute(arguments: StatementArguments(values))
+        result.keys[index] =
+          operation.key ?? db.lastInsertedRowID.databaseValue
+      case .update:
+        if !isAlone {
+          let found = try Row.fetchOne(
+            db, sql: "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(keyName) = ?",
+            arguments: [operation.key])
+          if let found {
+            let conflicts = operation.columns.indices.filter { place in
+              place < operation.former.count
+                && found[place] as DatabaseValue != operation.former[place]
+                && found[place] as DatabaseValue != values[place]
+            }
+            if !conflicts.isEmpty {
+              result.conflicts[index] = conflicts.map { operation.columns[$0] }
+            }
+          }
+        }
+        let statement = try db.cachedStatement(
+          sql: """
+            UPDATE \(table) SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) \
+            WHERE \(keyName) = ?
+            """)
+        try statement.execute(arguments: StatementArguments(values + [operation.key ?? .null]))
+        if db.changesCount == 0 { result.missing.append(index) }
+      case .delete:
+        let statement = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE \(keyName) = ?")
+        try statement.execute(arguments: [operation.key ?? .null])
+      }
+    }
+  }
+
+  /// A save under way, whose result one thread waits for or gets later.
+  final class RunningSave: Sendable {
+    /// The states of the objects, in the order of the operations.
+    // They are only used on the loop's thread.
+    nonisolated(unsafe) let states: [RecordState]
+    let plan: SavePlan
+    private let result = Mutex<SaveResult?>(nil)
+
+    init(_ states: [RecordState], _ plan: SavePlan) { (self.states, self.plan) = (states, plan) }
+
+    func finish(_ result: SaveResult) { self.result.withLock { $0 = result } }
+
+    /// The result, which is there once the thread of the database has done the work.
+    func take() -> SaveResult? { result.withLock { $0 } }
+  }
+#endif
