@@ -18,8 +18,8 @@ ccl_process ccl_forkwatched(void);
 /// A descriptor that can be read when one of these signals, which are blocked, has come; -1 where
 /// the system has none.
 int ccl_signaldescriptor(const sigset_t *signals);
-/// Takes that signal. `is_own`: whether it was sent to this process; a terminal sends its signals to
-/// all processes of a group.
+/// Takes that signal. `is_own`: whether it was sent to this process; a terminal sends its signals
+/// to all processes of a group.
 int ccl_takesignal(int descriptor, bool *is_own);
 
 /// A descriptor that can be read when something has changed in a watched folder; -1 where there is

@@ -118,8 +118,8 @@ static int entries(lua_State *L) {
 }
 
 int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
-  // Keys of an observed table may be moved on the way. To stop the collector costs: it begins a step
-  // when it is started again.
+  // Keys of an observed table may be moved on the way. To stop the collector costs a step, which it
+  // begins when it is started again.
   bool stops = clua_node_at(L, index) && lua_gc(L, LUA_GCISRUNNING) == 1;
   if (stops) lua_gc(L, LUA_GCSTOP);
   lua_pushvalue(L, index);

@@ -434,7 +434,8 @@ function obs.task(body, ...)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
   local task = setmetatable({
-    thread = thread, done = false, site = core.site(body), name = "task", number = core.task_began(),
+    thread = thread, done = false, site = core.site(body), name = "task",
+    number = core.task_began(),
   }, Task)
   accounts[task] = sandbox
   tasks[thread] = task

@@ -67,7 +67,9 @@ struct TerminalPromptTests {
   }
 
   @Test func `a task has the place of its line, though the call leaves none`() throws {
-    let transcript = try Terminal.session(["1", "obs.task(error, 'x')", "obs.task(obs.sleep, 0.05)"])
+    let transcript = try Terminal.session([
+      "1", "obs.task(error, 'x')", "obs.task(obs.sleep, 0.05)",
+    ])
     #expect(transcript.contains("in task task (registered at prompt:2)"))
     #expect(transcript.contains("waiting for task at prompt:3;"))
   }
