@@ -147,21 +147,21 @@ extension Loop {
   /// does.
   package func wait(until due: Double?) {
     let hasInputs = !handlers.isEmpty || inner != nil
+    let passesTime = clock == .virtual && inner?.isAlive == true
     // What is ready must not keep the main queue and the inputs waiting for ever.
     if !isIdle {
       if isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
       return
     }
-    let isRealTime = clock == .system || due == nil || inner?.isAlive == true
-    guard isRealTime, var seconds = secondsToWait(until: due) else {
-      if (hasInputs || isOnMainThread) && lookAtDescriptors(timeout: isRealTime ? -1 : 0) { return }
-      if !isRealTime, let due { virtualNow = max(virtualNow, due) }
+    if clock == .virtual, !passesTime, let due {
+      if isOnMainThread || hasInputs, lookAtDescriptors(timeout: 0) { return }
+      virtualNow = max(virtualNow, due)
       return
     }
-    seconds = max(0, min(seconds, 86_400))
-    let start = clock == .virtual ? monotonicSeconds() : 0
-    lookAtDescriptors(timeout: Int32((seconds * 1000).rounded(.up)))
-    if clock == .virtual {
+    let start = passesTime ? monotonicSeconds() : 0
+    let milliseconds = secondsToWait(until: due).map { max(0, min($0, 86_400)) * 1000 }
+    lookAtDescriptors(timeout: milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
+    if passesTime {
       virtualNow = min(virtualNow + monotonicSeconds() - start, due ?? .infinity)
     }
   }
