@@ -130,7 +130,8 @@ final class DescriptorFunctions: ModuleSlice {
     at index: CInt, of L: LuaStack, _ function: String
   ) throws -> (Int32, UnsafeRawPointer?) {
     if L.isNumber(at: index), !L.isString(at: index) {
-      guard let number = L.integer(at: index), let descriptor = Int32(exactly: number) else {
+      // Some libraries give it as a float.
+      guard let descriptor = Int32(exactly: L.number(at: index)) else {
         throw badArgument(
           Int(index), of: function,
           "descriptor expected, got \(state.describe(at: index, of: L))")

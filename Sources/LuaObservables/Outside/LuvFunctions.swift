@@ -77,6 +77,8 @@ final class LuvFunctions: ModuleSlice {
 
   /// The error of a callback, and where that is defined.
   private func report(_ L: LuaStack) -> CInt {
+    // What is closed with the host may find that it is closed.
+    if host.isClosed { return 0 }
     L.height = 2
     let site = L.isString(at: 2) ? state.text(at: 2, of: L) : ""
     L.pop()

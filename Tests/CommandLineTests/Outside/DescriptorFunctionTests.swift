@@ -40,7 +40,7 @@ struct DescriptorFunctionTests {
       local state = { text = "" }
       obs.observe(state, "text", function(s) print(s.text) end)
       local input
-      input = obs.on_readable(0, function(descriptor)
+      input = obs.on_readable(0.0, function(descriptor)
         state.text = "reading " .. descriptor
         input:stop()
       end)

@@ -169,6 +169,70 @@ struct LuvTests {
     #expect(try run(script + "\nuv.run()").output == "4\ncalled\n")
   }
 
+  @Test func `sockets of luv and of luasocket, threads and work call back`() throws {
+    let outcome = try run(
+      """
+      local obs, uv, socket = require "obs", require "luv", require "socket"
+      local log = { lines = {} }
+      local function note(line) table.insert(log.lines, line) end
+      local server = uv.new_tcp()
+      server:bind("127.0.0.1", 0)
+      server:listen(16, function()
+        local client = uv.new_tcp()
+        server:accept(client)
+        client:read_start(function(_, text)
+          if text then return client:write(text:upper()) end
+          client:close()
+          server:close()
+        end)
+      end)
+      obs.task(function()
+        local client = uv.new_tcp()
+        local port = server:getsockname().port
+        assert(not obs.await(function(done) client:connect("127.0.0.1", port, done) end))
+        client:write("hello")
+        note(select(2, obs.await(function(done) client:read_start(done) end)))
+        client:close()
+      end)
+      local listener = socket.bind("127.0.0.1", 0)
+      local _, port = listener:getsockname()
+      local handler
+      handler = obs.on_readable(listener:getfd(), function()
+        local accepted = listener:accept()
+        note(accepted:receive())
+        accepted:close()
+        handler:stop()
+      end)
+      local sender = socket.connect("127.0.0.1", port)
+      sender:send("from luasocket\\n")
+      local async
+      async = uv.new_async(function() note "async" async:close() end)
+      uv.new_thread(function(handle) handle:send() end, async)
+      uv.new_work(function(x) return x * 2 end, function(x) note("work " .. x) end):queue(21)
+      obs.on_exit(function() table.sort(log.lines) print(table.concat(log.lines, ", ")) end)
+      """, options: "--timeout=30")
+    #expect(
+      outcome == .init(output: "HELLO, async, from luasocket, work 42.0\n", errors: "", status: 0))
+  }
+
+  @Test func `what luv closes at the end finds a host that is closed`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      obs.task(function()
+        local server, client = uv.new_tcp(), uv.new_tcp()
+        server:bind("127.0.0.1", 0)
+        server:listen(1, function() end)
+        local port = server:getsockname().port
+        obs.await(function(done) client:connect("127.0.0.1", port, done) end)
+      end)
+      error("stops", 0)
+      """)
+    #expect(outcome.status == 1 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("./lua: stops\n"), "\(outcome)")
+    #expect(!outcome.errors.contains("closed"), "\(outcome)")
+  }
+
   @Test func `a loop that was closed is served no more`() throws {
     let outcome = try run(
       """
