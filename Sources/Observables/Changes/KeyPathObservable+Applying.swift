@@ -6,7 +6,9 @@ extension KeyPathObservable {
   /// Objects that come as data are made by the `init(from:)` of the class that the property or the
   /// collection declares.
   ///
-  /// - Parameter force: skips what does not fit.
+  /// - Parameters:
+  ///   - changes: paths lead from this object.
+  ///   - force: skips what does not fit.
   /// - Returns: how many were skipped.
   /// - Throws: ``ChangeError`` that names the change which does not fit: its `old` is not there, or
   ///   its object cannot be made.

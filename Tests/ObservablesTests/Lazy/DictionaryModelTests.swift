@@ -209,6 +209,27 @@ import Testing
     }
   }
 
+  @Test func `a cycle is named in full where it is noticed only while the loader runs`() throws {
+    final class Reader: ObservableModel {
+      static let properties = ModelProperties(for: Reader.self) {
+        Property("zoom", tracked: { $0.$zoom }) { try $0.settings?.get("zoom") }
+      }
+      let observation = ModelObservation()
+      weak var settings: DictionaryModel<Int>?
+      @Lazy var zoom: Int?
+    }
+    let (loop, reader) = (Loop(), Reader())
+    let settings = DictionaryModel<Int>(
+      load: { _ in try reader.$zoom.get() }, store: { _, _ in })
+    loop.onError = { _ in }
+    try loop.turn {  // Z6
+      try reader.observe("zoom") { _ in }
+      reader.settings = settings
+      reader.$zoom.invalidate()
+      #expect(throws: LazyError.cycle(names: ["zoom", "zoom"])) { try settings.get("zoom") }
+    }
+  }
+
   @Test func `any name is a property, also 'count'`() throws {
     let (loop, disk) = (Loop(), Disk(["count": 7, "a.b": 1]))
     let settings = disk.model()

@@ -189,6 +189,8 @@ extension Engine {
       if other == lazy { isInside = true }
       if isInside, other != lazy || members.isEmpty { members.append(other) }
     }
+    // It is not among those where it was observed only after its getter had begun.
+    if members.isEmpty { members.append(lazy) }
     members.append(lazy)
     let node = lazy.slot?.pointee.node
     if members.allSatisfy({ $0.slot?.pointee.node == node }) {
