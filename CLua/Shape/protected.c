@@ -106,7 +106,7 @@ static int entries(lua_State *L) {
   lua_pushnil(L);
   for (; clua_next(L, 1); size++) lua_pop(L, 1);
   lua_settop(L, 2);
-  // Nothing is allocated while a plain table is gone through: no finalizer changes it.
+  // No step of the collector is due while the table is gone through: no finalizer changes it.
   lua_createtable(L, 2 * size, 0);
   lua_pushnil(L);
   for (*count = 0; clua_next(L, 1); ++*count) {
@@ -118,13 +118,7 @@ static int entries(lua_State *L) {
 }
 
 int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
-  // Keys of an observed table may be moved on the way. To stop the collector costs a step, which it
-  // begins when it is started again.
-  bool stops = clua_node_at(L, index) && lua_gc(L, LUA_GCISRUNNING) == 1;
-  if (stops) lua_gc(L, LUA_GCSTOP);
   lua_pushvalue(L, index);
   lua_pushlightuserdata(L, count);
-  int status = clua_protect(L, entries, 2, 1);
-  if (stops) lua_gc(L, LUA_GCRESTART);
-  return status;
+  return clua_protect(L, entries, 2, 1);
 }

@@ -128,11 +128,15 @@ static inline bool is_plain(lua_State *L, int key) {
   return type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_end(L, key);
 }
 
-/* Pushes a new chain of the key at `key` before the one at `next`; absolute. [-0, +1, m] */
-static void push_chain(lua_State *L, int key, int next) {
+/* Pushes a chain without keys. [-0, +1, m] */
+static void push_empty_chain(lua_State *L) {
   lua_createtable(L, 0, 2);
   clua_pushshared(L, CLUA_SHARED_WEAK);
   lua_setmetatable(L, -2);
+}
+
+/* Puts the key at `key` before the one at `next`, into the chain on top; absolute. [-0, +0, m] */
+static void begin_chain(lua_State *L, int key, int next) {
   lua_pushvalue(L, key);
   lua_pushvalue(L, next);
   lua_rawset(L, -3);
@@ -141,20 +145,28 @@ static void push_chain(lua_State *L, int key, int next) {
   lua_rawset(L, -3);
 }
 
+/* Makes a table of a chain of one key. The collector may take a step, whose finalizers change the
+   node. [-0, +0, m] */
+static void lengthen_chain(lua_State *L, clua_node *node, int userdata) {
+  int top = lua_gettop(L), key = top + 2, next = top + 3;
+  push_empty_chain(L);
+  if (node->shortchain) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+    lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
+    lua_pushvalue(L, top + 1);
+    begin_chain(L, key, next);
+    lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
+    node->shortchain = false;
+    lua_pushnil(L);
+    lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
+  }
+  lua_settop(L, top);
+}
+
 /* Pushes the chain of a node. [-0, +1, m] */
 static void push_chain_of(lua_State *L, clua_node *node, int userdata) {
+  if (node->shortchain) lengthen_chain(L, node, userdata);
   lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
-  if (!node->shortchain) return;
-  int next = lua_gettop(L);
-  lua_getiuservalue(L, userdata, CLUA_NODE_POSITIONS);
-  push_chain(L, next + 1, next);
-  lua_pushvalue(L, -1);
-  lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
-  node->shortchain = false;
-  lua_replace(L, next);
-  lua_settop(L, next);
-  lua_pushnil(L);
-  lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
 }
 
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
@@ -194,7 +206,8 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
       lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
       lua_pushvalue(L, next);
     } else {
-      push_chain(L, key, next);
+      push_empty_chain(L);
+      begin_chain(L, key, next);
     }
     lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
     node->links = 0;
@@ -285,7 +298,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
 
 static int next_chained(lua_State *L, clua_node *node, int table, int userdata, int store) {
   int key = lua_gettop(L), chain = key + 1;
-  push_chain_of(L, node, userdata);
+  lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
   bool start = lua_type(L, key) == LUA_TNIL;
   if (start || node->links <= CHAIN_CHECKED) repair_chain(L, node, table, userdata, chain, key);
   if (!start && clua_isstored(L, node, userdata, key)) {
@@ -400,7 +413,10 @@ static int next_element(lua_State *L, int store) {
 
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   int key = lua_gettop(L), store = key + 1, found;
-  luaL_checkstack(L, 24, NULL);
+  // With room for what is called, too, no step of the collector is due from the first look at the
+  // table to the last.
+  luaL_checkstack(L, 24 + LUA_MINSTACK, NULL);
+  if (node->shortchain) lengthen_chain(L, node, userdata);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);
   if (node->kind == CLUA_KIND_ARRAY) found = next_element(L, store);
