@@ -100,6 +100,11 @@ void clua_inheritvalue(lua_State *L, int userdata, int key) {
   lua_pop(L, 1);
 }
 
+static inline bool is_object(lua_State *L, int index) {
+  int type = lua_type(L, index);
+  return type == LUA_TTABLE || type == LUA_TUSERDATA;
+}
+
 void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
                  int new_, bool was, bool is) {
   int wants = 0;
@@ -107,6 +112,8 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   if (node->every) wants |= node->every->wants;
   if (node->busy) node->disturbed = true;
   if ((!wants && !node->journaling) || !node->owner) return;
+  bool objects = wants == CLUA_WANTS_OBJECTS && !node->journaling;
+  if (objects && !is_object(L, old) && !is_object(L, new_)) return;
   clua_write write = {
     .node = node, .slot = slot, .every = node->every,
     .table = table, .key = key, .old = old, .new_ = new_,

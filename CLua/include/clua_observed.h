@@ -22,6 +22,7 @@ enum {
   CLUA_WANTS_CHANGES = 1,  // report a write that changes the value (T5)
   CLUA_WANTS_WRITES = 2,   // report also a write of the value that was there
   CLUA_WANTS_VALUES = 4,   // report the old and the new value too
+  CLUA_WANTS_OBJECTS = 8,  // report a write that brings a table or an object, or takes one away
 };
 
 /// One observed table. Lives in a userdata that only M holds, so it dies with the table.

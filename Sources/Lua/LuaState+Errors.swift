@@ -29,6 +29,7 @@ extension LuaState {
     var traceback = L.isString(at: -1) ? text(at: -1, of: L) : nil
     L.height = top
     guard status != LUA_ERRMEM else {
+      turns?.scriptsMetLimit()
       return LuaError(.memory, LuaError.noMemory.message, traceback: traceback)
     }
     if let stop = stopError(at: top, of: L, traceback: traceback) { return stop }
@@ -48,6 +49,7 @@ extension LuaState {
       traceback = LuaState.join(inner.traceback, traceback)
     }
     reraised = nil
+    if code == .memory || code == .quota { turns?.scriptsMetLimit() }
     return LuaError(
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
   }
@@ -59,6 +61,7 @@ extension LuaState {
   ) -> LuaError? {
     guard let (code, message) = stop(at: index, of: L) else { return nil }
     turns?.scriptsWereStopped()
+    turns?.scriptsMetLimit()
     return LuaError(code, message, traceback: traceback)
   }
 

@@ -312,4 +312,6 @@ package protocol LuaTurns: AnyObject {
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
   /// Called when an error shows that scripts were stopped; perhaps more than once for one stop.
   func scriptsWereStopped()
+  /// Called when an error shows that scripts met a limit of memory or number, or were stopped.
+  func scriptsMetLimit()
 }

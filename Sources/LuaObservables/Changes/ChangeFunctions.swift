@@ -8,8 +8,14 @@ final class ChangeFunctions: ModuleSlice {
     [
       ("host_class", hostClass), ("stored_names", storedNames), ("has_stored", hasStored),
       ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost),
-      ("edit_steps", editSteps),
+      ("edit_steps", editSteps), ("rearm", rearm),
     ]
+  }
+
+  /// rearm(): what was written is looked at; the next write of each object is told.
+  private func rearm(_ L: LuaStack) -> CInt {
+    engine.rearmQuietSlots()
+    return 0
   }
 
   /// host_class(object) → the name of the class of an object of the host program.

@@ -29,15 +29,7 @@ extension LuaHost {
         defer { L.height = height }
         _ = try module.load(L)
         try state.pushField("transaction", of: L)
-        try state.pushTable(elements: roots.count, to: L)
-        for (index, root) in roots.enumerated() {
-          if let table = root as? LuaTable {
-            try state.push(table.pin, to: L)
-          } else {
-            try objects.push(root as AnyObject, to: L)
-          }
-          L.rawSet(index: index + 1, at: -2)
-        }
+        try push(roots: roots, to: L)
         try calls.push(
           { _ in
             call.body?()
@@ -49,6 +41,19 @@ extension LuaHost {
     }
     guard let outcome else { throw LuaError("the transaction could not be opened") }
     return try outcome.get()
+  }
+
+  /// Pushes a list of objects. [-0, +1, -]
+  func push(roots: [any ObservableReference], to L: LuaStack) throws(LuaError) {
+    try state.pushTable(elements: roots.count, to: L)
+    for (index, root) in roots.enumerated() {
+      if let table = root as? LuaTable {
+        try state.push(table.pin, to: L)
+      } else {
+        try objects.push(root as AnyObject, to: L)
+      }
+      L.rawSet(index: index + 1, at: -2)
+    }
   }
 }
 

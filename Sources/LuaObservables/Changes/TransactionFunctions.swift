@@ -6,7 +6,9 @@ internal import Observables
 final class TransactionFunctions: ModuleSlice {
   /// The account of code that is not stopped: taking back what scripts wrote.
   private let account: UnsafeMutablePointer<clua_account>
-  private var exemptions: [LuaInterrupter.Exemption] = []
+  private var exemptions: [(LuaInterrupter.Exemption, memory: Int?)] = []
+  /// The function of the prelude that covers the turns of the loop.
+  private var coverTurns: LuaFunction?
 
   override init(_ host: LuaHost) {
     account = .allocate(capacity: 1)
@@ -18,43 +20,96 @@ final class TransactionFunctions: ModuleSlice {
 
   override var functions: [(String, ModuleFunction)] {
     [
-      (
-        "open_transaction",
-        { [self] _ in
-          state.interrupter.spare()
-          engine.openTransaction()
-          return 0
-        }
-      ),
-      (
-        "close_transaction",
-        { [self] L in
-          engine.closeTransaction(isUndone: L.boolean(at: 1))
-          return 0
-        }
-      ),
+      ("open_transaction", open), ("close_transaction", close), ("cover", cover),
       (
         "begin_exempt",
         { [self] _ in
-          exemptions.append(state.interrupter.exempt(account))
+          beginExempt()
           return 0
         }
       ),
       (
         "end_exempt",
         { [self] _ in
-          if let last = exemptions.popLast() { state.interrupter.resume(last) }
-          return 0
-        }
-      ),
-      (
-        "cover",
-        { [self] L in
-          let node = try arguments.observed(at: 1, of: L, "transaction")
-          engine.cover(node, by: Int32(L.integer(at: 2) ?? 0))
+          endExempt()
           return 0
         }
       ),
     ]
+  }
+
+  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
+    try state.pushField("cover_turns", at: core, of: L)
+    coverTurns = LuaFunction(pin: try state.pin(at: -1, of: L))
+    L.pop()
+  }
+
+  override func end() { coverTurns = nil }
+
+  // MARK: Code that is not stopped
+
+  /// Runs `body`, which takes back what scripts wrote: neither their time nor their memory limits
+  /// it.
+  func exempted(_ body: () -> Void) {
+    beginExempt()
+    defer { endExempt() }
+    body()
+  }
+
+  private func beginExempt() {
+    exemptions.append((state.interrupter.exempt(account), state.memoryLimit))
+    state.memoryLimit = nil
+  }
+
+  private func endExempt() {
+    guard let (last, memory) = exemptions.popLast() else { return }
+    state.memoryLimit = memory
+    state.interrupter.resume(last)
+  }
+
+  // MARK: Transactions
+
+  /// Covers objects and all below them from turn to turn.
+  func coverTurns(
+    _ number: Int, _ roots: [any ObservableReference]
+  ) throws(LuaError) -> StoppedTurns.Functions {
+    var list = LuaValue.nil
+    try state.withStack { L throws(LuaError) in
+      _ = try host.module.load(L)
+      try host.push(roots: roots, to: L)
+      list = try state.value(at: -1, of: L)
+    }
+    guard let coverTurns else { throw .closed }
+    let functions = try coverTurns.callPlainly(arguments: [.integer(Int64(number)), list])
+    guard functions.count == 3, case .function(let renew) = functions[0],
+      case .function(let undo) = functions[1], case .function(let leave) = functions[2]
+    else { throw .closed }
+    return StoppedTurns.Functions(renew: renew, undo: undo, leave: leave)
+  }
+
+  /// open_transaction() → the number of a transaction that begins.
+  private func open(_ L: LuaStack) throws -> CInt {
+    state.interrupter.spare()
+    guard let number = engine.beginTransaction() else {
+      throw LuaError("transactions are too many, one inside of the other")
+    }
+    engine.openTransaction(number)
+    L.push(number)
+    return 1
+  }
+
+  /// close_transaction(number, is_undone): it ends.
+  private func close(_ L: LuaStack) -> CInt {
+    let number = Int(L.integer(at: 1) ?? 0)
+    engine.closeTransaction(number, isUndone: L.boolean(at: 2))
+    engine.endTransaction(number)
+    return 0
+  }
+
+  /// cover(object, number, is_covered): writes to the object belong to a transaction.
+  private func cover(_ L: LuaStack) throws -> CInt {
+    let node = try arguments.observed(at: 1, of: L, "transaction")
+    engine.cover(node, by: Int(L.integer(at: 2) ?? 0), L.boolean(at: 3))
+    return 0
   }
 }

@@ -13,6 +13,8 @@ final class HostTurns: LuaTurns {
 
   func scriptsWereStopped() { host.sandboxes.stopped.scriptsWereStopped() }
 
+  func scriptsMetLimit() { host.sandboxes.current.stoppedTurns?.scriptsMetLimit() }
+
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     try host.loop.turn(body)
   }

@@ -56,10 +56,10 @@ public final class LuaHost {
     try limit(to: limits)
     if libraries.contains(.safe) { try shareLibraries() }
     let surplus = needed.subtracting(libraries)
-    if surplus.isEmpty { return }
-    try state.withStack { L throws(LuaError) in
-      try module.withdraw(surplus, L)
+    if !surplus.isEmpty {
+      try state.withStack { L throws(LuaError) in try module.withdraw(surplus, L) }
     }
+    if !limits.undoStoppedTurns.isEmpty { try undoStoppedTurns(on: limits.undoStoppedTurns) }
   }
 
   /// A host around a state whose libraries may not be open yet; `install` is called next.
@@ -110,6 +110,7 @@ public final class LuaHost {
 
   private func end() {
     guard !isClosed else { return }
+    sandboxes.endStoppedTurns()
     isClosed = true
     module.end()
     sandboxes.closeAll()

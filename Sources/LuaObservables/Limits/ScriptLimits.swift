@@ -1,3 +1,5 @@
+public import Observables
+
 /// What the scripts of a host may use; nil is no limit.
 ///
 /// Limits that are not hit cost next to nothing. One that is hit is an error of the script: of the
@@ -25,6 +27,39 @@ public struct ScriptLimits: Sendable, Hashable {
   public var callDepth: Int?
   /// What becomes of the host when its scripts were stopped.
   public var whenStopped: StopPolicy
+
+  /// Models and collections for which a turn whose scripts meet a limit has never been (S8).
+  ///
+  /// Where scripts are stopped, or an error of the code `memory` or `quota` leaves them, every
+  /// stored write at or below these objects that was made in the turn is taken back, also by Swift:
+  /// before the watchers are called or, where a watcher met the limit, after that; those that were
+  /// called are told of the way back. The objects stay wired between turns: it costs O(objects
+  /// below them) at the beginning, and then O(size of what was written) for each turn. They are
+  /// used on the thread of the host. For tables of its scripts there is
+  /// ``LuaHost/undoStoppedTurns(on:)``.
+  public var undoStoppedTurns: [any ObservableReference] {
+    get { roots.objects }
+    set { roots = Roots(objects: newValue) }
+  }
+
+  private var roots = Roots(objects: [])
+
+  /// Objects that are the same or not; the limits only carry them.
+  private struct Roots: @unchecked Sendable, Hashable {
+    let objects: [any ObservableReference]
+
+    private var identities: [AnyHashable] {
+      objects.map { root in
+        type(of: root) is AnyClass
+          ? AnyHashable(ObjectIdentifier(root as AnyObject))
+          : (root as? any Hashable).map { AnyHashable($0) } ?? AnyHashable(0)
+      }
+    }
+
+    static func == (a: Roots, b: Roots) -> Bool { a.identities == b.identities }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(identities) }
+  }
 
   /// What becomes of a host whose scripts were stopped (S7).
   public enum StopPolicy: Sendable, Hashable {

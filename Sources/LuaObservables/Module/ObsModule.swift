@@ -23,6 +23,7 @@ final class ObsModule {
   let exitHooks: ExitHooks
   let objects: ObjectFunctions
   let limits: LimitFunctions
+  let transactions: TransactionFunctions
   let native: NativeModules
   let printing: PrintingFunctions
   private let slices: [ModuleSlice]
@@ -58,6 +59,7 @@ final class ObsModule {
     exitHooks = ExitHooks(host)
     objects = ObjectFunctions(host)
     limits = LimitFunctions(host)
+    transactions = TransactionFunctions(host)
     native = NativeModules(host)
     printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
@@ -68,7 +70,7 @@ final class ObsModule {
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
-      ChangeFunctions(host), TransactionFunctions(host), limits, native, printing,
+      ChangeFunctions(host), transactions, limits, native, printing,
     ]
   }
 

@@ -40,7 +40,7 @@ final class RegisteringFunctions: ModuleSlice {
         Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
           let L = LuaStack(L!)
           return slice.calls.call(L) { () throws in
-            try slice.register(L, made!.pointee, slice.manner(at: 2, of: L))
+            try slice.register(L, made!.pointee, try slice.manner(at: 2, of: L))
           }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
@@ -60,6 +60,9 @@ final class RegisteringFunctions: ModuleSlice {
     /// Whether a function of the prelude is called in place of the callback, which is its first
     /// argument.
     var isDriven = false
+    /// The flags of a watcher of the prelude itself, which say of which writes it is told.
+    var flags: WatcherRecord.Flags = []
+    var isInternal: Bool { flags.rawValue != 0 }
 
     static let observe = Manner(function: "observe", paths: 2, callback: 3, options: 4)
     static let edits = Manner(
@@ -68,9 +71,21 @@ final class RegisteringFunctions: ModuleSlice {
       function: "observe_keys", paths: 2, callback: 3, options: 4, isDriven: true)
   }
 
-  /// Reads a manner: a table that is a list of paths with a `driver`, or has no paths, for edits.
-  private func manner(at index: CInt, of L: LuaStack) -> Manner {
-    L.ownLength(at: index) == 0 ? .edits : .keys
+  /// Reads a manner: a list of paths with a `driver`, or which `tells` an immediate watcher of
+  /// "all" writes, of "arrivals" or of the "first" one; without paths for edits.
+  private func manner(at index: CInt, of L: LuaStack) throws(LuaError) -> Manner {
+    if L.ownLength(at: index) == 0 { return .edits }
+    try state.pushField("tells", at: index, of: L)
+    defer { L.pop() }
+    guard L.isString(at: -1) else { return .keys }
+    var manner = Manner.observe
+    manner.flags = [.immediate, .probing]
+    switch state.text(at: -1, of: L) {
+    case "arrivals": manner.flags.insert(.arriving)
+    case "first": manner.flags.insert(.noticing)
+    default: break
+    }
+    return manner
   }
 
   /// Arguments as those of `observe` → watcher; the handle is on top of the stack.
@@ -104,15 +119,16 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(key, of: root, L)
       observed.forget(made.key, of: root, L)
     }
-    let sandbox = host.sandboxes.current
-    try sandbox.quotas.takeWatcher()
+    let sandbox = manner.isInternal ? host.sandboxes.main : host.sandboxes.current
+    if !manner.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
-      to: ScriptWatcher(site: site, root: root, key: key, sandbox: sandbox.number))
+      to: ScriptWatcher(
+        site: site, root: root, key: key, sandbox: sandbox.number, isInternal: manner.isInternal))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: host.receiver,
-      flags: made.node == nil ? flags(options, root) : options.flags,
+      flags: (made.node == nil ? flags(options, root) : options.flags).union(manner.flags),
       context: Int(bitPattern: data))
     let name = watcher.identity
     tables.hasMetLists = false
@@ -137,7 +153,7 @@ final class RegisteringFunctions: ModuleSlice {
       data.pointee.givesAll = manner.isEditing
       engine.schedule(watcher)
     }
-    try host.module.scopes.add(L)
+    if !manner.isInternal { try host.module.scopes.add(L) }
     engine.runHooks()
     host.recorder?.drain()
     return 1

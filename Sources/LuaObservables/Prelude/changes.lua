@@ -13,6 +13,10 @@ local number_type = trees.number_type
 local contents, each_object, is_object, same = trees.contents, trees.each_object, trees.is_object,
   trees.same
 
+-- Of an object that nobody looked at since it was written nothing more has to be heard, but where
+-- the places of writes are noted.
+local first_write, each_write = { "*", tells = "first" }, { "*", tells = "all" }
+
 local Shadow = {}
 Shadow.__index = Shadow
 trees.Shadow = Shadow
@@ -57,7 +61,8 @@ end
 
 function Shadow:wire(object)
   if not self.wires[object] then
-    self.wires[object] = obs.observe(object, "*", self.mark, { immediate = true, name = "changes" })
+    self.wires[object] = core.register(object, self.sites and each_write or first_write, self.mark,
+      { name = "changes" })
   end
 end
 
@@ -109,6 +114,7 @@ function Shadow:take()
   local dirty = self.dirty
   if #dirty == 0 then return nil end
   self.dirty, self.is_dirty = {}, {}
+  core.rearm()
   local fresh, changed, has_left, has_come = {}, {}, false, false
   for i = 1, #dirty do
     local object = dirty[i]

@@ -17,6 +17,9 @@ Transaction.__index = Transaction
 -- The transactions that are open, the outermost first.
 local open = {}
 
+-- A transaction is told of writes that bring objects: these are covered from then on.
+local arrivals = { "*", tells = "arrivals" }
+
 -- The lazy keys of an object that are valid, with their values.
 local function lazy_values(object)
   if type(object) ~= "table" then return nil end
@@ -44,9 +47,8 @@ function Transaction:add(object)
   self.state[object] = made
   self.lazies[object] = lazy_values(object)
   self.order[#self.order + 1] = object
-  core.cover(object, 1)
-  self.wires[object] = obs.observe(object, "*", self.mark,
-    { immediate = true, name = "transaction" })
+  core.cover(object, self.number, true)
+  self.wires[object] = core.register(object, arrivals, self.mark, { name = "transaction" })
   return made
 end
 
@@ -66,18 +68,33 @@ function Transaction:cover(root)
   end
 end
 
+-- Covers what came to an object. An operation on a list is told once, for the first element that
+-- changed: others may have come behind that.
+function Transaction:cover_new(object, change)
+  local position, new = change.key, change.new
+  if not is_object(new) then return end
+  self:cover(new)
+  if trees.position_of(position) == nil then return end
+  while true do
+    position = position + 1
+    local element = trees.element(object, position)
+    if element == nil or self.state[element] then return end
+    if is_object(element) then self:cover(element) end
+  end
+end
+
 -- Ends the watching of the objects.
 function Transaction:leave()
   for _, object in ipairs(self.order) do
-    core.cover(object, -1)
+    core.cover(object, self.number, false)
     if self.wires[object] then self.wires[object]:stop() end
   end
 end
 
--- Writes back what differs.
-function Transaction:undo()
+-- Writes back what differs; of `objects`, if only these can.
+function Transaction:undo(objects)
   local writes = {}
-  for _, object in ipairs(self.order) do
+  for _, object in ipairs(objects or self.order) do
     local present = contents(object)
     if not trees.are_same(present, self.state[object])
       or present.n ~= self.state[object].n then
@@ -137,26 +154,138 @@ function obs.transaction(roots, f)
   end
   core.check_function(f, 2, "transaction")
   local transaction = setmetatable(
-    { state = {}, lazies = {}, order = {}, wires = {} }, Transaction)
-  function transaction.mark(_, _, change)
-    if is_object(change.new) and not transaction.state[change.new] then
-      trees.through_opaque(transaction.cover, transaction, change.new)
-    end
+    { state = {}, lazies = {}, order = {}, wires = {}, number = core.open_transaction() },
+    Transaction)
+  function transaction.mark(object, _, change)
+    trees.through_opaque(transaction.cover_new, transaction, object, change)
   end
   local ok, message = pcall(begin, transaction, roots)
   if not ok then
     exempted(transaction.leave, transaction)
+    core.close_transaction(transaction.number, false)
     core.written(false, message)
   end
-  core.open_transaction()
   open[#open + 1] = transaction
   local results = pack(pcall(core.call_plainly, f))
   local is_undone = not results[1] or transaction.is_aborted
   local done, failure = exempted(finish, transaction, is_undone)
-  core.close_transaction(is_undone)
+  core.close_transaction(transaction.number, is_undone)
   if not done then error(failure, 0) end
   if transaction.is_aborted then return false, transaction.reason end
   return unpack(results, 1, results.n)
+end
+
+-- Turns ------------------------------------------------------------------------------------------
+
+-- A transaction for one turn after the other: what stays is known from turn to turn. Where an
+-- object was written is noticed, so that the rest need not be looked at.
+local Turns = setmetatable({}, { __index = Transaction })
+Turns.__index = Turns
+
+local first_write = { "*", tells = "first" }
+
+function Turns:add(object)
+  local made = Transaction.add(self, object)
+  self.notices[object] = core.register(object, first_write, self.note, { name = "turn" })
+  return made
+end
+
+-- Whether some object is no more among the contents of another one.
+local function loses(old, new)
+  local kept, is_less = {}, false
+  each_object(new, function(_, object) kept[object] = true end)
+  each_object(old, function(_, object) is_less = is_less or not kept[object] end)
+  return is_less
+end
+
+-- Lets go of the objects to which no way leads.
+function Turns:prune()
+  local reached, work, first = {}, {}, 1
+  for _, root in ipairs(self.roots) do
+    if not reached[root] then
+      reached[root] = true
+      work[#work + 1] = root
+    end
+  end
+  while first <= #work do
+    each_object(self.state[work[first]], function(_, object)
+      if self.state[object] and not reached[object] then
+        reached[object] = true
+        work[#work + 1] = object
+      end
+    end)
+    first = first + 1
+  end
+  for _, object in ipairs(self.order) do
+    if not reached[object] then self:let_go(object) end
+  end
+  self.order = work
+end
+
+function Turns:let_go(object)
+  core.cover(object, self.number, false)
+  if self.wires[object] then self.wires[object]:stop() end
+  if self.notices[object] then self.notices[object]:stop() end
+  self.state[object], self.lazies[object] = nil, nil
+  self.wires[object], self.notices[object] = nil, nil
+end
+
+function Turns:take_written()
+  local written = self.written
+  self.written, self.is_written = {}, {}
+  core.rearm()
+  return written
+end
+
+-- The turn that begins now is taken back to what there is.
+function Turns:renew()
+  if #self.written == 0 and not self.has_undone then return end
+  local has_lost = self.has_undone
+  self.has_undone = false
+  for _, object in ipairs(self:take_written()) do
+    local old = self.state[object]
+    if old then
+      local new = contents(object)
+      self.state[object], self.lazies[object] = new, lazy_values(object)
+      has_lost = has_lost or loses(old, new)
+    end
+  end
+  if has_lost then self:prune() end
+end
+
+function Turns:take_back()
+  self.has_undone = true
+  self:undo(self:take_written())
+end
+
+function Turns:end_all()
+  for _, object in ipairs(self.order) do self:let_go(object) end
+  self.order = {}
+end
+
+-- Covers turns; returns the functions that renew, that take back what was written and that end it.
+function core.cover_turns(number, roots)
+  local turns = setmetatable({
+    state = {}, lazies = {}, order = {}, wires = {}, notices = {}, written = {}, is_written = {},
+    roots = roots, number = number,
+  }, Turns)
+  function turns.note(object)
+    if turns.is_written[object] then return end
+    turns.is_written[object] = true
+    turns.written[#turns.written + 1] = object
+  end
+  function turns.mark(object, _, change)
+    trees.through_opaque(turns.cover_new, turns, object, change)
+  end
+  local ok, message = pcall(begin, turns, roots)
+  if not ok then
+    turns:end_all()
+    core.written(false, message)
+  end
+  local function function_of(method)
+    return function() trees.through_opaque(method, turns) end
+  end
+  return function_of(turns.renew), function_of(turns.take_back), function_of(turns.end_all)
 end
 
 function obs.abort(reason)

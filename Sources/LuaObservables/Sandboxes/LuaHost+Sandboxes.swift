@@ -23,6 +23,11 @@ extension LuaHost {
         try state.check(clua_try_pushenvironment(L.pointer), L)
         sandbox.start(in: LuaTable(pin: try state.pin(at: -1, of: L)))
       }
+      if let limits {
+        try undoStoppedTurns(on: limits.undoStoppedTurns, of: sandbox)
+      } else {
+        sandbox.stoppedTurns = sandboxes.main.stoppedTurns
+      }
     } catch {
       sandboxes.remove(sandbox)
       throw error

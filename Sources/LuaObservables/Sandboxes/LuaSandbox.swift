@@ -26,6 +26,8 @@ public final class LuaSandbox {
   let number: UInt32
   /// The script's own callback for errors.
   @exclusivity(unchecked) var errorHook: LuaFunction?
+  /// What takes back the turns in which its scripts met a limit.
+  @exclusivity(unchecked) var stoppedTurns: StoppedTurns?
   /// The modules that its scripts have required.
   @exclusivity(unchecked) var modules: [String: LuaValue] = [:]
   /// Its globals; nil for those of the state.
@@ -169,6 +171,13 @@ public final class LuaSandbox {
     }
   }
 
+  /// Turns are taken back no more for its scripts.
+  func endStoppedTurns() {
+    // Those of the host are there for others, too.
+    if let host, stoppedTurns !== host.sandboxes.main.stoppedTurns { stoppedTurns?.end() }
+    stoppedTurns = nil
+  }
+
   /// Ends its watchers and timers, without calling `on_end`.
   ///
   /// Does nothing when it is closed.
@@ -176,6 +185,7 @@ public final class LuaSandbox {
     guard !isClosed else { return }
     isClosed = true
     host?.end(self)
+    endStoppedTurns()
     errorHook = nil
     modules = [:]
     environment = nil

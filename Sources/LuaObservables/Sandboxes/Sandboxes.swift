@@ -28,6 +28,22 @@ final class Sandboxes {
 
   func remove(_ sandbox: LuaSandbox) { others[sandbox.number] = nil }
 
+  /// Replaces what takes back the turns of scripts; also for sandboxes without limits of their own.
+  func replaceStoppedTurns(by fresh: StoppedTurns?) {
+    let former = main.stoppedTurns
+    for sandbox in others.values where sandbox.stoppedTurns === former {
+      sandbox.stoppedTurns = fresh
+    }
+    main.stoppedTurns = fresh
+    former?.end()
+  }
+
+  /// Turns are taken back no more: the host closes.
+  func endStoppedTurns() {
+    replaceStoppedTurns(by: nil)
+    for sandbox in others.values { sandbox.endStoppedTurns() }
+  }
+
   /// Closes all but `main`: the host closes.
   func closeAll() {
     for sandbox in others.values { sandbox.close() }

@@ -77,7 +77,9 @@ final class ScriptEndings {
         }
       }
     }
-    host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
+    if !data.pointee.isInternal {
+      host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
+    }
     state.discharge(Int(data.pointee.charge))
     data.deallocate()
   }

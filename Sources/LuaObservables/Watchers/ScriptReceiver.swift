@@ -86,7 +86,11 @@ final class ScriptReceiver: Receiver {
   }
 
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    sandboxes.entered(watcher.script.pointee.sandbox) { call(watcher, change: (change, path)) }
+    if watcher.script.pointee.isInternal {
+      host.module.transactions.exempted { call(watcher, change: (change, path)) }
+    } else {
+      sandboxes.entered(watcher.script.pointee.sandbox) { call(watcher, change: (change, path)) }
+    }
   }
 
   override func accept(
@@ -246,10 +250,14 @@ final class ScriptReceiver: Receiver {
     return clua_watchercall(L.pointer, L.height - height - 1, 0)
   }
 
+  private func belongs(_ watcher: WatcherRef, to sandbox: LuaSandbox) -> Bool {
+    watcher.script.pointee.sandbox == sandbox.number && !watcher.script.pointee.isInternal
+  }
+
   /// Ends the watchers of a sandbox, without calling `on_end`.
   func stopWatchers(of sandbox: LuaSandbox) {
     engine.stopWatchers { watcher in
-      isScript(watcher) && watcher.script.pointee.sandbox == sandbox.number
+      isScript(watcher) && belongs(watcher, to: sandbox)
     }
   }
 
@@ -257,7 +265,7 @@ final class ScriptReceiver: Receiver {
   func pauseWatchers(of sandbox: LuaSandbox) -> [WatcherID] {
     var paused: [WatcherID] = []
     engine.forEachWatcher { watcher in
-      guard isScript(watcher), watcher.script.pointee.sandbox == sandbox.number,
+      guard isScript(watcher), belongs(watcher, to: sandbox),
         !watcher.pointee.flags.contains(.paused)
       else { return }
       paused.append(watcher.identity)

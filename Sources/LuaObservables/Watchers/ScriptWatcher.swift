@@ -16,6 +16,9 @@ struct ScriptWatcher {
   let sandbox: UInt32
   /// Bytes that it takes of the memory of scripts.
   var charge: Int32 = 0
+  /// Whether the prelude has registered it for a purpose of its own: it counts for nobody, and is
+  /// called also where scripts are to stop.
+  let isInternal: Bool
   var hasObserver = false
   var hasName = false
   var hasEnd = false

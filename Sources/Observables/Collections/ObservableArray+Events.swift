@@ -38,7 +38,8 @@ extension ObservableArray {
       node.engine.written(
         Change(
           node: node, slot: slot, every: every, isSame: isSame,
-          values: wants & Slot.Wants.values == 0 ? nil : UnsafeRawPointer(values)))
+          values: wants & (Slot.Wants.values | Slot.Wants.objects) == 0
+            ? nil : UnsafeRawPointer(values)))
     }
   }
 
@@ -100,7 +101,7 @@ extension ObservableArray {
     }
     if wantsEvery == 0, changed.isEmpty { return }
     let wants = changed.reduce(wantsEvery) { $0 | $1.slot.pointee.wants }
-    if wants & Slot.Wants.values == 0 {
+    if wants & (Slot.Wants.values | Slot.Wants.objects) == 0 {
       if changed.isEmpty {
         engine.written(Change(node: node, slot: nil, every: every, isSame: false, values: nil))
       } else {

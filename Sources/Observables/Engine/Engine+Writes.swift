@@ -75,15 +75,24 @@ extension Engine {
 
   @inline(__always)
   func mark(_ slot: SlotRef, _ change: Change) {
-    var isNeeded = slot.pointee.eager > 0
+    // Whether the next write has to be reported as well, or the next one that may move objects.
+    var isNeeded = false
+    var needsObjects = false
     for link in Chain(slot.pointee.first) {
       let watcher = link.pointee.wire.pointee.watcher
       let flags = watcher.pointee.flags
-      if !flags.isDisjoint(with: [.immediate, .comparing]) { continue }
+      if !flags.isDisjoint(with: [.immediate, .comparing]) {
+        if flags.contains(.arriving) {
+          needsObjects = true
+        } else if !flags.contains(.noticing) {
+          isNeeded = true
+        }
+        continue
+      }
       let effect = link.pointee.effect
       if effect.contains(.objects), !change.node.kind.movesObjects(change) {
         // The next write of the slot may.
-        isNeeded = true
+        needsObjects = true
         continue
       }
       if effect.contains(.stale) { markStale(link) }
@@ -98,7 +107,7 @@ extension Engine {
         if !watcher.pointee.isStale { mark(watcher, effect.status, by: change) }
       }
     }
-    if !isNeeded { makeQuiet(slot) }
+    if !isNeeded { makeQuiet(slot, wants: needsObjects ? Slot.Wants.objects : 0) }
   }
 
   func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {

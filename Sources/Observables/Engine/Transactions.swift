@@ -1,43 +1,112 @@
 /// The transactions that are open, and the watchers that are pending only for what was written in
 /// them (S8).
 ///
-/// Such a watcher is *tentative*. A write outside of what the transactions cover makes it an
-/// ordinary one. Where a transaction is undone, its tentative watchers are not called: they are
-/// *undone*, which the flush finds out, as their paths may have to be followed all the same.
+/// Such a watcher is *tentative*. For each write that concerns it is known which of the
+/// transactions cover the object: the write is taken back as soon as one of these is undone, and is
+/// an ordinary one when all of them are kept. A watcher all of whose writes were taken back is not
+/// called: it is *undone*, which the flush finds out, as its paths may have to be followed all the
+/// same.
 struct Transactions {
-  /// The watchers that became tentative in each of the open transactions, the outermost first.
-  private var levels: [[WatcherID]] = []
+  /// Each transaction has a bit, from its beginning to its end.
+  typealias Bits = UInt64
 
-  @inline(__always) var isOpen: Bool { !levels.isEmpty }
+  /// The bits that are given out, and those of the transactions that are open.
+  private var used: Bits = 0
+  private var open: Bits = 0
+  /// The bits of whole turns that may be undone: these are flushed all the same.
+  private var turns: Bits = 0
+  /// The transactions that cover what was written, by watchers and for each of their writes once.
+  private var tentative: [WatcherID: Set<Bits>] = [:]
+  /// The watchers that became tentative in a transaction, by the places of the bits.
+  private var members: [[WatcherID]] = []
+  /// The turns whose writes watchers were called for: they are told when these are taken back.
+  private var told: [WatcherID: Bits] = [:]
 
-  mutating func open() { levels.append([]) }
+  /// Whether a transaction is open inside of which there is no flush.
+  @inline(__always) var isOpen: Bool { open & ~turns != 0 }
 
-  /// Notes a watcher that became pending by a write to what is covered.
-  mutating func add(_ watcher: WatcherID) { levels[levels.count - 1].append(watcher) }
+  /// Gives out a bit; nil where there is none left.
+  mutating func takeBit(ofTurns isOfTurns: Bool) -> Int? {
+    let bit = (~used).trailingZeroBitCount
+    guard bit < Bits.bitWidth else { return nil }
+    used |= 1 << Bits(bit)
+    if isOfTurns { turns |= 1 << Bits(bit) }
+    while members.count <= bit { members.append([]) }
+    return bit
+  }
 
-  /// Ends the innermost transaction; the watchers of one that is kept belong to the next outer one.
-  mutating func close() -> [WatcherID] { levels.removeLast() }
+  mutating func giveBack(_ bit: Int) {
+    used &= ~(1 << Bits(bit))
+    turns &= ~(1 << Bits(bit))
+  }
 
-  mutating func keep(_ watchers: [WatcherID]) {
-    if isOpen { levels[levels.count - 1].append(contentsOf: watchers) }
+  mutating func open(_ bit: Int) { open |= 1 << Bits(bit) }
+
+  /// The open ones of the transactions that cover an object.
+  @inline(__always)
+  func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & open }
+
+  /// Notes a write that made a watcher pending, or concerns a tentative one; false where it cannot
+  /// be taken back any more without telling the watcher.
+  mutating func add(_ watcher: WatcherID, _ covering: Bits) -> Bool {
+    var covering = covering
+    if !told.isEmpty { covering &= ~told[watcher, default: 0] }
+    if covering == 0 {
+      tentative[watcher] = nil
+      return false
+    }
+    guard tentative[watcher, default: []].insert(covering).inserted else { return true }
+    var rest = covering
+    while rest != 0 {
+      members[rest.trailingZeroBitCount].append(watcher)
+      rest &= rest - 1
+    }
+    return true
+  }
+
+  /// A tentative watcher is called.
+  mutating func tell(_ watcher: WatcherID) {
+    guard let writes = tentative.removeValue(forKey: watcher) else { return }
+    told[watcher, default: 0] |= writes.reduce(0, |)
+  }
+
+  /// Ends a transaction; returns the watchers that are tentative no more.
+  mutating func close(_ bit: Int, isUndone: Bool) -> [WatcherID] {
+    let own: Bits = 1 << Bits(bit)
+    open &= ~own
+    defer {
+      members[bit] = []
+      if !told.isEmpty { told = open == 0 ? [:] : told.mapValues { $0 & ~own } }
+    }
+    return members[bit].filter { watcher in
+      guard let writes = tentative[watcher] else { return false }
+      let left =
+        isUndone ? writes.filter { $0 & own == 0 } : Set(writes.map { $0 & ~own })
+      let isTentative = isUndone ? !left.isEmpty : !left.contains(0)
+      tentative[watcher] = isTentative ? left : nil
+      return !isTentative
+    }
   }
 }
 
 extension Engine {
-  /// Whether a transaction is open.
-  package var isInTransaction: Bool { transactions.isOpen }
-
-  /// Opens a transaction inside of those that are open.
+  /// Begins a transaction that is opened and closed any number of times; the bit that stands for
+  /// it, nil where there are too many.
   ///
-  /// What it covers says `cover`.
-  package func openTransaction() { transactions.open() }
+  /// One `ofTurns` is open from the beginning of each turn to its end.
+  package func beginTransaction(ofTurns isOfTurns: Bool = false) -> Int? {
+    transactions.takeBit(ofTurns: isOfTurns)
+  }
 
-  /// Ends the innermost transaction, whose writes were taken back if `isUndone`.
-  package func closeTransaction(isUndone: Bool) {
-    let watchers = transactions.close()
-    if !isUndone { transactions.keep(watchers) }
-    if !isUndone, transactions.isOpen { return }
-    for name in watchers {
+  /// Ends a transaction that is closed.
+  package func endTransaction(_ bit: Int) { transactions.giveBack(bit) }
+
+  /// What is written to the objects that the transaction covers may be taken back from now on.
+  package func openTransaction(_ bit: Int) { transactions.open(bit) }
+
+  /// What was written stays, or was taken back.
+  package func closeTransaction(_ bit: Int, isUndone: Bool) {
+    for name in transactions.close(bit, isUndone: isUndone) {
       guard let watcher = watcher(name), watcher.pointee.flags.contains(.tentative) else {
         continue
       }
@@ -48,15 +117,22 @@ extension Engine {
     if isUndone { rearmQuietSlots() }
   }
 
-  /// Writes to the object belong to transactions from now on, or, taken back, no more.
-  package func cover(_ node: NodeRef, by count: Int32) { node.pointee.coverings += count }
+  /// The transaction covers the object from now on, or does so no more.
+  package func cover(_ node: NodeRef, by bit: Int, _ isCovered: Bool) {
+    if isCovered {
+      node.pointee.coverings |= 1 << UInt64(bit)
+    } else {
+      node.pointee.coverings &= ~(1 << UInt64(bit))
+    }
+  }
 
   /// A watcher became pending by a write.
   @inline(__always)
   func noteTentative(_ watcher: WatcherRef, _ change: Change) {
-    guard transactions.isOpen, change.node.pointee.coverings > 0 else { return }
-    watcher.pointee.flags.insert(.tentative)
-    transactions.add(watcher.identity)
+    let covering = transactions.covering(change.node)
+    if covering != 0, transactions.add(watcher.identity, covering) {
+      watcher.pointee.flags.insert(.tentative)
+    }
   }
 
   /// A watcher that a transaction has made pending is on the path of another write.
@@ -65,8 +141,14 @@ extension Engine {
       watcher.pointee.flags.remove(.undone)
       noteTentative(watcher, change)
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
-    } else if change.node.pointee.coverings == 0 {
+    } else if !transactions.add(watcher.identity, transactions.covering(change.node)) {
       watcher.pointee.flags.remove(.tentative)
     }
+  }
+
+  /// A tentative watcher is called, in the flush of a turn that may be undone: it is told of that.
+  func tell(_ watcher: WatcherRef) {
+    watcher.pointee.flags.remove(.tentative)
+    transactions.tell(watcher.identity)
   }
 }

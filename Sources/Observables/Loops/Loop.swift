@@ -28,6 +28,8 @@ public final class Loop {
   var hasTurnForDeferred = false
   /// Calls with which the turn ends.
   private var endings: [() -> Void] = []
+  /// What may undo turns.
+  private var guards: [any TurnGuard] = []
   private var turnDepth = 0
   var references = 0
   var isStopping = false
@@ -139,6 +141,7 @@ public final class Loop {
     // What was done outside of any turn was not a part of this one.
     engine.turnNumber.pointee += 1
     if !deferred.isEmpty { makeDeferredCalls() }
+    for turnGuard in guards { turnGuard.turnBegins() }
   }
 
   /// Whether ``turn(_:)`` runs its body.
@@ -151,16 +154,36 @@ public final class Loop {
   /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
+    if guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
+    finishTurn()
+    if isInTurn { for turnGuard in guards { turnGuard.turnBegins() } }
+  }
+
+  private func flushTurn() {
     guard engine.hasPending else {
       engine.endTurn()
-      finishTurn()
       return
     }
     let start = monotonicSeconds()
     engine.endTurn()
     secondsInFlush += monotonicSeconds() - start
-    finishTurn()
   }
+
+  private func flushGuardedTurn() {
+    func takeBack() -> Bool { guards.reduce(false) { $1.takeBack() || $0 } }
+    _ = takeBack()
+    flushTurn()
+    // Watchers that were called are told of the way back, where they may write again, and what they
+    // write may be taken back as well.
+    for _ in 0..<3 where takeBack() { flushTurn() }
+    _ = takeBack()
+    for turnGuard in guards { turnGuard.turnEnds() }
+  }
+
+  /// Tells `turnGuard` where turns begin and end, from the next one on.
+  package func add(_ turnGuard: any TurnGuard) { guards.append(turnGuard) }
+
+  package func remove(_ turnGuard: any TurnGuard) { guards.removeAll { $0 === turnGuard } }
 
   private func finishTurn() {
     if !endings.isEmpty {

@@ -115,9 +115,12 @@ final class ModelKind: NodeKind {
   }
 
   override func movesObjects(_ change: Change) -> Bool {
-    guard let slot = change.slot, !slot.pointee.isEvery else { return true }
-    return entries[slot.pointee.key].child != nil
+    if let slot = change.slot { return mayHoldObject(slot.pointee.key) }
+    guard case .property(let slot)? = change.observedValues?.key else { return true }
+    return mayHoldObject(slot)
   }
+
+  override func mayHoldObject(_ slot: Int) -> Bool { entries[slot].child != nil }
 
   override func isOpaque(_ node: NodeRef) -> Bool { isOpaque }
 

@@ -154,7 +154,8 @@ public final class ModelObservation {
     }
   }
 
-  @usableFromInline var wantsValues: UInt8 { @inlinable get { 4 } }
+  /// Those for which values have to be at hand: `Slot.Wants.values` and `objects`.
+  @usableFromInline var wantsValues: UInt8 { @inlinable get { 12 } }
 
   @usableFromInline @inline(never)
   func reportChange(_ slot: Int) {
@@ -173,6 +174,10 @@ public final class ModelObservation {
   func reportValues<Value>(
     _ slot: Int, _ old: Value, _ new: Value, _ wants: UInt8, isSame: Bool
   ) {
+    if let node = currentNode, wants & Slot.Wants.values == 0, !node.kind.mayHoldObject(slot) {
+      if wants & Slot.Wants.changes != 0, !isSame { reportChange(slot) }
+      return
+    }
     if let node = currentNode, !isSame || wants & Slot.Wants.writes != 0 {
       withUnsafePointer(
         to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))

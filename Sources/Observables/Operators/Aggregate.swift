@@ -8,7 +8,7 @@ package struct Aggregate {
     case float(Double)
     case boolean(Bool)
     case text([UInt8])
-    case value(AnyHashable)
+    indirect case value(AnyHashable)
     /// A union: its contents are read from the members.
     case list
     /// The operator cannot take one of the values.

@@ -15,7 +15,7 @@ extension ObservationCore {
     /// An object, by identity; it lives as long as its collection holds it.
     case object(UnsafeRawPointer)
     /// Any other value that can be compared with others.
-    case value(AnyHashable)
+    indirect case value(AnyHashable)
     /// A value that cannot be compared; `type` is what an error calls it.
     case opaque(type: String)
   }

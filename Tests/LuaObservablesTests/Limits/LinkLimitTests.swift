@@ -139,15 +139,16 @@ struct LinkLimitTests {
     #expect(other["calls"] == 1)
   }
 
-  @Test func `a list that is replaced as scripts are stopped is followed`() throws {
+  @Test(.enabled(if: !ContainedHost.delaysSignals))
+  func `a list that is replaced as scripts are stopped is followed`() throws {
     let test = try ContainedHost { $0.turnTime = .milliseconds(200) }
-    try test.host.run(Self.prologue)
+    try test.host.run("obs = require 'obs' t = { list = { {}, {} } }")
     try test.host.run("calls = 0 obs.observe(t, 'list.*.x', function() calls = calls + 1 end)")
     let error = test.failure(
-      "local list = {} for i = 1, 200 do list[i] = {} end t.list = list while true do end")
+      "local list = {} for i = 1, 20 do list[i] = {} end t.list = list while true do end")
     #expect(error?.code == .timeLimit)
     let calls: Int = try #require(test.host["calls"])
-    try test.host.run("t.list[200].x = 1")
+    try test.host.run("t.list[20].x = 1")
     #expect(test.host["calls"] == calls + 1)
   }
 }

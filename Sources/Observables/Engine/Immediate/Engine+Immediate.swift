@@ -51,6 +51,7 @@ extension Engine {
   ) {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.isEager else { return }
+    if watcher.pointee.flags.contains(.arriving), !change.node.kind.movesObjects(change) { return }
     let isOfMembers =
       change.isSame && change.node.pointee.journalReaders > 0 && markMembers(at: link)
     if change.isSame, !isOfMembers, !watcher.pointee.flags.contains(.comparing) { return }

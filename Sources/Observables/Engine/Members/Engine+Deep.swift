@@ -12,9 +12,10 @@ extension Engine {
   private static let longest = 32
 
   /// Fills a link of `**` with what is stored in `node`; returns the objects to go on with.
-  func openDeep(_ link: LinkRef, _ state: LinkState, on node: NodeRef) -> [NodeRef] {
+  func openDeep(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
     // An opaque object that is the root is watched, but nothing below it.
     if node.kind.isOpaque(node) { return [] }
+    let state = LinkState(.deep)
     var children: [NodeRef] = []
     var count = 0
     node.kind.forEachMember(node, in: state.scope) { member in
@@ -27,6 +28,9 @@ extension Engine {
         children.append(child)
       }
     }
+    // Most objects hold no others.
+    if children.isEmpty, count <= Engine.longest { return [] }
+    link.adopt(state)
     readJournal(state, of: node, ifLong: count)
     chargeMembers(of: link, state)
     return children

@@ -10,7 +10,7 @@ extension Engine {
     guard slot.pointee.isEvery else { return }
     let component = path.steps[step]
     if component.kind == .deep {
-      link.adopt(LinkState(.deep))
+      link.adopt(.leaf)
       link.pointee.effect = [.stale, .objects]
       return
     }
@@ -27,7 +27,8 @@ extension Engine {
       link.adopt(LinkState(.aggregate, operation))
     } else if let operation = component.operation, operation != .count {
       let state = LinkState(.end, operation)
-      state.delivered = node.kind.element(atEnd: operation == .last, of: node)?.value ?? .none
+      state.operating!.delivered =
+        node.kind.element(atEnd: operation == .last, of: node)?.value ?? .none
       link.adopt(state)
       // Below an operator a link is one step of a computation, and keeps its effect.
       if step < path.aggregateStep {
@@ -46,7 +47,7 @@ extension Engine {
   /// Fills a link with the members of `node`; returns the objects to go on with.
   func open(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
     let state = link.state!
-    if state.role == .deep { return openDeep(link, state, on: node) }
+    if state.role == .deep { return openDeep(link, on: node) }
     var children: [NodeRef] = []
     node.kind.forEachMember(node, in: state.scope) { member in
       if link.pointee.isTerminal {
@@ -70,6 +71,11 @@ extension Engine {
   func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
     if state.role == .edits { return }
     if state.role == .deep, node.kind.isOpaque(node) { return }
+    var state = state
+    if state === LinkState.leaf {
+      state = LinkState(.deep)
+      link.adopt(state)
+    }
     let changes = changes(for: link, state, on: node)
     var counts: [NodeRef: Int] = [:]
     var order: [NodeRef] = []
@@ -114,7 +120,7 @@ extension Engine {
     var changes: [(member: Member, count: Int)] = []
     let isJournaled = node.isJournaledNow && (state.role != .deep || state.isReading)
     if !isJournaled || node.kind.hasEdits(node, since: state.cursor) {
-      forEachOrderedUnion(of: link, state) { $0.aggregate?.noteOrder() }
+      forEachOrderedUnion(of: link, state) { $0.operating?.aggregate?.noteOrder() }
     }
     let end = isJournaled ? node.kind.journalEnd(of: node) : 0
     let isKnown =
@@ -125,12 +131,12 @@ extension Engine {
     state.cursor = end
     if isKnown { return changes }
     changes = []
-    if link.pointee.isTerminal { state.aggregate?.removeAll() }
+    if link.pointee.isTerminal { state.operating?.aggregate?.removeAll() }
     changes.append((Member(value: .none, node: nil), -state.otherCount))
     for (child, member) in state.members {
       changes.append((Member(value: .none, node: child), -member.count))
     }
-    for (value, count) in state.values {
+    for (value, count) in state.operating?.values ?? [:] {
       changes.append((Member(value: value, node: nil), -count))
     }
     node.kind.forEachMember(node, in: state.scope) { changes.append(($0, 1)) }
@@ -218,5 +224,8 @@ extension NodeRef {
 }
 
 extension LinkRef {
-  fileprivate func adopt(_ state: LinkState) { pointee.state = .passRetained(state) }
+  func adopt(_ state: LinkState) {
+    pointee.state?.release()
+    pointee.state = .passRetained(state)
+  }
 }

@@ -4,12 +4,12 @@ extension Engine {
   /// Computes from its members what is below a new operator, or a new collection that feeds one.
   func complete(_ link: LinkRef) {
     guard let state = link.state else { return }
-    state.isComplete = true
+    state.operating!.isComplete = true
     if state.role == .feed {
       // An operator that is new itself takes the value when it is completed.
       forEachOwner(of: link) { owner in
         noteOrder(of: owner.link)
-        for (value, count) in state.values { add(value, count, to: owner) }
+        for (value, count) in state.operating!.values { add(value, count, to: owner) }
       }
       return
     }
@@ -18,7 +18,7 @@ extension Engine {
       state.members[node]!.contribution = contribution
       apply(state.members[node]!, member.count, to: state)
     }
-    state.aggregate!.begin()
+    state.operating!.aggregate!.begin()
     if isOutermost(link) {
       reportFailure(of: link)
       _ = isSameUnion(link, state)
@@ -33,12 +33,13 @@ extension Engine {
       let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
       if let state = link.state {
         switch state.role {
-        case .aggregate: return Operand(state.aggregate!.value)
+        case .aggregate: return Operand(state.operating!.aggregate!.value)
         case .feed, .edits: return .none
         case .wildcard, .deep, .spread: return .opaque(type: "list of values")
         case .end:
           if link.pointee.isTerminal {
-            return node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
+            return node.kind.element(atEnd: state.operating?.operation == .last, of: node)?.value
+              ?? .none
           }
         }
       } else if link.pointee.isTerminal {
@@ -59,7 +60,7 @@ extension Engine {
       forEachOwner(of: below) { owner in
         guard let state = owner.link.state, let node = owner.child.pointee.slot?.pointee.node
         else { return }
-        if state.operation!.isUnionOfCollections { return aggregateChanged(owner.link) }
+        if state.operating!.operation!.isUnionOfCollections { return aggregateChanged(owner.link) }
         let contribution = contribution(of: owner.child)
         // Reading the contribution may have run code of the program.
         guard let member = state.members[node], contribution != member.contribution else { return }
@@ -74,8 +75,8 @@ extension Engine {
 
   /// A part of an operator has other values, which may be those of all parts in another order.
   private func noteOrder(of link: LinkRef) {
-    guard let state = link.state, state.operation?.keepsOrder == true else { return }
-    state.aggregate?.noteOrder()
+    guard let state = link.state, state.operating?.operation?.keepsOrder == true else { return }
+    state.operating?.aggregate?.noteOrder()
   }
 
   /// The members of an operator changed.
@@ -133,8 +134,8 @@ extension Engine {
   /// A member without links came (above 0) or left.
   func add(_ value: Operand, _ count: Int, to state: LinkState) {
     if state.role == .feed {
-      let sum = (state.values[value] ?? 0) + count
-      state.values[value] = sum == 0 ? nil : sum
+      let sum = (state.operating!.values[value] ?? 0) + count
+      state.operating!.values[value] = sum == 0 ? nil : sum
     } else {
       state.add(value, count)
     }
@@ -148,17 +149,17 @@ extension Engine {
 
   /// An operator gets a value of a collection that one of its members leads to, `count` times.
   private func add(_ value: Operand, _ count: Int, to owner: Owner) {
-    guard let operation = owner.link.state, operation.isComplete else { return }
+    guard let operation = owner.link.state, operation.operating?.isComplete == true else { return }
     operation.add(value, count * owner.member.count)
   }
 
   /// A member is `count` times more often there than before.
   func apply(_ member: FanMember, _ count: Int, to state: LinkState) {
-    guard let operation = state.operation else { return }
+    guard let operation = state.operating?.operation else { return }
     if !operation.isUnionOfCollections {
       state.add(member.contribution, count)
     } else if let feed = feed(below: member.link) {
-      for (value, times) in feed.values { state.add(value, times * count) }
+      for (value, times) in feed.operating!.values { state.add(value, times * count) }
     }
   }
 
@@ -175,7 +176,7 @@ extension Engine {
   /// An object without links is no member any longer.
   func withdraw(_ child: NodeRef, from state: LinkState) {
     guard let member = state.members.removeValue(forKey: child) else { return }
-    if state.isComplete { apply(member, -member.count, to: state) }
+    if state.operating?.isComplete == true { apply(member, -member.count, to: state) }
   }
 
   /// Takes back what `top` and all below it gave to operators through `parent`; before the link is
@@ -200,7 +201,7 @@ extension Engine {
     else { return }
     forEachOwner(of: parent) { owner in
       noteOrder(of: owner.link)
-      for (value, times) in feed.values { add(value, times * count, to: owner) }
+      for (value, times) in feed.operating!.values { add(value, times * count, to: owner) }
     }
   }
 
@@ -253,19 +254,23 @@ extension Engine {
     }
     switch state.role {
     case .aggregate:
-      let before = state.aggregate!.delivered
-      guard state.aggregate!.takeChange(), !reportFailure(of: link), !isSameUnion(link, state)
+      let before = state.operating!.aggregate!.delivered
+      guard state.operating!.aggregate!.takeChange(), !reportFailure(of: link),
+        !isSameUnion(link, state)
       else { return false }
       if case .failure = before { return true }
-      return isChange(from: Operand(before), to: Operand(state.aggregate!.delivered), at: link) {
-        state.aggregate!.delivered = before
+      return isChange(
+        from: Operand(before), to: Operand(state.operating!.aggregate!.delivered), at: link
+      ) {
+        state.operating!.aggregate!.delivered = before
       }
     case .end:
-      let value = node.kind.element(atEnd: state.operation == .last, of: node)?.value ?? .none
-      let before = state.delivered
-      state.delivered = value
+      let value =
+        node.kind.element(atEnd: state.operating?.operation == .last, of: node)?.value ?? .none
+      let before = state.operating!.delivered
+      state.operating!.delivered = value
       if value.normalized == before.normalized { return false }
-      return isChange(from: before, to: value, at: link) { state.delivered = before }
+      return isChange(from: before, to: value, at: link) { state.operating!.delivered = before }
     case .edits:
       if node.kind.hasEdits(node, since: state.cursor) { return true }
       state.cursor = node.kind.journalEnd(of: node)
@@ -305,13 +310,13 @@ extension Engine {
   private func reportFailure(of link: LinkRef) -> Bool {
     let wire = link.pointee.wire
     guard wire.pointee.watcher.needsEachChange, let state = link.state,
-      case .failure(let operand) = state.aggregate!.value
+      case .failure(let operand) = state.operating!.aggregate!.value
     else { return false }
     report(
       .operand(
         watcher: title(wire.pointee.watcher),
         path: wire.pointee.path._withUnsafeGuaranteedRef { $0.description },
-        operation: state.operation!, element: place(of: operand, below: link),
+        operation: state.operating!.operation!, element: place(of: operand, below: link),
         value: operand.description))
     return true
   }
@@ -355,7 +360,7 @@ extension Engine {
       }
       var isThere = false
       forEachState(of: node) { if $1 === state { isThere = true } }
-      if isThere { return state.aggregate!.value }
+      if isThere { return state.operating!.aggregate!.value }
     }
     return nil
   }
@@ -370,9 +375,9 @@ extension Engine {
 extension LinkState {
   func add(_ value: Operand, _ count: Int) {
     if count > 0 {
-      aggregate?.add(value, times: count)
+      operating?.aggregate?.add(value, times: count)
     } else if count < 0 {
-      aggregate?.remove(value, times: -count)
+      operating?.aggregate?.remove(value, times: -count)
     }
   }
 }

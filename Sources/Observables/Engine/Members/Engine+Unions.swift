@@ -3,7 +3,9 @@ extension Engine {
   /// The operators whose value is a list in the order of these members.
   func forEachOrderedUnion(of link: LinkRef, _ state: LinkState, _ body: (LinkState) -> Void) {
     func visit(_ state: LinkState?) {
-      guard let state, let operation = state.operation, operation.keepsOrder else { return }
+      guard let state, let operation = state.operating?.operation, operation.keepsOrder else {
+        return
+      }
       body(state)
     }
     if state.role == .feed { forEachOwner(of: link) { visit($0.link.state) } } else { visit(state) }
@@ -12,10 +14,10 @@ extension Engine {
   /// A union in order whose parts moved may still be the same list, which is looked at where it is
   /// short.
   func isSameUnion(_ link: LinkRef, _ state: LinkState) -> Bool {
-    guard state.operation?.keepsOrder == true else { return false }
+    guard state.operating?.operation?.keepsOrder == true else { return false }
     let values = shortUnion(of: link, state)
-    defer { state.deliveredUnion = values }
-    return values != nil && values == state.deliveredUnion
+    defer { state.operating!.deliveredUnion = values }
+    return values != nil && values == state.operating!.deliveredUnion
   }
 
   /// The values of a union in order; nil where there are many.
@@ -33,7 +35,7 @@ extension Engine {
       if link.pointee.isTerminal {
         add(member.value)
       } else if let known = member.node.flatMap({ state.members[$0] }) {
-        if state.operation!.isUnionOfCollections {
+        if state.operating!.operation!.isUnionOfCollections {
           count += 1
           forEachFed(below: known.link, add)
         } else {

@@ -45,9 +45,10 @@ extension Engine {
 
   // MARK: Quiet slots
 
-  /// Makes `slot` quiet: writes of its key are not reported until a watcher was called.
-  func makeQuiet(_ slot: SlotRef) {
-    if !isRecording { quietSlots.add(slot) }
+  /// Makes `slot` quiet: writes of its key are not reported until a watcher was called, but those
+  /// that `wants` says.
+  func makeQuiet(_ slot: SlotRef, wants: UInt8) {
+    if !isRecording { quietSlots.add(slot, wants: wants) }
   }
 
   @inline(__always)
@@ -56,7 +57,7 @@ extension Engine {
   /// Arms all quiet slots, as what a watcher watches may be quiet, and has to be reported again
   /// once the watcher is called.
   @inline(__always)
-  func rearmQuietSlots() {
+  package func rearmQuietSlots() {
     if !quietSlots.isEmpty { rearm() }
   }
 

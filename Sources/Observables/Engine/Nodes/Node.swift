@@ -18,12 +18,14 @@ extension ObservationCore {
     /// The watchers rooted here, earliest registered first.
     package var firstWatcher: WatcherRef?
     var lastWatcher: WatcherRef?
-    /// How many pending watchers keep the object alive (L2).
-    var anchors: Int32 = 0
-    /// How many open transactions cover the object.
-    var coverings: Int32 = 0
+    /// The transactions that cover the object.
+    var coverings: Transactions.Bits = 0
     /// A value that only the kind uses.
     package var context = 0
+    /// How many pending watchers keep the object alive (L2).
+    var anchors: Int32 = 0
+    /// How many links read the journal of its members.
+    var journalReaders: Int32 = 0
     /// Whether a hook is called when a key begins or ceases to be observed (`on_observed`).
     package var isHooked = false
     /// Whether what keeps the object is notified likewise; the node goes all the same.
@@ -31,8 +33,6 @@ extension ObservationCore {
     /// Whether the node is queued to be examined when the turn ends: something stopped being
     /// observed.
     var isIdle = false
-    /// How many links read the journal of its members.
-    var journalReaders: Int32 = 0
     /// Whether its kind keeps a journal of its members.
     var isJournaled = false
     /// Whether it is among the nodes whose journal may be trimmed when the turn ends.
@@ -180,6 +180,9 @@ extension ObservationCore {
 
     /// Whether an object may have come or left by a write.
     open func movesObjects(_ change: Change) -> Bool { true }
+
+    /// Whether the property of a slot may hold an object.
+    open func mayHoldObject(_ slot: Int) -> Bool { true }
 
     /// Whether the object is a leaf for `**`.
     open func isOpaque(_ node: NodeRef) -> Bool { false }

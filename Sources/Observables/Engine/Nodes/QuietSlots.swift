@@ -14,9 +14,10 @@ struct QuietSlots {
 
   @inline(__always) var isEmpty: Bool { slots.isEmpty }
 
-  /// Makes `slot` quiet: writes of its key are not reported until it is armed.
-  mutating func add(_ slot: SlotRef) {
-    slot.pointee.wants = 0
+  /// Makes `slot` quiet: writes of its key are not reported until it is armed, but those that
+  /// `wants` says.
+  mutating func add(_ slot: SlotRef, wants: UInt8) {
+    slot.pointee.wants = wants
     if !slot.pointee.isQuiet {
       slot.pointee.isQuiet = true
       slots.append(slot)
@@ -26,9 +27,7 @@ struct QuietSlots {
   /// Has writes reported that the watchers of `slot` need; all of them while there is a recorder.
   @inline(__always)
   func arm(_ slot: SlotRef, isRecording: Bool) {
-    var wants: UInt8 = slot.pointee.first == nil ? 0 : Slot.Wants.changes
-    if slot.pointee.eager > 0 { wants |= Slot.Wants.values }
-    if slot.pointee.comparing > 0 { wants |= Slot.Wants.writes }
+    var wants = slot.needs
     if isRecording, wants != 0 { wants |= Slot.Wants.values | Slot.Wants.writes }
     slot.pointee.wants = wants
     armings.pointee &+= 1

@@ -19,6 +19,8 @@ extension ObservationCore {
     package internal(set) var stamp: UInt32 = 0
     /// Whether its node is gone; its memory is freed when it leaves the list of quiet slots.
     var isDead = false
+    /// Whether there was a watcher that is called for some writes alone (`arriving`, `noticing`).
+    var isSelective = false
     /// How many links have a watcher that is notified in each write, not once per turn: immediate
     /// ones, and those that compare by a function of their own (`equals`).
     var eager: Int32 = 0
@@ -48,6 +50,8 @@ extension ObservationCore {
       package static let writes: UInt8 = 2
       /// The old and the new value are reported, too.
       package static let values: UInt8 = 4
+      /// Writes that bring an object, or take one away, are reported with their values.
+      package static let objects: UInt8 = 8
     }
   }
 }
@@ -84,10 +88,7 @@ extension SlotRef {
     pointee.last = link
     pointee.count += 1
     let watcher = link.pointee.wire.pointee.watcher
-    if watcher.pointee.isEager {
-      pointee.eager += 1
-      if watcher.pointee.flags.contains(.comparing) { pointee.comparing += 1 }
-    }
+    countEager(watcher.pointee.flags, by: 1)
   }
 
   func remove(_ link: LinkRef) {
@@ -96,10 +97,41 @@ extension SlotRef {
     if let next { next.pointee.previous = previous } else { pointee.last = previous }
     pointee.count -= 1
     let watcher = link.pointee.wire.pointee.watcher
-    if watcher.pointee.isEager {
-      pointee.eager -= 1
-      if watcher.pointee.flags.contains(.comparing) { pointee.comparing -= 1 }
-    }
+    countEager(watcher.pointee.flags, by: -1)
     link.pointee.slot = nil
+  }
+
+  private func countEager(_ flags: WatcherRecord.Flags, by count: Int32) {
+    if flags.isDisjoint(with: [.immediate, .comparing]) { return }
+    pointee.eager += count
+    if flags.contains(.comparing) { pointee.comparing += count }
+    if !flags.isDisjoint(with: [.arriving, .noticing]) { pointee.isSelective = true }
+  }
+
+  /// The writes that the watchers need to be notified of.
+  ///
+  /// - Complexity: O(1); O(links) where some watchers are called for some writes alone.
+  @inline(__always)
+  var needs: UInt8 {
+    if pointee.isSelective { return selectiveNeeds }
+    var wants: UInt8 = pointee.first == nil ? 0 : ObservationCore.Slot.Wants.changes
+    if pointee.eager > 0 { wants |= ObservationCore.Slot.Wants.values }
+    if pointee.comparing > 0 { wants |= ObservationCore.Slot.Wants.writes }
+    return wants
+  }
+
+  @inline(never)
+  private var selectiveNeeds: UInt8 {
+    typealias Wants = ObservationCore.Slot.Wants
+    var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
+    for link in Chain(pointee.first) {
+      let watcher = link.pointee.wire.pointee.watcher
+      if watcher.pointee.flags.contains(.arriving) {
+        wants |= Wants.objects
+      } else {
+        wants |= watcher.pointee.isEager ? Wants.changes | Wants.values : Wants.changes
+      }
+    }
+    return wants
   }
 }

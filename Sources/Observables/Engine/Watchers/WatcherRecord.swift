@@ -69,6 +69,12 @@ extension ObservationCore {
       static let tentative = Flags(rawValue: 1 << 25)
       /// The watcher is pending only for writes that were taken back.
       static let undone = Flags(rawValue: 1 << 26)
+      /// An immediate watcher that is called for writes alone which bring an object, or take one
+      /// away.
+      package static let arriving = Flags(rawValue: 1 << 27)
+      /// An immediate watcher that is called for the first write alone, until its slot is armed
+      /// again.
+      package static let noticing = Flags(rawValue: 1 << 28)
       /// Its receiver pays for its links: see `Receiver.chargesLinks`.
       static let charged = Flags(rawValue: 4096)
       /// Its own comparison is being called.
@@ -92,7 +98,7 @@ extension ObservationCore {
       static let notifying = Flags(rawValue: 1 << 21)
     }
 
-    /// Whether the watcher is notified in each write.
+    /// Whether the watcher is notified in a write, not in the flush.
     var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
     package var isActive: Bool { root != nil }
     /// Whether the record is not counted among the observers (W1).

@@ -245,6 +245,8 @@ extension Engine {
       // The elements of a collection lie at the same step as the other members do.
       state.leadsToSpread = true
       parent!.forEachChild { addRoute(to: $0, of: wire) }
+    } else if parent?.isDeep(above: link) == true, link.pointee.isTerminal {
+      // It is of the same object as the link of `**`: no other way leads there.
     } else if parent?.pointee.isFanned == true || place.isSpread
       || parent?.state?.leadsToSpread == true || parent?.isDeep == true || link.isDeep
     {
@@ -277,7 +279,8 @@ extension Engine {
       return link.pointee.anchor.map { node.kind.child(of: $0, in: node) } ?? .none
     }
     if let state = link.state {
-      return node.kind.element(atEnd: state.operation == .last, of: node)?.node.map(Child.node)
+      return node.kind.element(atEnd: state.operating?.operation == .last, of: node)?.node.map(
+        Child.node)
         ?? .none
     }
     return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }

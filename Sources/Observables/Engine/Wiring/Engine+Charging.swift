@@ -59,5 +59,8 @@ extension WireRef {
 
 extension LinkState {
   /// How many members the link knows something of.
-  var memberCount: Int { members.count + values.count + (aggregate?.size ?? 0) }
+  var memberCount: Int {
+    guard let operating else { return members.count }
+    return members.count + operating.values.count + (operating.aggregate?.size ?? 0)
+  }
 }

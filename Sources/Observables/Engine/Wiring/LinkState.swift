@@ -17,6 +17,9 @@ final class LinkState {
     case edits
   }
 
+  /// What a link of `**` remembers that leads to no object; nobody changes it.
+  nonisolated(unsafe) static let leaf = LinkState(.deep)
+
   let role: Role
   /// How far the link has read the journal of its node.
   var cursor = 0
@@ -26,25 +29,14 @@ final class LinkState {
   var leadsToSpread = false
   /// How many members there are that cannot be gone through.
   var otherCount = 0
-  /// The members of a feed as values, and how often each is there.
-  var values: [Operand: Int] = [:]
-  /// The aggregate of an operator.
-  var aggregate: Aggregate?
-  /// Which operator the link is; nil for other roles.
-  let operation: Operation?
+  /// What an operator, or a feed of one, remembers besides; nil for other roles.
+  let operating: OperatorState?
   /// The bytes that the receiver of the watcher was charged for what is kept here.
   var charge = 0
-  /// Whether the value was computed from all members once.
-  var isComplete = false
-  /// The element that was delivered last, for `@first` and `@last`.
-  var delivered = Operand.none
-  /// The values that were delivered last, for a short union in order.
-  var deliveredUnion: [Operand]?
 
   init(_ role: Role, _ operation: Operation? = nil) {
     self.role = role
-    self.operation = operation
-    aggregate = role == .aggregate ? Aggregate(operation!) : nil
+    operating = operation != nil || role == .feed ? OperatorState(role, operation) : nil
   }
 
   /// Whether the link reads the journal of its node; `**` does where there are many members.
@@ -61,6 +53,27 @@ final class LinkState {
 
   /// Whether the objects below are at the same step as this one.
   var staysAtStep: Bool { role == .spread || role == .deep }
+}
+
+/// What an operator remembers, or a collection below a union of collections.
+final class OperatorState {
+  /// Which operator the link is; nil for a feed.
+  let operation: Operation?
+  /// The members of a feed as values, and how often each is there.
+  var values: [Operand: Int] = [:]
+  /// The aggregate of an operator.
+  var aggregate: Aggregate?
+  /// Whether the value was computed from all members once.
+  var isComplete = false
+  /// The element that was delivered last, for `@first` and `@last`.
+  var delivered = Operand.none
+  /// The values that were delivered last, for a short union in order.
+  var deliveredUnion: [Operand]?
+
+  init(_ role: LinkState.Role, _ operation: Operation?) {
+    self.operation = operation
+    aggregate = role == .aggregate ? Aggregate(operation!) : nil
+  }
 }
 
 /// An object below a link that stands for many.
