@@ -73,6 +73,7 @@ static int add_traceback(lua_State *L) {
   }
   lua_pushfstring(L, "%s\n", message);
   luaL_traceback(L, L, NULL, 1);
+  clua_hideown(L);
   clua_addinner(L, 1);
   lua_concat(L, 2);
   return 1;

@@ -61,23 +61,57 @@ static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunctio
   return false;
 }
 
+static bool begins(const char *line, const char *text) {
+  return strncmp(line, text, strlen(text)) == 0;
+}
+
+/* Whether a line of a traceback, with the line feed before it, is one of our own code in Lua. */
+static bool is_own_line(const char *line) { return begins(line, "\n\tobs:"); }
+
+void clua_hideown(lua_State *L) {
+  const char *line = lua_tostring(L, -1);
+  if (!line || !strstr(line, "\n\tobs")) return;
+  luaL_Buffer kept;
+  luaL_buffinit(L, &kept);
+  bool hidden = false;
+  while (line) {
+    const char *next = strchr(line + 1, '\n');
+    const char *end = next ? next : line + strlen(line);
+    bool own = is_own_line(line), called = next && is_own_line(next) && begins(line, "\n\t[C]:");
+    const char *name = own ? strstr(line, " in function 'obs.") : NULL;
+    hidden = own || called || (hidden && begins(line, "\n\t(...tail calls...)"));
+    if (name && name < end) {
+      luaL_addstring(&kept, "\n\t[C]:");
+      luaL_addlstring(&kept, name, (size_t)(end - name));
+    } else if (!hidden) {
+      luaL_addlstring(&kept, line, (size_t)(end - line));
+    }
+    line = next;
+  }
+  luaL_pushresult(&kept);
+  lua_remove(L, -2);
+}
+
 /* Pushes a traceback as luaL_traceback does, but of a deep stack only the levels on top.
    [-0, +1, m] */
 static void push_traceback(lua_State *L, lua_State *thread, int level) {
-  if (!clua_isdeep(thread)) {
+  if (clua_isdeep(thread)) {
+    push_levels(L, thread, level, NULL);
+    lua_pushfstring(L, "\n\t...\t(of more than %d levels)", TRACED_LEVELS);
+    lua_concat(L, 2);
+  } else {
     luaL_traceback(L, thread, NULL, level);
-    return;
   }
-  push_levels(L, thread, level, NULL);
-  lua_pushfstring(L, "\n\t...\t(of more than %d levels)", TRACED_LEVELS);
-  lua_concat(L, 2);
+  clua_hideown(L);
 }
 
 /* Pushes a traceback of the functions above `last` only. [-0, +1, m] */
 static void push_traceback_above(lua_State *L, lua_CFunction last) {
-  if (!push_levels(L, L, 1, last)) return;
-  lua_pushliteral(L, "\n\t...");
-  lua_concat(L, 2);
+  if (push_levels(L, L, 1, last)) {
+    lua_pushliteral(L, "\n\t...");
+    lua_concat(L, 2);
+  }
+  clua_hideown(L);
 }
 
 void clua_addinner(lua_State *L, int error) {

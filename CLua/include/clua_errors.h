@@ -15,6 +15,10 @@ void clua_pushtraceback(lua_State *L, bool *swift);
 
 /// Pops a traceback and leaves it for clua_pushtraceback. [-1, +0, -]
 void clua_leavetraceback(lua_State *L);
+/// Takes the lines of our own code in Lua out of the traceback on top, and those of what it has
+/// called in C: they mean nothing to those who write scripts. A function of the module is shown as
+/// one in C. [-0, +0, m]
+void clua_hideown(lua_State *L);
 /// Whether more functions are running in a thread than tracebacks go through. [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
 /// Leaves the traceback at `traceback`, of the place where the error at `error` arose, as that is

@@ -43,6 +43,51 @@ struct CallbackTests {
         == Outcome(output: "second\nlater\nexit\n", errors: Self.report, status: 0))
   }
 
+  @Test(arguments: [
+    (
+      "local obs = require 'obs'\nobs.batch(function() error 'bad' end)",
+      "f:2: bad",
+      """
+      \t[C]: in function 'error'
+      \tf:2: in function <f:2>
+      \t[C]: in function 'obs.batch'
+      \tf:2: in main chunk
+      \t[C]: in ?
+
+      """
+    ),
+    (
+      "local obs = require 'obs'\nobs.apply({}, 5)",
+      "f:2: bad argument #2 to 'apply' (list of changes expected, got number)",
+      """
+      \t[C]: in function 'obs.apply'
+      \tf:2: in main chunk
+      \t[C]: in ?
+
+      """
+    ),
+    (
+      "local obs = require 'obs'\nobs.task(function()\nobs.await(function() error 'bad' end) end)",
+      "f:3: bad",
+      """
+      \t[C]: in function 'error'
+      \tf:3: in upvalue 'start'
+      \t[C]: in function 'obs.await'
+      \tf:3: in function <f:2>
+      in task task (registered at f:2)
+
+      """
+    ),
+  ])
+  func `tracebacks show functions of the module, not its code`(
+    script: String, message: String, lines: String
+  ) throws {
+    #expect(
+      try command(script).run()
+        == Outcome(
+          output: "", errors: "./lua: \(message)\nstack traceback:\n\(lines)", status: 1))
+  }
+
   @Test func `an error that the script handles ends nothing`() throws {
     let handling = "require('obs').on_error(function(e) print(e) end)\n"
     let outcome = try command(handling + Self.failing).run()

@@ -51,7 +51,10 @@ import Testing
   @Test(.enabled(if: !ContainedHost.delaysSignals))
   func `a turn that takes too long is taken back, with what Swift wrote in it`() throws {
     let pet = Pet("Rex")
-    let test = try ContainedHost { $0.undoStoppedTurns = [pet] }
+    let test = try ContainedHost {
+      $0.turnTime = .milliseconds(200)
+      $0.undoStoppedTurns = [pet]
+    }
     try test.host.set("pet", to: pet)
     test.loop.turn {
       pet.name = "Tim"
@@ -107,7 +110,10 @@ import Testing
   @Test(.enabled(if: !ContainedHost.delaysSignals))
   func `what Swift writes after scripts were stopped is taken back, too`() throws {
     let pet = Pet("Rex")
-    let test = try ContainedHost { $0.undoStoppedTurns = [pet] }
+    let test = try ContainedHost {
+      $0.turnTime = .milliseconds(200)
+      $0.undoStoppedTurns = [pet]
+    }
     try test.host.set("pet", to: pet)
     try test.host.run(
       """
