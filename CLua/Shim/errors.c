@@ -92,6 +92,8 @@ void clua_hideown(lua_State *L) {
   lua_remove(L, -2);
 }
 
+CLUA_OPERATION(clua_try_hideown, 1, 1, clua_hideown(L))
+
 /* Pushes a traceback as luaL_traceback does, but of a deep stack only the levels on top.
    [-0, +1, m] */
 static void push_traceback(lua_State *L, lua_State *thread, int level) {

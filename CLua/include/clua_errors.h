@@ -19,6 +19,8 @@ void clua_leavetraceback(lua_State *L);
 /// called in C: they mean nothing to those who write scripts. A function of the module is shown as
 /// one in C. [-0, +0, m]
 void clua_hideown(lua_State *L);
+/// [-1, +1, -]
+int clua_try_hideown(lua_State *L);
 /// Whether more functions are running in a thread than tracebacks go through. [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
 /// Leaves the traceback at `traceback`, of the place where the error at `error` arose, as that is

@@ -28,11 +28,11 @@ package final class FixtureRun {
   /// Whether what a case has left behind makes it fail: watchers, timers, handlers and tasks that
   /// were made in it, and have not ended.
   package var findsLeaks = false
-  /// When the case began that lies in no other.
-  private var caseBegin: LuaHost.Moment?
   private var caseCount = 0
   /// The cases that have begun and not ended; the last one is that of errors in callbacks.
-  private var openCases: [Int] = []
+  private var openCases: [OpenCase] = []
+  /// How much of what is live was reported by cases in tasks side by side.
+  private var reportedLeaks: [LiveObject: Int] = [:]
   private var checks = 0
   private let path: String
   /// The path of the script in messages, where long ones are shortened.
@@ -72,18 +72,21 @@ package final class FixtureRun {
       to: state.function("raised") {
         [unowned self] (sentence: LuaString, message: LuaString, traceback: LuaString, number: Int)
         in
-        fail(message.description, traceback.description, after: sentence.description, in: number)
+        let shown = host.state.withoutOwnCode(traceback.description)
+        fail(message.description, shown, after: sentence.description, in: number)
       })
     try core.set(
       "began",
-      to: state.function("began") { [unowned self] (sentence: LuaString, isOutermost: Bool) in
-        begin(sentence.description, isOutermost: isOutermost)
+      to: state.function("began") {
+        [unowned self] (sentence: LuaString, isOutermost: Bool, first: Int, last: Int) in
+        begin(sentence.description, isOutermost: isOutermost, lines: first...max(first, last))
       })
     try core.set(
       "ended",
       to: state.function("ended") { [unowned self] (number: Int, findsLeaks: Bool) in
         if findsLeaks { reportLeaks(in: number) }
-        openCases.removeAll { $0 == number }
+        openCases.removeAll { $0.number == number }
+        if openCases.isEmpty { reportedLeaks = [:] }
         onEvent(.ended(number))
       })
     try core.set("settle", to: state.function("settle") { [unowned self] in settle() })
@@ -147,14 +150,15 @@ package final class FixtureRun {
   // MARK: Cases
 
   /// Begins a case, and returns its number; nil if it is not to run.
-  private func begin(_ sentence: String, isOutermost: Bool) -> Int? {
+  private func begin(_ sentence: String, isOutermost: Bool, lines: ClosedRange<Int>) -> Int? {
     guard !isOutermost || runsCase(sentence) else {
       needsChecks = false
       return nil
     }
-    if isOutermost, findsLeaks { caseBegin = host.moment }
     caseCount += 1
-    openCases.append(caseCount)
+    openCases.append(
+      OpenCase(
+        number: caseCount, lines: lines, begin: isOutermost && findsLeaks ? host.moment : nil))
     onEvent(.began(caseCount, sentence: sentence))
     return caseCount
   }
@@ -164,19 +168,38 @@ package final class FixtureRun {
     if !host.engine.isOccupied { loop.flush() }
   }
 
+  /// A case that has begun and not ended.
+  private struct OpenCase {
+    let number: Int
+    /// The lines of its function.
+    let lines: ClosedRange<Int>
+    /// When it began; nil where it lies in another one, or leaks are not looked for.
+    let begin: LuaHost.Moment?
+  }
+
   /// Reports what an outermost case has left behind; the garbage is collected already.
+  ///
+  /// Where other cases are under way in tasks, what was made in their lines is theirs.
   private func reportLeaks(in number: Int) {
-    guard let begin = caseBegin else { return }
-    caseBegin = nil
+    guard let own = openCases.first(where: { $0.number == number }), let begin = own.begin
+    else { return }
+    let others = openCases.filter { $0.number != number && $0.begin != nil }
     host.engine.stopOrphans()
-    var counts: [LiveObject: Int] = [:]
+    var (counts, order): ([LiveObject: Int], [LiveObject]) = ([:], [])
     for object in host.live(since: begin) {
+      let line = line(of: shownPath, message: "", traceback: nil, site: object.site)
+      if let line, others.contains(where: { $0.lines.contains(line) }) { continue }
+      // A task outside of all cases may be the one in which another case is under way.
+      let isOwn = line.map(own.lines.contains) ?? false
+      if object.kind == .task, !others.isEmpty, !isOwn { continue }
+      if counts[object] == nil { order.append(object) }
       counts[object, default: 0] += 1
     }
-    var reported: Set<LiveObject> = []
-    for object in host.live(since: begin) where reported.insert(object).inserted {
-      let times = counts[object] == 1 ? "" : " (\(counts[object] ?? 0) times)"
-      let message = "left behind: \(object)\(times)"
+    for object in order {
+      let count = counts[object, default: 0] - reportedLeaks[object, default: 0]
+      if count <= 0 { continue }
+      if !others.isEmpty { reportedLeaks[object, default: 0] += count }
+      let message = "left behind: \(object)\(count == 1 ? "" : " (\(count) times)")"
       fail(
         path, line(of: shownPath, message: "", traceback: nil, site: object.site) ?? 1, message,
         in: number)
@@ -190,7 +213,7 @@ package final class FixtureRun {
     let line =
       line(
         of: shownPath, message: error.message, traceback: error.traceback, site: report.site) ?? 1
-    fail(path, line, report.description, in: openCases.last ?? 0)
+    fail(path, line, report.description, in: openCases.last?.number ?? 0)
   }
 
   private func fail(

@@ -80,6 +80,16 @@ extension LuaState {
     }
   }
 
+  /// A traceback without the lines of our own code in Lua; as it is where there is no memory.
+  package func withoutOwnCode(_ traceback: String) -> String {
+    let shown = try? withStack { L throws(LuaError) in
+      try push(text: traceback, to: L)
+      try check(clua_try_hideown(L.pointer), L)
+      return text(at: -1, of: L)
+    }
+    return shown ?? traceback
+  }
+
   private static func join(_ inner: String?, _ outer: String?) -> String? {
     guard let inner, let outer else { return inner ?? outer }
     return inner + outer.drop { $0 != "\n" }

@@ -248,4 +248,49 @@ struct TestRunnerTests {
     #expect(outcome == .init(output: expected, errors: "", status: 3))
     #expect(try run([file]).status == 0)
   }
+
+  @Test func `what cases side by side leave behind is told by the one that made it`() throws {
+    let file = """
+      cat >d/tasks.lua <<'END'
+      local obs = require "obs"
+      obs.task(function()
+        case("first", function()
+          obs.sleep(2)
+          obs.after(50, print)
+          expect(true)
+        end)
+      end)
+      obs.task(function()
+        case("second", function()
+          kept = { n = 1 }
+          obs.observe(kept, "n", print)
+          obs.sleep(3)
+          expect(true)
+        end)
+      end)
+      case("third", function()
+        obs.task(function() obs.next_change({ n = 1 }, "n") end)
+        local t = { n = 1 }
+        held = t
+        obs.task(function() obs.next_change(t, "n") end)
+        expect(true)
+      end)
+      END
+      :
+      """
+    let outcome = try run([file], "--leaks d")
+    let expected = """
+      TAP version 13
+      # 
+      not ok 1 - d/tasks.lua: first
+      # d/tasks.lua:5: left behind: timer after at d/tasks.lua:5
+      not ok 2 - d/tasks.lua: second
+      # d/tasks.lua:12: left behind: watcher at d/tasks.lua:12
+      not ok 3 - d/tasks.lua: third
+      # d/tasks.lua:21: left behind: task at d/tasks.lua:21
+      1..3
+
+      """
+    #expect(outcome == .init(output: expected, errors: "", status: 3))
+  }
 }

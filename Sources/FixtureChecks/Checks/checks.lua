@@ -1,6 +1,6 @@
 -- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
 -- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
--- is_outermost)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`, `core.settle()`, and the
+-- is_outermost, first_line, last_line)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`, `core.settle()`, and the
 -- `source` of the fixture. A case is a number there, 0 for none.
 local core, source = ...
 
@@ -233,7 +233,9 @@ function case(sentence, body)
   list[#list + 1] = text(sentence)
   local own = numbers[thread] or {}
   numbers[thread] = own
-  local number = core.began(concat(list, ": "), #list == 1)
+  local place = getinfo(body, "S")
+  local number = core.began(
+    concat(list, ": "), #list == 1, place.linedefined, place.lastlinedefined)
   if not number then
     list[#list] = nil
     return

@@ -63,10 +63,14 @@ final class RegisteringFunctions: ModuleSlice {
     /// The flags of a watcher of the prelude itself, which say of which writes it is told.
     var flags: WatcherRecord.Flags = []
     var isInternal: Bool { flags.rawValue != 0 }
+    /// Whether a task waits for the call.
+    var isWait = false
 
     static let observe = Manner(function: "observe", paths: 2, callback: 3, options: 4)
     static let edits = Manner(
       function: "observe_edits", paths: 1, callback: 2, options: 3, isEditing: true)
+    static let wait = Manner(
+      function: "next_change", paths: 2, callback: 3, options: 4, isWait: true)
     static let keys = Manner(
       function: "observe_keys", paths: 2, callback: 3, options: 4, isDriven: true)
   }
@@ -75,6 +79,10 @@ final class RegisteringFunctions: ModuleSlice {
   /// "all" writes, of "arrivals" or of the "first" one; without paths for edits.
   private func manner(at index: CInt, of L: LuaStack) throws(LuaError) -> Manner {
     if L.ownLength(at: index) == 0 { return .edits }
+    try state.pushField("waits", at: index, of: L)
+    let isWait = L.boolean(at: -1)
+    L.pop()
+    if isWait { return .wait }
     try state.pushField("tells", at: index, of: L)
     defer { L.pop() }
     guard L.isString(at: -1) else { return .keys }
@@ -124,7 +132,8 @@ final class RegisteringFunctions: ModuleSlice {
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
       to: ScriptWatcher(
-        site: site, root: root, key: key, sandbox: sandbox.number, isInternal: manner.isInternal))
+        site: site, root: root, key: key, sandbox: sandbox.number, isInternal: manner.isInternal,
+        isWait: manner.isWait))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: host.receiver,

@@ -511,12 +511,20 @@ function obs.sleep(seconds)
   end)
 end
 
+-- How a task registers the watcher that it waits for.
+local function waiting_for(path)
+  if type(path) ~= "table" then return { path, waits = true } end
+  local manner = { waits = true }
+  for i = 1, #path do manner[i] = path[i] end
+  return manner
+end
+
 function obs.next_change(observed, path, timeout)
   local task = running_task("obs.next_change")
   core.check_timeout(timeout, 3, "next_change")
   return wait(task, function(wake)
     local timer
-    local watcher = obs.observe(observed, path, function()
+    local watcher = core.register(observed, waiting_for(path), function()
       if timer then timer:stop() end
       -- Tasks run in turns of their own: a watcher cannot wait.
       core.later(function() wake(true) end)

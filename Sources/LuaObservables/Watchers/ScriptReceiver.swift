@@ -278,7 +278,10 @@ final class ScriptReceiver: Receiver {
   func live(after number: UInt64) -> [LiveObject] {
     var found: [WatcherRef] = []
     engine.forEachWatcher { watcher in
-      if watcher.pointee.id > number, isScript(watcher) { found.append(watcher) }
+      guard watcher.pointee.id > number, isScript(watcher) else { return }
+      // What waits is a task, and what the prelude has registered belongs to another watcher.
+      let script = watcher.script.pointee
+      if !script.isInternal, !script.isWait { found.append(watcher) }
     }
     found.sort { $0.pointee.id < $1.pointee.id }
     return found.map { watcher in

@@ -19,6 +19,8 @@ struct ScriptWatcher {
   /// Whether the prelude has registered it for a purpose of its own: it counts for nobody, and is
   /// called also where scripts are to stop.
   let isInternal: Bool
+  /// Whether a task waits for its call.
+  let isWait: Bool
   var hasObserver = false
   var hasName = false
   var hasEnd = false
