@@ -1,7 +1,7 @@
 -- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
 -- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
--- is_outermost, first_line, last_line)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`, `core.settle()`, and the
--- `source` of the fixture. A case is a number there, 0 for none.
+-- is_outermost, first_line, last_line)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`,
+-- `core.settle()`, and the `source` of the fixture. A case is a number there, 0 for none.
 local core, source = ...
 
 -- These functions are read first, as scripts may replace them.
