@@ -309,6 +309,7 @@ function obs.history(target, options)
     limit = limit, group = group, site = core.site(),
   }
   states[history] = state
+  trees.tools[history] = true
   state.shadow = Shadow.new(target, function()
     if state.watcher and state.watcher.active then state.watcher:schedule() end
   end)

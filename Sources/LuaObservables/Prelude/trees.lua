@@ -67,6 +67,10 @@ local function position_of(key)
   if number_type(key) == "integer" and key > 0 and key < 1 << 53 then return key // 1 | 0 end
 end
 
+-- Objects that deal with trees, and are no part of one that they are kept in: histories.
+local tools = setmetatable({}, { __mode = "k" })
+trees.tools = tools
+
 -- What is stored under a key of a host object.
 local function host_value(object, key)
   local value = object[key]
@@ -134,7 +138,7 @@ local function contents(object)
     local derived, record = core.derived_keys(object), not kind and model_of(object)
     made.model = record and record.name or nil
     for key, value in stored_next, object do
-      if not derived[key] then map[key] = value end
+      if not derived[key] and not tools[value] then map[key] = value end
     end
     measure(made)
   end
