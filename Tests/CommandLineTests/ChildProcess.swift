@@ -1,12 +1,17 @@
 import Foundation
 import Glibc
 
-/// A process with default signals, none of them blocked, and an environment without Lua's
-/// variables.
+/// A process with default signals, none of them blocked, an environment without Lua's variables,
+/// and no descriptors but the standard ones.
 struct ChildProcess {
   let id: pid_t
   /// POSIX_SPAWN_SETSID, which glibc shows to GNU sources only.
   private static let ownSession: Int16 = 0x80
+
+  // The C library's module does not declare this function for Swift.
+  private static let addCloseFrom = unsafeBitCast(
+    dlsym(nil, "posix_spawn_file_actions_addclosefrom_np")!,
+    to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
 
   /// Starts a program.
   ///
@@ -35,6 +40,8 @@ struct ChildProcess {
       posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
       for stream: Int32 in 1...2 { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
     }
+    // What other tests have open at this moment is not for the process.
+    _ = Self.addCloseFrom(&actions, 3)
 
     // Without a folder for states the history of the prompt is not kept.
     let standard = [
