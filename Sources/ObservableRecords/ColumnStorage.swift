@@ -53,7 +53,7 @@
   }
 
   /// Tells what an optional type wraps.
-  private protocol OptionalColumn { static var wrapped: Any.Type { get } }
+  protocol OptionalColumn { static var wrapped: Any.Type { get } }
 
   extension Optional: OptionalColumn { static var wrapped: Any.Type { Wrapped.self } }
 

@@ -22,8 +22,9 @@
     func lists(_ table: RecordTable) -> Bool { false }
     /// Takes out rows that are deleted here.
     func removeDeleted() {}
-    /// What brings the list up to date.
-    func job(readAfter number: Int) -> ReadJob? { nil }
+    /// What brings the list up to date; a row that does not fit is an error, which `fail` may
+    /// throw, and else the list stays as it is.
+    func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob? { nil }
     /// The list stays as it is from now on.
     func end() {}
   }
@@ -64,14 +65,22 @@
       isStale = true
     }
 
-    override func job(readAfter number: Int) -> ReadJob? {
+    override func job(
+      readAfter number: Int, fail: ((any Error) throws -> Void)?
+    ) -> ReadJob? {
       if array == nil { return nil }
       isStale = false
       let (request, former) = (request, keys)
       return { db in
         let keys = try Self.keys(of: request, db)
         let edit = KeyEdit(from: former, to: keys)
-        let rows: [Record] = try Self.rows(edit.newKeys, db)
+        let rows: [Record]
+        do {
+          rows = try Self.rows(edit.newKeys, db)
+        } catch let error as RecordError {
+          try fail?(error)
+          return { [weak self] in self?.store.report(error) }
+        }
         return { [weak self] in self?.show(edit, former, rows, readAfter: number) }
       }
     }
@@ -146,7 +155,7 @@
           isStale = true
           return nil
         }
-        return state.isDeleted ? nil : state.object as? Record
+        return state.isDeleted || state.phase == .new ? nil : state.object as? Record
       }
     }
   }

@@ -26,6 +26,8 @@
     func cover(by transaction: RecordTransaction) {}
     /// Notices from now on, at the end of turns, what the program puts in and takes out.
     func watch(in loop: Loop) throws {}
+    /// Is a plain list from now on: the object has left its store.
+    func unwatch() {}
   }
 
   /// The loaded property of one class of rows.
@@ -43,7 +45,12 @@
       super.init(relation, owner)
     }
 
-    deinit { for watcher in watchers { watcher.stop() } }
+    deinit { unwatch() }
+
+    override func unwatch() {
+      for watcher in watchers { watcher.stop() }
+      (watchers, isEdited) = ([], false)
+    }
 
     override var objects: [any ObservableRecord] { array.elements }
 
@@ -71,6 +78,7 @@
 
     override func watch(in loop: Loop) throws {
       if !watchers.isEmpty { return }
+      known = array.elements
       let isEdited = try array.observeImmediately("*", in: loop) { [weak self] _, _ in
         self?.noteEdit()
       }
@@ -101,9 +109,13 @@
       for object in former where !listed.contains(ObjectIdentifier(object)) {
         owner.release(object, relation)
       }
+      var refused: Set<ObjectIdentifier> = []
       for object in now where !wasListed.contains(ObjectIdentifier(object)) {
-        owner.take(object, relation)
+        if !owner.take(object, relation) { refused.insert(ObjectIdentifier(object)) }
       }
+      if refused.isEmpty { return }
+      array.removeAll { refused.contains(ObjectIdentifier($0)) }
+      known = array.elements
     }
 
     private func isSameMemory(_ a: [Target], _ b: [Target]) -> Bool {
@@ -137,19 +149,41 @@
 
     // MARK: What the program does with the list
 
-    /// The program has put a row into a list of this one: the row gets the key of this one.
-    func take(_ object: any ObservableRecord, _ relation: RecordRelation) {
-      guard let store, !isDeleted else { return }
+    /// The program has put a row into a list of this one: the row gets the key of this one; false
+    /// where it cannot.
+    func take(_ object: any ObservableRecord, _ relation: RecordRelation) -> Bool {
+      guard let store else { return true }
       do {
         let target = try store.table(of: relation.target)
-        guard let column = target.schema.slots[relation.column] else { return }
-        if object.recordState.table == nil { try store.insert(object) }
-        guard let key else { return object.recordState.setParent(self, column.slot, object) }
-        if try column.read(object) != key.databaseValue {
-          _ = column.write?(object, key.databaseValue)
+        guard let column = target.schema.slots[relation.column] else { return true }
+        if isDeleted {
+          throw error(.deleted, "the row is deleted: its '\(relation.name)' are not saved")
         }
+        let state = object.recordState
+        try state.check(isIn: store, for: relation.name)
+        if state.table == nil { try store.insert(object) }
+        if let key {
+          let now = try column.read(object)
+          if state.newParents[column.slot] != nil || now != key.databaseValue {
+            _ = column.write?(object, key.databaseValue)
+          }
+        } else {
+          state.setParent(self, column.slot, object)
+        }
+        return true
       } catch {
         store.report(error)
+        return false
+      }
+    }
+
+    /// Checks that the row can be one that another row belongs to, or be in its list.
+    func check(isIn store: RecordStore, for name: String) throws(RecordError) {
+      if isDeleted {
+        throw error(.deleted, "the row is deleted, and cannot be in '\(name)' of another one")
+      }
+      if let other = self.store, other !== store {
+        throw error(.otherStore, "the row belongs to another store, and cannot be in '\(name)'")
       }
     }
 
@@ -161,12 +195,14 @@
         let target = try store.table(of: relation.target)
         guard let column = target.schema.slots[relation.column] else { return }
         let state = object.recordState
-        if state.newParents[column.slot] === self {
-          state.newParents[column.slot] = nil
+        if let parent = state.newParents[column.slot] {
+          // Another row may have got it.
+          guard parent === self else { return }
         } else {
           guard let key, try column.read(object) == key.databaseValue else { return }
-          if column.write?(object, .null) == true { return }
         }
+        if column.write?(object, .null) == true { return }
+        state.newParents[column.slot] = nil
         store.noteOrphan(object, column, of: self)
       } catch {
         store.report(error)

@@ -87,6 +87,8 @@
     /// How an error names the type.
     var expectation: String { storageName(of: type).described }
     var storage: ColumnStorage { storageName(of: type) }
+    /// Whether a property may be nil.
+    var isOptional: Bool { type is any OptionalColumn.Type }
   }
 
   /// A property that other rows belong to.

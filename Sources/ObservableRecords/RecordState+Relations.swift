@@ -33,19 +33,25 @@
     public func loadOne<Target: ObservableRecord>(
       _ name: String, of owner: some ObservableRecord
     ) throws -> Target? {
-      guard let store, let relation = type(of: owner).recordSchema.relation(name) else {
-        return nil
-      }
+      guard let relation = type(of: owner).recordSchema.relation(name) else { return nil }
       guard relation.kind == .reference else {
-        guard let slot = try store.slot(of: relation) else { return nil }
+        guard let store, let slot = try store.slot(of: relation) else { return nil }
+        if relations[name] == nil {
+          let loaded = LoadedRelation(relation, self)
+          relations[name] = loaded
+          store.note(loaded)
+        }
         return try (rows(relation, slot, store) as [Target]).first
       }
-      guard let column = table?.schema.slots[relation.column] else { return nil }
+      guard let column = type(of: owner).recordSchema.slots[relation.column] else { return nil }
       let found: Target?
       if let parent = newParents[column.slot] {
         found = parent.object as? Target
-      } else if let key = RecordKey(try column.read(owner)) {
+      } else if let store, let key = RecordKey(try column.read(owner)) {
         found = try store.referenced(Target.self, key, column, by: self)
+        if found == nil {
+          try store.table(of: Target.self).await(key, Referrer(state: self, name: name))
+        }
       } else {
         found = nil
       }
@@ -73,37 +79,76 @@
       guard let column = type(of: owner).recordSchema.slots[name], let write = column.write else {
         return
       }
-      guard let other else {
-        newParents[column.slot] = nil
-        if !write(owner, .null) {
-          store?.report(
-            RecordError(
-              .wrongValue, table: table?.name ?? "", column: name, row: key?.description,
-              "the row has to refer to another one: its column cannot be NULL"))
+      do {
+        guard let other else {
+          guard column.isOptional else {
+            throw error(
+              .wrongValue, column: name,
+              "the row has to refer to another one: its column cannot be NULL")
+          }
+          if table == nil { (newParents[column.slot], keptParents[column.slot]) = (nil, nil) }
+          _ = write(owner, .null)
+          return
         }
-        return
-      }
-      if let store, other.recordState.table == nil {
-        do { try store.insert(other) } catch { return store.report(error) }
-      }
-      if let key = other.recordState.key {
-        _ = write(owner, key.databaseValue)
-      } else if !other.isDeleted {
-        setParent(other.recordState, column.slot, owner)
-        for link in table?.incoming[column.slot] ?? [] {
-          other.recordState.gained(owner, link.relation)
+        let parent = other.recordState
+        if table == nil { (newParents[column.slot], keptParents[column.slot]) = (nil, nil) }
+        if let store {
+          try parent.check(isIn: store, for: name)
+          if parent.table == nil { try store.insert(other) }
         }
-        for relation in type(of: owner).recordSchema.relations
-        where relation.kind == .reference && relation.column == name {
-          try? owner.invalidate(relation.name)
+        if let key = parent.key {
+          if !write(owner, key.databaseValue) {
+            throw error(.wrongValue, column: name, "the column cannot have the key \(key)")
+          }
+        } else if !isDeleted {
+          setParent(parent, column.slot, owner)
         }
+      } catch {
+        if let store { store.report(error) }
       }
     }
 
     /// A column refers to a row that has no key yet.
     func setParent(_ parent: RecordState, _ slot: Int, _ object: any ObservableRecord) {
+      let former = newParents[slot]
+      if former === parent { return }
       newParents[slot] = parent
-      store?.noteChange(of: self, object)
+      guard let table else {
+        // Nothing else keeps it until both are in a store.
+        keptParents[slot] = parent.object
+        return invalidateReferences(slot, object)
+      }
+      for link in table.incoming[slot] ?? [] {
+        if let former {
+          former.lost(object, link.relation)
+        } else if let key = table.column(slot).flatMap({ try? $0.read(object) })
+          .flatMap(RecordKey.init)
+        {
+          link.owner.state(key)?.lost(object, link.relation)
+        }
+        parent.gained(object, link.relation)
+      }
+      invalidateReferences(slot, object)
+      table.store.noteChange(of: self, object)
+    }
+
+    /// A column has what was written to it, and does not refer to a row without a key any more.
+    func leaveNewParent(_ slot: Int, _ object: any ObservableRecord) {
+      guard let table, let parent = newParents.removeValue(forKey: slot) else { return }
+      for link in table.incoming[slot] ?? [] { parent.lost(object, link.relation) }
+      let value = table.column(slot).flatMap { try? $0.read(object) } ?? .null
+      table.relink(object, slot, from: nil, to: RecordKey(value))
+      invalidateReferences(slot, object)
+    }
+
+    /// Has properties computed anew whose column refers to another row without having another
+    /// value.
+    private func invalidateReferences(_ slot: Int, _ object: any ObservableRecord) {
+      let schema = type(of: object).recordSchema
+      for relation in schema.relations
+      where relation.kind == .reference && schema.slots[relation.column]?.slot == slot {
+        try? object.invalidate(relation.name)
+      }
     }
 
     /// The key of the row, if it has one.

@@ -51,7 +51,7 @@
     /// The state of a new object, which belongs to no store yet.
     public init() {}
 
-    deinit { table?.forget(self) }
+    deinit { table?.drop(self) }
 
     var object: (any ObservableRecord)? { reference }
     var store: RecordStore? { table?.store }
@@ -75,6 +75,7 @@
       var inFlight: [Int: DatabaseValue] = [:]
       var storedValues: [Int: DatabaseValue] = [:]
       var newParents: [Int: RecordState] = [:]
+      var keptParents: [Int: any ObservableRecord] = [:]
       var relations: [String: LoadedRelation] = [:]
       var referrers: [Referrer] = []
       var referrerLimit = 16
@@ -102,6 +103,11 @@
     var newParents: [Int: RecordState] {
       get { extra?.newParents ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.newParents = newValue } }
+    }
+    /// Those of them that nothing else keeps, as the object is in no store yet.
+    var keptParents: [Int: any ObservableRecord] {
+      get { extra?.keptParents ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.keptParents = newValue } }
     }
     /// The properties that have rows of other tables, once they are loaded.
     var relations: [String: LoadedRelation] {
@@ -148,21 +154,34 @@
       self.key = key
       tracks = true
       object.observation.setKeeper(self)
-      if isEntered, let key { table.enter(self, key) }
+      if let key {
+        if isEntered { table.enter(self, key) }
+      } else {
+        table.addStray(self)
+      }
     }
 
     /// Notes the key of a row that was inserted.
     func setKey(_ key: RecordKey) {
+      table?.drop(self)
       self.key = key
       table?.enter(self, key)
     }
 
-    /// Takes the object out of its store; its values stay.
+    /// Takes the object out of its store; its values stay, and what its lists have.
     func leave() {
-      table = nil
-      tracks = false
-      observedKeys = 0
-      (changed, extra, group) = ([:], nil, nil)
+      table?.drop(self)
+      (table, key) = (nil, nil)
+      phase = isDeleted ? .deleted : .free
+      flight = .none
+      (tracks, isListed, isKeptInTurn, hasReportedDeletion) = (false, false, false, false)
+      (observedKeys, savedNumber) = (0, 0)
+      (changed, group) = ([:], nil)
+      if let former = extra {
+        extra = nil
+        relations = former.relations
+        for list in former.relations.values { list.unwatch() }
+      }
       reference?.observation.setKeeper(nil)
       let object = kept
       kept = nil
@@ -221,10 +240,14 @@
 
     @usableFromInline
     func noteWritten(_ slot: Int, _ object: any ObservableRecord) {
-      guard let table, let former = formerKeys.removeValue(forKey: slot) else { return }
+      guard let table else { return }
+      if newParents[slot] != nil {
+        formerKeys[slot] = nil
+        return leaveNewParent(slot, object)
+      }
+      guard let former = formerKeys.removeValue(forKey: slot) else { return }
       let now = table.column(slot).flatMap { try? $0.read(object) } ?? .null
       if now == former { return }
-      newParents[slot] = nil
       table.relink(object, slot, from: RecordKey(former), to: RecordKey(now))
     }
 

@@ -48,7 +48,7 @@
         jobs.append(contentsOf: reloads(of: table, changes, readAfter: number))
       }
       for query in queries where query.isConcerned(by: changes) {
-        if let job = query.job(readAfter: number) { jobs.append(job) }
+        if let job = query.job(readAfter: number, fail: nil) { jobs.append(job) }
       }
       if jobs.isEmpty { return }
       isReading = true
@@ -72,8 +72,18 @@
     }
 
     private func finishReading(
-      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges, isWhole: Bool
+      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges, isWhole: Bool,
+      isHeld: Bool = false
     ) {
+      if runningSave != nil, !isHeld, !isClosed {
+        // Rows may be among them that the save inserts, whose objects do not know their keys yet.
+        loop.retain()
+        heldRows = { [unowned self] in
+          loop.release()
+          finishReading(results, changes, isWhole: isWhole, isHeld: true)
+        }
+        return
+      }
       isReading = false
       if isClosed { return }
       if !isWhole, rereads < 10 {
@@ -93,14 +103,28 @@
         // It is read again with the next change.
         pendingChanges.add(changes)
         for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
-        return report(error)
+        retry.noteFailure(error, self)
+        if retry.isNews { report(error) }
+        return
       }
       if !pendingChanges.isEmpty { beginReading() }
     }
 
+    /// Uses what was read while a save was under way, in a turn of its own.
+    func useHeldRows() {
+      guard let use = heldRows else { return }
+      heldRows = nil
+      let (home, inbox) = (Handed((self, use)), loop.inbox)
+      inbox.post {
+        home.value.1()
+        withExtendedLifetime(home.value.0) {}
+      }
+    }
+
     /// Brings one query up to date, waiting for the database.
     func readNow(_ query: LiveQuery) throws {
-      guard let job = query.job(readAfter: saveNumber) else { return }
+      waitForSave()
+      guard let job = query.job(readAfter: saveNumber, fail: { throw $0 }) else { return }
       try read(job)()
     }
 
@@ -114,11 +138,12 @@
       let lists = loadedLists.filter { $0.relation.target == table.record && $0.owner?.key != nil }
       var jobs: [ReadJob] = []
       if isAll || !table.hasAutomaticKey {
-        let keys = table.liveKeys
+        let keys = Array(Set(table.liveKeys + table.awaitedKeys))
         if !keys.isEmpty { jobs.append(reload(table.record, table, keys, readAfter: number)) }
       } else if let rows {
         let keys = rows.numbers.map(RecordKey.integer)
-        let wanted = lists.isEmpty ? keys.filter { table.state($0) != nil } : keys
+        let wanted =
+          lists.isEmpty ? keys.filter { table.state($0) != nil || table.isAwaited($0) } : keys
         if !wanted.isEmpty {
           jobs.append(reload(table.record, table, wanted.sorted(), readAfter: number))
         }
@@ -163,6 +188,7 @@
         found.insert(key)
         let isKnown = table.state(key) != nil
         guard let object = table.adopt(row, readAfter: number), !isKnown else { continue }
+        table.answer(key)
         for slot in table.incoming.keys {
           let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
           table.relink(object, slot, from: nil, to: owner)
@@ -202,7 +228,10 @@
 
     /// An object gets the values that its row has now; unsaved changes stay, column by column.
     func refresh(_ state: RecordState, from fresh: any ObservableRecord, readAfter number: Int) {
-      guard let table = state.table, let object = state.object, !state.isDeleted else { return }
+      // A new object is no row, even if somebody else has inserted one with its key.
+      guard let table = state.table, let object = state.object, !state.isDeleted,
+        state.phase != .new
+      else { return }
       if state.savedNumber > number {
         // The row was read before the object was saved.
         if case .integer(let number)? = state.key, table.hasAutomaticKey {

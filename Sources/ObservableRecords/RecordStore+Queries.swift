@@ -69,7 +69,7 @@
       if prefetched[name]?[key] == nil {
         let target = try self.table(of: Target.self)
         let keys = siblings(of: state, key) { sibling in
-          sibling.relations[relation.name] == nil
+          relation.kind == .one || sibling.relations[relation.name] == nil
         }
         let values = keys.map(\.databaseValue)
         let request = Target.filter(values.contains(Column(relation.column)))

@@ -10,9 +10,28 @@
     public func revert(_ objects: [any ObservableRecord]) {
       waitForSave()
       synchronizeLists()
-      orphans.removeAll { orphan in objects.contains { $0 === orphan.object } }
-      // Objects that refer to a new one are taken back with it, or keep what they have.
-      for object in objects where object.recordState.store === self { revert(object) }
+      takeBack(objects)
+    }
+
+    /// Takes back all unsaved changes.
+    public func revert() {
+      waitForSave()
+      synchronizeLists()
+      takeBack(listed.compactMap(\.object) + orphans.map(\.object))
+    }
+
+    private func takeBack(_ objects: [any ObservableRecord]) {
+      let wanted = Set(objects.map { ObjectIdentifier($0) })
+      let lost = orphans.filter { wanted.contains(ObjectIdentifier($0.object)) }
+      orphans.removeAll { wanted.contains(ObjectIdentifier($0.object)) }
+      let own = objects.filter { $0.recordState.store === self }
+      // They may have the keys of deleted ones.
+      withdraw(
+        own.map(\.recordState).filter { $0.phase == .new }, isDeletion: false)
+      for object in own where object.recordState.phase != .free { revert(object) }
+      for orphan in lost where orphan.object.recordState.phase == .saved {
+        enterLists(orphan.object, orphan.column.slot)
+      }
       listed.removeAll { state in
         let isDone = !state.hasUnsavedChanges
         if isDone { state.isListed = false }
@@ -20,27 +39,20 @@
       }
     }
 
-    /// Takes back all unsaved changes.
-    public func revert() { revert(listed.compactMap(\.object)) }
-
     private func revert(_ object: any ObservableRecord) {
       let state = object.recordState
       guard let table = state.table else { return }
       switch state.phase {
-      case .free, .deleted: break
-      case .new:
-        state.phase = .deleted
-        table.unlink(object)
-        state.phase = .free
-        table.forget(state)
-        state.leave()
+      case .free, .new, .deleted: break
       case .deleting:
-        state.phase = .saved
-        restoreValues(state, table, object)
-        for slot in table.incoming.keys {
-          let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
-          table.relink(object, slot, from: nil, to: owner)
+        if let other = state.key.flatMap(table.state), other !== state, !other.isDeleted {
+          return report(
+            state.error(.otherStore, "the row stays deleted: there is another one with its key"))
         }
+        state.phase = .saved
+        if let key = state.key { table.enter(state, key) }
+        restoreValues(state, table, object)
+        for slot in table.incoming.keys { enterLists(object, slot) }
         invalidateReferrers(of: table, state)
         for query in queries where query.lists(table) { query.isStale = true }
         readAgain()
@@ -49,15 +61,19 @@
       state.updateKeeping()
     }
 
+    /// Puts an object into the lists of the row that one of its columns refers to.
+    private func enterLists(_ object: any ObservableRecord, _ slot: Int) {
+      guard let table = object.recordState.table else { return }
+      let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
+      table.relink(object, slot, from: nil, to: owner)
+    }
+
     private func restoreValues(
       _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
     ) {
       let changed = state.changed
       state.changed = [:]
-      for (slot, parent) in state.newParents {
-        for link in table.incoming[slot] ?? [] { parent.lost(object, link.relation) }
-      }
-      state.newParents = [:]
+      for slot in state.newParents.keys { state.leaveNewParent(slot, object) }
       for (slot, value) in changed {
         guard let column = table.column(slot) else { continue }
         let now = (try? column.read(object)) ?? .null
@@ -94,14 +110,15 @@
           .inTransaction, table: "",
           "a transaction of the store is under way: it has none inside of it")
       }
-      try save()
+      try checkNoTransaction("saved")
+      try saveNow()
       let transaction = RecordTransaction(loop.engine)
       self.transaction = transaction
       for list in loadedLists { list.cover(by: transaction) }
       loop.engine.openTransaction()
       do {
         let result = try body()
-        try save()
+        try saveNow()
         transaction.close(isUndone: false)
         self.transaction = nil
         return result

@@ -24,7 +24,7 @@
       }
       let table = try table(of: type(of: object))
       let key = table.schema.key(of: object)
-      if let key, table.state(key) != nil {
+      if let known = key.flatMap(table.state), !known.isDeleted, let key {
         throw RecordError(
           .otherStore, table: table.name, row: key.description,
           "there is another object with this key")
@@ -33,13 +33,17 @@
       state.join(table, object, .new, key: key)
       noteChange(of: state, object)
       state.updateKeeping()
+      let parents = state.keptParents
+      state.keptParents = [:]
       for (slot, parent) in state.newParents {
         if parent.table == nil, let parent = parent.object { try insert(parent) }
         if let key = parent.key, let column = table.column(slot) {
           _ = column.write?(object, key.databaseValue)
-          state.newParents[slot] = nil
+        } else {
+          for link in table.incoming[slot] ?? [] { parent.gained(object, link.relation) }
         }
       }
+      withExtendedLifetime(parents) {}
       for (slot, _) in table.incoming {
         guard let key = table.column(slot).flatMap({ try? $0.read(object) }).flatMap(RecordKey.init)
         else { continue }
@@ -49,8 +53,9 @@
         _ = try self.table(of: list.relation.target)
         try list.watch(in: loop)
         note(list)
-        for object in list.objects { state.take(object, list.relation) }
+        for object in list.objects where !state.take(object, list.relation) { list.remove(object) }
       }
+      if let key { table.answer(key) }
     }
 
     /// Deletes the row of an object at the end of the turn; the object leaves lists at once, and
@@ -62,14 +67,70 @@
       guard let table = state.table, table.store === self, !state.isDeleted else { return }
       coverInTransaction(object)
       if state.phase == .new {
-        state.phase = .deleted
+        withdraw([state], isDeletion: true)
       } else {
         state.phase = .deleting
         noteChange(of: state, object)
+        table.unlink(object)
       }
-      table.unlink(object)
       for query in queries where query.lists(table) { query.removeDeleted() }
       state.updateKeeping()
+    }
+
+    /// Takes rows out that were never saved, and new ones that have to refer to them; others that
+    /// refer to them keep what they had before.
+    func withdraw(_ states: [RecordState], isDeletion: Bool) {
+      var children: [ObjectIdentifier: [(state: RecordState, slot: Int)]] = [:]
+      for state in listed {
+        for (slot, parent) in state.newParents {
+          children[ObjectIdentifier(parent), default: []].append((state, slot))
+        }
+      }
+      var gone = states
+      var isGone = Set(states.map(ObjectIdentifier.init))
+      var place = 0
+      while place < gone.count {
+        for (child, slot) in children[ObjectIdentifier(gone[place])] ?? [] {
+          guard let object = child.object, !isGone.contains(ObjectIdentifier(child)) else {
+            continue
+          }
+          if child.phase == .new, child.table?.column(slot)?.isOptional == false {
+            isGone.insert(ObjectIdentifier(child))
+            gone.append(child)
+          } else {
+            child.leaveNewParent(slot, object)
+            child.updateKeeping()
+          }
+        }
+        place += 1
+      }
+      var areQueriesStale = false
+      for state in gone {
+        guard let table = state.table, let object = state.object else { continue }
+        let hasKey = !state.isKeyless
+        if !isDeletion {
+          // What goes together stays together: it may be inserted again.
+          for (slot, parent) in state.newParents where isGone.contains(ObjectIdentifier(parent)) {
+            state.newParents[slot] = nil
+          }
+        }
+        state.phase = .deleted
+        table.unlink(object)
+        if isDeletion {
+          state.newParents = [:]
+          for list in state.relations.values { list.set([]) }
+          table.forget(state)
+        } else {
+          state.phase = .free
+          state.leave()
+        }
+        state.updateKeeping()
+        if !hasKey { continue }
+        // Somebody else may have inserted a row with the key.
+        areQueriesStale = true
+        for query in queries where query.lists(table) { query.isStale = true }
+      }
+      if areQueriesStale { readAgain() }
     }
 
     func noteOrphan(_ object: any ObservableRecord, _ column: RecordColumn, of owner: RecordState) {
@@ -91,11 +152,22 @@
         } else {
           isLost = true
         }
-        let isListed = orphan.owner.relations.values.contains { list in
+        if isLost, !isListed(orphan) { delete(orphan.object) }
+      }
+    }
+
+    /// Whether the list of a row has the object that another list, or this one, has lost.
+    private func isListed(_ orphan: Orphan) -> Bool {
+      let table = orphan.object.recordState.table
+      let key = (try? orphan.column.read(orphan.object)).flatMap(RecordKey.init)
+      let owners = (table?.incoming[orphan.column.slot] ?? []).compactMap { link in
+        key.flatMap(link.owner.state)
+      }
+      return (owners + [orphan.owner]).contains { owner in
+        owner.relations.values.contains { list in
           list.relation.column == orphan.column.name
             && list.objects.contains { $0 === orphan.object }
         }
-        if isLost, !isListed { delete(orphan.object) }
       }
     }
 
@@ -108,13 +180,43 @@
     ///   a closed store.
     public func save() throws {
       try checkOpen()
+      try checkNoTransaction("saved")
+      try saveNow()
+    }
+
+    /// Saves all changes, also those of a transaction of the store.
+    func saveNow() throws {
+      try checkOpen()
       waitForSave()
+      isSaveDue = false
       synchronizeLists()
       removeOrphans()
-      guard let save = try collected() else { return answerWaiters(.success(())) }
-      runningSave = save
-      save.finish(database.writeWithoutTransaction { save.plan.run($0, collector) })
-      if let error = finish(save) { throw error }
+      do {
+        guard let save = try collected() else { return answerWaiters(.success(())) }
+        runningSave = save
+        save.finish(database.writeWithoutTransaction { save.plan.run($0, collector) })
+        if let error = finish(save) { throw error }
+      } catch {
+        let failure = saveError(error)
+        retry.noteFailure(failure, self)
+        answerWaiters(.failure(failure))
+        throw failure
+      }
+    }
+
+    /// Whatever a transaction could take back is not in the database before its end.
+    func checkNoTransaction(_ what: String) throws(RecordError) {
+      if transaction != nil {
+        throw RecordError(
+          .inTransaction, table: "",
+          "a transaction of the store is under way: nothing is \(what) inside of it")
+      }
+      if loop.engine.isInTransaction {
+        throw RecordError(
+          .inTransaction, table: "",
+          "a transaction is under way that could take changes back: nothing is \(what) inside of it"
+        )
+      }
     }
 
     /// Saves all changes, and waits for that without keeping the loop.
@@ -159,7 +261,7 @@
           }
         }
       } catch {
-        failed(error)
+        failed(saveError(error))
       }
     }
 
@@ -167,31 +269,44 @@
     private func saved(_ save: RunningSave) {
       // Code that could not wait for the message may have handled the result.
       guard runningSave === save else { return }
-      if let error = finish(save) { report(error) }
+      if let error = finish(save) { failed(error) }
       continueSaving()
     }
 
     private func continueSaving() {
       guard isSaveDue, !isClosed else { return }
       // The turn under way belongs to the save as a whole.
-      isSaveDue = false
-      if waiters.isEmpty { askForTurnEnd() } else { beginSave() }
+      if waiters.isEmpty || loop.engine.isInTransaction {
+        askForTurnEnd()
+      } else {
+        beginSave()
+      }
     }
 
-    /// Waits for the save under way, if there is one.
+    /// Waits for the save under way, if there is one, and for those that wait for it.
     func waitForSave() {
-      guard let save = runningSave else { return }
-      // What the thread of the database was given before is done then.
-      database.writeWithoutTransaction { _ in }
-      if let error = finish(save) { report(error) }
-      continueSaving()
+      while let save = runningSave {
+        // What the thread of the database was given before is done then.
+        database.writeWithoutTransaction { _ in }
+        guard save.take() != nil else { return }
+        if let error = finish(save) { failed(error) }
+        continueSaving()
+      }
     }
 
-    private func failed(_ error: any Error) {
-      let failure =
-        error as? SaveError
+    /// A save has failed that nobody waits for, or that `flush` does.
+    private func failed(_ error: SaveError) {
+      retry.noteFailure(error, self)
+      if !waiters.isEmpty, !isSaveDue {
+        answerWaiters(.failure(error))
+      } else if retry.isNews {
+        report(error)
+      }
+    }
+
+    private func saveError(_ error: any Error) -> SaveError {
+      error as? SaveError
         ?? SaveError(underlying: error, statement: nil, objects: listed.compactMap(\.object))
-      if waiters.isEmpty { report(failure) } else { answerWaiters(.failure(failure)) }
     }
 
     // MARK: Before and after
@@ -231,28 +346,34 @@
     private func finish(_ save: RunningSave) -> SaveError? {
       guard let result = save.take() else { return nil }
       runningSave = nil
+      defer { useHeldRows() }
       if let failure = result.failure {
         let objects = failure.operation.map { [save.states[$0]] } ?? []
         let others = save.states.filter { $0 !== objects.first }
-        for state in save.states { putBack(state) }
+        putBack(save.states)
         let error = SaveError(
           underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
           objects: (objects + others).compactMap(\.object))
         for query in queries { query.isStale = true }
-        if !waiters.isEmpty { answerWaiters(.failure(error)) }
         return error
       }
+      retry.stop()
       if let version = result.version { polling.note(version) }
       tell(of: result, save)
+      for place in save.states.indices {
+        if let key = result.keys[place].flatMap(RecordKey.init) {
+          save.states[place].inserted(as: key)
+        }
+      }
       for (place, state) in save.states.enumerated() {
-        state.end(save.plan.operations[place].kind, key: result.keys[place].flatMap(RecordKey.init))
+        state.end(save.plan.operations[place], result.keys)
       }
       for (place, state) in save.states.enumerated() where result.missing.contains(place) {
         vanished(state)
       }
       for state in save.states { state.updateKeeping() }
       changed(by: result.changes, save)
-      if listed.isEmpty || !isSaveDue { answerWaiters(.success(())) }
+      if !isSaveDue { answerWaiters(.success(())) }
       return nil
     }
 
@@ -267,20 +388,27 @@
       }
     }
 
-    /// The changes of an object were not saved: they wait for the next save.
-    private func putBack(_ state: RecordState) {
-      state.takeBack()
-      if !state.isListed, state.hasUnsavedChanges {
-        state.isListed = true
-        listed.append(state)
+    /// The changes of objects were not saved: they wait for the next save, before later ones.
+    private func putBack(_ states: [RecordState]) {
+      var unsaved: [RecordState] = []
+      for state in states {
+        state.takeBack()
+        if !state.isListed, state.hasUnsavedChanges {
+          state.isListed = true
+          unsaved.append(state)
+        }
+        state.updateKeeping()
       }
-      state.updateKeeping()
+      listed.insert(contentsOf: unsaved, at: 0)
     }
   }
 
   extension RecordState {
-    func error(_ code: RecordError.Code, _ detail: String) -> RecordError {
-      RecordError(code, table: table?.name ?? "", row: key?.description, detail)
+    func error(
+      _ code: RecordError.Code, column: String? = nil, _ detail: String
+    ) -> RecordError {
+      RecordError(
+        code, table: table?.name ?? "", column: column, row: key?.description, detail)
     }
 
     /// A save has begun that writes the row.
@@ -299,24 +427,49 @@
       }
     }
 
-    /// The save has succeeded.
-    func end(_ kind: SavePlan.Operation.Kind, key: RecordKey?) {
-      flight = .none
-      inFlight = [:]
+    /// The row has been inserted.
+    func inserted(as key: RecordKey) {
       guard let table, let object else { return }
-      if kind == .insert, let key, isKeyless {
+      if key != self.key {
         setKey(key)
         apply { _ = table.schema.key?.write?(object, key.databaseValue) }
       }
-      if kind == .delete { table.forget(self) }
-      if kind == .delete {
+      table.answer(key)
+    }
+
+    /// The save has succeeded; `keys` are those of the rows that it has inserted.
+    func end(_ operation: SavePlan.Operation, _ keys: [Int: DatabaseValue]) {
+      flight = .none
+      inFlight = [:]
+      guard let table, let object else { return }
+      if operation.kind == .delete {
+        table.forget(self)
         for list in relations.values { list.set([]) }
         return
       }
+      var values = operation.values
+      for (value, parent) in operation.parents {
+        values[value] = keys[parent] ?? values[value]
+        // What the program has written meanwhile differs from the key that was saved.
+        if let slot = table.schema.slots[operation.columns[value]]?.slot, changed[slot] != nil {
+          changed[slot] = values[value]
+        }
+      }
+      for column in table.schema.stored {
+        if let place = operation.columns.firstIndex(of: column.name) {
+          storedValues[column.slot] = values[place]
+        }
+      }
       for (slot, parent) in newParents {
-        guard let key = parent.key else { continue }
+        guard let key = parent.key?.databaseValue, let column = table.column(slot) else { continue }
+        let isSaved =
+          operation.columns.firstIndex(of: column.name).map { values[$0] == key } ?? false
         newParents[slot] = nil
-        apply { _ = table.column(slot)?.write?(object, key.databaseValue) }
+        if isSaved {
+          apply { _ = column.write?(object, key) }
+        } else {
+          _ = column.write?(object, key)
+        }
       }
     }
 
@@ -373,7 +526,12 @@
       for column in table.schema.columns {
         let value = try table.value(of: column, object)
         if column.name == table.record.primaryKeyName {
-          if value.isNull, table.hasAutomaticKey { continue }
+          if value.isNull {
+            if table.hasAutomaticKey { continue }
+            throw RecordError(
+              .notStorable, table: table.name, column: column.name,
+              "the key is nil, and SQLite gives the rows of this table none")
+          }
           operation = SavePlan.Operation(
             kind: .insert, table: table.name, keyName: operation.keyName, key: value,
             columns: operation.columns, values: operation.values, parents: operation.parents)
@@ -386,7 +544,6 @@
             operation.parents.append((value: operation.values.count, operation: place))
           }
         }
-        if column.isComputed { state.storedValues[column.slot] = value }
         operation.columns.append(column.name)
         operation.values.append(parentKey(state, column) ?? value)
       }
@@ -407,13 +564,15 @@
         key: key.databaseValue, columns: [], values: [])
       for column in table.schema.columns {
         var value: DatabaseValue?
+        var former = state.changed[column.slot]
         if let parent = state.newParents[column.slot] {
           try add(parent)
           value = parent.key?.databaseValue ?? .null
+          former = try former ?? table.value(of: column, object)
           if let place = places[ObjectIdentifier(parent)] {
             operation.parents.append((value: operation.values.count, operation: place))
           }
-        } else if let former = state.changed[column.slot] {
+        } else if let former {
           let now = try table.value(of: column, object)
           if now == former { continue }
           if column.name == table.record.primaryKeyName {
@@ -422,12 +581,11 @@
               "the key of a saved row cannot be changed; revert(_:) gives the object its own again")
           }
           value = now
-          if column.isComputed { state.storedValues[column.slot] = now }
         }
         guard let value else { continue }
         operation.columns.append(column.name)
         operation.values.append(value)
-        operation.former.append(state.changed[column.slot] ?? .null)
+        operation.former.append(former ?? .null)
       }
       if operation.columns.isEmpty { return }
       append(state, operation)
@@ -437,13 +595,20 @@
   extension RecordTable {
     /// The value of a column as it is stored.
     func value(of column: RecordColumn, _ object: any ObservableRecord) throws -> DatabaseValue {
+      let row = object.recordState.key?.description
+      let value: DatabaseValue
       do {
-        return try column.read(object)
+        value = try column.read(object)
       } catch {
         throw RecordError(
-          .notStorable, table: name, column: column.name,
-          row: object.recordState.key?.description, "\(error)")
+          .notStorable, table: name, column: column.name, row: row, "\(error)")
       }
+      if case .string(let text) = value.storage, text.utf8.contains(0) {
+        throw RecordError(
+          .notStorable, table: name, column: column.name, row: row,
+          "the text has a NUL, where the texts of SQLite end")
+      }
+      return value
     }
   }
 #endif

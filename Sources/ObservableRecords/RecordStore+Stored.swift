@@ -134,6 +134,7 @@
     /// - Throws: ``SaveError``, and what reading throws.
     @discardableResult
     public func refreshStored<Record: ObservableRecord>(_ record: Record.Type) throws -> Int {
+      try checkNoTransaction("saved")
       let table = try table(of: record)
       if table.schema.stored.isEmpty { return 0 }
       try save()

@@ -69,9 +69,12 @@
     var waiters: [(Result<Void, SaveError>) -> Void] = []
     let collector: ChangeCollector
     let polling: Polling
+    let retry: SaveRetry
     /// What is to be read again, and whether a read is under way.
     var pendingChanges = DatabaseChanges()
     var isReading = false
+    /// What was read while a save was under way.
+    var heldRows: (() -> Void)?
     /// How often in a row a read was made again, as others had written meanwhile.
     var rereads = 0
     /// The transaction under way.
@@ -87,16 +90,22 @@
     /// for: those with `@Stored` properties that changes of other classes affect. Other processes
     /// are looked for every `pollInterval` seconds while something is observed; nil means never.
     ///
+    /// What could not be saved, or read, as the database was locked or the disk was full, is tried
+    /// again after `retryInterval` seconds, and ``onError`` hears of it once; nil means with the
+    /// next change only. An ``Saving/explicit`` store saves nothing by itself. This does not keep
+    /// the loop running.
+    ///
     /// - Throws: ``RecordError`` for a class that does not match its table, and errors of the
     ///   database.
     public init(
       _ database: any DatabaseWriter, loop: Loop, records: [any ObservableRecord.Type] = [],
-      saving: Saving = .asynchronous, pollInterval: Double? = 1
+      saving: Saving = .asynchronous, pollInterval: Double? = 1, retryInterval: Double? = 1
     ) throws {
       (self.database, self.loop, self.saving) = (database, loop, saving)
       let mail = ChangeMail(inbox: loop.inbox)
       collector = ChangeCollector(mail)
       polling = Polling(pollInterval)
+      retry = SaveRetry(retryInterval)
       mail.set(self)
       database.add(transactionObserver: collector, extent: .observerLifetime)
       polling.note(
@@ -117,18 +126,24 @@
     ///   same.
     public func close() throws {
       if isClosed { return }
+      try checkNoTransaction("closed")
       defer { end() }
-      try save()
+      try saveNow()
     }
 
     private func end() {
       isClosed = true
       polling.stop()
+      retry.stop()
       collector.stop()
       let queries = queries
       self.queries = []
       for query in queries { query.end() }
       (listed, orphans, prefetched) = ([], [], [:])
+      if heldRows != nil {
+        heldRows = nil
+        loop.release()
+      }
       (editedLists, keptInTurn) = ([], [])
       let tables = Array(tables.values)
       self.tables = [:]
@@ -317,9 +332,16 @@
       if isClosed { return }
       endEdits()
       removeOrphans()
-      if pauses > 0 || saving == .explicit || transaction != nil { return }
+      if transaction != nil { return }
+      if isSaveDue, !waiters.isEmpty, runningSave == nil { return beginSave() }
+      if pauses > 0 || saving == .explicit { return }
+      saveTurn()
+    }
+
+    /// Saves what a turn has changed.
+    func saveTurn() {
       if saving == .synchronous {
-        do { try save() } catch { report(error) }
+        do { try saveNow() } catch  where retry.isNews { report(error) } catch {}
       } else if runningSave == nil {
         beginSave()
       } else {

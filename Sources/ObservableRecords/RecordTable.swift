@@ -11,6 +11,11 @@
     let hasAutomaticKey: Bool
     /// The states of the objects, which leave when their objects go.
     private var live: [RecordKey: Unmanaged<RecordState>] = [:]
+    /// The states of objects that are not found by a key: new ones, and deleted ones.
+    private var strays: [ObjectIdentifier: Unmanaged<RecordState>] = [:]
+    /// Properties that refer to rows which are not there, by the keys of those.
+    private var awaited: [RecordKey: [Referrer]] = [:]
+    private var awaitedLimit = 64
     private let columnsBySlot: [RecordColumn?]
     /// The properties of other classes that list rows of this one, by the slot of the column.
     private(set) var incoming: [Int: [IncomingLink]] = [:]
@@ -40,15 +45,26 @@
 
     /// Makes the state of each object free: the store is closed.
     func close() {
-      let states = live.values.map { $0.takeUnretainedValue() }
-      live = [:]
+      let states = (Array(live.values) + strays.values).map { $0.takeUnretainedValue() }
+      (live, strays) = ([:], [:])
       for state in states { state.leave() }
     }
 
     // MARK: Rows
 
+    /// The object is found by its key from now on; one that had the key is so no more.
     func enter(_ state: RecordState, _ key: RecordKey) {
-      live[key] = .passUnretained(state)
+      if let former = live.updateValue(.passUnretained(state), forKey: key),
+        former.toOpaque() != Unmanaged.passUnretained(state).toOpaque()
+      {
+        addStray(former.takeUnretainedValue())
+      }
+      if !strays.isEmpty { strays[ObjectIdentifier(state)] = nil }
+    }
+
+    /// Notes an object that has no key yet, or no row any more.
+    func addStray(_ state: RecordState) {
+      strays[ObjectIdentifier(state)] = .passUnretained(state)
     }
 
     /// Enters the states of rows that were just read; returns the places of those that are there
@@ -62,11 +78,14 @@
       for place in keys.indices {
         if place == others.first {
           others = others.dropFirst()
-        } else if let first = live.updateValue(states[place], forKey: keys[place]),
-          first.takeUnretainedValue().object != nil
-        {
+          continue
+        }
+        let first = live.updateValue(states[place], forKey: keys[place])
+        if let first, first.takeUnretainedValue().object != nil {
           live[keys[place]] = first
           repeated.append(place)
+        } else if let former = first {
+          addStray(former.takeUnretainedValue())
         }
       }
       return repeated
@@ -77,10 +96,22 @@
       if count > live.count { live.reserveCapacity(live.count + count) }
     }
 
+    /// The object is not found by its key any more.
     func forget(_ state: RecordState) {
-      guard let key = state.key, live[key]?.toOpaque() == Unmanaged.passUnretained(state).toOpaque()
-      else { return }
+      guard isEntered(state), let key = state.key else { return }
       live[key] = nil
+      addStray(state)
+    }
+
+    /// The object does not belong to the table any more.
+    func drop(_ state: RecordState) {
+      if isEntered(state), let key = state.key { live[key] = nil }
+      if !strays.isEmpty { strays[ObjectIdentifier(state)] = nil }
+    }
+
+    private func isEntered(_ state: RecordState) -> Bool {
+      guard let key = state.key else { return false }
+      return live[key]?.toOpaque() == Unmanaged.passUnretained(state).toOpaque()
     }
 
     /// The state of the row with this key, if its object is there.
@@ -113,6 +144,34 @@
       fresh.recordState.join(self, fresh, .saved, key: key)
       return fresh
     }
+
+    // MARK: Rows that are missing
+
+    /// Notes a property whose column refers to a row that is not there.
+    func await(_ key: RecordKey, _ referrer: Referrer) {
+      if awaited.count >= awaitedLimit {
+        awaited = awaited.compactMapValues { referrers in
+          let alive = referrers.filter { $0.state != nil }
+          return alive.isEmpty ? nil : alive
+        }
+        awaitedLimit = max(64, 2 * awaited.count)
+      }
+      let referrers = awaited[key] ?? []
+      if !referrers.contains(where: { $0.identity == referrer.identity }) {
+        awaited[key] = referrers + [referrer]
+      }
+    }
+
+    /// A row is there now: properties that refer to it are computed anew.
+    func answer(_ key: RecordKey) {
+      if awaited.isEmpty { return }
+      for referrer in awaited.removeValue(forKey: key) ?? [] {
+        try? referrer.state?.object?.invalidate(referrer.name)
+      }
+    }
+
+    func isAwaited(_ key: RecordKey) -> Bool { awaited[key] != nil }
+    var awaitedKeys: [RecordKey] { Array(awaited.keys) }
 
     // MARK: Links
 

@@ -93,6 +93,10 @@
             ? "INSERT INTO \(table) DEFAULT VALUES"
             : "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
         try statement.execute(arguments: StatementArguments(values))
+        if db.changesCount == 0 {
+          throw RecordError(
+            .notStorable, table: operation.table, "the table has ignored the row")
+        }
         result.keys[index] =
           operation.key ?? db.lastInsertedRowID.databaseValue
       case .update:

@@ -1,0 +1,48 @@
+#if Records
+  internal import Observables
+
+  /// Tries again after a while what has failed for a reason that may pass: a locked database, a
+  /// full disk.
+  final class SaveRetry {
+    private let interval: Double?
+    private var timer: LoopTimer?
+    /// The error that was met last, until something succeeds.
+    private var code: ResultCode?
+    /// Whether the last failure was another one than that before.
+    private(set) var isNews = true
+
+    init(_ interval: Double?) { self.interval = interval }
+
+    /// Notes why a save, or a read, has failed.
+    func noteFailure(_ error: any Error, _ store: RecordStore) {
+      let reason = (error as? SaveError)?.underlying ?? error
+      guard let interval, let found = (reason as? DatabaseError)?.resultCode.primaryResultCode,
+        SaveRetry.passing.contains(found)
+      else { return stop() }
+      isNews = found != code
+      code = found
+      timer?.stop()
+      timer = store.loop.after(interval) { [weak store] in store?.tryAgain() }
+      timer?.keepsLoopRunning = false
+    }
+
+    /// Forgets what has failed.
+    func stop() {
+      timer?.stop()
+      (timer, code, isNews) = (nil, nil, true)
+    }
+
+    private static let passing: [ResultCode] = [
+      .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
+    ]
+  }
+
+  extension RecordStore {
+    /// Saves, and reads, what has failed before.
+    func tryAgain() {
+      if isClosed { return }
+      if !listed.isEmpty { askForTurnEnd() }
+      if !pendingChanges.isEmpty { readAgain() }
+    }
+  }
+#endif
