@@ -176,8 +176,7 @@
     /// Saves all changes now, in one transaction, and waits for it.
     ///
     /// - Throws: ``SaveError``, where nothing was saved; the objects stay changed. ``RecordError``
-    ///   for
-    ///   a closed store.
+    ///   for a closed store.
     public func save() throws {
       try checkOpen()
       try checkNoTransaction("saved")
@@ -192,15 +191,13 @@
       synchronizeLists()
       removeOrphans()
       do {
-        guard let save = try collected() else { return answerWaiters(.success(())) }
+        guard let save = try collected() else { return }
         runningSave = save
         save.finish(database.writeWithoutTransaction { save.plan.run($0, collector) })
         if let error = finish(save) { throw error }
       } catch {
-        let failure = saveError(error)
-        retry.noteFailure(failure, self)
-        answerWaiters(.failure(failure))
-        throw failure
+        retry.noteFailure(error, self)
+        throw error
       }
     }
 
@@ -232,15 +229,14 @@
     }
 
     /// Saves all changes, and calls `body` when that is done.
-    func whenSaved(_ body: @escaping (Result<Void, SaveError>) -> Void) {
+    func whenSaved(_ body: @escaping RunningSave.Waiter) {
       waiters.append(body)
       if runningSave == nil { beginSave() } else { isSaveDue = true }
     }
 
-    func answerWaiters(_ result: Result<Void, SaveError>) {
-      let waiters = waiters
-      self.waiters = []
-      for waiter in waiters { waiter(result) }
+    private func takeWaiters() -> [RunningSave.Waiter] {
+      defer { waiters = [] }
+      return waiters
     }
 
     /// Begins to save in the background.
@@ -248,8 +244,9 @@
       isSaveDue = false
       synchronizeLists()
       removeOrphans()
+      let hasWaiters = !waiters.isEmpty
       do {
-        guard let save = try collected() else { return answerWaiters(.success(())) }
+        guard let save = try collected() else { return }
         runningSave = save
         loop.retain()
         let (home, collector, inbox) = (Handed((self, loop)), collector, loop.inbox)
@@ -261,7 +258,7 @@
           }
         }
       } catch {
-        failed(saveError(error))
+        failed(error, isTold: hasWaiters)
       }
     }
 
@@ -269,7 +266,7 @@
     private func saved(_ save: RunningSave) {
       // Code that could not wait for the message may have handled the result.
       guard runningSave === save else { return }
-      if let error = finish(save) { failed(error) }
+      if let error = finish(save) { failed(error, isTold: !save.waiters.isEmpty) }
       continueSaving()
     }
 
@@ -289,43 +286,41 @@
         // What the thread of the database was given before is done then.
         database.writeWithoutTransaction { _ in }
         guard save.take() != nil else { return }
-        if let error = finish(save) { failed(error) }
+        if let error = finish(save) { failed(error, isTold: !save.waiters.isEmpty) }
         continueSaving()
       }
     }
 
-    /// A save has failed that nobody waits for, or that `flush` does.
-    private func failed(_ error: SaveError) {
+    /// A save of the background has failed, which those who wait for it are told.
+    private func failed(_ error: SaveError, isTold: Bool) {
       retry.noteFailure(error, self)
-      if !waiters.isEmpty, !isSaveDue {
-        answerWaiters(.failure(error))
-      } else if retry.isNews {
-        report(error)
-      }
-    }
-
-    private func saveError(_ error: any Error) -> SaveError {
-      error as? SaveError
-        ?? SaveError(underlying: error, statement: nil, objects: listed.compactMap(\.object))
+      if !isTold, retry.isNews { report(error) }
     }
 
     // MARK: Before and after
 
-    /// What is to be saved now; nil where nothing is.
-    private func collected() throws -> RunningSave? {
+    /// What is to be saved now, with all who wait for that; nil where nothing is, which they are told.
+    private func collected() throws(SaveError) -> RunningSave? {
+      let waiters = takeWaiters()
       do {
         try settleStored()
         saveNumber += 1
         var collection = SaveCollection()
         for state in listed { try collection.add(state) }
-        return finishCollecting(collection)
+        if let save = finishCollecting(collection, waiters) { return save }
+        for waiter in waiters { waiter(.success(())) }
+        return nil
       } catch {
-        throw SaveError(
+        let failure = SaveError(
           underlying: error, statement: nil, objects: listed.compactMap(\.object))
+        for waiter in waiters { waiter(.failure(failure)) }
+        throw failure
       }
     }
 
-    private func finishCollecting(_ collection: SaveCollection) -> RunningSave? {
+    private func finishCollecting(
+      _ collection: SaveCollection, _ waiters: [RunningSave.Waiter]
+    ) -> RunningSave? {
       let all = listed
       listed = []
       for state in all {
@@ -339,7 +334,7 @@
         state.begin(operation.kind, saveNumber)
       }
       for state in all { state.updateKeeping() }
-      return plan.isEmpty ? nil : RunningSave(collection.states, plan)
+      return plan.isEmpty ? nil : RunningSave(collection.states, plan, waiters)
     }
 
     /// Notes the outcome of a save.
@@ -355,6 +350,7 @@
           underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
           objects: (objects + others).compactMap(\.object))
         for query in queries { query.isStale = true }
+        for waiter in save.waiters { waiter(.failure(error)) }
         return error
       }
       retry.stop()
@@ -373,7 +369,7 @@
       }
       for state in save.states { state.updateKeeping() }
       changed(by: result.changes, save)
-      if !isSaveDue { answerWaiters(.success(())) }
+      for waiter in save.waiters { waiter(.success(())) }
       return nil
     }
 

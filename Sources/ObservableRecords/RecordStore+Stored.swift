@@ -93,8 +93,12 @@
           var keys: [RecordKey] = []
           var wanted: Set<RecordKey> = []
           for state in states {
-            if let parent = state.newParents[column.slot] { add(parent) }
-            guard let object = state.object else { continue }
+            let parent = state.newParents[column.slot]
+            if let parent { add(parent) }
+            // A new row that refers to a new one has no key in the column until both are saved.
+            guard let object = state.object, parent == nil || state.phase == .saved else {
+              continue
+            }
             let values = [state.changed[column.slot], try column.read(object)]
             for key in values.compactMap({ $0.flatMap(RecordKey.init) }) {
               if wanted.insert(key).inserted { keys.append(key) }

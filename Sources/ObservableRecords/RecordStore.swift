@@ -66,7 +66,8 @@
     /// Lists that the program has changed in this turn, with the objects that they belong to.
     private var editedLists: [(list: LoadedRelation, object: any ObservableRecord)] = []
     var prefetched: [PrefetchKey: [RecordKey: [any ObservableRecord]]] = [:]
-    var waiters: [(Result<Void, SaveError>) -> Void] = []
+    /// Those who wait for the save that begins next.
+    var waiters: [RunningSave.Waiter] = []
     let collector: ChangeCollector
     let polling: Polling
     let retry: SaveRetry
@@ -148,7 +149,6 @@
       let tables = Array(tables.values)
       self.tables = [:]
       for table in tables { table.close() }
-      answerWaiters(.success(()))
     }
 
     func report(_ error: any Error) {

@@ -132,12 +132,17 @@
   /// A save under way, whose result one thread waits for or gets later.
   final class RunningSave: Sendable {
     /// The states of the objects, in the order of the operations.
-    // They are only used on the loop's thread.
+    // They, and the waiters, are only used on the loop's thread.
     nonisolated(unsafe) let states: [RecordState]
+    typealias Waiter = (Result<Void, SaveError>) -> Void
+    /// Those who are told of its end.
+    nonisolated(unsafe) let waiters: [Waiter]
     let plan: SavePlan
     private let result = Mutex<SaveResult?>(nil)
 
-    init(_ states: [RecordState], _ plan: SavePlan) { (self.states, self.plan) = (states, plan) }
+    init(_ states: [RecordState], _ plan: SavePlan, _ waiters: [Waiter]) {
+      (self.states, self.plan, self.waiters) = (states, plan, waiters)
+    }
 
     func finish(_ result: SaveResult) { self.result.withLock { $0 = result } }
 

@@ -90,6 +90,9 @@ struct Transactions {
 }
 
 extension Engine {
+  /// Whether a transaction is open inside of which there is no flush.
+  package var isInTransaction: Bool { transactions.isOpen }
+
   /// Begins a transaction that is opened and closed any number of times; the bit that stands for
   /// it, nil where there are too many.
   ///
