@@ -299,7 +299,7 @@
 
     // MARK: Before and after
 
-    /// What is to be saved now, with all who wait for that; nil where nothing is, which they are told.
+    /// What is to be saved now, with those who wait for it; nil where nothing is, as they are told.
     private func collected() throws(SaveError) -> RunningSave? {
       let waiters = takeWaiters()
       do {
