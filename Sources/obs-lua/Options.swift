@@ -66,7 +66,7 @@ struct Options {
       case .filter: "with --test: only files and cases with TEXT in their names"
       case .jobs: "with --test: run up to N files at once; otherwise as many as cores"
       case .failFast: "with --test: end after the first failure"
-      case .leaks: "with --test: watchers, timers and tasks that a case leaves behind are failures"
+      case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
       case .watch: "run again what changes: the script, or with --test its files"
       }
     }

@@ -5,7 +5,8 @@ import Testing
 ///
 /// The shell waits for lines of the output before it goes on.
 struct WatchTests {
-  /// `run` starts the program; `until N TEXT` waits until N lines of the output have the text.
+  /// `run` starts the program; `until_lines N TEXT` waits until N lines of the output have the
+  /// text, and `until_idle` until the process that runs the script has ended.
   private static let functions = """
     run() { LUA_PATH='./?.lua' $L "$@" >>out 2>&1 & P=$!; }
     until_lines() {
@@ -16,6 +17,7 @@ struct WatchTests {
         sleep 0.05
       done
     }
+    until_idle() { while [ -n "$(cat /proc/$P/task/$P/children)" ]; do sleep 0.05; done; }
     finish() { kill -$1 $P; wait $P; echo "status $?" >>out; grep -v '^TAP version' out; }
     : >out
     """
@@ -66,6 +68,7 @@ struct WatchTests {
       until_lines 1 unexpected
       echo 'print "third"' >s.lua
       until_lines 1 third
+      until_idle
       finish INT
       """)
     #expect(
