@@ -65,12 +65,17 @@ static bool begins(const char *line, const char *text) {
   return strncmp(line, text, strlen(text)) == 0;
 }
 
-/* Whether a line of a traceback, with the line feed before it, is one of our own code in Lua. */
-static bool is_own_line(const char *line) { return begins(line, "\n\tobs:"); }
+/* Whether a line of a traceback, with the line feed before it, is one of the checks of fixtures. */
+static bool is_check_line(const char *line) { return begins(line, "\n\t[checks]:"); }
+
+/* Whether it is one of our own code in Lua. */
+static bool is_own_line(const char *line) {
+  return begins(line, "\n\tobs:") || is_check_line(line);
+}
 
 void clua_hideown(lua_State *L) {
   const char *line = lua_tostring(L, -1);
-  if (!line || !strstr(line, "\n\tobs")) return;
+  if (!line || !(strstr(line, "\n\tobs:") || strstr(line, "\n\t[checks]:"))) return;
   luaL_Buffer kept;
   luaL_buffinit(L, &kept);
   bool hidden = false;
@@ -78,7 +83,8 @@ void clua_hideown(lua_State *L) {
     const char *next = strchr(line + 1, '\n');
     const char *end = next ? next : line + strlen(line);
     bool own = is_own_line(line), called = next && is_own_line(next) && begins(line, "\n\t[C]:");
-    const char *name = own ? strstr(line, " in function 'obs.") : NULL;
+    const char *shown = is_check_line(line) ? " in function '" : " in function 'obs.";
+    const char *name = own ? strstr(line, shown) : NULL;
     hidden = own || called || (hidden && begins(line, "\n\t(...tail calls...)"));
     if (name && name < end) {
       luaL_addstring(&kept, "\n\t[C]:");
