@@ -23,15 +23,17 @@ local function resident()
 end
 
 if arg[1] then
-  local root = tree(10 * COUNT)
+  local roots, kept = {}, {}
+  for i = 1, 10 do roots[i] = tree(COUNT) end
   collectgarbage()
   collectgarbage()
-  local before, kept = resident(), nil
-  if arg[1] == "deep" then
-    kept = obs.observe(root, "**", nothing)
-  else
-    kept = {}
-    for i = 1, 10 * COUNT do kept[i] = obs.observe(root.items[i], "*", nothing) end
+  local before = resident()
+  for _, root in ipairs(roots) do
+    if arg[1] == "deep" then
+      kept[#kept + 1] = obs.observe(root, "**", nothing)
+    else
+      for _, item in ipairs(root.items) do kept[#kept + 1] = obs.observe(item, "*", nothing) end
+    end
   end
   collectgarbage()
   collectgarbage()

@@ -17,7 +17,7 @@ extension ObservationCore {
     /// Any other value that can be compared with others.
     indirect case value(AnyHashable)
     /// A value that cannot be compared; `type` is what an error calls it.
-    case opaque(type: String)
+    indirect case opaque(type: String)
   }
 }
 

@@ -77,13 +77,22 @@ final class OperatorState {
 }
 
 /// An object below a link that stands for many.
+///
+/// There are as many as objects: 24 bytes.
 struct FanMember {
   /// The first link of the object; nil where it cannot have the next component of the path.
   var link: LinkRef?
-  /// How often the object is there.
-  var count: Int
   /// The contribution of the object to an operator.
   var contribution = Operand.none
+  private var times: Int32
+
+  init(count: Int) { times = Int32(clamping: count) }
+
+  /// How often the object is there.
+  var count: Int {
+    get { Int(times) }
+    set { times = Int32(clamping: newValue) }
+  }
 }
 
 extension LinkRef {

@@ -16,7 +16,8 @@ final class Routes {
     let node: NodeRef
   }
 
-  private var links: [Place: LinkRef] = [:]
+  /// The links of each step, by their objects.
+  private var links: [Int32: [NodeRef: LinkRef]] = [:]
   /// The links that have joined a link, besides the one that has found its object.
   private var joined: [LinkRef: Set<LinkRef>] = [:]
   /// The link that a link which leads to one object only has joined.
@@ -31,12 +32,12 @@ final class Routes {
 
   /// The link of an object at a step.
   func link(at step: Int, of node: NodeRef) -> LinkRef? {
-    links[Place(step: Int32(truncatingIfNeeded: step), node: node)]
+    links[Int32(truncatingIfNeeded: step)]?[node]
   }
 
   func add(_ link: LinkRef) {
     guard let node = link.pointee.slot?.pointee.node else { return }
-    links[Place(step: link.pointee.step, node: node)] = link
+    links[link.pointee.step, default: [:]][node] = link
   }
 
   /// The link that `link`, which leads to one object, has joined.
@@ -70,8 +71,7 @@ final class Routes {
 
   /// Forgets a link that is gone.
   func forget(_ link: LinkRef, of node: NodeRef) {
-    let place = Place(step: link.pointee.step, node: node)
-    if links[place] == link { links[place] = nil }
+    if links[link.pointee.step]?[node] == link { links[link.pointee.step]?[node] = nil }
     forEachJoin(of: link) { _ = leave(link, from: $0) }
     joined[link] = nil
   }
