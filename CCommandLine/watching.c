@@ -4,8 +4,11 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -26,12 +29,28 @@ void ccl_onload(void (*loaded)(void *context, const char *path), void *context) 
 
 #ifdef __linux__
 
+/* The process that is told may be in another folder, and links may be replaced as well as what they
+   lead to. */
+static void note_load(const char *name) {
+  char path[PATH_MAX], real[PATH_MAX];
+  size_t length = 0;
+  if (name[0] != '/') {
+    if (!getcwd(path, sizeof path)) return;
+    length = strlen(path);
+    path[length++] = '/';
+  }
+  if (length + strlen(name) >= sizeof path) return;
+  strcpy(path + length, name);
+  on_load(load_context, path);
+  if (realpath(path, real) && strcmp(path, real) != 0) on_load(load_context, real);
+}
+
 /* As the functions in modules.c, this takes precedence over that of the library, also where the
    library itself calls it: `require`, `dofile` and `loadfile` do. */
 int luaL_loadfilex(lua_State *L, const char *name, const char *mode) {
   static int (*load)(lua_State *, const char *, const char *);
   if (!load) *(void **)&load = dlsym(RTLD_NEXT, "luaL_loadfilex");
-  if (on_load && name) on_load(load_context, name);
+  if (on_load && name) note_load(name);
   return load(L, name, mode);
 }
 
@@ -98,10 +117,12 @@ int ccl_takesignal(int descriptor, bool *is_own) {
 int ccl_openwatch(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
 
 int ccl_watchfolder(int watch, const char *path) {
-  return inotify_add_watch(watch, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR);
+  return inotify_add_watch(watch, path,
+                           IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
 }
 
-void ccl_readwatch(int watch, void (*changed)(void *context, int folder, const char *name),
+void ccl_readwatch(int watch,
+                   void (*changed)(void *context, int folder, const char *name, bool is_folder),
                    void *context) {
   _Alignas(struct inotify_event) char events[4096];
   for (;;) {
@@ -109,7 +130,10 @@ void ccl_readwatch(int watch, void (*changed)(void *context, int folder, const c
     if (count <= 0) return;
     for (char *at = events; at < events + count;) {
       const struct inotify_event *event = (const struct inotify_event *)at;
-      if (event->len > 0) changed(context, event->wd, event->name);
+      bool is_folder = event->mask & IN_ISDIR;
+      // A file that was made is closed later.
+      bool is_whole = is_folder || event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO);
+      if (event->len > 0 && is_whole) changed(context, event->wd, event->name, is_folder);
       at += sizeof *event + event->len;
     }
   }
@@ -124,7 +148,8 @@ int ccl_watchfolder(int watch, const char *path) {
   return -1;
 }
 
-void ccl_readwatch(int watch, void (*changed)(void *context, int folder, const char *name),
+void ccl_readwatch(int watch,
+                   void (*changed)(void *context, int folder, const char *name, bool is_folder),
                    void *context) {
   (void)watch, (void)changed, (void)context;
 }

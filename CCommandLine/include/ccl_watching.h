@@ -8,7 +8,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/// Has `loaded` called with the path of each file of Lua that is loaded from now on, before it is.
+/// Has `loaded` called with the path of each file of Lua that is loaded from now on, before it is:
+/// from the root on, and once more without links where it has some.
 void ccl_onload(void (*loaded)(void *context, const char *path), void *context);
 
 /// Forks this process, which must have one thread. The new one has its standard streams, and its
@@ -28,8 +29,10 @@ int ccl_openwatch(void);
 /// Watches a folder, and returns its number; -1 where it cannot be watched. The same folder has the
 /// same number.
 int ccl_watchfolder(int watch, const char *path);
-/// Calls `changed` with each file that was written or replaced since the last call.
-void ccl_readwatch(int watch, void (*changed)(void *context, int folder, const char *name),
+/// Calls `changed` with each file that was written or replaced since the last call, and with each
+/// folder that has come.
+void ccl_readwatch(int watch,
+                   void (*changed)(void *context, int folder, const char *name, bool is_folder),
                    void *context);
 
 #endif

@@ -81,6 +81,45 @@ struct WatchTests {
         """, "\(outcome)")
   }
 
+  @Test func `what links lead to is watched, and what is loaded from another folder`() throws {
+    let outcome = try run(
+      """
+      mkdir d real
+      cat >real/s.lua <<'END'
+      require("obs").every(60, function() end)
+      require("lfs").chdir "d"
+      print("value " .. require "m")
+      io.stdout:flush()
+      END
+      echo 'return 1' >d/m.lua
+      ln -s real/s.lua s.lua
+      run --watch s.lua
+      until_lines 1 'value 1'
+      echo 'return 2' >d/m.lua
+      until_lines 1 'value 2'
+      sed 's/value "/second value "/' real/s.lua >other; mv other real/s.lua
+      until_lines 1 'second value 2'
+      finish TERM
+      """)
+    #expect(
+      outcome.output == "value 1\nvalue 2\nsecond value 2\nstatus 143\n", "\(outcome)")
+  }
+
+  @Test func `a module that was missing may come in a new folder`() throws {
+    let outcome = try run(
+      """
+      echo 'print("value " .. require "lib.m")' >s.lua
+      run --watch s.lua
+      until_lines 1 'not found'
+      mkdir lib
+      echo 'return 7' >lib/m.lua
+      until_lines 1 'value 7'
+      until_idle
+      finish INT
+      """)
+    #expect(outcome.output.hasSuffix("value 7\nstatus 130\n"), "\(outcome)")
+  }
+
   @Test func `a file of tests runs again when it or what it requires changes`() throws {
     let outcome = try run(
       """

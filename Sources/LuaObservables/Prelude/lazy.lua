@@ -172,6 +172,11 @@ local function check_target(target, name)
     if kind == "array" or kind == "set" then
       bad_argument(1, name, "arrays and sets have no lazy fields")
     end
+    local model = core.model_record(target)
+    if model then
+      bad_argument(1, name, string_format("the model %s declares the lazy and computed properties "
+        .. "of its instances in obs.model", model.name))
+    end
     return
   end
   if type(target) == "userdata" then

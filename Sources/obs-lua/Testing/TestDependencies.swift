@@ -24,7 +24,8 @@ struct TestDependencies {
     among paths: [String], after changes: Set<WatchedFile>, by watch: FileWatch
   ) -> [String] {
     let others = changes.subtracting(paths.compactMap(watch.add))
-    let isMissing = others.contains { $0.name.hasSuffix(".lua") }
+    let isMissing = others.contains(where: \.mayBeModule)
+    watch.addFolders(of: changes)
     return paths.filter { path in
       guard let files = loaded[path], !(isMissing && failed.contains(path)) else { return true }
       return !files.isDisjoint(with: changes)

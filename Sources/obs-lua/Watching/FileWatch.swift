@@ -1,10 +1,14 @@
 internal import CCommandLine
 internal import Glibc
 
-/// A file in a watched folder, whatever the path by which it was found.
+/// A file, or a folder, in a watched folder, whatever the path by which it was found.
 struct WatchedFile: Hashable {
   let folder: CInt
   let name: String
+  var isFolder = false
+
+  /// Whether a script that has failed may have missed it.
+  var mayBeModule: Bool { isFolder || name.hasSuffix(".lua") }
 }
 
 /// Folders that are watched for files that are written in place, or replaced.
@@ -15,6 +19,9 @@ final class FileWatch {
   /// Changes count as one while each follows the last one in so many milliseconds, up to a number.
   private static let settling: CInt = 50
   private static let patience = 20
+
+  /// The paths of the folders.
+  private var paths: [CInt: String] = [:]
 
   /// Nil where the system cannot watch files.
   init?() {
@@ -28,9 +35,19 @@ final class FileWatch {
   @discardableResult
   func add(_ path: String) -> WatchedFile? {
     let slash = path.lastIndex(of: "/")
-    let folder = ccl_watchfolder(descriptor, slash.map { String(path[...$0]) } ?? ".")
+    let parent = slash.map { String(path[...$0]) } ?? "./"
+    let folder = ccl_watchfolder(descriptor, parent)
+    if folder < 0 { return nil }
+    paths[folder] = parent
     let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-    return folder < 0 ? nil : WatchedFile(folder: folder, name: String(name))
+    return WatchedFile(folder: folder, name: String(name))
+  }
+
+  /// Watches the folders among what has changed.
+  func addFolders(of changes: Set<WatchedFile>) {
+    for change in changes where change.isFolder {
+      if let parent = paths[change.folder] { add(parent + change.name + "/") }
+    }
   }
 
   /// Waits until something has changed, and no more changes come.
@@ -47,9 +64,10 @@ final class FileWatch {
       withUnsafeMutablePointer(to: &found) { pointer in
         ccl_readwatch(
           descriptor,
-          { context, folder, name in
+          { context, folder, name, isFolder in
             let found = context!.assumingMemoryBound(to: Set<WatchedFile>.self)
-            found.pointee.insert(WatchedFile(folder: folder, name: String(cString: name!)))
+            found.pointee.insert(
+              WatchedFile(folder: folder, name: String(cString: name!), isFolder: isFolder))
           }, pointer)
       }
       var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -66,7 +66,8 @@ struct ScriptRestarter {
       }
       if polled[0].revents != 0 {
         let changes = watch.takeChanges()
-        let isMissing = hasFailed && changes.contains { $0.name.hasSuffix(".lua") }
+        let isMissing = hasFailed && changes.contains(where: \.mayBeModule)
+        if hasFailed { watch.addFolders(of: changes) }
         guard isMissing || !changes.isDisjoint(with: files) else { continue }
         if isRunning { end(process.id) }
         if isatty(STDERR_FILENO) != 0 { ccl_writeerror(name, "a file has changed: running again") }

@@ -157,6 +157,10 @@ check("collections and objects of the host", function()
   fails("arrays and sets have no lazy fields", obs.lazy, array, "x", nothing)
   fails("arrays and sets have no lazy fields", obs.computed, array, "x", {}, nothing)
   fails("arrays and sets have no lazy fields", obs.lazy, obs.set_of {}, "x", nothing)
+  local Point = obs.model("Point", { x = 0 })
+  local hint = "the model Point declares the lazy and computed properties of its instances in obs.model"
+  fails(hint, obs.computed, Point, "y", { "x" }, nothing)
+  fails(hint, obs.lazy, Point, "y", nothing)
   local io_file = io and io.stdout
   if io_file then fails("bad argument #1", obs.lazy, io_file, "x", nothing) end
 end)
