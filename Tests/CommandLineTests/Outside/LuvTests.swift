@@ -205,9 +205,13 @@ struct LuvTests {
       end)
       local sender = socket.connect("127.0.0.1", port)
       sender:send("from luasocket\\n")
-      local async
-      async = uv.new_async(function() note "async" async:close() end)
-      uv.new_thread(function(handle) handle:send() end, async)
+      local async, thread
+      async = uv.new_async(function()
+        note "async"
+        async:close()
+        thread:join()
+      end)
+      thread = uv.new_thread(function(handle) handle:send() end, async)
       uv.new_work(function(x) return x * 2 end, function(x) note("work " .. x) end):queue(21)
       obs.on_exit(function() table.sort(log.lines) print(table.concat(log.lines, ", ")) end)
       """, options: "--timeout=30")

@@ -60,27 +60,22 @@ local function paths(root)
   return found
 end
 
--- A list with a value that it has twice: a set is as near to it as it can be.
-local function repeats(list)
-  local seen = {}
-  for _, value in ipairs(list) do
-    if seen[value] then return true end
-    seen[value] = true
-  end
-end
-
--- Whether a list with repeated values lies where a tree has a set.
-local function has_repeated_members(tree, data, seen)
-  seen = seen or {}
-  if seen[tree] then return false end
+-- Makes lists of data, where a tree has sets, those that `worlds.plain` makes of the sets.
+local function normalize(tree, data, seen)
+  if seen[tree] then return end
   seen[tree] = true
-  if worlds.kind(tree) == "set" then return repeats(data) end
+  if worlds.kind(tree) == "set" then
+    local set = obs.set_of {}
+    for i, value in ipairs(data) do
+      set:add(value)
+      data[i] = nil
+    end
+    for i, value in ipairs(worlds.plain(set)) do data[i] = value end
+    return
+  end
   for key, value in next, tree do
     local other = data[key]
-    if type(value) == "table" and type(other) == "table"
-      and has_repeated_members(value, other, seen) then
-      return true
-    end
+    if type(value) == "table" and type(other) == "table" then normalize(value, other, seen) end
   end
 end
 
@@ -92,7 +87,8 @@ local function check_merge(texts)
   local before = paths(target)
   local writes = 0
   obs.merge(target, data)
-  if worlds.has_object_members(target) or has_repeated_members(target, data) then return end
+  if worlds.has_object_members(target) then return end
+  normalize(target, data, {})
   local wrong = worlds.difference(plain(target), data)
   if wrong then error("X4: merge: " .. wrong, 0) end
   for object in next, paths(target) do
