@@ -33,7 +33,7 @@ struct ModelMember {
     case .lazy(let arguments, let type):
       return computed(by: arguments, type, in: model) + (isReadOnly ? ".readOnlyByName" : "")
     case .relation(let arguments, let type):
-      return arguments.entry(name, spelling, type, in: model)
+      return arguments.entry(name, spelling, type, isReadOnly: isReadOnly, in: model)
     }
   }
 

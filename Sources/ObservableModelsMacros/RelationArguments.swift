@@ -41,16 +41,20 @@ struct RelationArguments {
 
   /// The entry in the list of properties.
   func entry(
-    _ name: String, _ spelling: String, _ type: TypeSyntax, in model: ModelClass
+    _ name: String, _ spelling: String, _ type: TypeSyntax, isReadOnly: Bool, in model: ModelClass
   ) -> String {
     let from = kind == .reference ? ", from: [\(stringLiteral(column ?? ""))]" : ""
     let load =
       kind == .many
       ? "try model.recordState.loadMany(\(stringLiteral(name)), of: model)"
       : "try model.recordState.loadOne(\(stringLiteral(name)), of: model)"
+    let setter =
+      kind != .reference || isReadOnly
+      ? ""
+      : ".settable { (model: \(model.name), row: \(type)) in model.\(spelling) = row }"
     return """
       Observables.Property(\(stringLiteral(name)), lazy: { $0.$\(spelling) }\(from), \
-      isReadOnly: true, get: { (model: \(model.name)) -> \(type) in \(load) })
+      isReadOnly: true, get: { (model: \(model.name)) -> \(type) in \(load) })\(setter)
       """
   }
 

@@ -67,6 +67,18 @@ extension Property {
       })
   }
 
+  /// The same property, which is set by name with `set`: for one whose value is derived from what
+  /// `set` writes.
+  public func settable<Value>(_ set: @escaping (Model, Value) -> Void) -> Property {
+    var property = self
+    property.write = { model, value in
+      guard let value = cast(value, to: Value.self) else { return false }
+      set(model, value)
+      return true
+    }
+    return property
+  }
+
   @inlinable
   init<Value>(
     _ name: String, _ storage: @escaping (Model) -> Lazy<Value>, isTracked: Bool = false,

@@ -65,7 +65,9 @@ struct RecordExpansionTests {
                 $0.$invoice
               }, from: ["invoiceID"], isReadOnly: true, get: { (model: Item) -> Invoice? in
                 try model.recordState.loadOne("invoice", of: model)
-              })
+              }).settable { (model: Item, row: Invoice?) in
+              model.invoice = row
+            }
             Observables.Property("parts", lazy: {
                 $0.$parts
               }, isReadOnly: true, get: { (model: Item) -> ObservableArray<Part> in

@@ -155,6 +155,33 @@ struct ScriptTests {
     #expect(try desk.rows("SELECT COUNT(*) FROM item WHERE invoiceID = 1") == ["0"])
   }
 
+  @Test func `a script gives a row to another one`() throws {
+    let desk = try Desk()
+    let said = desk.run(
+      """
+      local obs = require "obs"
+      ann, bob = store:find("Invoice", 1), store:find("Invoice", 2)
+      tea = ann.items[1]
+      obs.observe(tea, "invoice.customer", function() say("of " .. tea.invoice.customer) end)
+      obs.observe(bob, "items.@sum.total", function() say("Bob: " .. bob.total) end)
+      tea.invoice = bob
+      say(#ann.items .. " " .. #bob.items .. " " .. tea.invoiceID)
+      """)
+    #expect(said == ["0 2 2", "of Bob", "Bob: 300.0"])
+    #expect(
+      try desk.rows("SELECT customer, total FROM invoice WHERE id < 3") == ["Ann 0.0", "Bob 300.0"])
+    #expect(desk.run("bob.customer = 'Rob'") == ["of Rob"])
+    #expect(
+      desk.run("say(tostring(select(2, pcall(function() tea.invoice = tea end))))") == [
+        "s:1: property 'invoice' of Item takes Invoice, not Item"
+      ])
+    #expect(
+      desk.run("ann.items = bob.items") == [
+        "s:1: property 'items' of Invoice is read-only\nstack traceback:\n\t[C]: in metamethod "
+          + "'newindex'\n\ts:1: in main chunk"
+      ])
+  }
+
   // R6: the grammar of conditions.
   @Test func `conditions`() throws {
     let desk = try Desk()
