@@ -158,7 +158,8 @@ check("collections and objects of the host", function()
   fails("arrays and sets have no lazy fields", obs.computed, array, "x", {}, nothing)
   fails("arrays and sets have no lazy fields", obs.lazy, obs.set_of {}, "x", nothing)
   local Point = obs.model("Point", { x = 0 })
-  local hint = "the model Point declares the lazy and computed properties of its instances in obs.model"
+  local hint = "the model Point declares the lazy and computed properties of its instances in "
+    .. "obs.model"
   fails(hint, obs.computed, Point, "y", { "x" }, nothing)
   fails(hint, obs.lazy, Point, "y", nothing)
   local io_file = io and io.stdout
