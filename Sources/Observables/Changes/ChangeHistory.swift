@@ -68,8 +68,11 @@ public final class ChangeHistory: ObservableModel {
 
   /// Follows an object, and all below it, from now on.
   ///
-  /// - Parameter limit: how many steps are kept.
-  /// - Parameter grouping: turns within so many seconds after the last one are one step.
+  /// - Parameters:
+  ///   - model: the root of what is followed.
+  ///   - loop: the loop whose turns become steps; without one, that of the model.
+  ///   - limit: how many steps are kept.
+  ///   - grouping: turns within so many seconds after the last one are one step.
   /// - Throws: ``PathError`` where another loop observes one of the objects.
   /// - Complexity: O(objects below).
   public init(
