@@ -1,6 +1,5 @@
--- Wants all the memory that there is, as soon as it is damp.
+-- Wants a gigabyte at once, as soon as it is damp.
 local obs = require "obs"
 obs.observe(greenhouse, "humidity", function()
-  local drops = "drop"
-  while true do drops = drops .. drops end
+  local drops = ("drop"):rep(1 << 28)
 end)
