@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "store.h"
 #include "clua_modules.h"
 
@@ -46,6 +48,18 @@ bool clua_same(lua_State *L, int a, int b) {
 int clua_aresame(lua_State *L) {
   lua_settop(L, 2);
   lua_pushboolean(L, clua_same(L, 1, 2));
+  return 1;
+}
+
+int clua_areidentical(lua_State *L) {
+  lua_settop(L, 2);
+  bool identical = clua_same(L, 1, 2) && lua_isinteger(L, 1) == lua_isinteger(L, 2);
+  // A zero may be a negative one.
+  if (identical && lua_type(L, 1) == LUA_TNUMBER && !lua_isinteger(L, 1)) {
+    lua_Number x = lua_tonumber(L, 1), y = lua_tonumber(L, 2);
+    identical = x != x || signbit(x) == signbit(y);
+  }
+  lua_pushboolean(L, identical);
   return 1;
 }
 

@@ -225,6 +225,7 @@ final class ObsModule {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [
       ("call_plainly", clua_callplainly), ("outer", clua_outer), ("same", clua_aresame),
+      ("identical", clua_areidentical),
       ("next", clua_closednext),
     ]
     for (name, function) in callers {

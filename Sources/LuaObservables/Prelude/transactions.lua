@@ -5,8 +5,8 @@
 -- remembers which watchers are pending only for writes to these objects.
 local core, obs = ...
 
-local error, ipairs, next, pack, pcall, setmetatable, tostring, type, unpack =
-  error, ipairs, next, table.pack, pcall, setmetatable, tostring, type, table.unpack
+local error, ipairs, next, pack, pcall, select, setmetatable, type, unpack =
+  error, ipairs, next, table.pack, pcall, select, setmetatable, type, table.unpack
 local string_format = string.format
 local trees = core.trees
 local contents, each_object, is_object = trees.contents, trees.each_object, trees.is_object
@@ -91,23 +91,58 @@ function Transaction:leave()
   end
 end
 
+-- Whether values are the same to whoever prints them: 1 and 1.0 are the same value (T5), and yet
+-- not what was there.
+local function are_identical(a, b)
+  return core.identical(a, b) or trees.is_value(a) and trees.same(a, b)
+end
+
+local function has_contents(a, b)
+  if a.n ~= b.n then return false end
+  for key, value in next, a.map do
+    if not are_identical(value, b.map[key]) then return false end
+  end
+  for key in next, b.map do
+    if a.map[key] == nil then return false end
+  end
+  return true
+end
+
+-- Adds the writes that give an object numbers of the types that they had.
+local function add_exact_writes(writes, object, former)
+  local present = contents(object).map
+  for key, value in next, former.map do
+    if trees.same(present[key], value) and not are_identical(present[key], value) then
+      writes[#writes + 1] = { number = 0, kind = "set", object = object, key = key, value = value }
+    end
+  end
+end
+
 -- Writes back what differs; of `objects`, if only these can.
 function Transaction:undo(objects)
-  local writes = {}
+  local writes, exact, changed = {}, {}, {}
   for _, object in ipairs(objects or self.order) do
-    local present = contents(object)
-    if not trees.are_same(present, self.state[object])
-      or present.n ~= self.state[object].n then
-      trees.add_writes(writes, object, present, self.state[object])
+    local present, former = contents(object), self.state[object]
+    if not has_contents(present, former) then
+      trees.add_writes(writes, object, present, former)
+      changed[#changed + 1] = object
     end
   end
   local _, failures = trees.in_batch(trees.written, writes, true)
+  for _, object in ipairs(changed) do
+    if self.state[object].kind ~= "set" then
+      add_exact_writes(exact, object, self.state[object])
+    end
+  end
+  if #exact > 0 then failures = failures + select(2, trees.in_batch(trees.written, exact, true)) end
   for object, values in next, self.lazies do
     for key in next, core.derived_keys(object) do
       local before = values[key]
-      local is_same = before and obs.is_valid(object, key)
-        and trees.same(before[1], obs.peek(object, key))
-      if not is_same then pcall(obs.invalidate, object, key) end
+      if obs.is_valid(object, key)
+        and not (before and trees.same(before[1], obs.peek(object, key)))
+      then
+        pcall(obs.invalidate, object, key)
+      end
     end
   end
   if failures > 0 then

@@ -122,7 +122,7 @@ extension Engine {
       let status = parent.pointee.effect.status
       if watcher.pointee.flags.contains(.lazy) {
         invalidate(watcher, status)
-      } else if !watcher.pointee.isStale {
+      } else {
         schedule(watcher, status)
       }
     }

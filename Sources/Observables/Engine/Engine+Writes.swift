@@ -49,7 +49,7 @@ extension Engine {
       following.append(watcher.identity)
       if watcher.pointee.flags.contains(.lazy) {
         invalidate(watcher, .check, by: change)
-      } else if !watcher.pointee.isStale {
+      } else {
         mark(watcher, .check, by: change)
       }
     }
@@ -103,30 +103,43 @@ extension Engine {
         // watchers of it have to be called for each change.
         if flags.contains(.uncached) { isNeeded = true }
       } else {
-        if !flags.isDisjoint(with: [.tentative, .undone]) { revise(watcher, change) }
-        if !watcher.pointee.isStale { mark(watcher, effect.status, by: change) }
+        mark(watcher, effect.status, by: change)
       }
     }
     if !isNeeded { makeQuiet(slot, wants: needsObjects ? Slot.Wants.objects : 0) }
   }
 
+  /// Makes a watcher pending, unless it is called whatever happens; without a change no transaction
+  /// takes that back.
+  @inline(__always)
   func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
+    if !watcher.pointee.isCertain { markUncertain(watcher, status, by: change) }
+  }
+
+  private func markUncertain(
+    _ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?
+  ) {
     // The watcher ended while links are being made: its own links are taken out later.
     if watcher.pointee.root == nil { return }
     if isRecording, let change { recorder?.marked(watcher, by: change) }
-    let wasPending = watcher.pointee.isPending
-    schedule(watcher, status)
-    if !wasPending, let change {
-      noteTentative(watcher, change)
+    if status == .stale { noteTentative(watcher, change) }
+    let hasCause = watcher.pointee.isPending && !watcher.pointee.flags.contains(.undone)
+    raise(watcher, to: status)
+    if !hasCause, change != nil {
+      watcher.pointee.flags.remove(.undone)
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
     }
   }
 
   /// Makes a watcher pending: it is called in the flush of this turn.
   package func schedule(_ watcher: WatcherRef, _ status: WatcherRecord.Status = .stale) {
+    if status == .stale { settleTentative(watcher) }
+    raise(watcher, to: status)
+  }
+
+  private func raise(_ watcher: WatcherRef, to status: WatcherRecord.Status) {
     if !watcher.pointee.isActive { return }
     watcher.pointee.raise(to: status)
-    watcher.pointee.flags.remove(.undone)
     makeReady(watcher)
   }
 

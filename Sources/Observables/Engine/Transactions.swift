@@ -1,11 +1,10 @@
-/// The transactions that are open, and the watchers that are pending only for what was written in
+/// The transactions that are open, and the watchers that are stale only for what was written in
 /// them (S8).
 ///
-/// Such a watcher is *tentative*. For each write that concerns it is known which of the
+/// Such a watcher is *tentative*. For each write that makes it stale it is known which of the
 /// transactions cover the object: the write is taken back as soon as one of these is undone, and is
-/// an ordinary one when all of them are kept. A watcher all of whose writes were taken back is not
-/// called: it is *undone*, which the flush finds out, as its paths may have to be followed all the
-/// same.
+/// an ordinary one when all of them are kept. A watcher all of whose writes were taken back has
+/// only to check: the flush looks after its paths, and compares what may have changed besides.
 struct Transactions {
   /// Each transaction has a bit, from its beginning to its end.
   typealias Bits = UInt64
@@ -46,8 +45,11 @@ struct Transactions {
   @inline(__always)
   func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & open }
 
-  /// Notes a write that made a watcher pending, or concerns a tentative one; false where it cannot
-  /// be taken back any more without telling the watcher.
+  /// A watcher is stale for a reason that nothing takes back.
+  mutating func settle(_ watcher: WatcherID) { tentative[watcher] = nil }
+
+  /// Notes a write that makes a watcher stale; false where it cannot be taken back any more without
+  /// calling the watcher.
   mutating func add(_ watcher: WatcherID, _ covering: Bits) -> Bool {
     var covering = covering
     if !told.isEmpty { covering &= ~told[watcher, default: 0] }
@@ -114,10 +116,30 @@ extension Engine {
         continue
       }
       watcher.pointee.flags.remove(.tentative)
-      if isUndone { watcher.pointee.flags.insert(.undone) }
+      if isUndone {
+        watcher.pointee.flags.insert(.undone)
+        watcher.pointee.lower()
+        forgetAnnouncements(to: watcher)
+      }
     }
     // What is written from now on has to be noticed again.
     if isUndone { rearmQuietSlots() }
+  }
+
+  /// Properties without a value of their own have announced to a watcher what was taken back: they
+  /// have no value that it could compare.
+  private func forgetAnnouncements(to watcher: WatcherRef) {
+    forEachWireWithWork(of: watcher) { wire in
+      var next = firstDirty(of: wire)
+      while let link = next {
+        next = link.pointee.nextDirty
+        guard !link.pointee.isDead, !link.isBelowOperator, let slot = link.pointee.slot,
+          !slot.pointee.isEvery, let lazy = slot.pointee.lazy,
+          lazy.pointee.flags.contains(.uncached)
+        else { continue }
+        link.pointee.version = lazy.version
+      }
+    }
   }
 
   /// The transaction covers the object from now on, or does so no more.
@@ -129,24 +151,22 @@ extension Engine {
     }
   }
 
-  /// A watcher became pending by a write.
-  @inline(__always)
-  func noteTentative(_ watcher: WatcherRef, _ change: Change) {
-    let covering = transactions.covering(change.node)
+  /// A change makes a watcher stale that is not called whatever happens: it may be taken back.
+  func noteTentative(_ watcher: WatcherRef, _ change: Change?) {
+    let covering = change.map { transactions.covering($0.node) } ?? 0
     if covering != 0, transactions.add(watcher.identity, covering) {
       watcher.pointee.flags.insert(.tentative)
+    } else {
+      settleTentative(watcher)
     }
   }
 
-  /// A watcher that a transaction has made pending is on the path of another write.
-  func revise(_ watcher: WatcherRef, _ change: Change) {
-    if watcher.pointee.flags.contains(.undone) {
-      watcher.pointee.flags.remove(.undone)
-      noteTentative(watcher, change)
-      watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
-    } else if !transactions.add(watcher.identity, transactions.covering(change.node)) {
-      watcher.pointee.flags.remove(.tentative)
-    }
+  /// A watcher is called for a reason that no transaction takes back.
+  @inline(__always)
+  func settleTentative(_ watcher: WatcherRef) {
+    guard watcher.pointee.flags.contains(.tentative) else { return }
+    watcher.pointee.flags.remove(.tentative)
+    transactions.settle(watcher.identity)
   }
 
   /// A tentative watcher is called, in the flush of a turn that may be undone: it is told of that.

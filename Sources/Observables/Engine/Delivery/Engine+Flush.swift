@@ -77,7 +77,7 @@ extension Engine {
     rearmQuietSlots()
     let isCharged = flags.contains(.charged) && watcher.hasLinkWork
     guard isCharged ? prepareCharged(watcher) : prepare(watcher) else { return false }
-    let isStale = watcher.pointee.isStale && !watcher.pointee.flags.contains(.undone)
+    let isStale = watcher.pointee.isStale
     watcher.pointee.flags.remove(.undone)
     if watcher.pointee.flags.contains(.tentative) { tell(watcher) }
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {

@@ -102,10 +102,8 @@ final class ImmediateCalls {
         last = call.watcher
         if watcher.pointee.flags.contains(.immediate) {
           accepted.append(call.with(change))
-        } else if !watcher.pointee.isStale {
-          if case .written(let change) = call.change {
-            engine.mark(watcher, .stale, by: change)
-          }
+        } else if case .written(let change) = call.change {
+          engine.mark(watcher, .stale, by: change)
         }
       }
       makeList(accepted)

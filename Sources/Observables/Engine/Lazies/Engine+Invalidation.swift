@@ -102,12 +102,13 @@ extension Engine {
   private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
+    if watcher.isOfWritesAlone { return }
     markDirty(link)
     if flags.contains(.lazy) {
       invalidate(watcher, .check, by: change)
     } else if flags.contains(.immediate) {
       comparisons.note(link, lazy)
-    } else if !watcher.pointee.isStale {
+    } else {
       mark(watcher, .check, by: change)
     }
   }
@@ -126,6 +127,7 @@ extension Engine {
         if slot.pointee.isEvery, !link.isWhole { continue }
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags
+        if watcher.isOfWritesAlone { continue }
         // Changes that a getter makes while the path of a watcher is followed are for the next
         // turn.
         if !flags.contains(.wiring) || flags.contains(.immediate) {
@@ -140,7 +142,7 @@ extension Engine {
           invalidate(watcher, isDifferent ? .stale : .check, by: change)
         } else if flags.contains(.immediate) {
           comparisons.note(link, lazy)
-        } else if !watcher.pointee.isStale {
+        } else {
           mark(watcher, isDifferent ? .stale : .check, by: change)
         }
       }

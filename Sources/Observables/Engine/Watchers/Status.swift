@@ -18,8 +18,14 @@ extension ObservationCore.WatcherRecord {
   /// Whether it is pending, and there is nothing to compare first.
   package var isStale: Bool { status.rawValue >= Status.stale.rawValue }
 
+  /// Whether it is called, whatever happens until the flush.
+  @inline(__always) var isCertain: Bool { isStale && !flags.contains(.tentative) }
+
   /// Whether the flush has something to do with the watcher.
   var wantsFlush: Bool { isPending || flags.contains(.checkingDepartures) }
+
+  /// What made it stale was taken back.
+  mutating func lower() { if status == .stale { status = .check } }
 
   /// Notes that a dependency has changed (`stale`), or may have (`check`).
   @inline(__always)

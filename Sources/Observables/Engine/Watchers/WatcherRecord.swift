@@ -65,9 +65,9 @@ extension ObservationCore {
       /// The flush finds out whether an object in a list has left; for immediate watchers only the
       /// flush does.
       static let checkingDepartures = Flags(rawValue: 16384)
-      /// The watcher is pending only for writes of a transaction that is open.
+      /// The watcher is stale only for writes that an open transaction may take back.
       static let tentative = Flags(rawValue: 1 << 25)
-      /// The watcher is pending only for writes that were taken back.
+      /// What made the watcher pending was taken back: the next write that does is the cause.
       static let undone = Flags(rawValue: 1 << 26)
       /// An immediate watcher that is called for writes alone which bring an object, or take one
       /// away.
@@ -116,6 +116,11 @@ extension WatcherRef {
   /// Whether its own call, or computation, is under way.
   var isInOwnCall: Bool {
     pointee.flags.contains(.running) || pointee.flags.contains(.lazy) && isComputing
+  }
+
+  /// Whether it is called for writes alone, and not for what is computed.
+  @inline(__always) var isOfWritesAlone: Bool {
+    !pointee.flags.isDisjoint(with: [.arriving, .noticing])
   }
 
   /// Whether a queue or a call that is under way holds the record.

@@ -569,6 +569,17 @@ end, function(n)
   return ("obs.next_turn(function()\n%s\nend)"):format(indented(texts_of(n.body)))
 end)
 
+-- Nothing that fails inside ends it but `fails`.
+operation("transaction", 0, nil, function(n)
+  local lines = {}
+  for i, statement in ipairs(n.body) do
+    lines[i] = ("pcall(function()\n%s\nend)"):format(indented(generate.text(statement)))
+  end
+  if n.fails then lines[#lines + 1] = "boom 'transaction'" end
+  return ("obs.transaction({%s}, function()\n%s\nend)"):format(
+    n.roots, indented(table.concat(lines, "\n")))
+end)
+
 -- Programs --------------------------------------------------------------------------------------
 
 function Generator:label()
@@ -680,6 +691,45 @@ function generate.program(seed)
   end
   for _ = 1, random(5, 50) do program[#program + 1] = self:statement() end
   return program
+end
+
+-- What is taken back, and what looks at it.
+local UNDONE = {
+  "set", "set", "set", "rawset", "put", "insert", "remove", "sort", "move", "clear", "assign",
+  "array", "array", "array_put", "map", "map_whole", "member", "members", "obs_set", "get", "read",
+  "counts",
+}
+
+-- A transaction over all objects that fails, with others in it, drawn from the numbers of `random`.
+function generate.failing_transaction()
+  local self = setmetatable({
+    declares_late = true, has_equals = {}, slots = {}, paths = {}, watchers = 0, scopes = 0,
+    labels = 100, depth = 5,
+  }, Generator)
+  local all = {}
+  for slot = 1, 10 do all[slot] = ("o[%d]"):format(slot) end
+  local function body(most)
+    local statements = {}
+    while #statements < most do
+      local name = pick(UNDONE)
+      local n = operations[name].make(self)
+      n.operation = name
+      statements[#statements + 1] = n
+    end
+    return statements
+  end
+  local n = {
+    operation = "transaction", roots = table.concat(all, ", "), fails = true, body = body(random(8)),
+  }
+  for i = 1, #n.body do
+    if chance(6) then
+      n.body[i] = {
+        operation = "transaction", fails = chance(2), body = body(random(4)),
+        roots = chance(2) and n.roots or pick(all),
+      }
+    end
+  end
+  return n
 end
 
 -- The texts of the statements of a program.

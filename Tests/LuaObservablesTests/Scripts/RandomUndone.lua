@@ -1,0 +1,130 @@
+-- A transaction that fails is as if it had never been (S8): a random program has the same log with
+-- such transactions in it and without them.
+--
+--   obs-lua RandomUndone.lua [first seed [count]]
+--
+-- A program that differs is made as short as it can be, and shown with both logs.
+local obs = require "obs"
+
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local programs = dofile(folder .. "Support/programs.lua")
+local generate = dofile(folder .. "Model/generate.lua")
+local worlds = dofile(folder .. "Model/world.lua")
+local shrink = dofile(folder .. "Model/shrink.lua")
+
+-- What is told of a transaction after all, or may be: immediate calls, validity, an override that a
+-- write inside has ended, writes to inherited objects, which are not below the roots.
+local TELLS = { valid = true, trigger = true, later = true, inherit = true, override = true }
+
+local function tells(n)
+  -- A copy that is made anew is another object.
+  return TELLS[n.operation] or n.operation == "declare" and n.what == "copy_of"
+end
+
+local function without_tellers(statements)
+  local kept = {}
+  for _, n in ipairs(statements) do
+    if not tells(n) then
+      kept[#kept + 1] = n
+      if n.body then n.body = without_tellers(n.body) end
+      local options = n.options or {}
+      for i = #options, 1, -1 do
+        if options[i] == "immediate = true" then table.remove(options, i) end
+      end
+    end
+  end
+  return kept
+end
+
+local function program_of(seed)
+  local program = without_tellers(generate.program(seed))
+  local made = 0
+  for i, n in ipairs(program) do if n.operation == "make" then made = i end end
+  for _ = 1, math.random(2) do
+    table.insert(program, math.random(made + 1, #program + 1), generate.failing_transaction())
+  end
+  return program
+end
+
+local function texts_of(program, has_transactions)
+  local texts = generate.texts(program)
+  for i, n in ipairs(program) do
+    if n.operation == "transaction" and not has_transactions then texts[i] = "local _ = nil" end
+  end
+  return texts
+end
+
+-- Takes what happened inside of transactions out of a log, and what depends on when paths are
+-- followed.
+local function without_insides(world, program)
+  local log, is_inside = {}, false
+  for _, line in ipairs(world.log) do
+    if type(line) == "string" then
+      local number = line:match "^%-%- (%d+)$"
+      if number then
+        is_inside = program[tonumber(number)].operation == "transaction"
+      elseif line == "turn" or line == "collect" or line == "end" then
+        is_inside = false
+      end
+      if not is_inside then log[#log + 1] = line end
+    elseif not is_inside and not line.failures and line.text ~= "observed" then
+      if line.ids then line.open = {} end
+      log[#log + 1] = line
+    end
+  end
+  world.log = log
+  return world
+end
+
+-- Calls `done` with what is different, or false.
+local function compare(program, done)
+  worlds.real(texts_of(program, true), "stopped", function(with)
+    obs.next_turn(function()
+      worlds.real(texts_of(program, false), "stopped", function(without)
+        done(worlds.difference(without_insides(with, program), without_insides(without, program))
+          or false)
+      end)
+    end)
+  end)
+end
+
+local function difference(program)
+  local driver = coroutine.running()
+  compare(program, function(result)
+    obs.next_turn(function()
+      local ok, message = coroutine.resume(driver, result)
+      if not ok then error(message, 0) end
+    end)
+  end)
+  return coroutine.yield()
+end
+
+local function is_whole(program)
+  local made = 0
+  for _, n in ipairs(program) do if n.operation == "make" then made = made + 1 end end
+  return made == 10
+end
+
+local first, last = programs.seeds(1000)
+if arg and arg[1] then
+  first = math.tointeger(tonumber(arg[1])) or error("no seed: " .. arg[1], 0)
+  last = first + (math.tointeger(tonumber(arg[2] or 1)) or error("no count: " .. arg[2], 0)) - 1
+end
+
+local driver = coroutine.create(function()
+  for seed = first, last do
+    local program = program_of(seed)
+    if difference(program) then
+      program = shrink(program, function(shorter)
+        return is_whole(shorter) and difference(shorter)
+      end)
+      error(("seed %d\n%s\n%s"):format(
+        seed, table.concat(texts_of(program, true), "\n"), difference(program)), 0)
+    end
+    if seed % 20 == 0 then collectgarbage() end
+  end
+end)
+obs.next_turn(function()
+  local ok, message = coroutine.resume(driver)
+  if not ok then error(message, 0) end
+end)
