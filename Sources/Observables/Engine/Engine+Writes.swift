@@ -113,7 +113,11 @@ extension Engine {
   /// takes that back.
   @inline(__always)
   func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
-    if !watcher.pointee.isCertain { markUncertain(watcher, status, by: change) }
+    if !watcher.pointee.isCertain {
+      markUncertain(watcher, status, by: change)
+    } else if transactions.hasTurns, let change {
+      _ = transactions.add(watcher.identity, transactions.covering(change.node))
+    }
   }
 
   private func markUncertain(

@@ -14,15 +14,20 @@ struct Transactions {
   private var open: Bits = 0
   /// The bits of whole turns that may be undone: these are flushed all the same.
   private var turns: Bits = 0
-  /// The transactions that cover what was written, by watchers and for each of their writes once.
-  private var tentative: [WatcherID: Set<Bits>] = [:]
-  /// The watchers that became tentative in a transaction, by the places of the bits.
+  /// The transactions that cover what was written, by watchers and for each of their writes once;
+  /// also of watchers that are called for other reasons.
+  private var writes: [WatcherID: Set<Bits>] = [:]
+  /// The watchers that something concerns which was written in a transaction, by the places of the
+  /// bits.
   private var members: [[WatcherID]] = []
   /// The turns whose writes watchers were called for: they are told when these are taken back.
   private var told: [WatcherID: Bits] = [:]
 
   /// Whether a transaction is open inside of which there is no flush.
   @inline(__always) var isOpen: Bool { open & ~turns != 0 }
+
+  /// Whether turns are open that may be undone, in which there are flushes.
+  @inline(__always) var hasTurns: Bool { open & turns != 0 }
 
   /// Gives out a bit; nil where there is none left.
   mutating func takeBit(ofTurns isOfTurns: Bool) -> Int? {
@@ -45,19 +50,13 @@ struct Transactions {
   @inline(__always)
   func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & open }
 
-  /// A watcher is stale for a reason that nothing takes back.
-  mutating func settle(_ watcher: WatcherID) { tentative[watcher] = nil }
-
   /// Notes a write that makes a watcher stale; false where it cannot be taken back any more without
   /// calling the watcher.
   mutating func add(_ watcher: WatcherID, _ covering: Bits) -> Bool {
     var covering = covering
     if !told.isEmpty { covering &= ~told[watcher, default: 0] }
-    if covering == 0 {
-      tentative[watcher] = nil
-      return false
-    }
-    guard tentative[watcher, default: []].insert(covering).inserted else { return true }
+    if covering == 0 { return false }
+    guard writes[watcher, default: []].insert(covering).inserted else { return true }
     var rest = covering
     while rest != 0 {
       members[rest.trailingZeroBitCount].append(watcher)
@@ -66,13 +65,13 @@ struct Transactions {
     return true
   }
 
-  /// A tentative watcher is called.
+  /// A watcher is called: it sees what was written.
   mutating func tell(_ watcher: WatcherID) {
-    guard let writes = tentative.removeValue(forKey: watcher) else { return }
-    told[watcher, default: 0] |= writes.reduce(0, |)
+    guard let seen = writes.removeValue(forKey: watcher) else { return }
+    told[watcher, default: 0] |= seen.reduce(0, |)
   }
 
-  /// Ends a transaction; returns the watchers that are tentative no more.
+  /// Ends a transaction; returns the watchers that nothing of it makes due any more.
   mutating func close(_ bit: Int, isUndone: Bool) -> [WatcherID] {
     let own: Bits = 1 << Bits(bit)
     open &= ~own
@@ -81,11 +80,10 @@ struct Transactions {
       if !told.isEmpty { told = open == 0 ? [:] : told.mapValues { $0 & ~own } }
     }
     return members[bit].filter { watcher in
-      guard let writes = tentative[watcher] else { return false }
-      let left =
-        isUndone ? writes.filter { $0 & own == 0 } : Set(writes.map { $0 & ~own })
+      guard let known = writes[watcher] else { return false }
+      let left = isUndone ? known.filter { $0 & own == 0 } : Set(known.map { $0 & ~own })
       let isTentative = isUndone ? !left.isEmpty : !left.contains(0)
-      tentative[watcher] = isTentative ? left : nil
+      writes[watcher] = isTentative ? left : nil
       return !isTentative
     }
   }
@@ -164,12 +162,10 @@ extension Engine {
   /// A watcher is called for a reason that no transaction takes back.
   @inline(__always)
   func settleTentative(_ watcher: WatcherRef) {
-    guard watcher.pointee.flags.contains(.tentative) else { return }
     watcher.pointee.flags.remove(.tentative)
-    transactions.settle(watcher.identity)
   }
 
-  /// A tentative watcher is called, in the flush of a turn that may be undone: it is told of that.
+  /// A watcher is called in the flush of a turn that may be undone: it is told of that.
   func tell(_ watcher: WatcherRef) {
     watcher.pointee.flags.remove(.tentative)
     transactions.tell(watcher.identity)

@@ -107,6 +107,41 @@ import Testing
     #expect(late == 0 || late == 2, "Both ways or none")
   }
 
+  @Test(arguments: ["other.n = 2 pet.name = 'Tim'", "pet.name = 'Tim' other.n = 2"])
+  func `a watcher that other writes made due, too, is told of the way back`(
+    writes: String
+  ) throws {
+    let pet = Pet("Rex")
+    let test = try counted(on: [pet])
+    try test.host.set("pet", to: pet)
+    try test.host.run(
+      """
+      names, other = {}, { n = 1, pet = pet }
+      obs.observe(other, { 'n', 'pet.name' }, function(other)
+        names[#names + 1] = other.pet.name
+      end)
+      """)
+    let error = test.failure("\(writes) obs.flush() meet_limit()")
+    #expect(error?.code == .quota)
+    #expect(pet.name == "Rex")
+    try test.host.run("text = table.concat(names, ' ')")
+    #expect(test.host["text"] == "Tim Rex")
+  }
+
+  @Test func `a watcher that was called before is told nothing of what it has not seen`() throws {
+    let pet = Pet("Rex")
+    let test = try counted(on: [pet])
+    try test.host.set("pet", to: pet)
+    try test.host.run(
+      """
+      calls, other = 0, { n = 1, pet = pet }
+      obs.observe(other, { 'n', 'pet.name' }, function() calls = calls + 1 end)
+      """)
+    _ = test.failure("other.n = 2 obs.flush() pet.name = 'Tim' meet_limit()")
+    #expect(pet.name == "Rex")
+    #expect(test.host["calls"] == 1)
+  }
+
   @Test(.enabled(if: !ContainedHost.delaysSignals))
   func `what Swift writes after scripts were stopped is taken back, too`() throws {
     let pet = Pet("Rex")

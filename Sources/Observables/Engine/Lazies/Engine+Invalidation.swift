@@ -102,7 +102,7 @@ extension Engine {
   private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let flags = watcher.pointee.flags
-    if watcher.isOfWritesAlone { return }
+    if flags.contains(.arriving) { return }
     markDirty(link)
     if flags.contains(.lazy) {
       invalidate(watcher, .check, by: change)
@@ -127,7 +127,7 @@ extension Engine {
         if slot.pointee.isEvery, !link.isWhole { continue }
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags
-        if watcher.isOfWritesAlone { continue }
+        if flags.contains(.arriving) { continue }
         // Changes that a getter makes while the path of a watcher is followed are for the next
         // turn.
         if !flags.contains(.wiring) || flags.contains(.immediate) {

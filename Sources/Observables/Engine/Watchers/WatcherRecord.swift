@@ -118,11 +118,6 @@ extension WatcherRef {
     pointee.flags.contains(.running) || pointee.flags.contains(.lazy) && isComputing
   }
 
-  /// Whether it is called for writes alone, and not for what is computed.
-  @inline(__always) var isOfWritesAlone: Bool {
-    !pointee.flags.isDisjoint(with: [.arriving, .noticing])
-  }
-
   /// Whether a queue or a call that is under way holds the record.
   var isInUse: Bool {
     pointee.flags.contains(.queued) || isInOwnCall

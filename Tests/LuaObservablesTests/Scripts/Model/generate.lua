@@ -718,9 +718,8 @@ function generate.failing_transaction()
     end
     return statements
   end
-  local n = {
-    operation = "transaction", roots = table.concat(all, ", "), fails = true, body = body(random(8)),
-  }
+  local n = {operation = "transaction", fails = true, body = body(random(8))}
+  n.roots = table.concat(all, ", ")
   for i = 1, #n.body do
     if chance(6) then
       n.body[i] = {
