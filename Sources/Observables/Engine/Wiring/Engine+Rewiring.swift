@@ -122,12 +122,15 @@ extension Engine {
   /// The first and the last element of a list are derived values: another one calls only if it is
   /// still another one in the watcher's turn (Z4). Until then what lies below stays wired to the
   /// element that was delivered, since what is written to that one counts if it comes back. All
-  /// links of a watcher stay that is stale only for what a transaction may take back (S8).
+  /// links of a watcher stay that is stale only for what a transaction may take back (S8), unless
+  /// it compares in each write, as the links of those follow at once.
   ///
   /// False when the watcher ended meanwhile.
   @discardableResult
   func rewire(_ watcher: WatcherRef, isItsTurn: Bool = false) -> Bool {
-    if !isItsTurn, watcher.pointee.flags.contains(.tentative) { return true }
+    if !isItsTurn, watcher.pointee.flags.contains(.tentative), !watcher.pointee.isEager {
+      return true
+    }
     var wire = watcher.pointee.wiresWithWork
     while let current = wire {
       if current.pointee.stale != nil { return rewireStale(watcher, isItsTurn: isItsTurn) }
