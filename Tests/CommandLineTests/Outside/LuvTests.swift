@@ -275,6 +275,22 @@ struct LuvTests {
     #expect(!outcome.errors.contains("closed"), "\(outcome)")
   }
 
+  @Test func `at the end threads of luv are waited for, and nothing new begins`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      local function again()
+        uv.fs_scandir("/", again)
+        uv.new_timer():start(0, 0, again)
+        uv.new_fs_event():start(".", {}, again)
+        uv.new_work(function() end, again):queue()
+      end
+      for _ = 1, 20 do again() end
+      error("stops", 0)
+      """, options: "--timeout=20")
+    #expect(outcome.status == 1 && outcome.errors.hasPrefix("./lua: stops\n"), "\(outcome)")
+  }
+
   @Test func `a loop that was closed is served no more`() throws {
     let outcome = try run(
       """
