@@ -244,6 +244,25 @@ local function check_command(command, name)
   return count
 end
 
+-- The processes that have not ended.
+local running = {}
+
+local function kill(run)
+  run.is_killed = true
+  if run.status == nil then run.process:kill("sigkill") end
+end
+
+local kills_at_end = false
+
+-- Has the end of the program end the processes, whose tasks do not come to an end.
+local function kill_at_end()
+  if kills_at_end then return end
+  kills_at_end = true
+  obs.on_exit(function()
+    for run in pairs(running) do kill(run) end
+  end)
+end
+
 -- Starts a process; `finished` is called when it has ended, with its status, and when its pipes
 -- have.
 local function start(command, count, finished)
@@ -260,6 +279,7 @@ local function start(command, count, finished)
     args = arguments, cwd = command.cwd, stdio = { run.input, run.pipes[1], run.pipes[2] },
   }, function(code, signal)
     run.status = signal > 0 and 128 + signal or code
+    running[run] = nil
     close(run.process)
     ended()
     if run.is_killed then finished() end
@@ -268,6 +288,8 @@ local function start(command, count, finished)
     close(run.input) close(run.pipes[1]) close(run.pipes[2])
     return nil, message
   end
+  running[run] = true
+  kill_at_end()
   for i, parts in pairs { run.output, run.errors } do
     run.pipes[i]:read_start(function(_, text)
       if text then
@@ -286,11 +308,6 @@ local function start(command, count, finished)
     end)
   end
   return run
-end
-
-local function kill(run)
-  run.is_killed = true
-  if run.status == nil then run.process:kill("sigkill") end
 end
 
 function io.run(command)

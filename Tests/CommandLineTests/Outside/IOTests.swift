@@ -58,6 +58,27 @@ struct IOTests {
     #expect(outcome == .init(output: "", errors: "", status: 0))
   }
 
+  // I1
+  @Test(arguments: ["error('no', 0)", "os.exit(1)", "uv.kill(uv.os_getpid(), 'sigterm')"])
+  func `a process ends with the program, however that ends`(ending: String) throws {
+    let outcome = try Command(
+      """
+      cat >f <<'END'
+      local obs, obsio, uv = require "obs", require "obs.io", require "luv"
+      obs.task(function() obsio.run { "sh", "-c", "echo $$ >new; mv new pid; exec sleep 600" } end)
+      obs.every(0.01, function() if io.open "pid" then \(ending) end end)
+      END
+      $L --timeout=30 f
+      p=$(cat pid) i=0
+      while kill -0 $p && ! grep -q 'State:.Z' /proc/$p/status && [ $i -lt 600 ]; do
+        i=$((i + 1)); sleep 0.05
+      done
+      [ $i -lt 600 ] && echo gone
+      """
+    ).run()
+    #expect(outcome.output == "gone\n", "\(outcome)")
+  }
+
   @Test func `wrong commands are errors that name what is wrong`() throws {
     let outcome = try run(
       """
