@@ -1,11 +1,12 @@
 -- Writes the manual page and the completions of shells from what the program says of itself:
--- obs-lua Installation/generate.lua PROGRAM FOLDER DATA
+-- obs-lua Installation/generate.lua PROGRAM FOLDER DATA DOCUMENTATION
 --
--- DATA is the folder in which definitions and settings are installed.
+-- DATA is the folder in which definitions and settings are installed, DOCUMENTATION that of the
+-- guide.
 --
 -- So an option that `--help` names is in all of them, with the same words.
 
-local program, folder, data = arg[1], arg[2], arg[3]
+local program, folder, data, documentation = arg[1], arg[2], arg[3], arg[4]
 local own = arg[0]:match "^(.*)/[^/]*$" or "."
 
 local function output(option)
@@ -88,7 +89,7 @@ local function manual(is_long)
 end
 
 write("obs-lua.1", replaced("obs-lua.1.in", {
-  LUA = manual(false), OWN = manual(true), DATA = roff(data),
+  LUA = manual(false), OWN = manual(true), DATA = roff(data), DOC = roff(documentation),
 }))
 
 -- Shells -----------------------------------------------------------------------------------------

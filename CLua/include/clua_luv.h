@@ -11,6 +11,8 @@
 int clua_try_joinluv(lua_State *L, int function, int reporter);
 /// How many callbacks of luv were called, in all states of this thread.
 unsigned long clua_luvcalls(void);
+/// Whether callbacks of luv on this thread are left out: the state is about to close.
+void clua_silenceluv(bool silent);
 /// Errors of callbacks are dropped from now on: the state is about to close. [-0, +(0|1), -]
 int clua_try_leaveluv(lua_State *L);
 

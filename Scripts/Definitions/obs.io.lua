@@ -25,7 +25,7 @@ function io.lines(file, ...) end
 ---@field timeout? number  seconds, after which it is killed
 ---@field cwd? string      the folder in which it runs
 
----Runs a process to its end. A task that is cancelled kills it.
+---Runs a process to its end. A task that is cancelled kills it, and so does the end of the program.
 ---@param command obs.io.Command
 ---@return integer|false|nil status  128 + n after signal n; false on timeout; nil: no such program
 ---@return string output  what it wrote; the message where there is no such program

@@ -107,7 +107,7 @@ package final class FixtureRun {
   package func perform(timeLimit: Double) {
     do {
       try host.run(file: path)
-      runLoop(for: timeLimit)
+      if runLoop(for: timeLimit) { failOpenCases() }
     } catch {
       if error.code == .syntax || error.code == .file { loadError = error }
       fail(error.message, error.traceback, in: 0)
@@ -118,7 +118,8 @@ package final class FixtureRun {
     }
   }
 
-  private func runLoop(for seconds: Double) {
+  /// Returns whether it came to an end, at which nothing is left to do.
+  private func runLoop(for seconds: Double) -> Bool {
     let end = loop.now + seconds
     isRunningLoop = true
     defer { isRunningLoop = false }
@@ -130,9 +131,20 @@ package final class FixtureRun {
           \(seconds) s of virtual time after the script's end there are still timers; \
           stop those that repeat
           """, in: 0)
-        return
+        return false
       }
       loop.wait(until: loop.nextDue)
+    }
+    return true
+  }
+
+  /// Cases in tasks that wait for what never comes have not checked all that they were to check.
+  private func failOpenCases() {
+    for open in openCases {
+      fail(
+        path, open.lines.lowerBound,
+        "\(open.sentence): it did not come to its end: what it waits for never comes",
+        in: open.number)
     }
   }
 
@@ -158,7 +170,8 @@ package final class FixtureRun {
     caseCount += 1
     openCases.append(
       OpenCase(
-        number: caseCount, lines: lines, begin: isOutermost && findsLeaks ? host.moment : nil))
+        number: caseCount, sentence: sentence, lines: lines,
+        begin: isOutermost && findsLeaks ? host.moment : nil))
     onEvent(.began(caseCount, sentence: sentence))
     return caseCount
   }
@@ -171,6 +184,7 @@ package final class FixtureRun {
   /// A case that has begun and not ended.
   private struct OpenCase {
     let number: Int
+    let sentence: String
     /// The lines of its function.
     let lines: ClosedRange<Int>
     /// When it began; nil where it lies in another one, or leaks are not looked for.

@@ -179,6 +179,44 @@ struct TestRunnerTests {
     #expect(outcome.output.contains(failure + "</failure>"))
   }
 
+  @Test func `zeros in what is printed or said hide nothing`() throws {
+    let script = #"case("a\0b", function() print("c\0d") expect(false, "e\0f") end)"#
+    let outcome = try run(["printf '%s' '\(script)' >d/a.lua", Self.good], "--junit=out.xml d")
+    #expect(
+      outcome.output == """
+        TAP version 13
+        # c\0d
+        not ok 1 - d/a.lua: a?b
+        # d/a.lua:1: a\0b: e\0f: false
+        ok 2 - d/good.lua: adds
+        1..2
+
+        """, "\(outcome)")
+  }
+
+  @Test func `a case that waits for what never comes is a failure`() throws {
+    let script = """
+      local obs = require "obs"
+      obs.task(function()
+        case("waits", function()
+          obs.await(function() end)
+        end)
+      end)
+      obs.task(function() case("ends", function() obs.sleep(5) expect(true) end) end)
+      """
+    let outcome = try run(["cat >d/a.lua <<'END'\n\(script)\nEND\n:"])
+    #expect(
+      outcome.output == """
+        TAP version 13
+        not ok 1 - d/a.lua: waits
+        # d/a.lua:3: waits: it did not come to its end: what it waits for never comes
+        ok 2 - d/a.lua: ends
+        1..2
+
+        """, "\(outcome)")
+    #expect(outcome.status == 3)
+  }
+
   @Test func `a file of results that cannot be written is an error`() throws {
     let outcome = try run([Self.good], "--junit=no/out.xml d")
     #expect(outcome.errors == "./lua: cannot write 'no/out.xml': No such file or directory\n")

@@ -34,6 +34,7 @@ extension LuaHost {
   /// Ends the turn under way: calls the watchers that are pending.
   package func endTurn() {
     try? state.withStack { _ throws(LuaError) in loop.endTurn() }
+    loop.noteOuterCode()
     recorder?.drain()
   }
 

@@ -10,7 +10,8 @@ public struct LuaReport: Sendable {
     case immediate
     /// A timer: `obs.after`, `obs.every`, `obs.next_turn`.
     case timer
-    /// A handler of a file or descriptor: `obs.on_readable`, `obs.on_writable`.
+    /// A handler of a file or descriptor (`obs.on_readable`, `obs.on_writable`), or a callback of
+    /// the module `obs.io`.
     case handler
     /// A callback of the module luv.
     case luv

@@ -33,7 +33,7 @@ final class DescriptorFunctions: ModuleSlice {
       ),
       ("handler_ref", { [self] L in try reference(L, true) }),
       ("handler_unref", { [self] L in try reference(L, false) }),
-      ("buffered", buffered), ("descriptor", descriptor),
+      ("buffered", buffered), ("descriptor", descriptor), ("call_back", callBack),
       (
         "ignore_broken_pipes",
         { [self] L in
@@ -210,8 +210,28 @@ final class DescriptorFunctions: ModuleSlice {
 
   /// descriptor(file or descriptor, name of a function, number of its argument) → the number.
   private func descriptor(_ L: LuaStack) throws -> CInt {
-    L.push(Int(try waitedFor(at: 1, of: L, state.text(at: 2, of: L)).0))
+    let (function, number) = (state.text(at: 2, of: L), Int(L.integer(at: 3) ?? 1))
+    let (descriptor, _) = try waitedFor(at: 1, of: L, function)
+    guard fcntl(descriptor, F_GETFD) >= 0 else {
+      throw badArgument(number, of: function, "descriptor \(descriptor) is not open")
+    }
+    L.push(Int(descriptor))
     return 1
+  }
+
+  /// call_back(callback, name, site, argument): calls a callback of `obs.io`, and reports its
+  /// error.
+  private func callBack(_ L: LuaStack) throws -> CInt {
+    L.height = 4
+    let (name, site) = (state.text(at: 2, of: L), state.text(at: 3, of: L))
+    let argument = state.bytes(at: 4, of: L)
+    let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
+    host.reports.run(callback, .handler, name: name, site: site, in: 0) {
+      [state] L throws(LuaError) in
+      try state.push(bytes: argument, to: L)
+      return 1
+    }
+    return 0
   }
 
   /// A process that reads no more of its input is no reason to end while something writes to it.

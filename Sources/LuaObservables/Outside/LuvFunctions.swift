@@ -29,6 +29,12 @@ final class LuvFunctions: ModuleSlice {
         }
       ),
       (
+        "silence_luv",
+        { L in
+          clua_silenceluv(L.boolean(at: 1)); return 0
+        }
+      ),
+      (
         "wake_luv",
         { [self] _ in
           host.loop.inbox.wake(); return 0

@@ -3,7 +3,7 @@ local core, obs = ...
 
 local error, pairs, pcall, select, setmetatable, tonumber, tostring, type =
   error, pairs, pcall, select, setmetatable, tonumber, tostring, type
-local number_type = math.type
+local to_integer = math.tointeger
 local concat, pack, sort, unpack = table.concat, table.pack, table.sort, table.unpack
 local find, format, gsub, match, sub, upper =
   string.find, string.format, string.gsub, string.match, string.sub, string.upper
@@ -140,10 +140,14 @@ local function read_from(file, first, name, ...)
   local wanted = pack(...)
   if wanted.n == 0 then wanted = { "l", n = 1 } end
   for i = 1, wanted.n do
-    local what = wanted[i]
-    if number_type(what) ~= "integer" and (type(what) ~= "string"
-      or not formats[match(what, "^%*?(.)") or ""])
-    then
+    local what, is_format = wanted[i], false
+    if type(what) == "number" then
+      wanted[i] = to_integer(what)
+      is_format = wanted[i] ~= nil and wanted[i] >= 0
+    elseif type(what) == "string" then
+      is_format = formats[match(what, "^%*?(.)") or ""] ~= nil
+    end
+    if not is_format then
       bad_argument(first + i - 1, name,
         "format expected ('l', 'L', 'a', 'n', or a number of bytes)")
     end
@@ -200,45 +204,82 @@ local function close(handle)
   if handle and not handle:is_closing() then handle:close() end
 end
 
-local run_options = { input = "string", timeout = "number", cwd = "string" }
+-- Checks an option: `types` has the type of each, and `names` their names, sorted.
+local function check_option(key, value, number, name, types, names)
+  local wanted = types[key]
+  if not wanted then
+    bad_argument(number, name, format("'%s' is none of its options, which are %s%s", tostring(key),
+      concat(names, ", "), suggest(key, names)))
+  elseif type(value) ~= wanted then
+    bad_argument(number, name, format("'%s' takes a %s, not a %s", key, wanted, type(value)))
+  end
+end
 
+local run_options = { input = "string", timeout = "number", cwd = "string" }
+local run_names = { "cwd", "input", "timeout" }
+
+-- Checks a command, and returns how many words it has.
 local function check_command(command, name)
   if type(command) ~= "table" or type(command[1]) ~= "string" then
     bad_argument(1, name, "table expected that begins with a program, as in { \"ls\", \"-l\" }")
   end
+  local count = 0
   for key, value in pairs(command) do
-    if type(key) == "number" then
-      if type(value) ~= "string" and type(value) ~= "number" then
-        bad_argument(1, name, format("argument %s is no string, but a %s", key, type(value)))
-      end
-    elseif not run_options[key] then
-      bad_argument(1, name,
-        format("'%s' is none of its options, which are cwd, input, timeout%s", tostring(key),
-          suggest(key, { "cwd", "input", "timeout" })))
-    elseif type(value) ~= run_options[key] then
-      bad_argument(1, name,
-        format("'%s' takes a %s, not a %s", key, run_options[key], type(value)))
+    local position = type(key) == "number" and to_integer(key)
+    if position and position > 0 then
+      if position > count then count = position end
+    else
+      check_option(key, value, 1, name, run_options, run_names)
+    end
+  end
+  -- A word that is missing must not be left out: what follows would have another meaning.
+  for i = 1, count do
+    local kind = type(command[i])
+    if kind ~= "string" and kind ~= "number" then
+      bad_argument(1, name, format("argument %d is no string, but %s", i,
+        kind == "nil" and "nil" or "a " .. kind))
     end
   end
   check_timeout(command.timeout, 1, name)
+  return count
+end
+
+-- The processes that have not ended.
+local running = {}
+
+local function kill(run)
+  run.is_killed = true
+  if run.status == nil then run.process:kill("sigkill") end
+end
+
+local kills_at_end = false
+
+-- Has the end of the program end the processes, whose tasks do not come to an end.
+local function kill_at_end()
+  if kills_at_end then return end
+  kills_at_end = true
+  obs.on_exit(function()
+    for run in pairs(running) do kill(run) end
+  end)
 end
 
 -- Starts a process; `finished` is called when it has ended, with its status, and when its pipes
 -- have.
-local function start(command, finished)
+local function start(command, count, finished)
   local run = { output = {}, errors = {}, pipes = { uv.new_pipe(), uv.new_pipe() }, left = 3 }
   local function ended()
     run.left = run.left - 1
     if run.left == 0 then finished() end
   end
   local arguments = {}
-  for i = 2, #command do arguments[i - 1] = tostring(command[i]) end
+  for i = 2, count do arguments[i - 1] = tostring(command[i]) end
   if command.input then run.input = uv.new_pipe() end
   local message
   run.process, message = uv.spawn(command[1], {
     args = arguments, cwd = command.cwd, stdio = { run.input, run.pipes[1], run.pipes[2] },
   }, function(code, signal)
     run.status = signal > 0 and 128 + signal or code
+    running[run] = nil
     close(run.process)
     ended()
     if run.is_killed then finished() end
@@ -247,6 +288,8 @@ local function start(command, finished)
     close(run.input) close(run.pipes[1]) close(run.pipes[2])
     return nil, message
   end
+  running[run] = true
+  kill_at_end()
   for i, parts in pairs { run.output, run.errors } do
     run.pipes[i]:read_start(function(_, text)
       if text then
@@ -267,16 +310,11 @@ local function start(command, finished)
   return run
 end
 
-local function kill(run)
-  run.is_killed = true
-  if run.status == nil then run.process:kill("sigkill") end
-end
-
 function io.run(command)
-  check_command(command, "run")
+  local count = check_command(command, "run")
   core.check_task("obs.io.run")
   local finish
-  local run, message = start(command, function() finish() end)
+  local run, message = start(command, count, function() finish() end)
   if not run then return nil, message end
   local is_over = core.wait("obs.io.run", function(wake)
     local timer = command.timeout and obs.after(command.timeout, function() kill(run) end)
@@ -292,8 +330,16 @@ function io.run(command)
   return is_over and run.status, concat(run.output), concat(run.errors)
 end
 
+local get_options, get_names = { timeout = "number" }, { "timeout" }
+
 function io.get(url, options)
   if type(url) ~= "string" then bad_argument(1, "get", "URL expected, got " .. type(url)) end
+  if options ~= nil and type(options) ~= "table" then
+    bad_argument(2, "get", "table of options expected, got " .. type(options))
+  end
+  for key, value in pairs(options or {}) do
+    check_option(key, value, 2, "get", get_options, get_names)
+  end
   local timeout = options and options.timeout
   check_timeout(timeout, 2, "get")
   local status, output, errors = io.run {
@@ -343,8 +389,11 @@ local function folder_of(path)
 end
 
 function io.watch(path, callback)
-  if type(path) ~= "string" then bad_argument(1, "watch", "path expected, got " .. type(path)) end
+  if type(path) ~= "string" or path == "" then
+    bad_argument(1, "watch", "path expected, got " .. (path == "" and "''" or type(path)))
+  end
   check_function(callback, 2, "watch")
+  local site = core.site(callback)
   local folder, wanted = folder_of(path)
   local changed, names = {}, {}
   local timer, source = uv.new_timer(), uv.new_fs_event()
@@ -352,7 +401,9 @@ function io.watch(path, callback)
     local found = names
     changed, names = {}, {}
     for i = 1, #found do
-      callback(wanted and path or folder .. "/" .. found[i])
+      -- The callback may stop the handle, which ends the calls at once.
+      if source:is_closing() then return end
+      core.call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i])
     end
   end
   local started, message = source:start(folder, {}, function(_, name)
@@ -384,8 +435,10 @@ function io.on_signal(name, callback)
     bad_argument(1, "on_signal",
       format("name of a signal expected, got '%s'%s", name, suggest(short, names)))
   end
-  local source = uv.new_signal()
-  local started, message = source:start("sig" .. short:lower(), function() callback(short) end)
+  local source, site = uv.new_signal(), core.site(callback)
+  local started, message = source:start("sig" .. short:lower(), function()
+    core.call_back(callback, "obs.io.on_signal", site, short)
+  end)
   if not started then
     close(source)
     core.raise(format("obs.io.on_signal cannot handle '%s': %s", name, message))

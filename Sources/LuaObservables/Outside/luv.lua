@@ -6,9 +6,6 @@ local pack, unpack = table.pack, table.unpack
 -- Nil where scripts have no such library: no module is loaded from files then.
 local package = package
 
--- In which handles are closed at the end. What a thread of luv works on cannot be closed.
-local MOST_ITERATIONS = 10
-
 -- Lets the loop of luv, which is `uv`, run inside that of the host.
 local function join(uv)
   local run, loop_alive, backend_timeout = uv.run, uv.loop_alive, uv.backend_timeout
@@ -64,16 +61,20 @@ local function join(uv)
     return is_kept and keep(backend_timeout) or loop_alive() and backend_timeout() or -1
   end
 
-  -- Closes all handles, and serves luv until they are closed: those that are not yet when the state
-  -- closes are used after they were freed.
+  local function close(handle)
+    if not handle:is_closing() then handle:close() end
+  end
+
+  -- Closes all handles, and serves luv until they are closed and its threads have done what they
+  -- were asked for, which cannot be taken back: what is left when the state closes is used after it
+  -- was freed. Luv itself would wait as long. No callback is called, so nothing new begins.
   function functions.finish()
     if is_closed then return end
-    walk(function(handle)
-      if not handle:is_closing() then handle:close() end
-    end)
-    for _ = 1, MOST_ITERATIONS do
-      if not loop_alive() then return end
-      run("nowait")
+    walk(close)
+    while loop_alive() do
+      core.silence_luv(true)
+      pcall(run, "once")
+      core.silence_luv(false)
     end
   end
 

@@ -111,9 +111,18 @@ extension Loop {
       } else if states[index] == .ready || found != 0 {
         if handler.keepsLoopRunning { hasServed = true }
         turn(body)
+        noteOuterCode()
       }
     }
     return hasServed
+  }
+
+  /// Whether one of the handlers would be called, or the inner loop has something to read.
+  var hasReadyDescriptor: Bool {
+    if handlers.isEmpty, inner == nil { return false }
+    if handlers.contains(where: { $0.state != .unknown }) { return true }
+    var polled = descriptorsToWaitFor
+    return poll(&polled, nfds_t(polled.count), 0) > 0
   }
 
   /// Ends a handler whose descriptor is closed: nothing will be read from it any more.

@@ -42,16 +42,19 @@ extension Loop {
     defer { isStopping = false }
     if engine.hasPending { endTurn() }
     handleDue()
+    // An inner loop that is never idle is not served for ever.
+    var extraRounds = 100
     while !isStopping {
-      if isIdle {
-        let due = min(nextDue ?? end, end)
-        if inner?.isAlive == true {
-          if now >= end { break }
-          wait(until: due)
-        } else if handlers.isEmpty || !lookAtDescriptors(timeout: 0) {
-          guard due == nextDue else { break }
-          virtualNow = max(virtualNow, due)
+      let due = min(nextDue ?? end, end)
+      if inner?.isAlive == true, isIdle || isInnerBusy && !hasMessages {
+        if now >= end {
+          if isIdle || extraRounds == 0 { break }
+          extraRounds -= 1
         }
+        wait(until: due)
+      } else if isIdle, handlers.isEmpty || !lookAtDescriptors(timeout: 0) {
+        guard due == nextDue else { break }
+        virtualNow = max(virtualNow, due)
       }
       handleDue()
     }
@@ -73,16 +76,27 @@ extension Loop {
   /// Whether the loop of a library, which runs inside this one, waits for something.
   package var isInnerLoopAlive: Bool { inner?.isAlive == true }
 
-  /// Whether ``step()`` could have something to do.
-  ///
-  /// Where descriptors or the loop of a library would have to be asked, it could.
+  /// Whether ``step()`` has something to do.
   package var mayStep: Bool {
-    !isIdle || !unread.isEmpty || engine.hasPending || !handlers.isEmpty || inner != nil
-      || nextDue.map { $0 <= now } == true
+    !isIdle || !unread.isEmpty || engine.hasPending || nextDue.map { $0 <= now } == true
+      || hasReadyDescriptor || isInnerDue
   }
 
+  /// Code outside of the loop's own turns has run: what it began in the loop of a library is
+  /// registered in the next iteration of that.
+  package func noteOuterCode() { if inner != nil { isInnerBusy = true } }
+
+  /// Whether a timer of the inner loop is due.
+  private var isInnerDue: Bool {
+    guard let inner else { return false }
+    inner.updateTime()
+    return inner.secondsToNext.map { $0 <= 0 } == true
+  }
+
+  private var hasMessages: Bool { !ready.isEmpty || !inbox.isEmpty }
+
   /// Whether there is nothing that could be done at once.
-  private var isIdle: Bool { ready.isEmpty && inbox.isEmpty && !isInnerBusy }
+  private var isIdle: Bool { !hasMessages && !isInnerBusy }
 
   /// When the next timer is due.
   public var nextDue: Double? { timers.first?.due }
@@ -125,6 +139,11 @@ extension Loop {
     if let inner, !isStopping {
       let isNeeded = references > 0
       turn { isInnerBusy = inner.iterate(isNeeded: isNeeded) }
+      if clock == .virtual, !inner.isAlive {
+        // Time does not wait for what keeps no program running.
+        isInnerBusy = false
+        passedUntil = nil
+      }
     }
   }
 
@@ -148,6 +167,8 @@ extension Loop {
   package func wait(until due: Double?) {
     let hasInputs = !handlers.isEmpty || inner != nil
     let passesTime = clock == .virtual && inner?.isAlive == true
+    let start = passesTime ? passedUntil ?? monotonicSeconds() : 0
+    defer { if passesTime { passTime(since: start, until: due) } }
     // What is ready must not keep the main queue and the inputs waiting for ever.
     if !isIdle {
       if isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
@@ -158,12 +179,15 @@ extension Loop {
       virtualNow = max(virtualNow, due)
       return
     }
-    let start = passesTime ? monotonicSeconds() : 0
     let milliseconds = secondsToWait(until: due).map { max(0, min($0, 86_400)) * 1000 }
     lookAtDescriptors(timeout: milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
-    if passesTime {
-      virtualNow = min(virtualNow + monotonicSeconds() - start, due ?? .infinity)
-    }
+  }
+
+  /// Lets virtual time pass as real time did, but not beyond the next timer.
+  private func passTime(since start: Double, until due: Double?) {
+    let time = monotonicSeconds()
+    passedUntil = time
+    virtualNow = max(virtualNow, min(virtualNow + time - start, due ?? .infinity))
   }
 
   /// Seconds until a timer is due, of this loop or the inner one; nil without any.

@@ -17,6 +17,8 @@ public final class Loop {
   private let line: UInt
   let clock: LoopClock
   var virtualNow = 0.0
+  /// The real time up to which virtual time has passed; nil while it does not pass as real time.
+  var passedUntil: Double?
   var timers = TimerQueue()
   var sequence: UInt64 = 0
   var ready: [() -> Void] = []

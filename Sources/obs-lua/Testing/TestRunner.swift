@@ -48,9 +48,17 @@ struct TestRunner {
   private func runAndReport(_ paths: [String]) -> [TestResult] {
     let usesTap = options.testing.writesTap || isatty(1) == 0
     var report: any TestReport = usesTap ? TapReport() : LineReport()
-    let results = run(paths) { result in ccl_writeoutput(report.text(for: result)) }
-    ccl_writeoutput(report.end())
+    let results = run(paths) { result in write(report.text(for: result)) }
+    write(report.end())
     return results
+  }
+
+  /// Writes a text whole: what a script prints may have zeros, which end a string of C.
+  private func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { ccl_writebytes($0.baseAddress, $0.count) }
+    }
   }
 
   private func status(of results: [TestResult]) -> CInt {

@@ -58,23 +58,47 @@ struct IOTests {
     #expect(outcome == .init(output: "", errors: "", status: 0))
   }
 
+  // I1
+  @Test(arguments: ["error('no', 0)", "os.exit(1)", "uv.kill(uv.os_getpid(), 'sigterm')"])
+  func `a process ends with the program, however that ends`(ending: String) throws {
+    let outcome = try Command(
+      """
+      cat >f <<'END'
+      local obs, obsio, uv = require "obs", require "obs.io", require "luv"
+      obs.task(function() obsio.run { "sh", "-c", "echo $$ >new; mv new pid; exec sleep 600" } end)
+      obs.every(0.01, function() if io.open "pid" then \(ending) end end)
+      END
+      $L --timeout=30 f
+      p=$(cat pid) i=0
+      while kill -0 $p && ! grep -q 'State:.Z' /proc/$p/status && [ $i -lt 600 ]; do
+        i=$((i + 1)); sleep 0.05
+      done
+      [ $i -lt 600 ] && echo gone
+      """
+    ).run()
+    #expect(outcome.output == "gone\n", "\(outcome)")
+  }
+
   @Test func `wrong commands are errors that name what is wrong`() throws {
     let outcome = try run(
       """
       for _, command in ipairs { "ls", {}, { "ls", inptu = "" }, { "ls", timeout = "1" },
-        { "ls", {} } } do
+        { "ls", {} }, { "ls", nil, "x" }, { "ls", [0] = "x" }, { "ls", [1.5] = "x" } } do
         print(select(2, pcall(function() obsio.run(command) end)))
       end
       """)
-    let none = "is none of its options, which are cwd, input, timeout; did you mean 'input'?"
+    let none = "is none of its options, which are cwd, input, timeout"
     let table = "table expected that begins with a program, as in { \"ls\", \"-l\" }"
     #expect(
       outcome.output == """
         f:5: bad argument #1 to 'run' (\(table))
         f:5: bad argument #1 to 'run' (\(table))
-        f:5: bad argument #1 to 'run' ('inptu' \(none))
+        f:5: bad argument #1 to 'run' ('inptu' \(none); did you mean 'input'?)
         f:5: bad argument #1 to 'run' ('timeout' takes a number, not a string)
         f:5: bad argument #1 to 'run' (argument 2 is no string, but a table)
+        f:5: bad argument #1 to 'run' (argument 2 is no string, but nil)
+        f:5: bad argument #1 to 'run' ('0' \(none))
+        f:5: bad argument #1 to 'run' ('1.5' \(none))
 
         """, "\(outcome)")
   }
@@ -111,6 +135,32 @@ struct IOTests {
     }
   }
 
+  @Test func `what is no format, no file and no option is an error`() throws {
+    let outcome = try run(
+      """
+      local function try(...) print(select(2, pcall(...))) end
+      try(function() obsio.read(-1) end)
+      try(function() obsio.read(1.5) end)
+      try(function() obsio.lines(99) end)
+      try(function() obsio.get("file:///", 5) end)
+      try(function() obsio.get("file:///", { timout = 5 }) end)
+      try(function() obsio.watch("", print) end)
+      print(obsio.read(2.0))
+      """, input: "printf 'abc'")
+    #expect(
+      outcome.output == """
+        f:4: bad argument #1 to 'read' (format expected ('l', 'L', 'a', 'n', or a number of bytes))
+        f:5: bad argument #1 to 'read' (format expected ('l', 'L', 'a', 'n', or a number of bytes))
+        f:6: bad argument #1 to 'lines' (descriptor 99 is not open)
+        f:7: bad argument #2 to 'get' (table of options expected, got number)
+        f:8: bad argument #2 to 'get' ('timout' is none of its options, which are timeout; did you \
+        mean 'timeout'?)
+        f:9: bad argument #1 to 'watch' (path expected, got '')
+        ab
+
+        """, "\(outcome)")
+  }
+
   @Test func `what a file has in its buffer comes first`() throws {
     let outcome = try run(
       "print(io.read(), obsio.read(), obsio.read('a'))", input: "printf 'one\\ntwo\\nthree'")
@@ -137,6 +187,48 @@ struct IOTests {
       print(folder["w/other"], folder["w/config"], folder["w/.new"])
       """)
     #expect(outcome == .init(output: "true\ttrue\ttrue\n", errors: "", status: 0))
+  }
+
+  // T7
+  @Test func `a handle that its own callback stops calls no more, also for other files`() throws {
+    let outcome = try run(
+      """
+      os.execute "mkdir w"
+      local watching
+      watching = obsio.watch("w", function()
+        print "called"
+        watching:stop()
+      end)
+      os.execute "echo 1 >w/a; echo 1 >w/b"
+      """)
+    #expect(outcome == .init(output: "called\n", errors: "", status: 0))
+  }
+
+  // T10
+  @Test func `an error in a callback is told with its place, and other files are told of`() throws {
+    let outcome = try run(
+      """
+      os.execute "mkdir w"
+      local uv, seen = require "luv", { count = 0 }
+      obs.on_error(function(message, at) print(message, at.kind, at.name, at.site) end)
+      local watching = obsio.watch("w", function(path)
+        seen.count = seen.count + 1
+        if seen.count == 1 then error("no", 0) end
+      end)
+      local listening = obsio.on_signal("USR1", function() error("signal", 0) end)
+      os.execute "echo 1 >w/a; echo 1 >w/b"
+      while seen.count < 2 do obs.next_change(seen, "count") end
+      watching:stop()
+      uv.kill(uv.os_getpid(), "sigusr1")
+      obs.sleep(0.05)
+      listening:stop()
+      """)
+    #expect(
+      outcome.output == """
+        no	handler	obs.io.watch	f:6
+        signal	handler	obs.io.on_signal	f:10
+
+        """, "\(outcome)")
   }
 
   // I1

@@ -141,6 +141,44 @@ struct LuvTests {
     #expect(outcome == .init(output: "luv\ttrue\nhour\t3600.0\n", errors: "", status: 0))
   }
 
+  @Test func `virtual time passes beside a handle that always has something to do`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      local idle, calls = uv.new_idle(), 0
+      idle:start(function() calls = calls + 1 end)
+      obs.after(0.05, function()
+        idle:stop()
+        print("real", calls > 1)
+        idle:start(function() end)
+        idle:unref()
+        obs.after(3600, function() print("jumped", obs.now() > 3600) end)
+      end)
+      """, options: "--virtual-time --timeout=20")
+    #expect(outcome == .init(output: "real\ttrue\njumped\ttrue\n", errors: "", status: 0))
+  }
+
+  @Test func `advance ends beside a handle that always has something to do`() throws {
+    let outcome = try Command(
+      """
+      cat >f.lua <<'END'
+      local obs, uv = require "obs", require "luv"
+      local idle, calls = uv.new_idle(), 0
+      idle:start(function() calls = calls + 1 end)
+      obs.after(0.05, function() log "timer" end)
+      advance(0)
+      expect_log {}
+      advance(0.1)
+      expect_log { "timer" }
+      expect(calls > 1)
+      idle:close()
+      END
+      $L --test f.lua
+      """
+    ).run()
+    #expect(outcome.output == "TAP version 13\nok 1 - f.lua: the file\n1..1\n", "\(outcome)")
+  }
+
   // I1, I7
   @Test(arguments: ["uv.run()", ""], ["timeout -s INT 0.3 $L f", "$L --timeout=0.3 f"])
   func `signals and the time limit end it in order`(run: String, line: String) throws {
@@ -235,6 +273,22 @@ struct LuvTests {
     #expect(outcome.status == 1 && outcome.output == "", "\(outcome)")
     #expect(outcome.errors.hasPrefix("./lua: stops\n"), "\(outcome)")
     #expect(!outcome.errors.contains("closed"), "\(outcome)")
+  }
+
+  @Test func `at the end threads of luv are waited for, and nothing new begins`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      local function again()
+        uv.fs_scandir("/", again)
+        uv.new_timer():start(0, 0, again)
+        uv.new_fs_event():start(".", {}, again)
+        uv.new_work(function() end, again):queue()
+      end
+      for _ = 1, 20 do again() end
+      error("stops", 0)
+      """, options: "--timeout=20")
+    #expect(outcome.status == 1 && outcome.errors.hasPrefix("./lua: stops\n"), "\(outcome)")
   }
 
   @Test func `a loop that was closed is served no more`() throws {

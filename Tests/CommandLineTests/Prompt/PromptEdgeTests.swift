@@ -127,6 +127,21 @@ struct PromptEdgeTests {
     #expect(!transcript.contains("waiting"))
   }
 
+  @Test func `luv that has nothing to do leaves the terminal alone`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let terminal = try Terminal(Command.obsLua, environment: try Terminal.screen(in: folder))
+    terminal.type("uv = require 'luv' t = uv.new_timer()\n", after: "> ")
+    terminal.type("o = obs.after(0.8, function() print 'late' end)\n", after: "> ")
+    terminal.type("t = t:start(0, 0, function() print 'fired' end)\n", after: "late\n> ")
+    terminal.type("", after: "fired\n> ")
+    terminal.type(Self.end, after: "")
+    #expect(terminal.finish() == 0)
+    // The place of the cursor is saved where a callback may write, which is some ten times a second
+    // as long as one is due.
+    #expect(terminal.transcript.split(separator: "\u{1b}7").count <= 5, "\(terminal.transcript)")
+  }
+
   // W3
   @Test func `a callback can open the prompt of break_on_change while a line is typed`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
