@@ -45,6 +45,8 @@
     public var onConflict: ((any ObservableRecord, [String]) -> Void)?
 
     var tables: [ObjectIdentifier: RecordTable] = [:]
+    /// The tables of classes that are being compared with them.
+    var registering: [RecordTable] = []
     /// The objects that have changes, in the order in which they got them.
     var listed: [RecordState] = []
     /// Objects that were taken out of a list, and whose column cannot be NULL.
@@ -74,6 +76,12 @@
     /// What is to be read again, and whether a read is under way.
     var pendingChanges = DatabaseChanges()
     var isReading = false
+    /// What the read under way is for.
+    var changesBeingRead = DatabaseChanges()
+    /// Counts what reads are about: one that was begun before is made again.
+    var readGeneration = 0
+    /// How many saves in a row were given up as others had written meanwhile.
+    var outdatedSaves = 0
     /// What was read while a save was under way.
     var heldRows: (() -> Void)?
     /// How often in a row a read was made again, as others had written meanwhile.
@@ -215,6 +223,7 @@
               known.append(rows.count)
             } else {
               state.join(table, row, .saved, key: key, isEntered: false)
+              state.mayBeUnlisted = true
               state.group = group
             }
             keys.append(key)
