@@ -37,6 +37,8 @@
         if isDone { state.isListed = false }
         return isDone
       }
+      // What fails next is another story.
+      if listed.isEmpty, pendingChanges.isEmpty { retry.stop() }
     }
 
     private func revert(_ object: any ObservableRecord) {
