@@ -36,6 +36,9 @@
     /// The rows that the store knows to be listed.
     private var known: [Target]
     private var watchers: [Watcher] = []
+    /// The rows of the list while what the program has put in is handled: searching the list for
+    /// each of them would take the square of its length.
+    private var beingTaken: Set<ObjectIdentifier> = []
     /// Whether the program has changed the list in this turn.
     private var isEdited = false
 
@@ -56,9 +59,9 @@
 
     override func insert(_ object: any ObservableRecord) {
       synchronize()
-      guard let object = object as? Target, !array.contains(where: { $0 === object }) else {
-        return
-      }
+      guard let object = object as? Target, !beingTaken.contains(ObjectIdentifier(object)),
+        !array.contains(where: { $0 === object })
+      else { return }
       array.append(object)
       known = array.elements
     }
@@ -110,6 +113,8 @@
         owner.release(object, relation)
       }
       var refused: Set<ObjectIdentifier> = []
+      beingTaken = listed
+      defer { beingTaken = [] }
       for object in now where !wasListed.contains(ObjectIdentifier(object)) {
         if !owner.take(object, relation) { refused.insert(ObjectIdentifier(object)) }
       }

@@ -326,6 +326,7 @@
         for waiter in waiters { waiter(.success(())) }
         return nil
       } catch {
+        restoreDependentRows()
         let failure = SaveError(
           underlying: error, statement: nil, objects: listed.compactMap(\.object))
         for waiter in waiters { waiter(.failure(failure)) }
@@ -374,6 +375,7 @@
         let objects = failure.operation.map { [save.states[$0]] } ?? []
         let others = save.states.filter { $0 !== objects.first }
         putBack(save.states)
+        restoreDependentRows()
         let error = SaveError(
           underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
           objects: (objects + others).compactMap(\.object))
@@ -382,6 +384,7 @@
         return .failed(error)
       }
       retry.stop()
+      dependentRows = []
       if let version = result.version { polling.note(version) }
       for place in save.states.indices {
         if let key = result.keys[place].flatMap(RecordKey.init) {
@@ -409,6 +412,7 @@
       do {
         try catchUp(to: result.version)
       } catch {
+        restoreDependentRows()
         let failure = SaveError(
           underlying: error, statement: nil, objects: save.states.compactMap(\.object))
         for waiter in save.waiters { waiter(.failure(failure)) }

@@ -92,13 +92,15 @@
               held.append(contentsOf: objects)
               let wanted = Set(group.compactMap { $0.key?.databaseValue })
               for object in objects {
-                let isMoved = object.recordState.newParents[column.slot] != nil
-                guard !object.isDeleted, !isMoved, wanted.contains(try column.read(object)) else {
-                  continue
-                }
+                let (state, value) = (object.recordState, try column.read(object))
+                guard state.phase == .saved, state.newParents[column.slot] == nil,
+                  wanted.contains(value)
+                else { continue }
                 if key.action == .cascade {
+                  dependentRows.append(DependentRow(object: object, reference: nil))
                   delete(object)
                 } else {
+                  dependentRows.append(DependentRow(object: object, reference: (column, value)))
                   _ = column.write?(object, .null)
                 }
               }
@@ -202,6 +204,12 @@
       }
       return count
     }
+  }
+
+  /// A row that goes with a deleted one, or whose column that refers to that is to be NULL.
+  struct DependentRow {
+    let object: any ObservableRecord
+    let reference: (column: RecordColumn, key: DatabaseValue)?
   }
 
   extension RecordTable {

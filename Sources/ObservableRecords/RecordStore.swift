@@ -80,6 +80,8 @@
     var changesBeingRead = DatabaseChanges()
     /// Counts what reads are about: one that was begun before is made again.
     var readGeneration = 0
+    /// What the save under way, or one that was given up, deletes or changes with deleted rows.
+    var dependentRows: [DependentRow] = []
     /// How many saves in a row were given up as others had written meanwhile.
     var outdatedSaves = 0
     /// What was read while a save was under way.
@@ -148,7 +150,7 @@
       let queries = queries
       self.queries = []
       for query in queries { query.end() }
-      (listed, orphans, prefetched) = ([], [], [:])
+      (listed, orphans, prefetched, dependentRows) = ([], [], [:], [])
       if heldRows != nil {
         heldRows = nil
         loop.release()

@@ -36,8 +36,37 @@ import Testing
   private func makeIsOwn() -> Bool { clerkID == nil }
 }
 
+@ObservableModel final class Basket: ObservableRecord {
+  var id: Int64?
+  var owner: String
+  @HasMany(\Fruit.basketID) var fruits: ObservableArray<Fruit>
+  @Computed("fruits.@sum.weight") @Stored var weight: Double
+  @Computed("fruits.@max.weight") var heaviest: Double?
+  @Computed("fruits.count") @Stored var count: Int
+}
+
+@ObservableModel final class Fruit: ObservableRecord {
+  var id: Int64?
+  var weight: Int
+  var basketID: Int64 = 0
+  @BelongsTo(\Fruit.basketID) var basket: Basket?
+  @Computed("basket.owner") var owner: String?
+}
+
 /// R5: stored properties are written with what they depend on, also when the row was never shown.
 struct StoredTests {
+  private static let shops = """
+    CREATE TABLE ware(id INTEGER PRIMARY KEY, name TEXT NOT NULL, sold INTEGER NOT NULL);
+    CREATE TABLE shop(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE sale(
+      id INTEGER PRIMARY KEY, count INTEGER NOT NULL, wareID INTEGER NOT NULL,
+      shopID INTEGER REFERENCES shop(id) ON DELETE CASCADE,
+      clerkID INTEGER REFERENCES shop(id) ON DELETE SET NULL, isOwn BOOLEAN NOT NULL);
+    INSERT INTO ware VALUES (1, 'tea', 12);
+    INSERT INTO shop VALUES (1, 'a'), (2, 'b');
+    INSERT INTO sale VALUES (1, 3, 1, 1, NULL, 1), (2, 4, 1, 2, NULL, 1), (3, 5, 1, NULL, 1, 0);
+    """
+
   @Test func `a chain of stored properties is saved up to rows that nobody holds`() throws {
     let ledger = try Ledger()
     try ledger.run(
@@ -66,22 +95,39 @@ struct StoredTests {
     #expect(try ledger.rows("SELECT COUNT(*) FROM part WHERE isHeavy") == ["301"])
   }
 
+  @Test func `a property without a method has the value of its path`() throws {
+    let ledger = try Ledger()
+    try ledger.run(
+      """
+      CREATE TABLE basket(
+        id INTEGER PRIMARY KEY, owner TEXT NOT NULL, weight DOUBLE NOT NULL, count INTEGER NOT NULL);
+      CREATE TABLE fruit(
+        id INTEGER PRIMARY KEY, weight INTEGER NOT NULL, basketID INTEGER NOT NULL)
+      """)
+    let (basket, apple) = (Basket(owner: "Ann"), Fruit(weight: 3))
+    #expect(basket.weight == 0 && basket.heaviest == nil && basket.count == 0)
+    #expect(apple.owner == nil)
+    try ledger.loop.turn {
+      try ledger.store.insert(basket)
+      basket.fruits.append(apple)
+      basket.fruits.append(Fruit(weight: 4))
+    }
+    #expect(basket.weight == 7 && basket.heaviest == 4 && apple.owner == "Ann")
+    #expect(try ledger.rows("SELECT owner, weight, count FROM basket") == ["Ann 7.0 2"])
+    var weights: [Double] = []
+    try basket.observe("weight", in: ledger.loop) { weights.append($0.weight) }
+    ledger.loop.turn { apple.weight = 5 }
+    ledger.loop.turn { basket.owner = "Bob" }
+    #expect(weights == [9] && apple.owner == "Bob")
+    #expect(try ledger.rows("SELECT owner, weight, count FROM basket") == ["Bob 9.0 2"])
+    #expect(ledger.errors.texts == [])
+  }
+
   // What a database does by itself when a row goes.
   @Test(arguments: [true, false])
   func `rows that go with a deleted one count no more`(_ isLoaded: Bool) throws {
     let ledger = try Ledger()
-    try ledger.run(
-      """
-      CREATE TABLE ware(id INTEGER PRIMARY KEY, name TEXT NOT NULL, sold INTEGER NOT NULL);
-      CREATE TABLE shop(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-      CREATE TABLE sale(
-        id INTEGER PRIMARY KEY, count INTEGER NOT NULL, wareID INTEGER NOT NULL,
-        shopID INTEGER REFERENCES shop(id) ON DELETE CASCADE,
-        clerkID INTEGER REFERENCES shop(id) ON DELETE SET NULL, isOwn BOOLEAN NOT NULL);
-      INSERT INTO ware VALUES (1, 'tea', 12);
-      INSERT INTO shop VALUES (1, 'a'), (2, 'b');
-      INSERT INTO sale VALUES (1, 3, 1, 1, NULL, 1), (2, 4, 1, 2, NULL, 1), (3, 5, 1, NULL, 1, 0);
-      """)
+    try ledger.run(StoredTests.shops)
     let ware = try #require(try ledger.store.find(Ware.self, 1))
     let sales = isLoaded ? try ledger.store.fetch(Sale.order(Column("id"))) : []
     let shop = try #require(try ledger.store.find(Shop.self, 1))
@@ -91,6 +137,30 @@ struct StoredTests {
     #expect(try ledger.rows("SELECT sold FROM ware") == ["9"] && ware.sold == 9)
     #expect(try ledger.rows("SELECT id, clerkID, isOwn FROM sale") == ["2 - 1", "3 - 1"])
     if isLoaded { #expect(sales[0].isDeleted && sales[2].clerkID == nil) }
+  }
+
+  @Test func `rows that were to go with a deleted one stay when that is not saved`() throws {
+    let ledger = try Ledger()
+    try ledger.run(StoredTests.shops)
+    let ware = try #require(try ledger.store.find(Ware.self, 1))
+    let sales = try ledger.store.fetch(Sale.order(Column("id")))
+    let all = try ledger.store.query(Sale.order(Column("id")))
+    let shop = try #require(try ledger.store.find(Shop.self, 1))
+    try ledger.run("CREATE TRIGGER no BEFORE DELETE ON shop BEGIN SELECT RAISE(ABORT, 'no'); END")
+    ledger.loop.turn {
+      sales[0].count = 30
+      ledger.store.delete(shop)
+    }
+    #expect(ledger.errors.texts.count == 1 && ledger.errors.texts[0].contains("no"))
+    ledger.store.revert([shop])
+    ledger.loop.run()
+    #expect(sales.allSatisfy { !$0.isDeleted } && sales[0].count == 30 && sales[2].clerkID == 1)
+    #expect(all.map(\.id) == [1, 2, 3] && ware.sales.count == 3)
+    ledger.loop.turn { sales[1].count = 40 }
+    #expect(try ledger.rows("SELECT count FROM sale") == ["30", "40", "5"])
+    #expect(try ledger.rows("SELECT sold FROM ware") == ["75"])
+    #expect(ware.sold == 75)
+    #expect(ledger.errors.texts.count == 1)
   }
 
   // R3, R5: two windows on one file.
