@@ -100,7 +100,8 @@ struct StoredTests {
     try ledger.run(
       """
       CREATE TABLE basket(
-        id INTEGER PRIMARY KEY, owner TEXT NOT NULL, weight DOUBLE NOT NULL, count INTEGER NOT NULL);
+        id INTEGER PRIMARY KEY, owner TEXT NOT NULL, weight DOUBLE NOT NULL,
+        count INTEGER NOT NULL);
       CREATE TABLE fruit(
         id INTEGER PRIMARY KEY, weight INTEGER NOT NULL, basketID INTEGER NOT NULL)
       """)
