@@ -41,6 +41,8 @@
     private var beingTaken: Set<ObjectIdentifier> = []
     /// Whether the program has changed the list in this turn.
     private var isEdited = false
+    /// Whether the store has noted that the list was changed since it was looked at.
+    private var isNoted = false
 
     init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
       self.array = array
@@ -92,6 +94,10 @@
 
     /// Keeps the owner until the turn is over, as nobody else may.
     private func noteEdit() {
+      if !isNoted, let store = owner?.store {
+        isNoted = true
+        store.noteFreshEdit(self)
+      }
       if isEdited { return }
       isEdited = true
       owner?.store?.keepUntilTurnEnd(self)
@@ -103,6 +109,7 @@
 
     /// Handles what the program has put in and taken out.
     override func synchronize() {
+      isNoted = false
       let now = array.elements
       if isSameMemory(now, known) { return }
       let (former, listed) = (known, Set(now.map(ObjectIdentifier.init)))

@@ -65,8 +65,9 @@
     public func delete(_ object: some ObservableRecord) {
       let state = object.recordState
       guard let table = state.table, table.store === self, !state.isDeleted else { return }
-      // What was put into its lists before goes with it, and what was taken out does so by itself.
-      for list in state.relations.values { list.synchronize() }
+      // What was put into its lists before goes with it, and what was taken out does so by itself;
+      // lists that it was put into lose it.
+      synchronizeEditedLists()
       coverInTransaction(object)
       if state.phase == .new {
         withdraw([state], isDeletion: true)

@@ -67,6 +67,8 @@
     private var keptInTurn: [any ObservableRecord] = []
     /// Lists that the program has changed in this turn, with the objects that they belong to.
     private var editedLists: [(list: LoadedRelation, object: any ObservableRecord)] = []
+    /// Those of them that were not looked at since.
+    private var freshlyEdited: [LoadedRelation] = []
     var prefetched: [PrefetchKey: [RecordKey: [any ObservableRecord]]] = [:]
     /// Those who wait for the save that begins next.
     var waiters: [RunningSave.Waiter] = []
@@ -155,7 +157,7 @@
         heldRows = nil
         loop.release()
       }
-      (editedLists, keptInTurn) = ([], [])
+      (editedLists, keptInTurn, freshlyEdited) = ([], [], [])
       let tables = Array(tables.values)
       self.tables = [:]
       for table in tables { table.close() }
@@ -283,6 +285,16 @@
 
     var loadedLists: [LoadedRelation] { lists.compactMap(\.list) }
 
+    /// Handles what the program has put into lists, and taken out, since this was done last.
+    func synchronizeEditedLists() {
+      let lists = freshlyEdited
+      freshlyEdited = []
+      for list in lists { list.synchronize() }
+    }
+
+    /// Notes a list that the program has changed, once until it is synchronized.
+    func noteFreshEdit(_ list: LoadedRelation) { freshlyEdited.append(list) }
+
     /// Handles what the program has put into lists, and taken out, in this turn so far.
     func synchronizeLists() {
       for list in lists { list.list?.synchronize() }
@@ -307,7 +319,7 @@
     /// Handles what the program has put into lists, and taken out, in this turn.
     private func endEdits() {
       let edited = editedLists
-      editedLists = []
+      (editedLists, freshlyEdited) = ([], [])
       for (list, _) in edited {
         list.synchronize()
         list.endEdit()

@@ -220,4 +220,22 @@ struct OrderTests {
     #expect(jam.isDeleted && items.allSatisfy(\.isDeleted) && bob.items.isEmpty)
     #expect(try ledger.rows("SELECT customer, total FROM invoice") == ["Bob 0.0"])
   }
+
+  // R4: a deleted row leaves lists at once, also one that it was just put into.
+  @Test func `a row that was put into a list and deleted is gone`() throws {
+    let ledger = try Ledger()
+    let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3)]))
+    let bob = try ledger.invoice(try ledger.addInvoice("Bob"))
+    let (tea, salt) = (ann.items[0], ann.items[1])
+    ledger.loop.turn {
+      bob.items.append(tea)
+      ledger.store.delete(tea)
+      #expect(bob.items.isEmpty && ann.items.elements == [salt])
+      bob.items.append(salt)
+      ledger.store.delete(salt)
+      #expect(bob.items.isEmpty && ann.items.isEmpty)
+    }
+    #expect(ledger.errors.texts == [] && tea.isDeleted && salt.isDeleted)
+    #expect(try ledger.rows("SELECT * FROM item") == [])
+  }
 }
