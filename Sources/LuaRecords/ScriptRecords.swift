@@ -175,6 +175,8 @@
     private(set) var limit: Int?
 
     private static let names = ["where", "args", "order", "limit"]
+    /// How many values a statement of SQLite takes.
+    private static let maximumCount = 32_766
 
     init(_ options: LuaTable?, _ record: any ObservableRecord.Type) throws {
       guard let options else { return }
@@ -192,6 +194,9 @@
         case ("args", .table(let list)):
           hasValues = true
           let count = try list.length
+          guard (0...Self.maximumCount).contains(count) else {
+            throw wrong("query: 'args' has at most \(Self.maximumCount) values, not \(count)")
+          }
           for index in 0..<count {
             values.append(try databaseValue(list[index + 1], what: "args[\(index + 1)]"))
           }

@@ -141,6 +141,7 @@ struct ModelChecks {
     guard let member = model.member(of: variable), let type = binding.typeAnnotation?.type else {
       return
     }
+    if model.valuePath(of: member, arguments) != nil { return }
     guard let maker = model.maker(of: member, type) else {
       context.diagnose(.missingMaker(member.maker, variable, binding, attribute))
       return

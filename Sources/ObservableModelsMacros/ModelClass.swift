@@ -104,6 +104,19 @@ struct ModelClass {
     method(member.maker) { $0.takesNothing && !$0.result.isOther(than: type) }
   }
 
+  /// The one key path whose value a computed property has, as the class has no method for it, and
+  /// none whose name looks as if it was meant for it.
+  func valuePath(of member: ModelMember, _ arguments: LazyArguments) -> ExprSyntax? {
+    guard arguments.isComputed, arguments.paths.count == 1 else { return nil }
+    let others = members.map(\.maker)
+    let names = declaration.memberBlock.members
+      .compactMap { $0.decl.as(FunctionDeclSyntax.self).map { plainName($0.name) } }
+    let isMade =
+      names.contains(member.maker)
+      || nearestName(to: member.maker, among: names.filter { !others.contains($0) }) != nil
+    return isMade ? nil : arguments.paths.first
+  }
+
   var deinitializer: DeinitializerDeclSyntax? {
     declaration.memberBlock.members.lazy.compactMap { $0.decl.as(DeinitializerDeclSyntax.self) }
       .first

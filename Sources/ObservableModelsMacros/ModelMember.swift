@@ -47,6 +47,11 @@ struct ModelMember {
       let call = model.call(loader, with: "name", "String")
       return "\(head), loader: { (model: \(model.name), name: String) in \(call) })"
     }
+    if let type, let path = model.valuePath(of: self, arguments) {
+      let result = type.optionalType
+      let call = "try model.value(at: \(path.trimmedDescription), as: (\(result)).self)"
+      return "\(head), get: { (model: \(model.name)) -> \(result) in \(body(result, call)) })"
+    }
     guard let type, let method = model.maker(of: self, type), method.takesNothing,
       !method.result.isOther(than: type), type.isOptional || !method.isOfType
     else {

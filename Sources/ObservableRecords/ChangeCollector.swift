@@ -6,6 +6,8 @@
   struct DatabaseChanges: Sendable {
     struct Rows: Sendable {
       var numbers: Set<Int64> = []
+      /// Those that were changed more than once: by a trigger or a foreign key, after the program.
+      var repeated: Set<Int64> = []
       /// Whether there are too many to be listed, or it is not known which.
       var isAll = false
 
@@ -13,7 +15,7 @@
 
       mutating func add(_ number: Int64) {
         if isAll { return }
-        numbers.insert(number)
+        if !numbers.insert(number).inserted { repeated.insert(number) }
         if numbers.count > Rows.limit { self = Rows(isAll: true) }
       }
     }
@@ -22,6 +24,8 @@
     var tables: [String: Rows] = [:]
     /// Whether any table may have changed: another process has written.
     var isEverything = false
+    /// Whether others have made some of them.
+    var isOfOthers = false
 
     var isEmpty: Bool { tables.isEmpty && !isEverything }
 
@@ -29,9 +33,11 @@
 
     mutating func add(_ other: DatabaseChanges) {
       isEverything = isEverything || other.isEverything
+      isOfOthers = isOfOthers || other.isOfOthers
       tables.merge(other.tables) { own, other in
         if own.isAll || other.isAll { return Rows(isAll: true) }
-        return Rows(numbers: own.numbers.union(other.numbers), isAll: false)
+        return Rows(
+          numbers: own.numbers.union(other.numbers), repeated: own.repeated.union(other.repeated))
       }
     }
   }
@@ -39,7 +45,11 @@
   /// Notes what transactions of this process change, on the thread where GRDB writes.
   final class ChangeCollector: TransactionObserver, Sendable {
     private struct State {
-      var followed: Set<String> = []
+      /// The names of the tables, and of their keys where those are known, in lower case.
+      var followed: [String: String?] = [:]
+      /// Tables whose keys the statement under way, or one before it, writes: SQLite reports the
+      /// new number of a row, and not the one that it had.
+      var rekeyed: Set<String> = []
       var changes = DatabaseChanges()
       /// What the store's own save has changed, while one is under way.
       var own: DatabaseChanges?
@@ -53,8 +63,11 @@
     init(_ mail: ChangeMail) { self.mail = mail }
 
     /// Changes of this table are wanted, too.
-    func follow(_ table: String) {
-      state.withLock { _ = $0.followed.insert(table.lowercased()) }
+    func follow(_ table: String, key: String? = nil) {
+      state.withLock { state in
+        let known = state.followed[table.lowercased()] ?? nil
+        state.followed[table.lowercased()] = key?.lowercased() ?? known
+      }
     }
 
     func stop() { state.withLock { $0.isStopped = true } }
@@ -81,11 +94,20 @@
     // MARK: TransactionObserver
 
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
-      let table =
+      let (table, columns): (String, Set<String>) =
         switch kind {
-        case .insert(let table), .delete(let table), .update(let table, _): table
+        case .insert(let table), .delete(let table): (table.lowercased(), [])
+        case .update(let table, let columns): (table.lowercased(), columns)
         }
-      return state.withLock { !$0.isStopped && $0.followed.contains(table.lowercased()) }
+      return state.withLock { state in
+        guard !state.isStopped, let key = state.followed[table] else { return false }
+        if !columns.isEmpty {
+          let keys = ["rowid", "oid", "_rowid_", key]
+          let writesKey = columns.contains { keys.contains($0.lowercased()) }
+          if writesKey { state.rekeyed.insert(table) }
+        }
+        return true
+      }
     }
 
     func databaseDidChange() {
@@ -95,12 +117,18 @@
 
     func databaseDidChange(with event: DatabaseEvent) {
       let (table, number) = (event.tableName.lowercased(), event.rowID)
-      state.withLock { $0.changes.tables[table, default: DatabaseChanges.Rows()].add(number) }
+      state.withLock { state in
+        if state.rekeyed.contains(table) {
+          state.changes.tables[table] = DatabaseChanges.Rows(isAll: true)
+        } else {
+          state.changes.tables[table, default: DatabaseChanges.Rows()].add(number)
+        }
+      }
     }
 
     func databaseDidCommit(_ db: Database) {
       let changes = state.withLock { state -> DatabaseChanges? in
-        defer { state.changes = DatabaseChanges() }
+        defer { (state.changes, state.rekeyed) = (DatabaseChanges(), []) }
         if state.isStopped || state.changes.isEmpty { return nil }
         if state.own != nil {
           state.own?.add(state.changes)
@@ -113,7 +141,7 @@
     }
 
     func databaseDidRollback(_ db: Database) {
-      state.withLock { $0.changes = DatabaseChanges() }
+      state.withLock { ($0.changes, $0.rekeyed) = (DatabaseChanges(), []) }
     }
   }
 

@@ -36,8 +36,13 @@
     /// The rows that the store knows to be listed.
     private var known: [Target]
     private var watchers: [Watcher] = []
+    /// The rows of the list while what the program has put in is handled: searching the list for
+    /// each of them would take the square of its length.
+    private var beingTaken: Set<ObjectIdentifier> = []
     /// Whether the program has changed the list in this turn.
     private var isEdited = false
+    /// Whether the store has noted that the list was changed since it was looked at.
+    private var isNoted = false
 
     init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
       self.array = array
@@ -56,9 +61,9 @@
 
     override func insert(_ object: any ObservableRecord) {
       synchronize()
-      guard let object = object as? Target, !array.contains(where: { $0 === object }) else {
-        return
-      }
+      guard let object = object as? Target, !beingTaken.contains(ObjectIdentifier(object)),
+        !array.contains(where: { $0 === object })
+      else { return }
       array.append(object)
       known = array.elements
     }
@@ -89,6 +94,10 @@
 
     /// Keeps the owner until the turn is over, as nobody else may.
     private func noteEdit() {
+      if !isNoted, let store = owner?.store {
+        isNoted = true
+        store.noteFreshEdit(self)
+      }
       if isEdited { return }
       isEdited = true
       owner?.store?.keepUntilTurnEnd(self)
@@ -100,6 +109,7 @@
 
     /// Handles what the program has put in and taken out.
     override func synchronize() {
+      isNoted = false
       let now = array.elements
       if isSameMemory(now, known) { return }
       let (former, listed) = (known, Set(now.map(ObjectIdentifier.init)))
@@ -110,6 +120,8 @@
         owner.release(object, relation)
       }
       var refused: Set<ObjectIdentifier> = []
+      beingTaken = listed
+      defer { beingTaken = [] }
       for object in now where !wasListed.contains(ObjectIdentifier(object)) {
         if !owner.take(object, relation) { refused.insert(ObjectIdentifier(object)) }
       }

@@ -15,6 +15,9 @@
 
     func note(_ version: Int) { if self.version == nil { self.version = version } }
 
+    /// What is in memory is as old as this version, or about to be.
+    func update(_ version: Int) { self.version = version }
+
     func stop() {
       timer?.stop()
       timer = nil

@@ -99,6 +99,9 @@
     @_disfavoredOverload
     public func value<Value: Codable>(_ column: String) throws -> Value {
       let stored = try stored(column)
+      if case .string(let text) = stored.storage, text.hasReplacement {
+        try checkText(column, text)
+      }
       do {
         return try JSONColumn.decode(Value.self, stored)
       } catch {

@@ -91,6 +91,7 @@
           return
         }
         let parent = other.recordState
+        parent.introduce(other)
         if table == nil { (newParents[column.slot], keptParents[column.slot]) = (nil, nil) }
         if let store {
           try parent.check(isIn: store, for: name)

@@ -35,6 +35,9 @@
     var savedNumber = 0
     /// Whether the object is in the store's list of changed objects.
     var isListed = false
+    /// Whether lists of other rows, loaded before the row was there, may lack it: it may have been
+    /// read before the store has heard of it.
+    var mayBeUnlisted = false
     /// Whether the store keeps the object until the turn is over.
     var isKeptInTurn = false
     /// What came with the object in one query.
@@ -159,6 +162,11 @@
       } else {
         table.addStray(self)
       }
+    }
+
+    /// Notes the object of an object that is in no store, to which another one refers.
+    func introduce(_ object: any ObservableRecord) {
+      if reference == nil { reference = object }
     }
 
     /// Notes the key of a row that was inserted.

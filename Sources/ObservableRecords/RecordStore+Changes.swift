@@ -6,9 +6,20 @@
   extension RecordStore {
     /// Other transactions of this process have changed rows; called in a turn of its own.
     func hearChanges() {
-      let (changes, count) = collector.mail.take()
+      if let changes = takeMail() { readChanges(changes) }
+    }
+
+    /// What other transactions of this process have changed since the last call.
+    private func takeMail() -> DatabaseChanges? {
+      var (changes, count) = collector.mail.take()
       heardTransactions += count
-      if count > 0 { readChanges(changes) }
+      changes.isOfOthers = true
+      return count > 0 ? changes : nil
+    }
+
+    /// Whether rows in memory are older than what the store has heard of.
+    var areOthersBeingRead: Bool {
+      pendingChanges.isOfOthers || isReading && changesBeingRead.isOfOthers
     }
 
     /// The store's own save has changed rows: those of its objects, and those of triggers.
@@ -16,16 +27,48 @@
       var changes = changes
       for (state, operation) in zip(save.states, save.plan.operations) {
         let table = operation.table.lowercased()
-        guard case .integer(let number)? = state.key, changes.tables[table]?.isAll == false else {
-          continue
-        }
+        guard case .integer(let number)? = state.key, let rows = changes.tables[table],
+          !rows.isAll, !rows.repeated.contains(number)
+        else { continue }
         changes.tables[table]?.numbers.remove(number)
       }
       readChanges(changes)
     }
 
     /// Another process has written: any row may be another one.
-    func everythingChanged() { readChanges(DatabaseChanges(isEverything: true)) }
+    func everythingChanged() { readChanges(DatabaseChanges(isEverything: true, isOfOthers: true)) }
+
+    /// Reads what others have written so far, waiting for the database; a read under way is made
+    /// again.
+    func catchUp(to version: Int?) throws {
+      if let changes = takeMail() { pendingChanges.add(changes) }
+      if let version, version != polling.version {
+        polling.update(version)
+        pendingChanges.isEverything = true
+      }
+      if isReading { pendingChanges.add(changesBeingRead) }
+      changesBeingRead = DatabaseChanges()
+      readGeneration += 1
+      let changes = takePendingChanges()
+      do {
+        let jobs = jobs(for: changes, readAfter: saveNumber)
+        for use in try database.read({ db in try jobs.map { try $0(db) } }) { use() }
+      } catch {
+        putBack(changes)
+        throw error
+      }
+    }
+
+    private func takePendingChanges() -> DatabaseChanges {
+      defer { pendingChanges = DatabaseChanges() }
+      return pendingChanges
+    }
+
+    /// What could not be read is read with the next change.
+    private func putBack(_ changes: DatabaseChanges) {
+      pendingChanges.add(changes)
+      for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
+    }
 
     /// Reads what is stale.
     func readAgain() { readChanges(DatabaseChanges()) }
@@ -37,25 +80,18 @@
     }
 
     private func beginReading() {
-      let changes = pendingChanges
-      pendingChanges = DatabaseChanges()
+      let changes = takePendingChanges()
       // What the save under way writes may be seen by the read, or not.
       let number = runningSave == nil ? saveNumber : saveNumber - 1
-      queries.removeAll { !$0.isNeeded }
-      var jobs: [ReadJob] = []
-      for table in tables.values.sorted(by: { $0.name < $1.name })
-      where changes.concerns(table.name) {
-        jobs.append(contentsOf: reloads(of: table, changes, readAfter: number))
-      }
-      for query in queries where query.isConcerned(by: changes) {
-        if let job = query.job(readAfter: number, fail: nil) { jobs.append(job) }
-      }
+      let jobs = jobs(for: changes, readAfter: number)
       if jobs.isEmpty { return }
       isReading = true
-      let heard = heardTransactions
+      changesBeingRead = changes
+      let (heard, generation) = (heardTransactions, readGeneration)
       if saving == .synchronous || saving == .explicit {
         let results = Result { try database.read { db in try jobs.map { try $0(db) } } }
-        finishReading(results, changes, isWhole: collector.otherTransactions == heard)
+        finishReading(
+          results, changes, generation, isWhole: collector.otherTransactions == heard)
         return
       }
       loop.retain()
@@ -66,43 +102,54 @@
         let isWhole = collector.otherTransactions == heard
         inbox.post {
           home.value.1.release()
-          home.value.0.finishReading(results.value, changes, isWhole: isWhole)
+          home.value.0.finishReading(results.value, changes, generation, isWhole: isWhole)
         }
       }
     }
 
+    private func jobs(for changes: DatabaseChanges, readAfter number: Int) -> [ReadJob] {
+      queries.removeAll { !$0.isNeeded }
+      var jobs: [ReadJob] = []
+      for table in tables.values.sorted(by: { $0.name < $1.name })
+      where changes.concerns(table.name) {
+        jobs.append(contentsOf: reloads(of: table, changes, readAfter: number))
+      }
+      for query in queries where query.isConcerned(by: changes) {
+        if let job = query.job(readAfter: number, fail: nil) { jobs.append(job) }
+      }
+      return jobs
+    }
+
     private func finishReading(
-      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges, isWhole: Bool,
-      isHeld: Bool = false
+      _ results: Result<[() -> Void], any Error>, _ changes: DatabaseChanges, _ generation: Int,
+      isWhole: Bool, isHeld: Bool = false
     ) {
       if runningSave != nil, !isHeld, !isClosed {
         // Rows may be among them that the save inserts, whose objects do not know their keys yet.
         loop.retain()
         heldRows = { [unowned self] in
           loop.release()
-          finishReading(results, changes, isWhole: isWhole, isHeld: true)
+          finishReading(results, changes, generation, isWhole: isWhole, isHeld: true)
         }
         return
       }
       isReading = false
+      changesBeingRead = DatabaseChanges()
       if isClosed { return }
-      if !isWhole, rereads < 10 {
-        // A part of a transaction may have been read that was not heard of: it comes in as a whole.
-        rereads += 1
-        pendingChanges.add(changes)
-        for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
-        let (more, count) = collector.mail.take()
-        heardTransactions += count
-        return readChanges(more)
+      if generation != readGeneration || !isWhole && rereads < 10 {
+        // What is in memory may be newer; or a part of a transaction may have been read that was
+        // not heard of: it comes in as a whole.
+        if generation == readGeneration { rereads += 1 }
+        putBack(changes)
+        return readChanges(takeMail() ?? DatabaseChanges())
       }
       rereads = 0
       switch results {
       case .success(let uses):
         for use in uses { use() }
+        if !hasUnsavedChanges { retry.stop() }
       case .failure(let error):
-        // It is read again with the next change.
-        pendingChanges.add(changes)
-        for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
+        putBack(changes)
         retry.noteFailure(error, self)
         if retry.isNews { report(error) }
         return
@@ -187,7 +234,10 @@
         guard let key = table.schema.key(of: row) else { continue }
         found.insert(key)
         let isKnown = table.state(key) != nil
-        guard let object = table.adopt(row, readAfter: number), !isKnown else { continue }
+        guard let object = table.adopt(row, readAfter: number),
+          !isKnown || object.recordState.mayBeUnlisted
+        else { continue }
+        object.recordState.mayBeUnlisted = false
         table.answer(key)
         for slot in table.incoming.keys {
           let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
@@ -235,8 +285,8 @@
       if state.savedNumber > number {
         // The row was read before the object was saved.
         if case .integer(let number)? = state.key, table.hasAutomaticKey {
-          pendingChanges.tables[table.name.lowercased(), default: DatabaseChanges.Rows()].add(
-            number)
+          let rows = DatabaseChanges.Rows(numbers: [number])
+          pendingChanges.add(DatabaseChanges(tables: [table.name.lowercased(): rows]))
         } else {
           pendingChanges.add(DatabaseChanges(tables: [table.name.lowercased(): .init(isAll: true)]))
         }
@@ -259,7 +309,10 @@
           }
         }
       }
-      state.storedValues.merge(fresh.recordState.storedValues) { $1 }
+      for (slot, value) in fresh.recordState.storedValues {
+        state.storedValues[slot] = value
+        if state.changed[slot] != nil { state.changed[slot] = value }
+      }
       if !conflicts.isEmpty { onConflict?(object, conflicts) }
     }
 

@@ -84,6 +84,7 @@
         var objects: [Target] = []
         for (row, owner) in zip(rows, owners) {
           guard let owner, let object = target.adopt(row, readAfter: saveNumber) else { continue }
+          if target.hasOneLink { object.recordState.mayBeUnlisted = false }
           lists[owner]?.append(object)
           objects.append(unsafeDowncast(object, to: Target.self))
         }

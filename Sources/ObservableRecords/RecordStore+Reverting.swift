@@ -32,6 +32,12 @@
       for orphan in lost where orphan.object.recordState.phase == .saved {
         enterLists(orphan.object, orphan.column.slot)
       }
+      forgetUnchanged()
+      // What fails next is another story.
+      if listed.isEmpty, pendingChanges.isEmpty { retry.stop() }
+    }
+
+    private func forgetUnchanged() {
       listed.removeAll { state in
         let isDone = !state.hasUnsavedChanges
         if isDone { state.isListed = false }
@@ -52,13 +58,39 @@
         state.phase = .saved
         if let key = state.key { table.enter(state, key) }
         restoreValues(state, table, object)
-        for slot in table.incoming.keys { enterLists(object, slot) }
-        invalidateReferrers(of: table, state)
-        for query in queries where query.lists(table) { query.isStale = true }
-        readAgain()
+        comeBack(object, table)
       case .saved: restoreValues(state, table, object)
       }
       state.updateKeeping()
+    }
+
+    /// An object is not deleted any more.
+    private func comeBack(_ object: any ObservableRecord, _ table: RecordTable) {
+      for slot in table.incoming.keys { enterLists(object, slot) }
+      invalidateReferrers(of: table, object.recordState)
+      for query in queries where query.lists(table) { query.isStale = true }
+      readAgain()
+    }
+
+    /// Rows that were to go, or to change, with deleted ones are as before: nothing was saved.
+    func restoreDependentRows() {
+      let rows = dependentRows
+      dependentRows = []
+      for row in rows.reversed() {
+        let state = row.object.recordState
+        guard let table = state.table, table.store === self else { continue }
+        if let reference = row.reference {
+          if state.phase == .saved, (try? reference.column.read(row.object)) == .null {
+            _ = reference.column.write?(row.object, reference.key)
+          }
+        } else if state.phase == .deleting {
+          state.phase = .saved
+          if let key = state.key { table.enter(state, key) }
+          comeBack(row.object, table)
+          state.updateKeeping()
+        }
+      }
+      if !rows.isEmpty { forgetUnchanged() }
     }
 
     /// Puts an object into the lists of the row that one of its columns refers to.
@@ -112,11 +144,16 @@
       }
       try checkNoTransaction("saved")
       try saveNow()
+      // What others have written is no part of the transaction.
+      if areOthersBeingRead || collector.otherTransactions != heardTransactions {
+        try catchUp(to: nil)
+      }
       guard let transaction = RecordTransaction(loop.engine) else {
         throw RecordError(
           .inTransaction, table: "", "transactions are too many, one inside of the other")
       }
       self.transaction = transaction
+      let generation = readGeneration
       for list in loadedLists { list.cover(by: transaction) }
       do {
         let result = try body()
@@ -126,7 +163,8 @@
         return result
       } catch {
         revert()
-        transaction.close(isUndone: true)
+        // What others have written has come in meanwhile: its watchers are called.
+        transaction.close(isUndone: readGeneration == generation)
         self.transaction = nil
         throw error
       }

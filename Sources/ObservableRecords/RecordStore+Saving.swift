@@ -65,6 +65,9 @@
     public func delete(_ object: some ObservableRecord) {
       let state = object.recordState
       guard let table = state.table, table.store === self, !state.isDeleted else { return }
+      // What was put into its lists before goes with it, and what was taken out does so by itself;
+      // lists that it was put into lose it.
+      synchronizeEditedLists()
       coverInTransaction(object)
       if state.phase == .new {
         withdraw([state], isDeletion: true)
@@ -191,10 +194,15 @@
       synchronizeLists()
       removeOrphans()
       do {
-        guard let save = try collected() else { return }
-        runningSave = save
-        save.finish(database.writeWithoutTransaction { save.plan.run($0, collector) })
-        if let error = finish(save) { throw error }
+        while let save = try collected() {
+          runningSave = save
+          save.finish(database.writeWithoutTransaction { save.plan.run($0, collector) })
+          switch finish(save) {
+          case .saved, nil: return
+          case .outdated: isSaveDue = false
+          case .failed(let error): throw error
+          }
+        }
       } catch {
         retry.noteFailure(error, self)
         throw error
@@ -266,7 +274,7 @@
     private func saved(_ save: RunningSave) {
       // Code that could not wait for the message may have handled the result.
       guard runningSave === save else { return }
-      if let error = finish(save) { failed(error, isTold: !save.waiters.isEmpty) }
+      if case .failed(let error)? = finish(save) { failed(error, isTold: !save.waiters.isEmpty) }
       continueSaving()
     }
 
@@ -286,8 +294,13 @@
         // What the thread of the database was given before is done then.
         database.writeWithoutTransaction { _ in }
         guard save.take() != nil else { return }
-        if let error = finish(save) { failed(error, isTold: !save.waiters.isEmpty) }
-        continueSaving()
+        switch finish(save) {
+        case .outdated where !loop.engine.isInTransaction: beginSave()
+        case .failed(let error)?:
+          failed(error, isTold: !save.waiters.isEmpty)
+          continueSaving()
+        default: continueSaving()
+        }
       }
     }
 
@@ -303,14 +316,18 @@
     private func collected() throws(SaveError) -> RunningSave? {
       let waiters = takeWaiters()
       do {
-        try settleStored()
+        // What was loaded for others does not have what is saved now.
+        prefetched = [:]
+        let hasComputed = try settleStored()
         saveNumber += 1
-        var collection = SaveCollection()
-        for state in listed { try collection.add(state) }
+        var collection = SaveCollection(listed)
+        try collection.addAll()
+        if hasComputed { collection.needPresent() }
         if let save = finishCollecting(collection, waiters) { return save }
         for waiter in waiters { waiter(.success(())) }
         return nil
       } catch {
+        restoreDependentRows()
         let failure = SaveError(
           underlying: error, statement: nil, objects: listed.compactMap(\.object))
         for waiter in waiters { waiter(.failure(failure)) }
@@ -329,7 +346,10 @@
       }
       var plan = collection.plan
       plan.knownOthers = heardTransactions
-      plan.knownVersion = polling.version
+      // While rows of others are being read, those in memory are older than what was heard of.
+      plan.knownVersion = areOthersBeingRead ? nil : polling.version
+      // Who writes all the time cannot keep the store from saving.
+      plan.needsPresent = plan.needsPresent && outdatedSaves < 20
       for (state, operation) in zip(collection.states, plan.operations) {
         state.begin(operation.kind, saveNumber)
       }
@@ -337,25 +357,36 @@
       return plan.isEmpty ? nil : RunningSave(collection.states, plan, waiters)
     }
 
-    /// Notes the outcome of a save.
-    private func finish(_ save: RunningSave) -> SaveError? {
+    private enum Outcome {
+      case saved
+      /// Others had written before: what they wrote is in memory now, and the changes wait for
+      /// another save.
+      case outdated
+      case failed(SaveError)
+    }
+
+    /// Notes the outcome of a save; nil where there is none yet.
+    private func finish(_ save: RunningSave) -> Outcome? {
       guard let result = save.take() else { return nil }
       runningSave = nil
       defer { useHeldRows() }
+      if result.isOutdated { return repeatLater(save, result) }
+      outdatedSaves = 0
       if let failure = result.failure {
         let objects = failure.operation.map { [save.states[$0]] } ?? []
         let others = save.states.filter { $0 !== objects.first }
         putBack(save.states)
+        restoreDependentRows()
         let error = SaveError(
           underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
           objects: (objects + others).compactMap(\.object))
         for query in queries { query.isStale = true }
         for waiter in save.waiters { waiter(.failure(error)) }
-        return error
+        return .failed(error)
       }
       retry.stop()
+      dependentRows = []
       if let version = result.version { polling.note(version) }
-      tell(of: result, save)
       for place in save.states.indices {
         if let key = result.keys[place].flatMap(RecordKey.init) {
           save.states[place].inserted(as: key)
@@ -368,9 +399,30 @@
         vanished(state)
       }
       for state in save.states { state.updateKeeping() }
+      // The program may read and save in its hook: the objects know their rows by now.
+      tell(of: result, save)
       changed(by: result.changes, save)
       for waiter in save.waiters { waiter(.success(())) }
-      return nil
+      return .saved
+    }
+
+    /// Reads what others have written; the changes are saved after that, as what was computed from
+    /// older rows may be wrong.
+    private func repeatLater(_ save: RunningSave, _ result: SaveResult) -> Outcome {
+      putBack(save.states)
+      do {
+        try catchUp(to: result.version)
+      } catch {
+        restoreDependentRows()
+        let failure = SaveError(
+          underlying: error, statement: nil, objects: save.states.compactMap(\.object))
+        for waiter in save.waiters { waiter(.failure(failure)) }
+        return .failed(failure)
+      }
+      outdatedSaves += 1
+      waiters.insert(contentsOf: save.waiters, at: 0)
+      isSaveDue = true
+      return .outdated
     }
 
     private func tell(of result: SaveResult, _ save: RunningSave) {
@@ -479,132 +531,6 @@
       case .update, .none: break
       }
       flight = .none
-    }
-  }
-
-  /// The operations of a save, in their order.
-  struct SaveCollection {
-    private(set) var plan = SavePlan()
-    private(set) var states: [RecordState] = []
-    /// The places of the operations.
-    private(set) var places: [ObjectIdentifier: Int] = [:]
-
-    /// Adds what of an object is to be saved, after the rows that it refers to.
-    mutating func add(_ state: RecordState) throws {
-      guard let table = state.table, let object = state.object,
-        places[ObjectIdentifier(state)] == nil
-      else { return }
-      switch state.phase {
-      case .free, .deleted: return
-      case .new: try addInsert(state, table, object)
-      case .saved: try addUpdate(state, table, object)
-      case .deleting:
-        append(
-          state,
-          SavePlan.Operation(
-            kind: .delete, table: table.name, keyName: table.record.primaryKeyName,
-            key: state.key?.databaseValue, columns: [], values: []))
-      }
-    }
-
-    private mutating func append(_ state: RecordState, _ operation: SavePlan.Operation) {
-      places[ObjectIdentifier(state)] = states.count
-      states.append(state)
-      plan.operations.append(operation)
-    }
-
-    private mutating func addInsert(
-      _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
-    ) throws {
-      var operation = SavePlan.Operation(
-        kind: .insert, table: table.name, keyName: table.record.primaryKeyName, key: nil,
-        columns: [], values: [])
-      for column in table.schema.columns {
-        let value = try table.value(of: column, object)
-        if column.name == table.record.primaryKeyName {
-          if value.isNull {
-            if table.hasAutomaticKey { continue }
-            throw RecordError(
-              .notStorable, table: table.name, column: column.name,
-              "the key is nil, and SQLite gives the rows of this table none")
-          }
-          operation = SavePlan.Operation(
-            kind: .insert, table: table.name, keyName: operation.keyName, key: value,
-            columns: operation.columns, values: operation.values, parents: operation.parents)
-        }
-        if let parent = state.newParents[column.slot] {
-          try add(parent)
-          if let place = places[ObjectIdentifier(parent)],
-            plan.operations[place].kind == .insert
-          {
-            operation.parents.append((value: operation.values.count, operation: place))
-          }
-        }
-        operation.columns.append(column.name)
-        operation.values.append(parentKey(state, column) ?? value)
-      }
-      append(state, operation)
-    }
-
-    private func parentKey(_ state: RecordState, _ column: RecordColumn) -> DatabaseValue? {
-      state.newParents[column.slot]?.key?.databaseValue
-    }
-
-    private mutating func addUpdate(
-      _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
-    ) throws {
-      // The row is on the way: it has no key yet.
-      guard let key = state.key else { return }
-      var operation = SavePlan.Operation(
-        kind: .update, table: table.name, keyName: table.record.primaryKeyName,
-        key: key.databaseValue, columns: [], values: [])
-      for column in table.schema.columns {
-        var value: DatabaseValue?
-        var former = state.changed[column.slot]
-        if let parent = state.newParents[column.slot] {
-          try add(parent)
-          value = parent.key?.databaseValue ?? .null
-          former = try former ?? table.value(of: column, object)
-          if let place = places[ObjectIdentifier(parent)] {
-            operation.parents.append((value: operation.values.count, operation: place))
-          }
-        } else if let former {
-          let now = try table.value(of: column, object)
-          if now == former { continue }
-          if column.name == table.record.primaryKeyName {
-            throw RecordError(
-              .keyChanged, table: table.name, column: column.name, row: key.description,
-              "the key of a saved row cannot be changed; revert(_:) gives the object its own again")
-          }
-          value = now
-        }
-        guard let value else { continue }
-        operation.columns.append(column.name)
-        operation.values.append(value)
-        operation.former.append(former ?? .null)
-      }
-      if operation.columns.isEmpty { return }
-      append(state, operation)
-    }
-  }
-
-  extension RecordTable {
-    /// The value of a column as it is stored.
-    func value(of column: RecordColumn, _ object: any ObservableRecord) throws -> DatabaseValue {
-      let row = object.recordState.key?.description
-      let value: DatabaseValue
-      do {
-        value = try column.read(object)
-      } catch {
-        throw RecordError(
-          .notStorable, table: name, column: column.name, row: row, "\(error)")
-      }
-      if case .string(let text) = value.storage, text.utf8.contains(0) {
-        throw RecordError(
-          .notStorable, table: name, column: column.name, row: row,
-          "the text has a NUL, where the texts of SQLite end")
-      }
-      return value
     }
   }
 #endif

@@ -16,22 +16,24 @@
 
     /// Computes the stored properties that depend on what has changed, also of rows that are not in
     /// memory: those that differ are changes, too.
-    func settleStored() throws {
-      if isSettling || !tables.values.contains(where: { !$0.schema.stored.isEmpty }) { return }
+    ///
+    /// Each property of a row becomes a change at most once, and is looked at with what depends on
+    /// it in the next round.
+    ///
+    /// - Returns: whether any property was computed.
+    func settleStored() throws -> Bool {
+      if isSettling || !tables.values.contains(where: { !$0.schema.stored.isEmpty }) {
+        return false
+      }
       isSettling = true
       defer { isSettling = false }
       // Objects that were fetched for this stay until it is done.
       var held: [any ObservableRecord] = []
-      var done = 0
-      var rounds = 0
-      while done < listed.count {
-        rounds += 1
-        if rounds > 1_000 {
-          throw RecordError(
-            .wrongDependency, table: "", "stored properties change each other without end")
-        }
-        let states = Array(listed[done...])
-        done = listed.count
+      var hasComputed = false
+      try deleteDependents(&held)
+      var states = listed
+      while !states.isEmpty {
+        var next: [RecordState] = []
         for table in tables.values.sorted(by: { $0.name < $1.name }) {
           let changed = states.filter { $0.table === table }
           if changed.isEmpty { continue }
@@ -39,10 +41,15 @@
             let relevant = changed.filter { $0.affects(dependency) }
             if relevant.isEmpty { continue }
             let roots = try climb(dependency.hops, from: relevant, &held)
-            for root in roots { try compute(dependency.column, of: root) }
+            for root in roots {
+              hasComputed = true
+              if try compute(dependency.column, of: root) { next.append(root) }
+            }
           }
         }
+        states = next
       }
+      return hasComputed
     }
 
     private func computeStored(of state: RecordState) throws {
@@ -50,16 +57,57 @@
       for column in table.schema.stored { try compute(column, of: state) }
     }
 
-    /// Computes one property, which is a change if the row has another value.
-    private func compute(_ column: RecordColumn, of state: RecordState) throws {
+    /// Computes one property; true where it has become a change, as the row has another value.
+    @discardableResult
+    private func compute(_ column: RecordColumn, of state: RecordState) throws -> Bool {
       guard let table = state.table, let object = state.object, state.phase == .saved else {
-        return
+        return false
       }
       let value = try table.value(of: column, object)
       let saved = state.storedValues[column.slot] ?? .null
-      if value == saved || state.changed[column.slot] != nil { return }
+      if value == saved || state.changed[column.slot] != nil { return false }
       state.changed[column.slot] = saved
       noteChange(of: state, object)
+      return true
+    }
+
+    /// Does here what the database would do with rows that refer to deleted ones, where stored
+    /// properties of others depend on those.
+    private func deleteDependents(_ held: inout [any ObservableRecord]) throws {
+      var place = 0
+      while place < listed.count {
+        let states = listed[place...].filter { $0.phase == .deleting }
+        place = listed.count
+        let groups = Dictionary(grouping: states) { $0.table.map(ObjectIdentifier.init) }
+        for group in groups.values {
+          guard let owner = group.first?.table else { continue }
+          for table in tables.values.sorted(by: { $0.name < $1.name }) {
+            for (column, key) in table.foreignKeys
+            where key.action != .other && key.target == owner.name.lowercased()
+              && table.isNeeded(by: column, key.action, of: owner)
+            {
+              let objects =
+                try rows(of: table.record, table, column.name, group.compactMap(\.key))
+                + listed.filter { $0.table === table }.compactMap(\.object)
+              held.append(contentsOf: objects)
+              let wanted = Set(group.compactMap { $0.key?.databaseValue })
+              for object in objects {
+                let (state, value) = (object.recordState, try column.read(object))
+                guard state.phase == .saved, state.newParents[column.slot] == nil,
+                  wanted.contains(value)
+                else { continue }
+                if key.action == .cascade {
+                  dependentRows.append(DependentRow(object: object, reference: nil))
+                  delete(object)
+                } else {
+                  dependentRows.append(DependentRow(object: object, reference: (column, value)))
+                  _ = column.write?(object, .null)
+                }
+              }
+            }
+          }
+        }
+      }
     }
 
     /// The rows from which the steps lead to these ones.
@@ -155,6 +203,30 @@
         prefetched = [:]
       }
       return count
+    }
+  }
+
+  /// A row that goes with a deleted one, or whose column that refers to that is to be NULL.
+  struct DependentRow {
+    let object: any ObservableRecord
+    let reference: (column: RecordColumn, key: DatabaseValue)?
+  }
+
+  extension RecordTable {
+    /// Whether stored properties, of others than a row of `owner`, depend on rows that go, or lose
+    /// a reference, with that row.
+    fileprivate func isNeeded(
+      by column: RecordColumn, _ action: ForeignKey.Action, of owner: RecordTable
+    ) -> Bool {
+      dependents.contains { dependency in
+        if let hop = dependency.hops.first, dependency.hops.count == 1, hop.owner === owner,
+          hop.relation.column == column.name
+        {
+          return false
+        }
+        return action == .cascade
+          ? !dependency.hops.isEmpty : dependency.slots.contains(column.slot)
+      }
     }
   }
 

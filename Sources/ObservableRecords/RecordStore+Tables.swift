@@ -6,19 +6,37 @@
     func table(of record: any ObservableRecord.Type) throws -> RecordTable {
       if let table = tables[ObjectIdentifier(record)] { return table }
       try checkOpen()
+      let isOutermost = registering.isEmpty
+      do {
+        let table = try register(record)
+        if isOutermost { registering = [] }
+        return table
+      } catch {
+        if isOutermost { forgetRegistered() }
+        throw error
+      }
+    }
+
+    /// Compares a class with its table, and all classes that its relations lead to with theirs.
+    private func register(_ record: any ObservableRecord.Type) throws -> RecordTable {
       let schema = record.recordSchema
       let layout = try read { try TableLayout($0, schema.table) }
       try layout.check(schema)
-      let table = RecordTable(record, self, hasAutomaticKey: layout.hasAutomaticKey)
+      let table = RecordTable(
+        record, self, hasAutomaticKey: layout.hasAutomaticKey, foreignKeys: layout.foreignKeys)
       tables[ObjectIdentifier(record)] = table
-      collector.follow(table.name)
-      do {
-        try link(table)
-      } catch {
-        tables[ObjectIdentifier(record)] = nil
-        throw error
-      }
+      registering.append(table)
+      collector.follow(table.name, key: record.primaryKeyName)
+      try link(table)
       return table
+    }
+
+    /// Classes that lead to one which cannot be used cannot be used either: others forget them.
+    private func forgetRegistered() {
+      let failed = registering
+      registering = []
+      for table in failed { tables[ObjectIdentifier(table.record)] = nil }
+      for table in tables.values { table.forget(failed) }
     }
 
     /// Compares a class with its table now.
@@ -54,6 +72,7 @@
     let columns: [ColumnInfo]
     let key: [String]
     let hasAutomaticKey: Bool
+    let foreignKeys: [ForeignKey]
 
     init(_ db: Database, _ name: String) throws {
       self.name = name
@@ -65,6 +84,7 @@
       key = primaryKey.columns
       // A key that is an integer is the number of the row itself.
       hasAutomaticKey = primaryKey.isRowID && primaryKey.rowIDColumn != nil
+      foreignKeys = try ForeignKey.all(of: name, db)
       let hasNumbers =
         (try? db.makeStatement(sql: "SELECT rowid FROM \(name.quotedDatabaseIdentifier)")) != nil
       if !hasNumbers {

@@ -45,6 +45,8 @@
     public var onConflict: ((any ObservableRecord, [String]) -> Void)?
 
     var tables: [ObjectIdentifier: RecordTable] = [:]
+    /// The tables of classes that are being compared with them.
+    var registering: [RecordTable] = []
     /// The objects that have changes, in the order in which they got them.
     var listed: [RecordState] = []
     /// Objects that were taken out of a list, and whose column cannot be NULL.
@@ -65,6 +67,8 @@
     private var keptInTurn: [any ObservableRecord] = []
     /// Lists that the program has changed in this turn, with the objects that they belong to.
     private var editedLists: [(list: LoadedRelation, object: any ObservableRecord)] = []
+    /// Those of them that were not looked at since.
+    private var freshlyEdited: [LoadedRelation] = []
     var prefetched: [PrefetchKey: [RecordKey: [any ObservableRecord]]] = [:]
     /// Those who wait for the save that begins next.
     var waiters: [RunningSave.Waiter] = []
@@ -74,6 +78,14 @@
     /// What is to be read again, and whether a read is under way.
     var pendingChanges = DatabaseChanges()
     var isReading = false
+    /// What the read under way is for.
+    var changesBeingRead = DatabaseChanges()
+    /// Counts what reads are about: one that was begun before is made again.
+    var readGeneration = 0
+    /// What the save under way, or one that was given up, deletes or changes with deleted rows.
+    var dependentRows: [DependentRow] = []
+    /// How many saves in a row were given up as others had written meanwhile.
+    var outdatedSaves = 0
     /// What was read while a save was under way.
     var heldRows: (() -> Void)?
     /// How often in a row a read was made again, as others had written meanwhile.
@@ -140,12 +152,12 @@
       let queries = queries
       self.queries = []
       for query in queries { query.end() }
-      (listed, orphans, prefetched) = ([], [], [:])
+      (listed, orphans, prefetched, dependentRows) = ([], [], [:], [])
       if heldRows != nil {
         heldRows = nil
         loop.release()
       }
-      (editedLists, keptInTurn) = ([], [])
+      (editedLists, keptInTurn, freshlyEdited) = ([], [], [])
       let tables = Array(tables.values)
       self.tables = [:]
       for table in tables { table.close() }
@@ -215,6 +227,7 @@
               known.append(rows.count)
             } else {
               state.join(table, row, .saved, key: key, isEntered: false)
+              state.mayBeUnlisted = true
               state.group = group
             }
             keys.append(key)
@@ -272,6 +285,16 @@
 
     var loadedLists: [LoadedRelation] { lists.compactMap(\.list) }
 
+    /// Handles what the program has put into lists, and taken out, since this was done last.
+    func synchronizeEditedLists() {
+      let lists = freshlyEdited
+      freshlyEdited = []
+      for list in lists { list.synchronize() }
+    }
+
+    /// Notes a list that the program has changed, once until it is synchronized.
+    func noteFreshEdit(_ list: LoadedRelation) { freshlyEdited.append(list) }
+
     /// Handles what the program has put into lists, and taken out, in this turn so far.
     func synchronizeLists() {
       for list in lists { list.list?.synchronize() }
@@ -296,7 +319,7 @@
     /// Handles what the program has put into lists, and taken out, in this turn.
     private func endEdits() {
       let edited = editedLists
-      editedLists = []
+      (editedLists, freshlyEdited) = ([], [])
       for (list, _) in edited {
         list.synchronize()
         list.endEdit()

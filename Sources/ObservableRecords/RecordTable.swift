@@ -9,6 +9,8 @@
     unowned let store: RecordStore
     /// Whether SQLite gives new rows their key.
     let hasAutomaticKey: Bool
+    /// The columns that refer to rows of other tables, as the database knows them.
+    let foreignKeys: [(column: RecordColumn, key: ForeignKey)]
     /// The states of the objects, which leave when their objects go.
     private var live: [RecordKey: Unmanaged<RecordState>] = [:]
     /// The states of objects that are not found by a key: new ones, and deleted ones.
@@ -30,7 +32,8 @@
     }
 
     init(
-      _ record: any ObservableRecord.Type, _ store: RecordStore, hasAutomaticKey: Bool
+      _ record: any ObservableRecord.Type, _ store: RecordStore, hasAutomaticKey: Bool,
+      foreignKeys: [ForeignKey]
     ) {
       self.record = record
       self.store = store
@@ -41,6 +44,10 @@
       var columns = [RecordColumn?](repeating: nil, count: last + 1)
       for column in schema.columns { columns[column.slot] = column }
       columnsBySlot = columns
+      self.foreignKeys = foreignKeys.compactMap { key in
+        record.recordSchema.columns.first { $0.name.lowercased() == key.column.lowercased() }
+          .map { ($0, key) }
+      }
     }
 
     /// Makes the state of each object free: the store is closed.
@@ -142,6 +149,7 @@
         return state.object
       }
       fresh.recordState.join(self, fresh, .saved, key: key)
+      fresh.recordState.mayBeUnlisted = true
       return fresh
     }
 
@@ -178,6 +186,19 @@
     func add(_ link: IncomingLink, at slot: Int) { incoming[slot, default: []].append(link) }
 
     func add(_ dependency: StoredDependency) { dependents.append(dependency) }
+
+    /// Forgets what belongs to tables that cannot be used.
+    func forget(_ tables: [RecordTable]) {
+      func isForgotten(_ table: RecordTable) -> Bool { tables.contains { $0 === table } }
+      incoming = incoming.compactMapValues { links in
+        let others = links.filter { !isForgotten($0.owner) }
+        return others.isEmpty ? nil : others
+      }
+      dependents.removeAll { isForgotten($0.root) }
+    }
+
+    /// Whether rows of this class are in lists of one relation at most.
+    var hasOneLink: Bool { incoming.count == 1 && incoming.values.first?.count == 1 }
 
     func isLink(_ slot: Int) -> Bool { !incoming.isEmpty && incoming[slot] != nil }
 

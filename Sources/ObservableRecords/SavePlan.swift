@@ -12,8 +12,10 @@
       let key: DatabaseValue?
       var columns: [String]
       var values: [DatabaseValue]
-      /// Columns that get the keys of rows which this save inserts before: places in `values`, and
-      /// places in the list of operations.
+      /// Columns that get the keys of rows which this save inserts: places in `values`, and places
+      /// in the list of operations.
+      ///
+      /// The key of a row that is inserted later is written when all are there.
       var parents: [(value: Int, operation: Int)] = []
       /// The values that were saved last, to find out whether somebody else has changed them.
       var former: [DatabaseValue] = []
@@ -23,6 +25,9 @@
     /// How many transactions of others the store has heard of.
     var knownOthers = 0
     var knownVersion: Int?
+    /// Whether nothing is written if others have written meanwhile: what was computed from rows
+    /// that were read before may be wrong.
+    var needsPresent = false
 
     var isEmpty: Bool { operations.isEmpty }
   }
@@ -31,6 +36,8 @@
   struct SaveResult: Sendable {
     /// Why nothing of it was saved.
     var failure: Failure?
+    /// Whether nothing was saved as others have written meanwhile.
+    var isOutdated = false
     /// The keys of inserted rows, by the places of the operations.
     var keys: [Int: DatabaseValue] = [:]
     /// Places of operations whose rows were not there any more.
@@ -61,11 +68,16 @@
           result.version = try Int.fetchOne(db, sql: "PRAGMA data_version")
           let isAlone =
             result.version == knownVersion && collector.otherTransactions == knownOthers
+          if needsPresent, !isAlone {
+            result.isOutdated = true
+            return .rollback
+          }
           for (index, operation) in operations.enumerated() {
             place = index
             try run(operation, at: index, db, isAlone, &result)
           }
           place = nil
+          try referToLaterRows(db, result.keys)
           return .commit
         }
       } catch {
@@ -73,6 +85,21 @@
           failure: SaveResult.Failure(error: error, operation: place), version: nil)
       }
       return result
+    }
+
+    /// Gives rows the keys of those that were inserted after them, as rows may refer to each other.
+    private func referToLaterRows(_ db: Database, _ keys: [Int: DatabaseValue]) throws {
+      for (place, operation) in operations.enumerated() {
+        for (value, parent) in operation.parents where parent >= place {
+          let (table, key, column) = (
+            operation.table.quotedDatabaseIdentifier, operation.keyName.quotedDatabaseIdentifier,
+            operation.columns[value].quotedDatabaseIdentifier
+          )
+          let statement = try db.cachedStatement(
+            sql: "UPDATE \(table) SET \(column) = ? WHERE \(key) = ?")
+          try statement.execute(arguments: [keys[parent], keys[place] ?? operation.key])
+        }
+      }
     }
 
     private func run(
@@ -121,7 +148,16 @@
             WHERE \(keyName) = ?
             """)
         try statement.execute(arguments: StatementArguments(values + [operation.key ?? .null]))
-        if db.changesCount == 0 { result.missing.append(index) }
+        if db.changesCount == 0 {
+          let isThere = try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM \(table) WHERE \(keyName) = ?", arguments: [operation.key])
+          if isThere != nil {
+            let row = operation.key.flatMap(RecordKey.init)?.description
+            throw RecordError(
+              .notStorable, table: operation.table, row: row, "the table has ignored the change")
+          }
+          result.missing.append(index)
+        }
       case .delete:
         let statement = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE \(keyName) = ?")
         try statement.execute(arguments: [operation.key ?? .null])

@@ -49,11 +49,11 @@
       var (table, hops) = (start, steps)
       var isList = false
       for (place, name) in components.enumerated() {
-        if isList, name == "*" || name == "count" || name.hasPrefix("@") || name.hasPrefix("#") {
-          continue
-        }
-        if name.hasPrefix("@") { continue }
+        if isList, name == "count" { continue }
+        // What comes behind is a name of the rows, even if that is 'count'.
+        let wasList = isList
         isList = false
+        if name.hasPrefix("@") || wasList && (name == "*" || name.hasPrefix("#")) { continue }
         if let relation = table.schema.relation(name) {
           let target = try store.table(of: relation.target)
           if relation.kind == .reference {

@@ -6,17 +6,30 @@ extension KeyPathObservable {
   ///   value that is not of the type, or that an operator cannot take; what a getter throws.
   /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
   public func value<Value>(at path: KeyPathTo<Self, Value>) throws -> Value {
-    if let value = try existingValue(at: path) { return value }
+    try value(at: path.path, as: Value.self)
+  }
+
+  /// The value at the end of `path` as a type; numbers of operators become numbers of that type.
+  ///
+  /// - Throws: ``PathError`` where the path leads to nothing and `Value` is not optional, and for a
+  ///   value that is not of the type, or that an operator cannot take; what a getter throws.
+  /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
+  public func value<Value>(at path: Path, as type: Value.Type) throws -> Value {
+    if let value = try existingValue(at: path, as: type) { return value }
     throw PathError(
-      .unsupported, path: path.description, component: path.path.components.count,
+      .unsupported, path: path.description, component: path.components.count,
       detail: "there is no value, which is to be of type \(Value.self)")
   }
 
   /// The value at the end of `path`; nil where it leads to nothing and `Value` is not optional.
   func existingValue<Value>(at path: KeyPathTo<Self, Value>) throws -> Value? {
-    let value = try value(at: path.path)
+    try existingValue(at: path.path, as: Value.self)
+  }
+
+  private func existingValue<Value>(at path: Path, as type: Value.Type) throws -> Value? {
+    let value = try value(at: path)
     if let value = fitting(value, Value.self) ?? number(value, as: Value.self) { return value }
-    if let value { throw PathError(value, at: path.path, isNo: Value.self) }
+    if let value { throw PathError(value, at: path, isNo: Value.self) }
     return nil
   }
 }

@@ -59,11 +59,24 @@ try database.write { db in
   }
 }
 
-/// The shortest of several times, in milliseconds.
-func shortest(_ rounds: Int = 7, _ body: () throws -> Double) rethrows -> Double {
-  var times: [Double] = []
-  for _ in 0..<rounds { times.append(try body()) }
-  return times.min()! * 1000
+/// The median of several times, in milliseconds.
+func median(_ times: [Double]) -> Double { times.sorted()[times.count / 2] * 1000 }
+
+func median(_ rounds: Int = 15, _ body: () throws -> Double) rethrows -> Double {
+  median(try (0..<rounds).map { _ in try body() })
+}
+
+/// The medians of two things that are done one after the other, as the machine may be busier at one
+/// time than at another.
+func medians(
+  _ rounds: Int = 15, _ own: () throws -> Double, _ other: () throws -> Double
+) rethrows -> (own: Double, other: Double) {
+  var (ownTimes, otherTimes): ([Double], [Double]) = ([], [])
+  for _ in 0..<rounds {
+    otherTimes.append(try other())
+    ownTimes.append(try own())
+  }
+  return (median(ownTimes), median(otherTimes))
 }
 
 func time(_ body: () throws -> Void) rethrows -> Double {
@@ -102,17 +115,22 @@ func memory() -> Int {
   return seconds
 }
 
-// One after the other, as the machine may be busier at one time than at another.
-var (plainFetch, ownFetch) = (Double.infinity, Double.infinity)
-for _ in 0..<15 {
-  plainFetch = min(plainFetch, try fetchPlain() * 1000)
-  ownFetch = min(ownFetch, try fetchOwn() * 1000)
+let fetches = try medians {
+  try fetchOwn()
+} _: {
+  try fetchPlain()
 }
-report("100,000 rows fetched", ownFetch, plainFetch, "records of GRDB", limit: 1.5)
+report("100,000 rows fetched", fetches.own, fetches.other, "records of GRDB", limit: 1.5)
 
 // MARK: 10,000 rows changed and saved in one turn
 
-let plainSave = try shortest {
+let saves = try medians {
+  let store = try RecordStore(database, loop: loop, saving: .synchronous, pollInterval: nil)
+  store.onError = { fatalError("\($0)") }
+  let rows = try store.fetch(Item.limit(10_000))
+  defer { precondition(!store.hasUnsavedChanges) }
+  return time { loop.turn { for row in rows { row.quantity += 1 } } }
+} _: {
   let rows = try database.read { try PlainItem.limit(10_000).fetchAll($0) }
   return try time {
     try database.write { db in
@@ -123,14 +141,7 @@ let plainSave = try shortest {
     }
   }
 }
-let ownSave = try shortest {
-  let store = try RecordStore(database, loop: loop, saving: .synchronous, pollInterval: nil)
-  store.onError = { fatalError("\($0)") }
-  let rows = try store.fetch(Item.limit(10_000))
-  defer { precondition(!store.hasUnsavedChanges) }
-  return time { loop.turn { for row in rows { row.quantity += 1 } } }
-}
-report("10,000 rows changed and saved", ownSave, plainSave, "updateChanges", limit: 1.3)
+report("10,000 rows changed and saved", saves.own, saves.other, "updateChanges", limit: 1.3)
 
 // MARK: One change by somebody else in a live query of 10,000
 
@@ -168,7 +179,7 @@ let plainLive = try {
   }
   seen.signal.wait()
   defer { cancellable.cancel() }
-  return try shortest {
+  return try median {
     changes += 1
     let (number, before) = (changes, seen.count)
     let seconds = try time {
@@ -199,7 +210,7 @@ let ownLive = try {
     count += edits.count
     loop.stop()
   }
-  return try shortest {
+  return try median {
     changes += 1
     let (number, before) = (changes, count)
     let seconds = try time {

@@ -523,6 +523,28 @@ struct DiagnosticTests {
       """)
   }
 
+  @Test func `a method whose name is misspelt`() {
+    expectDiagnostic(
+      """
+      @ObservableModel final class User {
+        var first = ""
+        @Computed("first") var full: String
+        private func makeFul() -> String { first + "!" }
+      }
+      """,
+      3, 3,
+      "nothing computes the property: the class needs a method 'makeFull() -> String'",
+      fix: "add 'makeFull()'",
+      """
+      @ObservableModel final class User {
+        var first = ""
+        @Computed("first") var full: String
+        private func makeFull() -> String { <#value#> }
+        private func makeFul() -> String { first + "!" }
+      }
+      """)
+  }
+
   @Test func `a lazy constant`() {
     expectDiagnostic(
       """

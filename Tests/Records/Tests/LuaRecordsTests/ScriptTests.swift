@@ -271,6 +271,14 @@ struct ScriptTests {
       (
         #"{ where = "id = ?", args = { "\xff" } }"#, "args[1] is a string that is no UTF-8"
       ),
+      (
+        #"{ args = setmetatable({}, { __len = function() return -1 end }) }"#,
+        "query: 'args' has at most 32766 values, not -1"
+      ),
+      (
+        #"{ args = setmetatable({}, { __len = function() return math.maxinteger end }) }"#,
+        "query: 'args' has at most 32766 values, not 9223372036854775807"
+      ),
     ] {
       let said = find(desk, options)
       #expect(said.hasPrefix(message), "\(options): \(said)")

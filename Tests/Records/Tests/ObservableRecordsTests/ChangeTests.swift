@@ -63,6 +63,30 @@ struct ChangeTests {
     #expect(!b.hasUnsavedChanges)
   }
 
+  @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous])
+  func `what a trigger makes of the row that was saved comes in`(
+    _ saving: RecordStore.Saving
+  ) throws {
+    let ledger = try Ledger(saving: saving)
+    try ledger.run(
+      """
+      CREATE TRIGGER trim AFTER INSERT ON note BEGIN
+        UPDATE note SET text = trim(new.text) WHERE id = new.id;
+      END;
+      CREATE TRIGGER shout AFTER UPDATE OF text ON note WHEN new.text LIKE '%!' BEGIN
+        UPDATE note SET text = upper(new.text) WHERE id = new.id;
+      END
+      """)
+    let note = Note(text: " a ")
+    try ledger.loop.turn { try ledger.store.insert(note) }
+    ledger.loop.run()
+    #expect(note.text == "a" && !note.hasUnsavedChanges)
+    ledger.loop.turn { note.text = "hey!" }
+    ledger.loop.run()
+    #expect(note.text == "HEY!" && !note.hasUnsavedChanges)
+    #expect(try ledger.rows("SELECT text FROM note") == ["HEY!"])
+  }
+
   // R3: other processes; another connection counts as one.
   @Test func `what another connection writes is found by looking`() throws {
     let folder = Folder()
@@ -202,5 +226,59 @@ struct ChangeTests {
     ledger.loop.run()
     #expect(here.items.map(\.product) == ["tea", "salt"] && here.total == 8)
     #expect(ledger.errors.texts == [])
+  }
+
+  // R3: SQLite reports the new number of a row only.
+  @Test func `a row whose key others have changed is another row`() throws {
+    let ledger = try Ledger()
+    let note = Note(text: "a")
+    try ledger.loop.turn { try ledger.store.insert(note) }
+    let all = try ledger.store.query(Note.all())
+    try ledger.run("UPDATE note SET id = 100 WHERE id = 1")
+    ledger.loop.run()
+    #expect(note.isDeleted && all.map(\.id) == [100])
+    try ledger.run("UPDATE note SET rowid = 7, text = 'b'")
+    ledger.loop.run()
+    #expect(all.map(\.id) == [7] && all[0].text == "b")
+  }
+
+  // R3: a row that was read before the store has heard of it.
+  @Test func `a row that is found before it comes in is in the lists then`() throws {
+    let folder = Folder()
+    let ledger = try Ledger(DatabaseQueue(path: folder.file))
+    let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
+    #expect(invoice.items.count == 1 && invoice.note == nil)
+    ledger.loop.run()
+    try DatabaseQueue(path: folder.file).write { db in
+      try db.execute(
+        sql: """
+          INSERT INTO item(product, quantity, price, invoiceID) VALUES ('salt', 1, 5, 1);
+          INSERT INTO note(text, invoiceID) VALUES ('n', 1)
+          """)
+    }
+    let salt = try #require(try ledger.store.find(Item.self, 2))
+    let note = try #require(try ledger.store.fetch(Note.all()).first)
+    ledger.look()
+    #expect(invoice.items.elements.last === salt && invoice.items.count == 2)
+    #expect(invoice.note === note)
+  }
+
+  // R3: the hook may read what the save has just written.
+  @Test func `a hook that reads meets the same objects`() throws {
+    let ledger = try Ledger()
+    let (a, b) = (Note(text: "a"), Note(text: "b"))
+    try ledger.loop.turn { try ledger.store.insert(a) }
+    var found: [Note] = []
+    ledger.store.onConflict = { [store = ledger.store] _, _ in
+      found = (try? store.fetch(Note.order(Column("id")))) ?? []
+      try? store.save()
+    }
+    try ledger.loop.turn {
+      try ledger.run("UPDATE note SET text = 'x'")
+      a.text = "y"
+      try ledger.store.insert(b)
+    }
+    #expect(found.count == 2 && found[0] === a && found[1] === b)
+    #expect(try ledger.rows("SELECT text FROM note") == ["y", "b"])
   }
 }

@@ -302,4 +302,63 @@ struct RowTests {
         == "table 'countries': a table WITHOUT ROWID cannot be observed: SQLite does not report "
         + "its changes")
   }
+
+  // Bad input: a text that is no UTF-8.
+  @Test func `JSON that is no UTF-8 is an error`() throws {
+    let ledger = try Ledger()
+    try ledger.run(
+      """
+      CREATE TABLE tagged(id INTEGER PRIMARY KEY, tags TEXT NOT NULL);
+      INSERT INTO tagged VALUES (1, CAST(x'5b22ff225d' AS TEXT)), (2, '["\u{FFFD}"]')
+      """)
+    let error = #expect(throws: RecordError.self) { try ledger.store.find(Tagged.self, 1) }
+    #expect(error?.code == .notUTF8)
+    #expect(error?.description == "table 'tagged', column 'tags', row 1: the text is no UTF-8")
+    #expect(try ledger.store.find(Tagged.self, 2)?.tags == ["\u{FFFD}"])
+  }
+
+  // Bad input: a missing table of a class that another one leads to.
+  @Test func `classes that cannot be used leave no traces in others`() throws {
+    let ledger = try Ledger(records: [])
+    try ledger.run(
+      """
+      CREATE TABLE album(id INTEGER PRIMARY KEY);
+      CREATE TABLE song(id INTEGER PRIMARY KEY, albumID INTEGER)
+      """)
+    _ = try ledger.store.find(Song.self, 1)
+    for _ in 0..<2 {
+      let error = #expect(throws: RecordError.self) { try ledger.store.find(Album.self, 1) }
+      #expect(error?.code == .noTable && error?.table == "cover")
+    }
+    let song = Song()
+    try ledger.loop.turn { try ledger.store.insert(song) }
+    ledger.loop.turn { song.albumID = 3 }
+    try ledger.run("CREATE TABLE cover(id INTEGER PRIMARY KEY, albumID INTEGER)")
+    try ledger.run("INSERT INTO album VALUES (3), (4)")
+    let albums = try ledger.store.fetch(Album.order(Column("id")))
+    #expect(albums.map { $0.songs.count } == [1, 0])
+    ledger.loop.turn { song.albumID = 4 }
+    #expect(albums.map { $0.songs.count } == [0, 1] && ledger.errors.texts == [])
+  }
+}
+
+@ObservableModel final class Tagged: ObservableRecord {
+  var id: Int64?
+  var tags: [String]
+}
+
+@ObservableModel final class Album: ObservableRecord {
+  var id: Int64?
+  @HasMany(\Song.albumID) var songs: ObservableArray<Song>
+  @HasMany(\Cover.albumID) var covers: ObservableArray<Cover>
+}
+
+@ObservableModel final class Song: ObservableRecord {
+  var id: Int64?
+  var albumID: Int64?
+}
+
+@ObservableModel final class Cover: ObservableRecord {
+  var id: Int64?
+  var albumID: Int64?
 }

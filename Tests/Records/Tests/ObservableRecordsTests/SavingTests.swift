@@ -306,6 +306,8 @@ struct SavingTests {
     let ledger = try Ledger(saving: .asynchronous)
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = invoice.items[0]
+    // What others have written is in memory.
+    ledger.loop.run()
     let gate = DispatchSemaphore(value: 0)
     ledger.database.asyncWriteWithoutTransaction { _ in gate.wait() }
     ledger.loop.turn {

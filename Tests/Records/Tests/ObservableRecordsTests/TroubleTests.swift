@@ -118,6 +118,44 @@ struct TroubleTests {
     #expect(note.text == "b")
     #expect(throws: (any Error).self) { try ledger.store.query(Note.all()) }
   }
+
+  // Bad input: a database that is locked, once and again.
+  @Test func `each time that a database is locked is an error of its own`() throws {
+    let folder = Folder()
+    let (ledger, invoice, _) = try filled(folder)
+    let other = try DatabaseQueue(path: folder.file)
+    for round in 1...3 {
+      try other.writeWithoutTransaction { db in
+        try db.execute(sql: "BEGIN IMMEDIATE")
+        ledger.loop.turn { invoice.customer = "c\(round)" }
+        ledger.loop.turn { invoice.customer = "d\(round)" }
+        #expect(ledger.errors.texts.count == round)
+        ledger.store.revert()
+        try db.execute(sql: "COMMIT")
+      }
+    }
+    #expect(invoice.customer == "Ann" && !ledger.store.hasUnsavedChanges)
+  }
+
+  @Test func `a row whose changes the table ignores is not deleted`() throws {
+    let ledger = try Ledger()
+    let note = Note(text: "a")
+    try ledger.loop.turn { try ledger.store.insert(note) }
+    try ledger.run(
+      """
+      CREATE TRIGGER no BEFORE UPDATE ON note WHEN new.text = 'no' BEGIN
+        SELECT RAISE(IGNORE);
+      END
+      """)
+    ledger.loop.turn { note.text = "no" }
+    #expect(
+      ledger.errors.texts == [
+        "not saved: table 'note', row 1: the table has ignored the change, for row 1 of 'note'"
+      ])
+    #expect(!note.isDeleted && note.hasUnsavedChanges)
+    ledger.loop.turn { note.text = "yes" }
+    #expect(try ledger.rows("SELECT text FROM note") == ["yes"])
+  }
 }
 
 @ObservableModel final class Curve: ObservableRecord {

@@ -1,0 +1,33 @@
+#if Records
+  /// A column of a table that refers to the key of another one, and what SQLite does with its row
+  /// when that one is deleted.
+  struct ForeignKey {
+    enum Action { case cascade, setNull, other }
+    let column: String
+    /// The table that is referred to, in lower case.
+    let target: String
+    let action: Action
+
+    /// The columns of a table that refer to primary keys; none where the connection ignores them.
+    static func all(of table: String, _ db: Database) throws -> [ForeignKey] {
+      guard try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true else { return [] }
+      let rows = try Row.fetchAll(
+        db, sql: "PRAGMA foreign_key_list(\(table.quotedDatabaseIdentifier))")
+      let isSingle = Dictionary(grouping: rows) { $0["id"] as Int }.mapValues { $0.count == 1 }
+      return try rows.compactMap { row in
+        let target: String = row["table"]
+        guard isSingle[row["id"]] == true, try db.tableExists(target) else { return nil }
+        let key = try db.primaryKey(target).columns.map { $0.lowercased() }
+        let column: String? = row["to"]
+        if let column, [column.lowercased()] != key { return nil }
+        let action: Action =
+          switch row["on_delete"] as String {
+          case "CASCADE": .cascade
+          case "SET NULL": .setNull
+          default: .other
+          }
+        return ForeignKey(column: row["from"], target: target.lowercased(), action: action)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,217 @@
+#if Records
+  internal import Observables
+
+  /// The operations of a save, in their order.
+  struct SaveCollection {
+    private(set) var plan = SavePlan()
+    private(set) var states: [RecordState] = []
+    /// The places of the operations.
+    private(set) var places: [ObjectIdentifier: Int] = [:]
+    private let listed: [RecordState]
+    /// Objects whose operations are about to be added.
+    private var underway: Set<ObjectIdentifier> = []
+    /// Columns that refer to rows which are inserted after theirs.
+    private var later: [(operation: Int, value: Int, parent: RecordState)] = []
+    /// Objects that refer to a row, in the database or by what is to be saved.
+    private var referring: [RowReference: [RecordState]] = [:]
+
+    private struct RowReference: Hashable {
+      /// The name of the table, in lower case.
+      let table: String
+      let key: RecordKey
+    }
+
+    /// A collection for the objects that have changes.
+    init(_ listed: [RecordState]) { self.listed = listed }
+
+    /// Others must not have written anything that is not in memory.
+    mutating func needPresent() { plan.needsPresent = true }
+
+    /// Adds what of the objects is to be saved: deletions first, as others may take keys and values
+    /// that are free then, but each after rows that do not refer to it any more, or do so only now,
+    /// which is for the database to decide; all else in the order in which it was changed, each
+    /// after the rows that it refers to.
+    mutating func addAll() throws {
+      if listed.contains(where: { $0.phase == .deleting }) {
+        try findReferring()
+        for state in listed where state.phase == .deleting { try add(state) }
+      }
+      for state in listed { try add(state) }
+      for (operation, value, parent) in later {
+        guard let place = places[ObjectIdentifier(parent)] else { continue }
+        plan.operations[operation].parents.append((value: value, operation: place))
+      }
+    }
+
+    private mutating func findReferring() throws {
+      for state in listed {
+        guard let table = state.table, let object = state.object else { continue }
+        for (column, key) in table.foreignKeys {
+          let values = [state.changed[column.slot], try column.read(object)]
+          for target in Set(values.compactMap { $0.flatMap(RecordKey.init) }) {
+            referring[RowReference(table: key.target, key: target), default: []].append(state)
+          }
+        }
+      }
+    }
+
+    /// Adds what of an object is to be saved, after what has to come before.
+    private mutating func add(_ state: RecordState) throws {
+      guard let table = state.table, let object = state.object,
+        places[ObjectIdentifier(state)] == nil,
+        underway.insert(ObjectIdentifier(state)).inserted
+      else { return }
+      defer { underway.remove(ObjectIdentifier(state)) }
+      switch state.phase {
+      case .free, .deleted: return
+      case .new: try addInsert(state, table, object)
+      case .saved: try addUpdate(state, table, object)
+      case .deleting:
+        if let key = state.key {
+          let reference = RowReference(table: table.name.lowercased(), key: key)
+          for other in referring[reference] ?? [] { try add(other) }
+        }
+        append(
+          state,
+          SavePlan.Operation(
+            kind: .delete, table: table.name, keyName: table.record.primaryKeyName,
+            key: state.key?.databaseValue, columns: [], values: []))
+      }
+    }
+
+    /// Whether a new row can only be inserted after one whose operation is about to be added.
+    private func waits(_ state: RecordState, _ seen: inout Set<ObjectIdentifier>) -> Bool {
+      let identity = ObjectIdentifier(state)
+      guard state.phase == .new, let table = state.table, places[identity] == nil else {
+        return false
+      }
+      if underway.contains(identity) { return true }
+      if !seen.insert(identity).inserted { return false }
+      return state.newParents.contains { slot, parent in
+        table.column(slot)?.isOptional == false && waits(parent, &seen)
+      }
+    }
+
+    /// Adds a row that a column of a new one refers to; false where it comes later, as rows refer
+    /// to each other.
+    private mutating func addParent(
+      _ parent: RecordState, of column: RecordColumn, in table: RecordTable
+    ) throws -> Bool {
+      var seen: Set<ObjectIdentifier> = []
+      if waits(parent, &seen) {
+        if column.isOptional { return false }
+        throw RecordError(
+          .notStorable, table: table.name, column: column.name,
+          "new rows refer to each other in a circle, and this column cannot be NULL meanwhile")
+      }
+      try add(parent)
+      return true
+    }
+
+    private mutating func append(_ state: RecordState, _ operation: SavePlan.Operation) {
+      places[ObjectIdentifier(state)] = states.count
+      states.append(state)
+      plan.operations.append(operation)
+    }
+
+    private mutating func addInsert(
+      _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
+    ) throws {
+      var operation = SavePlan.Operation(
+        kind: .insert, table: table.name, keyName: table.record.primaryKeyName, key: nil,
+        columns: [], values: [])
+      var waiting: [(value: Int, parent: RecordState)] = []
+      for column in table.schema.columns {
+        let value = try table.value(of: column, object)
+        if column.name == table.record.primaryKeyName {
+          if value.isNull {
+            if table.hasAutomaticKey { continue }
+            throw RecordError(
+              .notStorable, table: table.name, column: column.name,
+              "the key is nil, and SQLite gives the rows of this table none")
+          }
+          operation = SavePlan.Operation(
+            kind: .insert, table: table.name, keyName: operation.keyName, key: value,
+            columns: operation.columns, values: operation.values, parents: operation.parents)
+        }
+        if let parent = state.newParents[column.slot] {
+          if try !addParent(parent, of: column, in: table) {
+            waiting.append((value: operation.values.count, parent: parent))
+          } else if let place = places[ObjectIdentifier(parent)],
+            plan.operations[place].kind == .insert
+          {
+            operation.parents.append((value: operation.values.count, operation: place))
+          }
+        }
+        if column.isComputed { plan.needsPresent = true }
+        operation.columns.append(column.name)
+        operation.values.append(parentKey(state, column) ?? value)
+      }
+      for (value, parent) in waiting {
+        later.append((operation: states.count, value: value, parent: parent))
+      }
+      append(state, operation)
+    }
+
+    private func parentKey(_ state: RecordState, _ column: RecordColumn) -> DatabaseValue? {
+      state.newParents[column.slot]?.key?.databaseValue
+    }
+
+    private mutating func addUpdate(
+      _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
+    ) throws {
+      // The row is on the way: it has no key yet.
+      guard let key = state.key else { return }
+      var operation = SavePlan.Operation(
+        kind: .update, table: table.name, keyName: table.record.primaryKeyName,
+        key: key.databaseValue, columns: [], values: [])
+      for column in table.schema.columns {
+        var value: DatabaseValue?
+        var former = state.changed[column.slot]
+        if let parent = state.newParents[column.slot] {
+          try add(parent)
+          value = parent.key?.databaseValue ?? .null
+          former = try former ?? table.value(of: column, object)
+          if let place = places[ObjectIdentifier(parent)] {
+            operation.parents.append((value: operation.values.count, operation: place))
+          }
+        } else if let former {
+          let now = try table.value(of: column, object)
+          if now == former { continue }
+          if column.name == table.record.primaryKeyName {
+            throw RecordError(
+              .keyChanged, table: table.name, column: column.name, row: key.description,
+              "the key of a saved row cannot be changed; revert(_:) gives the object its own again")
+          }
+          value = now
+        }
+        guard let value else { continue }
+        operation.columns.append(column.name)
+        operation.values.append(value)
+        operation.former.append(former ?? .null)
+      }
+      if operation.columns.isEmpty { return }
+      append(state, operation)
+    }
+  }
+
+  extension RecordTable {
+    /// The value of a column as it is stored.
+    func value(of column: RecordColumn, _ object: any ObservableRecord) throws -> DatabaseValue {
+      let row = object.recordState.key?.description
+      let value: DatabaseValue
+      do {
+        value = try column.read(object)
+      } catch {
+        throw RecordError(
+          .notStorable, table: name, column: column.name, row: row, "\(error)")
+      }
+      if case .string(let text) = value.storage, text.utf8.contains(0) {
+        throw RecordError(
+          .notStorable, table: name, column: column.name, row: row,
+          "the text has a NUL, where the texts of SQLite end")
+      }
+      return value
+    }
+  }
+#endif
