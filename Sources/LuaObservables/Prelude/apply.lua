@@ -470,17 +470,22 @@ local function put(object, key, value)
   if is_plainly_stored(object) then rawset(object, key, value) else object[key] = value end
 end
 
+-- Whether no metamethod has a say in the length of a list, and in what is stored in it.
+local function is_plain(list) return getmetatable(list) == nil end
+
 local function put_in(list, position, value)
   if kind_of(list) == "array" then return list:insert(position, value) end
   local n = trees.list_length(contents(list).map)
-  if rawequal(#list, n) then return insert(list, position, value) end
+  if is_plain(list) and rawequal(#list, n) then return insert(list, position, value) end
   for i = n, position, -1 do put(list, i + 1, rawget(list, i)) end
   put(list, position, value)
 end
 
 local function take_out(list, position)
   if kind_of(list) == "array" then return list:remove(position) end
-  if rawequal(#list, list_length(contents(list).map)) then return remove(list, position) end
+  if is_plain(list) and rawequal(#list, list_length(contents(list).map)) then
+    return remove(list, position)
+  end
   local value, i = rawget(list, position), position
   while rawget(list, i) ~= nil do
     put(list, i, rawget(list, i + 1))
