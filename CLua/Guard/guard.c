@@ -47,6 +47,12 @@ static void spend(clua_account *account) {
   account->mark = account->used;
 }
 
+void clua_guard_noteplace(clua_guard *guard, lua_State *L) {
+  if (!guard->stopped || !guard->account || guard->account->isspent) return;
+  spend(guard->account);
+  note_place(L, guard);
+}
+
 /* Whether the innermost function in Lua is our own. */
 static bool is_called_by_us(lua_State *L) {
   lua_Debug activation;
@@ -187,7 +193,8 @@ static void open_account(clua_guard *guard) {
 static void end_stop(clua_guard *guard, lua_State *L) {
   if (!guard->stopped) return;
   guard->stopped = CLUA_STOP_NONE;
-  // No instruction may have come after the signal.
+  // No instruction may have come after the signal, so no place is known.
+  if (!guard->account->isspent) *guard->place = '\0';
   spend(guard->account);
   if (lua_gethook(L) != stop_here) return;
   bool is_other = guard->hook && guard->hook != stop_here;

@@ -188,6 +188,9 @@ enum { CLUA_STOP_MESSAGE_SIZE = CLUA_PLACE_SIZE + 100 };
 /// Writes why scripts were stopped last, and where, into `message`, which has room for
 /// CLUA_STOP_MESSAGE_SIZE characters.
 void clua_stopmessage(const clua_guard *guard, char *message);
+/// Code of the host notices first that scripts are to stop: where they are is remembered.
+/// [-0, +0, -]
+void clua_guard_noteplace(clua_guard *guard, lua_State *L);
 /// Stops what runs now; called from any thread. Nothing happens where no call is under way.
 void clua_guard_interrupt(clua_guard *guard);
 /// Whether time can be limited on this system.

@@ -113,6 +113,9 @@ public final class LuaInterrupter: Sendable {
   /// Whether the scripts that run now are to stop, or were stopped in this turn.
   package var isStopping: Bool { clua_isstopping(record) }
 
+  /// Remembers where scripts are, if code of the host is the first to notice that they are to stop.
+  func notePlace(_ L: LuaStack) { clua_guard_noteplace(record, L.pointer) }
+
   /// Code of ours in Lua is not stopped for its next steps, which belong together.
   package func spare() { clua_guard_spare(record) }
 

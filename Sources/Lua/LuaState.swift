@@ -161,6 +161,7 @@ public final class LuaState {
   /// - Throws: the error that stops scripts, where they are to stop.
   package func checkStop() throws(LuaError) {
     guard interrupter.isStopping else { return }
+    if stack.hasRoom(for: 10) { interrupter.notePlace(stack) }
     let (code, message) = interrupter.lastStop
     throw LuaError(code, message)
   }

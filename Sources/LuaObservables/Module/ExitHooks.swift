@@ -31,6 +31,13 @@ final class ExitHooks: ModuleSlice {
     return 0
   }
 
+  /// Drops the functions of a sandbox, which closes.
+  func dropAll(of sandbox: LuaSandbox) {
+    let count = hooks.count
+    hooks.removeAll { $0.sandbox == sandbox.number }
+    state.discharge(Self.charge * (count - hooks.count))
+  }
+
   /// Calls the hooks, once each, in the order of registration.
   func run() {
     while !hooks.isEmpty {

@@ -89,6 +89,7 @@ extension LuaHost {
   func end(_ sandbox: LuaSandbox) {
     receiver.stopWatchers(of: sandbox)
     module.timers.stopAll(of: sandbox)
+    module.exitHooks.dropAll(of: sandbox)
     sandboxes.remove(sandbox)
   }
 }

@@ -179,7 +179,7 @@ public final class LuaSandbox {
     stoppedTurns = nil
   }
 
-  /// Ends its watchers and timers, without calling `on_end`.
+  /// Ends its watchers and timers, without calling `on_end`, nor what it registered by `on_exit`.
   ///
   /// Does nothing when it is closed.
   public func close() {

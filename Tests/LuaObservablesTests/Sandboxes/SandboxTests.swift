@@ -135,6 +135,16 @@ struct SandboxTests {
     #expect(throws: LuaError.self) { try a.run("require 'obs'.limits { retrigger_turns = 1 }") }
   }
 
+  @Test func `a sandbox that is closed has nothing to do at the end`() throws {
+    let script = "require 'obs'.on_exit(function() shared.n = shared.n + 1 end)"
+    test.host["shared"] = try test.host.run("return { n = 0 }")[0]
+    try a.run(script)
+    try b.run(script)
+    a.close()
+    test.host.runExitHooks()
+    #expect(try test.host.run("return shared.n") == [1])
+  }
+
   @Test func `sizes of chunks and depths of calls are those of a sandbox, too`() throws {
     var limits = ScriptLimits.untrusted
     (limits.chunkSize, limits.callDepth) = (100, 4)
