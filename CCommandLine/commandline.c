@@ -50,13 +50,59 @@ static int load_file(lua_State *L) {
   return 2;
 }
 
-int ccl_loadfile(lua_State *L, const char *name) {
-  lua_pushlightuserdata(L, (void *)name);
-  int status = clua_protect(L, load_file, 1, 2);
+static int load(lua_State *L, lua_CFunction function, int operands) {
+  int status = clua_protect(L, function, operands, 2);
   if (status != LUA_OK) return status;
   status = (int)lua_tointeger(L, -1);
   lua_pop(L, 1);
   return status;
+}
+
+int ccl_loadfile(lua_State *L, const char *name) {
+  lua_pushlightuserdata(L, (void *)name);
+  return load(L, load_file, 1);
+}
+
+/* Pushes what a file has, up to one byte more than `limit`, without the first line if that begins
+   with `#`; false where it cannot be read. [-0, +1, m] */
+static bool read_limited(lua_State *L, const char *name, size_t limit, size_t *size) {
+  luaL_Buffer text;
+  char *bytes = luaL_buffinitsize(L, &text, limit + 1);
+  FILE *file = name ? fopen(name, "r") : stdin;
+  bool can_be_read = file;
+  *size = file ? fread(bytes, 1, limit + 1, file) : 0;
+  if (file) can_be_read = !ferror(file);
+  if (file && file != stdin) fclose(file);
+  const char *end = *size > 0 && *bytes == '#' ? memchr(bytes, '\n', *size) : bytes;
+  size_t skipped = end ? (size_t)(end - bytes) : *size;
+  memmove(bytes, bytes + skipped, *size - skipped);
+  luaL_pushresultsize(&text, *size - skipped);
+  return can_be_read;
+}
+
+/* (light name, limit) -> chunk or error, status */
+static int load_limited(lua_State *L) {
+  const char *name = lua_touserdata(L, 1);
+  size_t limit = (size_t)lua_tointeger(L, 2), size, length;
+  int status = LUA_ERRFILE;
+  if (!read_limited(L, name, limit, &size)) {
+    lua_pushfstring(L, "cannot open %s", name ? name : "the standard input");
+  } else if (size > limit) {
+    lua_pushfstring(L, "%s: the chunk is larger than %d bytes", name ? name : "stdin", (int)limit);
+  } else {
+    const char *text = lua_tolstring(L, 3, &length);
+    if (name) lua_pushfstring(L, "@%s", name);
+    else lua_pushliteral(L, "=stdin");
+    status = luaL_loadbufferx(L, text, length, lua_tostring(L, 4), "t");
+  }
+  lua_pushinteger(L, status);
+  return 2;
+}
+
+int ccl_loadlimited(lua_State *L, const char *name, size_t limit) {
+  lua_pushlightuserdata(L, (void *)name);
+  lua_pushinteger(L, (lua_Integer)limit);
+  return load(L, load_limited, 2);
 }
 
 static int add_traceback(lua_State *L) {

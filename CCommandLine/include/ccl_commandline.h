@@ -30,6 +30,8 @@ void ccl_writeraised(lua_State *L, const char *name);
 
 /// Loads a file, or the standard input when `name` is NULL; status as luaL_loadfile. [-0, +1, -]
 int ccl_loadfile(lua_State *L, const char *name);
+/// The same for text only, and for `limit` bytes at the most. [-0, +1, -]
+int ccl_loadlimited(lua_State *L, const char *name, size_t limit);
 
 /// Calls the function under the top `nargs` values; status as lua_pcall. An error becomes a message
 /// with a traceback; nil where it is an interruption that was reported already.

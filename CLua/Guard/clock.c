@@ -63,12 +63,28 @@ static void set_timer(clua_clock *clock, uint64_t limit) {
   timer_settime(clock->timer, 0, &time, NULL);
 }
 
+/* Counts the time of code that is not stopped; returns the limit of the scripts it runs for. */
+static uint64_t tick_exempted(clua_guard *guard, uint64_t passed) {
+  clua_account *account = guard->exempted;
+  if (!account->limit) return 0;
+  guard->exemptedtime += passed;
+  if (guard->countsexempted) account->used += passed;
+  bool is_late = guard->countsexempted && account->used >= account->limit;
+  if (is_late || guard->exemptedtime >= account->limit) clua_guard_fence(guard);
+  return account->limit;
+}
+
 static void tick(clua_clock *clock) {
   uint64_t now = used_by_thread(), passed = now - clock->last, least = 0;
   clock->last = now;
   clock->isarmed = 0;
   for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
     clua_account *account = guard->account;
+    if (guard->exempted) {
+      uint64_t limit = tick_exempted(guard, passed);
+      if (limit && (!least || limit < least)) least = limit;
+      continue;
+    }
     if (!account->limit) continue;
     if (account->isfresh) account->isfresh = false;
     else account->used += passed;
@@ -156,8 +172,8 @@ void clua_clock_add(clua_guard *guard) {
 }
 
 void clua_clock_change(clua_guard *guard) {
-  uint64_t limit = guard->account->limit;
-  if (limit && !here->isarmed) arm(here, limit);
+  const clua_account *account = guard->exempted ? guard->exempted : guard->account;
+  if (account->limit && !here->isarmed) arm(here, account->limit);
 }
 
 void clua_clock_remove(clua_guard *guard) {

@@ -47,9 +47,26 @@ static void spend(clua_account *account) {
   account->mark = account->used;
 }
 
+void clua_guard_noteplace(clua_guard *guard, lua_State *L) {
+  if (!guard->stopped || !guard->account || guard->account->isspent) return;
+  spend(guard->account);
+  note_place(L, guard);
+}
+
+/* Whether the innermost function in Lua is our own. */
+static bool is_called_by_us(lua_State *L) {
+  lua_Debug activation;
+  for (int level = 0; level < 50 && lua_getstack(L, level, &activation); level++) {
+    lua_getinfo(L, "S", &activation);
+    if (*activation.what != 'C') return strcmp(activation.source, OURS) == 0;
+  }
+  return true;
+}
+
 int clua_raisestop(lua_State *L) {
   clua_guard *guard = clua_guard_of(L);
-  if (!guard->account->isspent) {
+  if (!guard->stopped && guard->exempted && is_called_by_us(L)) return 0;
+  if (!guard->account->isspent && !guard->exempted) {
     spend(guard->account);
     note_place(L, guard);
   }
@@ -97,6 +114,33 @@ static void died_here(lua_State *L, lua_Debug *activation) { (void)L, (void)acti
 bool clua_isstopped(lua_State *thread) { return lua_gethook(thread) == died_here; }
 
 static void arm(lua_State *L) { lua_sethook(L, stop_here, LUA_MASKCOUNT, 1); }
+
+/* ---- Scripts that are called by code which is not stopped ------------------------------------ */
+
+/* What must not be stopped may come to code of scripts: metamethods, getters, immediate watchers.
+   Once their time is up, a hook looks which code it is that runs, and raises in theirs at each
+   instruction. Our own is asked seldom. */
+enum { LOOKS = 1000 };
+
+static void fence_here(lua_State *L, lua_Debug *activation) {
+  clua_guard *guard = clua_guard_of(L);
+  if (!guard->fenced) {
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  bool ours = is_ours(L, activation);
+  lua_sethook(L, fence_here, LUA_MASKCOUNT, ours ? LOOKS : 1);
+  if (ours) return;
+  clua_pushstop(L);
+  lua_error(L);
+}
+
+/* Called by the signal handler, too. */
+void clua_guard_fence(clua_guard *guard) {
+  lua_State *L = guard->running;
+  guard->fenced = true;
+  if (L && lua_gethook(L) != fence_here) lua_sethook(L, fence_here, LUA_MASKCOUNT, 1);
+}
 
 /* Called by the signal handler, too. */
 void clua_guard_stop(clua_guard *guard, clua_stop reason) {
@@ -149,7 +193,8 @@ static void open_account(clua_guard *guard) {
 static void end_stop(clua_guard *guard, lua_State *L) {
   if (!guard->stopped) return;
   guard->stopped = CLUA_STOP_NONE;
-  // No instruction may have come after the signal.
+  // No instruction may have come after the signal, so no place is known.
+  if (!guard->account->isspent) *guard->place = '\0';
   spend(guard->account);
   if (lua_gethook(L) != stop_here) return;
   bool is_other = guard->hook && guard->hook != stop_here;
@@ -186,17 +231,40 @@ void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) 
   guard->account = account;
 }
 
+void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {
+  guard->memory = &allocator->limit;
+}
+
 int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer) {
   int stopped = guard->stopped;
   if (guard->depth > 0 && guard->running) end_stop(guard, guard->running);
-  *outer = clua_guard_switch(guard, exempt);
+  *outer = guard->account;
+  if (!guard->exempted) {
+    guard->countsexempted = guard->depth > 0;
+    guard->exemptedtime = 0;
+    guard->exempted = guard->account;
+    guard->exemptedmemory = guard->memory ? *guard->memory : 0;
+    if (guard->memory) *guard->memory = 0;
+  }
+  clua_guard_switch(guard, exempt);
+  // Scripts whose time was up before have none here.
+  if (guard->exempted->isspent && stopped) clua_guard_fence(guard);
   return stopped;
 }
 
 void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
   guard->account = outer;
+  if (guard->exempted == outer) {
+    guard->exempted = NULL;
+    guard->fenced = false;
+    if (guard->memory) *guard->memory = guard->exemptedmemory;
+    lua_State *L = guard->running;
+    if (L && lua_gethook(L) == fence_here) lua_sethook(L, NULL, 0, 0);
+  }
   if (guard->depth == 0) return;
   clua_clock_change(guard);
+  bool is_late = outer->limit && outer->used >= clua_guard_due(guard);
+  if (!stopped && is_late && !guard->exempted) stopped = CLUA_STOP_TIME;
   if (stopped) clua_guard_stop(guard, (clua_stop)stopped);
 }
 
@@ -206,15 +274,17 @@ lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {
   lua_State *outer = guard->running;
   guard->running = thread;
   if (guard->stopped) arm(thread);
+  else if (guard->fenced) clua_guard_fence(guard);
   return outer;
 }
 
 void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua_State *from,
                      bool failed) {
   guard->running = outer;
-  if (!guard->stopped) return;
+  if (!guard->stopped && !guard->fenced) return;
   if (failed) lua_sethook(thread, died_here, LUA_MASKCOUNT, 1 << 30);
-  if (from) arm(from);
+  if (!guard->stopped) clua_guard_fence(guard);
+  else if (from) arm(from);
 }
 
 /* ---- Functions of the base library ----------------------------------------------------------- */
@@ -222,7 +292,7 @@ void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua
 /* Upvalue: the message handler of the script. */
 static int handle(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
-  if (guard && guard->stopped) return 1;
+  if (guard && (guard->stopped || guard->fenced)) return 1;
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, 1);

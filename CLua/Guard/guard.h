@@ -7,6 +7,9 @@
 /// Stops the code that runs, if any; async-signal-safe.
 void clua_guard_stop(clua_guard *guard, clua_stop reason);
 
+/// Stops the code of scripts that is called by code which is not stopped; async-signal-safe.
+void clua_guard_fence(clua_guard *guard);
+
 /// The time of the present account at which the code that runs is stopped.
 uint64_t clua_guard_due(const clua_guard *guard);
 

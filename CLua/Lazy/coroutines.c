@@ -24,7 +24,10 @@ int clua_watchercall(lua_State *L, int nargs, int nresults) {
 int clua_gettercall(lua_State *L, int nargs, int nresults, int handler) {
   const char *outer = unyielding;
   unyielding = getters;
+  clua_guard *guard = clua_guard_of(L);
+  bool limited = clua_guard_limitmemory(guard);
   int status = clua_guardedcall(L, nargs, nresults, handler);
+  clua_guard_lendmemory(guard, limited);
   unyielding = outer;
   return status;
 }

@@ -216,7 +216,10 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
   lua_State *thread = thread_at(L, shared, shared->running), *outer = shared->getter;
   int results;
   shared->getter = thread;
+  clua_guard *guard = clua_guard_of(L);
+  bool limited = clua_guard_limitmemory(guard);
   int status = clua_resume(thread, L, nargs, &results);
+  clua_guard_lendmemory(guard, limited);
   shared->getter = outer;
   if (status == LUA_YIELD) {
     *slot = shared->waits;

@@ -1,5 +1,6 @@
 #include "lazy.h"
 #include "clua_models.h"
+#include "clua_sandbox.h"
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
@@ -292,6 +293,8 @@ static int construct(lua_State *L) {
     lua_call(L, 1, 0);
   }
   lua_pushvalue(L, lua_upvalueindex(CLASS));
+  // The class is open: it may have got a finalizer since it was made.
+  clua_refusefinalizer(L, -1);
   lua_setmetatable(L, 3);
   if (others) {
     lua_pushnil(L);

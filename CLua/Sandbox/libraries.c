@@ -2,6 +2,7 @@
 
 #include "clua_observed.h"
 #include "clua_places.h"
+#include "clua_protected.h"
 
 #include <string.h>
 
@@ -31,12 +32,24 @@ static int count_memory(lua_State *L) {
   return 1;
 }
 
-void clua_checkfinalizer(lua_State *L, int argument) {
-  if (!clua_home_of(L)->restricted || lua_type(L, argument) != LUA_TTABLE) return;
+static const char no_finalizers[] = "a script has no finalizers ('__gc')";
+
+/* Whether scripts have safe libraries, and the value is a metatable with `__gc`. [-0, +0, -] */
+static bool has_finalizer(lua_State *L, int index) {
+  index = lua_absindex(L, index);
+  if (!clua_home_of(L)->restricted || lua_type(L, index) != LUA_TTABLE) return false;
   lua_pushliteral(L, "__gc");
-  if (lua_rawget(L, argument) != LUA_TNIL)
-    luaL_argerror(L, argument, "a script has no finalizers ('__gc')");
+  bool found = lua_rawget(L, index) != LUA_TNIL;
   lua_pop(L, 1);
+  return found;
+}
+
+void clua_checkfinalizer(lua_State *L, int argument) {
+  if (has_finalizer(L, argument)) luaL_argerror(L, argument, no_finalizers);
+}
+
+void clua_refusefinalizer(lua_State *L, int index) {
+  if (has_finalizer(L, index)) luaL_error(L, "%s", no_finalizers);
 }
 
 /* setmetatable, but for finalizers, which nothing could stop. */
@@ -91,7 +104,7 @@ static int fail(lua_State *L) {
 /* load(chunk, name, mode, environment): text only, whatever the mode. Upvalue: the environment. */
 static int load(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
-  size_t length, limit = guard ? guard->chunksize : 0;
+  size_t length, limit = guard && guard->account ? guard->account->chunksize : 0;
   bool has_environment = !lua_isnone(L, 4);
   lua_settop(L, 4);
   bool is_text = lua_type(L, 1) == LUA_TSTRING;
@@ -106,7 +119,7 @@ static int load(lua_State *L) {
     lua_pushfstring(L, "the chunk is larger than %d bytes", (int)limit);
     return fail(L);
   }
-  if (luaL_loadbufferx(L, text, length, name, "t") != LUA_OK) return fail(L);
+  if (clua_loadtext(L, text, length, name, "t") != LUA_OK) return fail(L);
   lua_pushvalue(L, has_environment ? 4 : lua_upvalueindex(1));
   if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
   return 1;

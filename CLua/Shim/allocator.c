@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "clua_guard.h"
 
 static bool refuses(clua_allocator *allocator, size_t growth) {
   uint64_t request = ++allocator->requests;
@@ -14,9 +15,21 @@ static bool refuses(clua_allocator *allocator, size_t growth) {
       && (allocator->used > allocator->limit || growth > allocator->limit - allocator->used);
 }
 
+/* Calling a table whose `__call` is a table, and so on, moves the arguments for each: scripts that
+   are to stop would fill the stack that way before they come to an instruction. Where it grows it
+   has thousands of values already, which no other call has then. */
+enum { CALL_CHAIN = 4096, GROWN_STACK = 1 << 16 };
+
+static bool is_call_chain(const clua_allocator *allocator, size_t new) {
+  const clua_guard *guard = allocator->home ? allocator->home->guard : NULL;
+  return guard && guard->stopped && new >= GROWN_STACK && guard->running
+      && lua_gettop(guard->running) > CALL_CHAIN;
+}
+
 static void *allocate(void *ud, void *block, size_t old, size_t new) {
   clua_allocator *allocator = ud;
-  // For a new block Lua passes its type as the old size.
+  // For a new block Lua passes its type as the old size; a stack has none.
+  if (!block && old == 0 && is_call_chain(allocator, new)) return NULL;
   if (!block) old = 0;
   if (new == 0) {
     clua_block_free(&allocator->pages, block, old);
@@ -80,6 +93,7 @@ static void warn_on(void *ud, const char *message, int goes_on) {
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home) {
   lua_State *L = lua_newstate(allocate, allocator);
   if (!L) return NULL;
+  allocator->home = home;
   clua_sethome(L, home);
   lua_atpanic(L, panic);
   lua_setwarnf(L, warn_off, L);

@@ -1,5 +1,6 @@
 #include "clua_protected.h"
 
+#include "clua_guard.h"
 #include "private.h"
 
 /* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the
@@ -105,11 +106,30 @@ static int loaded(lua_State *L, chunk *chunk, int status) {
   return status == LUA_OK ? 1 : lua_error(L);
 }
 
+/* A chunk whose names are nested deeply takes its compiler some 10 microseconds for each byte. */
+enum { CHUNK_PIECE = 256 };
+
+static const char *next_piece(lua_State *L, void *data, size_t *size) {
+  text *rest = data;
+  clua_poll(L);
+  const char *piece = rest->bytes;
+  *size = rest->length < CHUNK_PIECE ? rest->length : CHUNK_PIECE;
+  rest->bytes += *size;
+  rest->length -= *size;
+  return *size > 0 ? piece : NULL;
+}
+
+int clua_loadtext(lua_State *L, const char *bytes, size_t length, const char *name,
+                  const char *mode) {
+  text rest = {bytes, length};
+  return lua_load(L, next_piece, &rest, name, mode);
+}
+
 static int load(lua_State *L) {
   chunk *wanted = lua_touserdata(L, 1);
   return loaded(L, wanted,
-                luaL_loadbufferx(L, wanted->source.bytes, wanted->source.length, wanted->name,
-                                 wanted->mode));
+                clua_loadtext(L, wanted->source.bytes, wanted->source.length, wanted->name,
+                              wanted->mode));
 }
 
 static int loadfile(lua_State *L) {
@@ -118,8 +138,11 @@ static int loadfile(lua_State *L) {
 }
 
 static int try_chunk(lua_State *L, lua_CFunction function, chunk *wanted) {
+  clua_guard *guard = clua_guard_of(L);
   lua_pushlightuserdata(L, wanted);
+  clua_enter(guard, L);
   int status = clua_protect(L, function, 1, 1);
+  clua_leave(guard, L);
   return status == LUA_ERRRUN && wanted->status != LUA_OK ? wanted->status : status;
 }
 

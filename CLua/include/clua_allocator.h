@@ -23,6 +23,7 @@ typedef struct clua_allocator {
   uint64_t refuse_from;  // the first request to be refused; 0: none
   uint64_t refuse_to;    // the last one
   clua_pages pages;
+  const clua_home *home;  // of the state
 } clua_allocator;
 
 /// A state whose memory `allocator` accounts for, or NULL. Both must outlive the state.

@@ -4,6 +4,7 @@
 #define CLUA_GUARD_H
 
 #include "clua.h"
+#include "clua_allocator.h"
 
 /// Why scripts are stopped.
 typedef enum clua_stop {
@@ -18,6 +19,10 @@ enum { CLUA_PLACE_SIZE = LUA_IDSIZE + 24 };
 typedef struct clua_account {
   /// Nanoseconds of CPU time in a turn; 0 for any.
   uint64_t limit;
+  /// Bytes that a chunk of text may have; 0 for any.
+  size_t chunksize;
+  /// How many calls of scripts may be under way, one inside of the other; 0 for any number.
+  int calldepth;
 
   // What follows is the guard's own.
   uint64_t window;  // the turn that `used` belongs to
@@ -43,8 +48,8 @@ struct clua_guard {
   clua_account *volatile account;
   /// The number of the turn that the loop is in; NULL where each call is a turn.
   const uint64_t *turn;
-  /// Bytes that a chunk of text may have; 0 for any.
-  size_t chunksize;
+  /// The limit of the memory of scripts, 0 for none; NULL where that is never limited.
+  size_t *memory;
 
   // What follows is the guard's own.
   clua_account own;             // the account of scripts that have no other
@@ -52,6 +57,11 @@ struct clua_guard {
   int reason;                   // why they were stopped
   bool isengine;                // what runs was not called for a script: see CLUA_ENGINE_GRACE
   int grace;                    // how many instructions our own code may still take
+  clua_account *exempted;       // the account for which code runs that is not stopped, or NULL
+  bool countsexempted;          // whether its time is that of the account
+  uint64_t exemptedtime;        // nanoseconds that it has taken
+  volatile bool fenced;         // scripts that it calls are stopped all the same
+  size_t exemptedmemory;        // the limit of memory that scripts have meanwhile
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
   clua_guard *outer;            // the one that was active before on this thread
@@ -84,13 +94,14 @@ static inline bool clua_isenginestopping(const clua_guard *guard) {
 
 /* ---- For loops in C ------------------------------------------------------------------------- */
 
-/// Raises the error that stops scripts. [-0, +0, e]
+/// Raises the error that stops scripts. Returns where only those are stopped which are called by
+/// code that is not, and none of them has called the function that runs. [-0, +0, e]
 int clua_raisestop(lua_State *L);
 /// Raises where scripts are to stop. Code that may loop for long, in C, calls it once per
 /// millisecond at the least; it costs a branch. [-0, +0, e]
 static inline void clua_poll(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
-  if (__builtin_expect(guard && guard->stopped, 0)) clua_raisestop(L);
+  if (__builtin_expect(guard && (guard->stopped || guard->fenced), 0)) clua_raisestop(L);
 }
 
 /// A function for scripts: clua_poll. () -> ()
@@ -136,9 +147,24 @@ clua_account *clua_guard_switch(clua_guard *guard, clua_account *account);
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L);
 
 /// What runs from now on, up to `clua_guard_resume`, is not stopped, also where scripts were: it
-/// counts for `exempt`, which has no limit. Returns what resumes the stop. [-0, +0, -]
+/// runs on the account `exempt`, which has no limit. Within a call of a script its time counts for
+/// that, which is stopped afterwards. Code of scripts that it calls is stopped when the time of
+/// scripts is up. Returns what resumes the stop. [-0, +0, -]
 int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer);
 void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped);
+
+/// The memory of scripts is that of the allocator. [-0, +0, -]
+void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator);
+/// Code of scripts that is called by code which is exempt has the memory of scripts until
+/// clua_guard_lendmemory, which gets what this returns. [-0, +0, -]
+static inline bool clua_guard_limitmemory(clua_guard *guard) {
+  if (!guard || !guard->exempted || !guard->memory || *guard->memory) return false;
+  *guard->memory = guard->exemptedmemory;
+  return true;
+}
+static inline void clua_guard_lendmemory(clua_guard *guard, bool limited) {
+  if (limited) *guard->memory = 0;
+}
 
 /// Our own code in Lua is about to do what must be done to its end. [-0, +0, -]
 void clua_guard_spare(clua_guard *guard);
@@ -162,6 +188,9 @@ enum { CLUA_STOP_MESSAGE_SIZE = CLUA_PLACE_SIZE + 100 };
 /// Writes why scripts were stopped last, and where, into `message`, which has room for
 /// CLUA_STOP_MESSAGE_SIZE characters.
 void clua_stopmessage(const clua_guard *guard, char *message);
+/// Code of the host notices first that scripts are to stop: where they are is remembered.
+/// [-0, +0, -]
+void clua_guard_noteplace(clua_guard *guard, lua_State *L);
 /// Stops what runs now; called from any thread. Nothing happens where no call is under way.
 void clua_guard_interrupt(clua_guard *guard);
 /// Whether time can be limited on this system.

@@ -32,6 +32,9 @@ int clua_try_tostring(lua_State *L, int index);
 /// As luaL_loadbufferx. [-0, +1, -]
 int clua_try_load(lua_State *L, const char *bytes, size_t length, const char *name,
                   const char *mode);
+/// As luaL_loadbufferx, but where scripts are to stop that is an error. [-0, +1, m]
+int clua_loadtext(lua_State *L, const char *bytes, size_t length, const char *name,
+                  const char *mode);
 /// As luaL_loadfilex; LUA_ERRFILE where the file cannot be read. [-0, +1, -]
 int clua_try_loadfile(lua_State *L, const char *path, const char *mode);
 

@@ -119,6 +119,7 @@ extension LuaState {
   }
 
   private func checkDepth() throws(LuaError) {
+    let callDepth = interrupter.callDepth
     guard callDepth > 0, interrupter.depth >= callDepth else { return }
     throw LuaError(.quota, "calls of scripts are nested too deeply: \(callDepth) are allowed")
   }

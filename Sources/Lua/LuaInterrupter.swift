@@ -44,11 +44,8 @@ public final class LuaInterrupter: Sendable {
   /// The number must live as long as any script runs.
   package func count(in turn: UnsafePointer<UInt64>) { record.pointee.turn = turn }
 
-  /// The bytes that a chunk of text may have which scripts load; 0 for any.
-  package var chunkSize: Int {
-    get { record.pointee.chunksize }
-    set { record.pointee.chunksize = newValue }
-  }
+  /// The calls of scripts that may be under way, one inside of the other; 0 for any number.
+  var callDepth: Int { Int(record.pointee.account?.pointee.calldepth ?? 0) }
 
   /// Calls of scripts that are under way, one inside the other.
   var depth: Int { Int(record.pointee.depth) }
@@ -93,6 +90,20 @@ public final class LuaInterrupter: Sendable {
     clua_guard_resume(record, exemption.outer, exemption.stopped)
   }
 
+  /// Code of scripts that such code calls has the memory of scripts again.
+  package func withLimitedMemory<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let isLimited = clua_guard_limitmemory(record)
+    defer { clua_guard_lendmemory(record, isLimited) }
+    return try body()
+  }
+
+  /// Whether code runs that is not stopped.
+  package var isExempt: Bool {
+    @inline(__always) get { record.pointee.exempted != nil }
+  }
+
   /// What was interrupted by code that must not be stopped.
   package struct Exemption {
     fileprivate let outer: UnsafeMutablePointer<clua_account>?
@@ -101,6 +112,9 @@ public final class LuaInterrupter: Sendable {
 
   /// Whether the scripts that run now are to stop, or were stopped in this turn.
   package var isStopping: Bool { clua_isstopping(record) }
+
+  /// Remembers where scripts are, if code of the host is the first to notice that they are to stop.
+  func notePlace(_ L: LuaStack) { clua_guard_noteplace(record, L.pointer) }
 
   /// Code of ours in Lua is not stopped for its next steps, which belong together.
   package func spare() { clua_guard_spare(record) }

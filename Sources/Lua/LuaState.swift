@@ -37,8 +37,6 @@ public final class LuaState {
   package unowned(unsafe) var attachment: AnyObject?
   /// The object that makes turns of calls; it sets this to nil when it goes.
   package unowned(unsafe) var turns: (any LuaTurns)?
-  /// How many calls of scripts may be under way, one inside the other; 0 for any number.
-  package var callDepth = 0
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?
 
@@ -85,6 +83,7 @@ public final class LuaState {
     current = .allocate(capacity: 1)
     current.initialize(to: main)
     self.allocator = allocator
+    clua_guard_usememory(interrupter.record, allocator)
     pins.state = self
     // The pins are released when the state is freed: finalizers may look for them until then.
     home.pointee.host = Unmanaged.passRetained(pins).toOpaque()
@@ -162,6 +161,7 @@ public final class LuaState {
   /// - Throws: the error that stops scripts, where they are to stop.
   package func checkStop() throws(LuaError) {
     guard interrupter.isStopping else { return }
+    if stack.hasRoom(for: 10) { interrupter.notePlace(stack) }
     let (code, message) = interrupter.lastStop
     throw LuaError(code, message)
   }

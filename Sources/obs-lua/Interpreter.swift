@@ -2,6 +2,7 @@ internal import CCommandLine
 internal import CLua
 internal import Glibc
 internal import Lua
+internal import LuaObservables
 
 /// Runs a command line in a host.
 final class Interpreter {
@@ -143,7 +144,16 @@ final class Interpreter {
   }
 
   private func runFile(_ name: UnsafePointer<CChar>?) -> Bool {
-    call(ifLoaded: ccl_loadfile(L.pointer, name))
+    call(ifLoaded: loadFile(name))
+  }
+
+  /// Pushes the chunk of a file or of the standard input, or an error. [-0, +1, -]
+  private func loadFile(_ name: UnsafePointer<CChar>?) -> CInt {
+    // Bytecode of strangers could crash Lua, and so could a chunk of some megabytes.
+    guard arguments.options.isSandboxed, let limit = ScriptLimits.untrusted.chunkSize else {
+      return ccl_loadfile(L.pointer, name)
+    }
+    return ccl_loadlimited(L.pointer, name, limit)
   }
 
   private func call(ifLoaded status: CInt) -> Bool {
@@ -165,7 +175,7 @@ final class Interpreter {
   }
 
   private func runScript() throws(Raised) -> Bool {
-    var status = ccl_loadfile(L.pointer, arguments.scriptName)
+    var status = loadFile(arguments.scriptName)
     if status == LUA_OK {
       let chunk = L.height
       try protect(ccl_scriptarguments, results: CLUA_MULTRET)

@@ -27,6 +27,7 @@ final class ScriptHost {
     options = arguments.options
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
+      if report.isHandled { return }
       ccl_writeerror(name, report.description)
       // An end by a signal is not a failure of the script, and nothing runs after it.
       if ccl_exitrequest() != 0 {

@@ -16,7 +16,7 @@ static clua_account account;
 
 static lua_State *open_state(void) {
   guard.account = &account;
-  guard.chunksize = LARGEST_CHUNK;
+  account.chunksize = LARGEST_CHUNK;
   lua_State *L = luaL_newstate();
   clua_sethome(L, &home);
   luaL_openlibs(L);

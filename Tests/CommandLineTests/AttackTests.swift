@@ -38,6 +38,23 @@ struct AttackTests {
     #expect(outcome.errors.contains(text), "\(outcome.errors)")
   }
 
+  @Test func `the script of a sandbox is text, and no longer than a chunk may be`() throws {
+    // Lua 5.4.4 overflows its stack of C where such a chunk names the variable of an error.
+    let outcome = try Command(
+      """
+      lua5.4 -e 'io.open("code", "wb"):write(string.dump(load "print(1)"))
+        io.open("deep.lua", "w"):write("local t = {} t.a = t return t", (".a"):rep(200000), ".y.z")
+        io.open("first.lua", "w"):write("#!x\\nprint(...) error([[no]])")'
+      $L --sandbox code; $L --sandbox deep.lua; $L --sandbox - <deep.lua; $L --sandbox first.lua 7
+      """
+    ).run()
+    #expect(outcome.output == "7\n")
+    #expect(outcome.errors.contains("attempt to load a binary chunk"))
+    #expect(outcome.errors.contains("deep.lua: the chunk is larger than 65536 bytes"))
+    #expect(outcome.errors.contains("stdin: the chunk is larger than 65536 bytes"))
+    #expect(outcome.errors.contains("first.lua:2: no"))
+  }
+
   @Test func `modules of a sandbox come from a folder`() throws {
     let outcome = try Command(
       """

@@ -6,7 +6,7 @@ internal import Observables
 final class TransactionFunctions: ModuleSlice {
   /// The account of code that is not stopped: taking back what scripts wrote.
   private let account: UnsafeMutablePointer<clua_account>
-  private var exemptions: [(LuaInterrupter.Exemption, memory: Int?)] = []
+  private var exemptions: [LuaInterrupter.Exemption] = []
   /// The function of the prelude that covers the turns of the loop.
   private var coverTurns: LuaFunction?
 
@@ -57,14 +57,11 @@ final class TransactionFunctions: ModuleSlice {
   }
 
   private func beginExempt() {
-    exemptions.append((state.interrupter.exempt(account), state.memoryLimit))
-    state.memoryLimit = nil
+    exemptions.append(state.interrupter.exempt(account))
   }
 
   private func endExempt() {
-    guard let (last, memory) = exemptions.popLast() else { return }
-    state.memoryLimit = memory
-    state.interrupter.resume(last)
+    if let last = exemptions.popLast() { state.interrupter.resume(last) }
   }
 
   // MARK: Transactions

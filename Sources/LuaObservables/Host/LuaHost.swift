@@ -132,7 +132,8 @@ public final class LuaHost {
 
   /// Called with errors in callbacks, which have no caller (T10): watchers, timers, tasks.
   ///
-  /// A script's own `obs.on_error` comes first. Without either they go to the standard error
+  /// A script's own `obs.on_error` comes first; what it takes is seen here only in a host with
+  /// `.safe` libraries, as a report that `isHandled`. Without either they go to the standard error
   /// stream.
   public var onError: ((LuaReport) -> Void)? {
     get { reports.onError }

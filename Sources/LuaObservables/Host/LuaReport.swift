@@ -39,6 +39,8 @@ public struct LuaReport: Sendable {
   public let cause: String?
   /// The turn of the loop in which it happened.
   public let turn: Int
+  /// Whether the script has taken it by `obs.on_error`: scripts that nobody trusts hide nothing so.
+  public internal(set) var isHandled = false
 }
 
 extension LuaReport: CustomStringConvertible {

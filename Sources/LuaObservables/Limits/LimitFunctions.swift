@@ -113,7 +113,7 @@ final class LimitFunctions: ModuleSlice {
         }
         if let limit = ScriptQuotas.names.first(where: { $0.0 == name })?.1 {
           quotas.lower(limit, to: value)
-          if name == "chunk_size" { lowerChunkSize(to: value) }
+          host.sandboxes.current.limitCalls(quotas.limits)
         } else {
           try setEngineLimit(name, to: value)
         }
@@ -132,11 +132,6 @@ final class LimitFunctions: ModuleSlice {
       try state.setField(name, of: L)
     }
     return 1
-  }
-
-  private func lowerChunkSize(to value: Int) {
-    let size = state.interrupter.chunkSize
-    state.interrupter.chunkSize = size == 0 ? value : min(size, value)
   }
 
   /// Sets a limit of the loop; scripts that share it with others can't, and those that nobody

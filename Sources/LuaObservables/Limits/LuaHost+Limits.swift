@@ -12,8 +12,7 @@ extension LuaHost {
     let main = sandboxes.main
     main.quotas.set(limits)
     main.account.pointee.limit = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
-    state.interrupter.chunkSize = limits.chunkSize ?? 0
-    state.callDepth = limits.callDepth ?? 0
+    main.limitCalls(limits)
     if limits.turnTime != nil { try state.prepareStops() }
     chargeLinks(limits)
   }

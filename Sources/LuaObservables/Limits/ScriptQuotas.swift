@@ -1,4 +1,5 @@
 internal import CLua
+import Glibc
 internal import Lua
 internal import Observables
 
@@ -68,17 +69,35 @@ final class ScriptQuotas {
 
   // MARK: Checking
 
+  /// The bytes that a component of a key path has on average, at the most.
+  private static let componentBytes = 256
+
+  /// - Throws: `quota` for a path of too many components.
+  func checkComponents(_ count: Int) throws(LuaError) {
+    guard let limit = limits.pathComponents, count > limit else { return }
+    throw LuaError(.quota, "the key path has too many components: it may have \(limit)")
+  }
+
   /// - Throws: `quota` for a path that is too long, at an index of the stack.
   func checkPath(at index: CInt, of L: LuaStack) throws(LuaError) {
     guard let limit = limits.pathComponents else { return }
-    if clua_pathcomponents(L.pointer, index) > limit {
-      throw LuaError(.quota, "the key path has too many components: it may have \(limit)")
-    }
+    try checkComponents(Int(clua_pathcomponents(L.pointer, index)))
+    let bytes = limit.multipliedReportingOverflow(by: Self.componentBytes)
+    guard !bytes.overflow, lua_rawlen(L.pointer, index) > bytes.partialValue else { return }
+    throw LuaError(.quota, "the key path is too long: it may have \(bytes.partialValue) bytes")
   }
 
   /// - Throws: `quota` for a chunk that is too long.
   func checkChunk(_ size: Int, _ name: String) throws(LuaError) {
     guard let limit = limits.chunkSize, size > limit else { return }
     throw LuaError(.quota, "the chunk has \(size) bytes: it may have \(limit)")
+  }
+
+  /// - Throws: `quota` for a file with a chunk that is too long, where it can be looked at.
+  func checkFile(_ path: String) throws(LuaError) {
+    var status = stat()
+    if limits.chunkSize != nil, stat(path, &status) == 0 {
+      try checkChunk(Int(status.st_size), path)
+    }
   }
 }

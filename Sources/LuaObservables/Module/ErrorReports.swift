@@ -53,17 +53,29 @@ final class ErrorReports: ModuleSlice {
     if let hook = sandbox.errorHook, !isInHook {
       isInHook = true
       defer { isInHook = false }
-      if call(hook, report) { return }
+      if call(hook, report) {
+        guard host.module.isShared else { return }
+        var handled = report
+        handled.isHandled = true
+        notify(handled)
+        return
+      }
     }
     deliverToHost(report)
   }
 
   private func deliverToHost(_ report: LuaReport) {
-    if let onError = sandbox.onError ?? onError {
-      onError(report)
-    } else {
+    if !notify(report) {
       writeError("\(programName): \(report.description)\n")
     }
+  }
+
+  /// Calls the program's callback; false where there is none.
+  @discardableResult
+  private func notify(_ report: LuaReport) -> Bool {
+    guard let onError = sandbox.onError ?? onError else { return false }
+    onError(report)
+    return true
   }
 
   private func isOverflow(_ error: LuaError) -> Bool {

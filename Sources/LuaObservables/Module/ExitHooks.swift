@@ -6,6 +6,9 @@ internal import Observables
 final class ExitHooks: ModuleSlice {
   private var hooks: [(function: LuaFunction, site: String, sandbox: UInt32)] = []
 
+  /// Bytes of the memory of scripts for a function.
+  private static let charge = 300
+
   override var functions: [(String, ModuleFunction)] {
     [
       ("on_exit", add),
@@ -23,15 +26,27 @@ final class ExitHooks: ModuleSlice {
   private func add(_ L: LuaStack) throws -> CInt {
     try arguments.checkFunction(at: 1, of: L, "on_exit")
     let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
+    try state.charge(Self.charge)
     hooks.append((hook, host.sources.text(host.sources.current(L)), host.sandboxes.current.number))
     return 0
   }
 
+  /// Drops the functions of a sandbox, which closes.
+  func dropAll(of sandbox: LuaSandbox) {
+    let count = hooks.count
+    hooks.removeAll { $0.sandbox == sandbox.number }
+    state.discharge(Self.charge * (count - hooks.count))
+  }
+
   /// Calls the hooks, once each, in the order of registration.
   func run() {
-    while !hooks.isEmpty, !clua_ishurried() {
-      let (hook, site, sandbox) = hooks.removeFirst()
-      host.reports.run(hook, .exit, name: "on_exit", site: site, in: sandbox)
+    while !hooks.isEmpty {
+      let due = hooks
+      hooks = []
+      state.discharge(Self.charge * due.count)
+      for (hook, site, sandbox) in due where !clua_ishurried() {
+        host.reports.run(hook, .exit, name: "on_exit", site: site, in: sandbox)
+      }
     }
   }
 }

@@ -470,17 +470,28 @@ local function put(object, key, value)
   if is_plainly_stored(object) then rawset(object, key, value) else object[key] = value end
 end
 
+-- Whether the functions of `table` move what is behind a position, and nothing else: the list has
+-- no hole there, and no metamethod a say in its length and in what is stored. It costs what moving
+-- does.
+local function is_list_from(list, position)
+  if getmetatable(list) ~= nil or next(core.derived_keys(list)) ~= nil then return false end
+  for i = position, #list do
+    if rawget(list, i) == nil then return false end
+  end
+  return true
+end
+
 local function put_in(list, position, value)
   if kind_of(list) == "array" then return list:insert(position, value) end
-  local n = trees.list_length(contents(list).map)
-  if rawequal(#list, n) then return insert(list, position, value) end
+  if is_list_from(list, position) then return insert(list, position, value) end
+  local n = list_length(contents(list).map)
   for i = n, position, -1 do put(list, i + 1, rawget(list, i)) end
   put(list, position, value)
 end
 
 local function take_out(list, position)
   if kind_of(list) == "array" then return list:remove(position) end
-  if rawequal(#list, list_length(contents(list).map)) then return remove(list, position) end
+  if is_list_from(list, position) then return remove(list, position) end
   local value, i = rawget(list, position), position
   while rawget(list, i) ~= nil do
     put(list, i, rawget(list, i + 1))

@@ -20,7 +20,8 @@ for _, class in next, core.classes do outward(class.__index) end
 
 --- Hides the metatables that scripts share.
 function core.hide_metatables()
-  local shared = { core.classes[1], core.classes[2], core.Descriptor, core.Event }
+  local shared = { core.Descriptor, core.Event }
+  for _, class in next, core.classes do shared[#shared + 1] = class end
   for _, collection in next, { obs.array {}, obs.dictionary {}, obs.set_of {} } do
     shared[#shared + 1] = getmetatable(collection)
   end

@@ -65,7 +65,8 @@ extension LuaHost {
   }
 
   func run(file path: String, in sandbox: LuaSandbox) throws(LuaError) -> [LuaValue] {
-    try turn { () throws(LuaError) in
+    try sandbox.quotas.checkFile(path)
+    return try turn { () throws(LuaError) in
       try sandboxes.entered(sandbox.number) { () throws(LuaError) in
         let chunk = try state.loadFile(path)
         try bind(chunk, to: sandbox)
@@ -88,6 +89,7 @@ extension LuaHost {
   func end(_ sandbox: LuaSandbox) {
     receiver.stopWatchers(of: sandbox)
     module.timers.stopAll(of: sandbox)
+    module.exitHooks.dropAll(of: sandbox)
     sandboxes.remove(sandbox)
   }
 }

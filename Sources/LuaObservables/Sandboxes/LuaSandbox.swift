@@ -12,8 +12,8 @@ public final class LuaSandbox {
   public let name: String
   /// Called with errors in callbacks of its scripts; without it the host's is.
   ///
-  /// Errors that `obs.on_error` of its scripts takes are seen here, too, if the host lets nothing
-  /// be swallowed: see ``LuaHost/onError``.
+  /// Errors that `obs.on_error` of its scripts takes are seen here, too, as reports that
+  /// ``LuaReport/isHandled``.
   public var onError: ((LuaReport) -> Void)?
   /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
@@ -51,6 +51,7 @@ public final class LuaSandbox {
     account = .allocate(capacity: 1)
     account.initialize(to: clua_account())
     account.pointee.limit = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
+    limitCalls(limits)
   }
 
   deinit { account.deallocate() }
@@ -60,10 +61,10 @@ public final class LuaSandbox {
 
   func start(in environment: LuaTable) { self.environment = environment }
 
-  func lowerTime(to nanoseconds: UInt64) {
-    if account.pointee.limit == 0 || nanoseconds < account.pointee.limit {
-      account.pointee.limit = nanoseconds
-    }
+  /// Puts the limits where `load` and calls look for them.
+  func limitCalls(_ limits: ScriptLimits) {
+    account.pointee.chunksize = max(0, limits.chunkSize ?? 0)
+    account.pointee.calldepth = CInt(clamping: limits.callDepth ?? 0)
   }
 
   // MARK: Scripts
@@ -178,7 +179,7 @@ public final class LuaSandbox {
     stoppedTurns = nil
   }
 
-  /// Ends its watchers and timers, without calling `on_end`.
+  /// Ends its watchers and timers, without calling `on_end`, nor what it registered by `on_exit`.
   ///
   /// Does nothing when it is closed.
   public func close() {

@@ -48,6 +48,7 @@ final class ModuleLoader {
       try sandbox.quotas.checkChunk(bytes.count, name)
       chunk = try state.load(bytes, name: title ?? "=" + name)
     case .file(let path):
+      try sandbox.quotas.checkFile(path)
       chunk = try state.loadFile(path)
     }
     try host.bind(chunk, to: sandbox)

@@ -66,7 +66,7 @@ final class Sandboxes {
   func entered<Result, Failure: Error>(
     _ number: UInt32, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    if number == current.number { return try body() }
+    if number == current.number, !state.interrupter.isExempt { return try body() }
     return try switched(to: self[number], body)
   }
 
@@ -74,9 +74,12 @@ final class Sandboxes {
   private func switched<Result, Failure: Error>(
     to sandbox: LuaSandbox, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let outer = enter(sandbox)
-    defer { leave(to: outer) }
-    return try body()
+    try state.interrupter.withLimitedMemory { () throws(Failure) in
+      if sandbox === current { return try body() }
+      let outer = enter(sandbox)
+      defer { leave(to: outer) }
+      return try body()
+    }
   }
 
   /// Begins to run on the account of a sandbox; returns the one before, for `leave`.

@@ -46,7 +46,7 @@ final class ScriptReceiver: Receiver {
   ) throws(Failure) -> Result {
     hookDepth += 1
     defer { hookDepth -= 1 }
-    return try body()
+    return try state.interrupter.withLimitedMemory(body)
   }
 
   /// Makes calls of a watcher stop at a prompt from now on.

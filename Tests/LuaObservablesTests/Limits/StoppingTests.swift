@@ -142,6 +142,39 @@ struct StoppingTests {
     #expect(error?.traceback?.contains("in local 'spin'") == true)
   }
 
+  @Test func `the message says where also if the engine notices it`() throws {
+    let test = try ContainedHost()
+    _ = test.failure("while true do end")
+    let error = test.failure(
+      """
+      local obs, t = require 'obs', {}
+      for i = 1, 200000 do t[i] = { v = i } end
+      while true do
+        obs.observe(t, '*.v', print):stop()
+      end
+      """)
+    #expect(error?.code == .timeLimit)
+    #expect(error?.message.hasPrefix("script:1:") == false)
+  }
+
+  @Test func `errors in callbacks that stop scripts have their traceback`() throws {
+    let test = try ContainedHost()
+    let spin = "local function spin()\n while true do end\nend\n"
+    try test.host.run("obs = require 'obs' t = { v = 1 }")
+    for script in [
+      "obs.observe(t, 'v', function() spin() end) t.v = (t.v or 0) + 1",
+      "obs.next_turn(function() spin() end)",
+      "obs.task(function() obs.sleep(1) spin() end)",
+    ] {
+      try test.host.run(spin + script)
+      test.loop.advance(by: 2)
+      let error = try #require(test.reports.last?.error)
+      #expect(error.code == .timeLimit && error.message.hasPrefix("script:2:"))
+      #expect(error.traceback?.contains("'spin'") == true, "\(script)")
+    }
+    #expect(test.codes == [.timeLimit, .timeLimit, .timeLimit])
+  }
+
   @Test func `time is that of a turn, and each turn has its own`() throws {
     let test = try ContainedHost()
     let busy = "local start = os.clock() while os.clock() - start < 0.012 do end"

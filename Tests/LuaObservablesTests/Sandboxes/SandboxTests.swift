@@ -44,6 +44,11 @@ struct SandboxTests {
     "obs.log(print)", "obs.record(true)", "obs.break_on_change({}, 'x')",
     "obs.observe({}, 'x', print):break_on_call()", "io.write('x')", "package.loaded.x = 1",
     "loadfile('x')", "dofile('x')", "os.exit()",
+    "obs.model('M', { __gc = print }) {}", "local M = obs.model('M', {}) M.__gc = print M {}",
+    "local M = obs.model('M', {}) rawset(M, '__gc', print) M {}",
+    "local M = obs.model('M', {}) getmetatable(M {}).__gc = print M {}",
+    "getmetatable(obs.history({})).__index = {}", "getmetatable(obs.history({})).x = 1",
+    "obs.history({}).__index.undo = nil",
   ])
   func `what scripts share cannot be changed, and nothing reaches outside`(script: String) throws {
     #expect(throws: LuaError.self) { try a.run("obs = require 'obs' \(script)") }
@@ -113,7 +118,9 @@ struct SandboxTests {
     test.loop.advance(by: 2)
     #expect(seen == ["a: one"])
     #expect(b["caught"] == "two")
-    #expect(test.reports.map(\.error.message) == ["three"])
+    // The host sees all the same what a script swallows.
+    #expect(test.reports.map(\.error.message) == ["two", "three"])
+    #expect(test.reports.map(\.isHandled) == [true, false])
   }
 
   @Test func `quotas are those of a sandbox`() throws {
@@ -126,6 +133,43 @@ struct SandboxTests {
     try a.run(script)
     try small.run("assert(require 'obs'.limits().watchers == 1)")
     #expect(throws: LuaError.self) { try a.run("require 'obs'.limits { retrigger_turns = 1 }") }
+  }
+
+  @Test func `a sandbox that is closed has nothing to do at the end`() throws {
+    let script = "require 'obs'.on_exit(function() shared.n = shared.n + 1 end)"
+    test.host["shared"] = try test.host.run("return { n = 0 }")[0]
+    try a.run(script)
+    try b.run(script)
+    a.close()
+    test.host.runExitHooks()
+    #expect(try test.host.run("return shared.n") == [1])
+  }
+
+  @Test func `sizes of chunks and depths of calls are those of a sandbox, too`() throws {
+    var limits = ScriptLimits.untrusted
+    (limits.chunkSize, limits.callDepth) = (100, 4)
+    let small = try test.host.sandbox(named: "small", limits: limits)
+    try test.host.set("call") { (function: LuaFunction) throws -> Void in try function.call() }
+    let load = "assert(load('return 1' .. (' '):rep(100)))"
+    let nest = "local n = 0 local function f() n = n + 1 if n < 9 then call(f) end end f()"
+    #expect(throws: LuaError.self) { try small.run(load) }
+    #expect(throws: LuaError.self) { try small.run(nest) }
+    try a.run(load)
+    try a.run(nest)
+    try a.run("require 'obs'.limits { chunk_size = 50, call_depth = 3 }")
+    #expect(throws: LuaError.self) { try a.run(load) }
+    try b.run(load)
+    try b.run(nest)
+  }
+
+  @Test func `a file is a chunk, too`() throws {
+    var limits = ScriptLimits.untrusted
+    limits.chunkSize = 100
+    let small = try test.host.sandbox(named: "small", limits: limits)
+    let error = #expect(throws: LuaError.self) { try small.run(file: #filePath) }
+    #expect(error?.code == .quota)
+    test.host.modules { _ in .file(#filePath) }
+    #expect(throws: LuaError.self) { try small.run("require 'x'") }
   }
 
   @Test func `a sandbox that is closed ends its watchers and timers`() throws {

@@ -1,0 +1,13 @@
+local obs = require "obs"
+-- What a transaction writes back asks a list for its length.
+local armed = false
+local t = setmetatable({ 1, 2, 3 }, { __len = function()
+  while armed do string.find(("a"):rep(1e6), ".-.-.-b") end
+  return 3
+end })
+obs.transaction({ t }, function()
+  table.remove(t)
+  armed = true
+  error "fails"
+end)
+while true do end
