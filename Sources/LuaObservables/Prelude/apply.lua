@@ -151,6 +151,9 @@ local function check_list(changes, name)
     core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got "
       .. (changes == nil and "no value" or type(changes)))
   end
+  if changes[1] == nil and (changes.path ~= nil or changes.kind ~= nil) then
+    core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got one change")
+  end
 end
 
 local kinds = { set = true, insert = true, remove = true, move = true }
@@ -472,15 +475,19 @@ end
 
 local function put_in(list, position, value)
   if kind_of(list) == "array" then return list:insert(position, value) end
-  local n = trees.list_length(contents(list).map)
-  if rawequal(#list, n) then return insert(list, position, value) end
+  local n = list_length(contents(list).map)
+  if not is_plainly_stored(list) and rawequal(#list, n) then
+    return insert(list, position, value)
+  end
   for i = n, position, -1 do put(list, i + 1, rawget(list, i)) end
   put(list, position, value)
 end
 
 local function take_out(list, position)
   if kind_of(list) == "array" then return list:remove(position) end
-  if rawequal(#list, list_length(contents(list).map)) then return remove(list, position) end
+  if not is_plainly_stored(list) and rawequal(#list, list_length(contents(list).map)) then
+    return remove(list, position)
+  end
   local value, i = rawget(list, position), position
   while rawget(list, i) ~= nil do
     put(list, i, rawget(list, i + 1))
@@ -570,13 +577,14 @@ local function fail(changes, number, problem)
   raise(string_format("%s does not fit: %s", label(number, changes[number]), tostring(problem)))
 end
 
-local function check_options(options, number, name, known)
+-- `refused` are options that are no error where they are false.
+local function check_options(options, number, name, known, refused)
   if options == nil then return {} end
   if type(options) ~= "table" then
     core.bad_argument(number, name, "table of options expected, got " .. type(options))
   end
   for key in next, options do
-    if not known[key] then
+    if not known[key] and not (refused and refused[key]) then
       local names = {}
       for option in next, known do names[#names + 1] = option end
       sort(names)

@@ -19,8 +19,21 @@ struct Transactions {
   private var tentative: [WatcherID: Set<Bits>] = [:]
   /// The watchers that became tentative in a transaction, by the places of the bits.
   private var members: [[WatcherID]] = []
+  /// How many watchers had been made when a transaction was opened, by the places of the bits.
+  private var firstMade: [Int] = []
   /// The turns whose writes watchers were called for: they are told when these are taken back.
   private var told: [WatcherID: Bits] = [:]
+  /// What was made in open transactions, in order.
+  private var made: [Made] = []
+
+  /// What hears nothing of a transaction that is taken back, in which it was made.
+  enum Made {
+    case watcher(WatcherID)
+    case witness(Witness)
+  }
+  struct Witness {
+    weak var object: (any TransactionWitness)?
+  }
 
   /// Whether a transaction is open inside of which there is no flush.
   @inline(__always) var isOpen: Bool { open & ~turns != 0 }
@@ -31,7 +44,10 @@ struct Transactions {
     guard bit < Bits.bitWidth else { return nil }
     used |= 1 << Bits(bit)
     if isOfTurns { turns |= 1 << Bits(bit) }
-    while members.count <= bit { members.append([]) }
+    while members.count <= bit {
+      members.append([])
+      firstMade.append(0)
+    }
     return bit
   }
 
@@ -40,11 +56,30 @@ struct Transactions {
     turns &= ~(1 << Bits(bit))
   }
 
-  mutating func open(_ bit: Int) { open |= 1 << Bits(bit) }
+  mutating func open(_ bit: Int) {
+    open |= 1 << Bits(bit)
+    firstMade[bit] = made.count
+  }
 
   /// The open ones of the transactions that cover an object.
   @inline(__always)
   func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & open }
+
+  /// Notes a watcher that is made.
+  @inline(__always)
+  mutating func note(_ watcher: WatcherID) { if isOpen { made.append(.watcher(watcher)) } }
+
+  mutating func note(_ witness: any TransactionWitness) {
+    if isOpen { made.append(.witness(Witness(object: witness))) }
+  }
+
+  /// What was made in a transaction which is closed now.
+  mutating func takeMade(in bit: Int) -> [Made] {
+    let isOfTurns = turns & 1 << Bits(bit) != 0
+    let found = isOfTurns ? [] : Array(made[min(firstMade[bit], made.count)...])
+    if !isOpen { made = [] }
+    return found
+  }
 
   /// Notes a write that made a watcher pending, or concerns a tentative one; false where it cannot
   /// be taken back any more without telling the watcher.
@@ -89,6 +124,12 @@ struct Transactions {
   }
 }
 
+/// What remembers a state that it saw while a transaction was open.
+protocol TransactionWitness: AnyObject {
+  /// The writes to the objects that a transaction covers were taken back.
+  func transactionWasTakenBack(_ bits: Transactions.Bits)
+}
+
 extension Engine {
   /// Whether a transaction is open inside of which there is no flush.
   package var isInTransaction: Bool { transactions.isOpen }
@@ -116,8 +157,35 @@ extension Engine {
       watcher.pointee.flags.remove(.tentative)
       if isUndone { watcher.pointee.flags.insert(.undone) }
     }
+    let made = transactions.takeMade(in: bit)
+    guard isUndone else { return }
+    for case .witness(let witness) in made {
+      witness.object?.transactionWasTakenBack(1 << Transactions.Bits(bit))
+    }
+    for case .watcher(let name) in made {
+      if let watcher = watcher(name) { forgetNews(of: watcher) }
+    }
     // What is written from now on has to be noticed again.
-    if isUndone { rearmQuietSlots() }
+    rearmQuietSlots()
+  }
+
+  /// A watcher that was made in a transaction which was taken back hears nothing of that: what
+  /// there is now is what it knows.
+  private func forgetNews(of watcher: WatcherRef) {
+    // Whether an object has left a list is found out by the flush (C4).
+    guard watcher.pointee.root != nil, watcher.pointee.flags.contains(.undone),
+      watcher.pointee.flags.isDisjoint(with: [.immediate, .running, .anchoring])
+    else { return }
+    let name = watcher.identity
+    records.hold {
+      guard settleDependencies(of: watcher), rewire(watcher), refresh(watcher) != nil,
+        self.watcher(name) != nil
+      else { return }
+      _ = takeEdits(of: watcher) { _, _ in }
+      watcher.pointee.status = .clean
+      watcher.pointee.flags.remove(.undone)
+      releaseAnchorIfIdle(of: watcher)
+    }
   }
 
   /// The transaction covers the object from now on, or does so no more.
