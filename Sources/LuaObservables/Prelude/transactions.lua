@@ -106,7 +106,12 @@ local function add_exact_writes(writes, object, present, wanted)
   end
 end
 
+-- How many objects were covered so far, to tell which transaction covers one for longer.
+local additions = 0
+
 function Transaction:add(object)
+  additions = additions + 1
+  self.added[object] = additions
   local made = contents(object)
   if made.is_host and not made.kind then
     for name, value in next, made.map do
@@ -168,6 +173,19 @@ function Transaction:leave()
   end
 end
 
+-- Those that came to cover an object meanwhile have seen what is taken back now: they know what was
+-- there before.
+function Transaction:correct_others()
+  for other in next, noting do
+    for object, state in next, self.state do
+      local added = other.added[object]
+      if other ~= self and added and added > self.added[object] then
+        other.state[object], other.lazies[object] = state, self.lazies[object]
+      end
+    end
+  end
+end
+
 -- Writes back what differs; of `objects`, if only these can. Immediate watchers are told when the
 -- batch ends that this is called in.
 function Transaction:undo(objects)
@@ -187,6 +205,7 @@ function Transaction:undo(objects)
     add_exact_writes(exact, object, contents(object), self.state[object])
   end
   trees.written(exact, true)
+  self:correct_others()
   for object, values in next, self.lazies do restore_lazies(object, values) end
   renew_witnesses(self)
   if failures > 0 then
@@ -247,7 +266,7 @@ function obs.transaction(roots, f)
     core.raise "a transaction was opened in calls that are nested too deep"
   end
   local transaction = setmetatable({
-    state = {}, lazies = {}, order = {}, wires = {}, witnesses = {},
+    state = {}, lazies = {}, order = {}, wires = {}, witnesses = {}, added = {},
     number = core.open_transaction(),
   }, Transaction)
   function transaction.mark(object, _, change)
@@ -324,7 +343,7 @@ function Turns:let_go(object)
   core.cover(object, self.number, false)
   if self.wires[object] then self.wires[object]:stop() end
   if self.notices[object] then self.notices[object]:stop() end
-  self.state[object], self.lazies[object] = nil, nil
+  self.state[object], self.lazies[object], self.added[object] = nil, nil, nil
   self.wires[object], self.notices[object] = nil, nil
 end
 
@@ -367,7 +386,7 @@ end
 function core.cover_turns(number, roots)
   local turns = setmetatable({
     state = {}, lazies = {}, order = {}, wires = {}, notices = {}, written = {}, is_written = {},
-    witnesses = {}, roots = roots, number = number,
+    witnesses = {}, added = {}, roots = roots, number = number,
   }, Turns)
   noting[turns] = true
   function turns.note(object)

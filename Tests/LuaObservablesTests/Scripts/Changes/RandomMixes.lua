@@ -612,7 +612,7 @@ function World:extend()
     for _, object in ipairs(work) do
       each_inner(object, true, function(value)
         if not frame.cover[value] then
-          frame.cover[value] = entries(value)
+          frame.cover[value], frame.added[value] = entries(value), #self.log
           work[#work + 1] = value
         end
       end)
@@ -632,7 +632,7 @@ function World:transaction(step, first, last)
   if step[4] % 3 > 0 then roots[1] = self.root end
   if step[4] % 5 == 0 then roots[2] = objects[step[4] % #objects + 1] end
   local fails = step[4] // 3 % 5
-  local frame = { cover = {}, writes = {} }
+  local frame = { cover = {}, writes = {}, added = {}, first = #self.log }
   local count = #self.watchers
   for object in next, (reach(roots, true)) do frame.cover[object] = entries(object) end
   local names = {}
@@ -667,6 +667,13 @@ function World:transaction(step, first, last)
     end
     for _, write in ipairs(frame.writes) do
       if write.by[frame] then write.is_undone = true end
+    end
+    -- What others have seen meanwhile was taken back.
+    for _, outer in ipairs(self.frames) do
+      for object, map in next, frame.cover do
+        local added = outer.added[object]
+        if added and added > (frame.added[object] or frame.first) then outer.cover[object] = map end
+      end
     end
     -- Watchers that were registered inside know what there is now; where something was written
     -- that stays, some of that is news for them.
@@ -926,7 +933,7 @@ function World:run(first, last)
         self.is_moved = true
         if what == 0 then object[key] = "override"
         elseif what == 1 then obs.invalidate(object, key)
-        else local _ = object[key] end
+        else pcall(obs.get, object, key) end
       end
     elseif choice == 39 and self.mode == "history" then
       self:use_history(step)

@@ -210,6 +210,18 @@ check("S8: what was registered inside knows what there is when that was taken ba
   obs.flush()
   eq(table.concat(log, " "), "list.3 n values edits 1 keys")
 end)
+check("S8: what came below an outer root is what it was before an inner one failed", function()
+  local list, guest = {}, { n = 1 }
+  obs.transaction({ list }, function()
+    obs.transaction({ guest }, function()
+      guest.n = 2
+      list[1] = guest
+      obs.abort()
+    end)
+    obs.abort()
+  end)
+  eq(guest.n, 1)
+end)
 check("S8: members of sets are below a root", function()
   local a, b = { n = 1 }, { n = 1 }
   local t = { set = obs.set_of { a } }
