@@ -691,7 +691,8 @@ function obs.diff(a, b) end
 ---@param options? obs.MergeOptions
 function obs.merge(target, data, options) end
 
----Undo and redo: each turn that changed something is a step.
+---Undo and redo: each turn that changed something is a step. Inside a transaction only `stop` may
+---be called.
 ---@class obs.History
 ---@field can_undo boolean  observable, as is can_redo
 ---@field can_redo boolean

@@ -22,6 +22,13 @@ final class TransactionFunctions: ModuleSlice {
     [
       ("open_transaction", open), ("close_transaction", close), ("cover", cover),
       (
+        "end_transaction",
+        { [self] L in
+          engine.endTransaction(Int(L.integer(at: 1) ?? 0))
+          return 0
+        }
+      ),
+      (
         "begin_exempt",
         { [self] _ in
           beginExempt()
@@ -95,11 +102,10 @@ final class TransactionFunctions: ModuleSlice {
     return 1
   }
 
-  /// close_transaction(number, is_undone): it ends.
+  /// close_transaction(number, is_undone): what was written stays, or was taken back;
+  /// `end_transaction` is called when no object is covered any more.
   private func close(_ L: LuaStack) -> CInt {
-    let number = Int(L.integer(at: 1) ?? 0)
-    engine.closeTransaction(number, isUndone: L.boolean(at: 2))
-    engine.endTransaction(number)
+    engine.closeTransaction(Int(L.integer(at: 1) ?? 0), isUndone: L.boolean(at: 2))
     return 0
   }
 

@@ -23,7 +23,7 @@ final class LazyFunctions: ModuleSlice {
           return 1
         }
       ),
-      ("peek", peek),
+      ("peek", peek), ("is_overridden", isOverridden),
     ]
   }
 
@@ -183,6 +183,22 @@ final class LazyFunctions: ModuleSlice {
       isValid = lazy.slot?.pointee.isValid ?? false
     }
     L.push(isValid)
+    return 1
+  }
+
+  /// is_overridden(object, key) → whether a lazy property has a value that was assigned.
+  private func isOverridden(_ L: LuaStack) throws -> CInt {
+    L.height = 2
+    var isAssigned = false
+    if let model = model(at: 1, of: L) {
+      isAssigned = try model.isAssigned(arguments.propertyName(at: 2, of: L, "peek"))
+    } else if let root = try arguments.existingNode(at: 1, of: L, "peek"),
+      observed.isTable(root),
+      let lazy = lazy(at: 2, of: root, L)
+    {
+      isAssigned = lazy.isAssigned
+    }
+    L.push(isAssigned)
     return 1
   }
 

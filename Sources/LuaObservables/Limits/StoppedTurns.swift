@@ -66,9 +66,13 @@ final class StoppedTurns: TurnGuard {
   func takeBack() -> Bool {
     guard isDue, isOpen else { return false }
     isDue = false
+    // Immediate watchers are told of the way back when it is over, under the limits of their
+    // scripts.
+    host.engine.beginBatch()
     run(functions.undo)
     host.engine.closeTransaction(number, isUndone: true)
     host.engine.openTransaction(number)
+    host.engine.endBatch()
     return true
   }
 

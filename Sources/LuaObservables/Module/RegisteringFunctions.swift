@@ -85,14 +85,25 @@ final class RegisteringFunctions: ModuleSlice {
     if isWait { return .wait }
     try state.pushField("tells", at: index, of: L)
     defer { L.pop() }
-    guard L.isString(at: -1) else { return .keys }
+    guard L.isString(at: -1) else { return try keysManner(at: index, of: L) }
     var manner = Manner.observe
-    manner.flags = [.immediate, .probing]
+    manner.flags = [.immediate, .probing, .atOnce]
     switch state.text(at: -1, of: L) {
     case "arrivals": manner.flags.insert(.arriving)
     case "first": manner.flags.insert(.noticing)
     default: break
     }
+    return manner
+  }
+
+  /// The manner of a watcher with a driver, which may be that of a function which is `called`
+  /// otherwise.
+  private func keysManner(at index: CInt, of L: LuaStack) throws(LuaError) -> Manner {
+    try state.pushField("called", at: index, of: L)
+    defer { L.pop() }
+    var manner = Manner.keys
+    guard L.isString(at: -1) else { return manner }
+    (manner.function, manner.callback, manner.options) = (state.text(at: -1, of: L), 2, 3)
     return manner
   }
 

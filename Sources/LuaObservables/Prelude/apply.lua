@@ -151,6 +151,9 @@ local function check_list(changes, name)
     core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got "
       .. (changes == nil and "no value" or type(changes)))
   end
+  if changes[1] == nil and (changes.path ~= nil or changes.kind ~= nil) then
+    core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got one change")
+  end
 end
 
 local kinds = { set = true, insert = true, remove = true, move = true }
@@ -581,13 +584,14 @@ local function fail(changes, number, problem)
   raise(string_format("%s does not fit: %s", label(number, changes[number]), tostring(problem)))
 end
 
-local function check_options(options, number, name, known)
+-- `refused` are options that are no error where they are false.
+local function check_options(options, number, name, known, refused)
   if options == nil then return {} end
   if type(options) ~= "table" then
     core.bad_argument(number, name, "table of options expected, got " .. type(options))
   end
   for key in next, options do
-    if not known[key] then
+    if not known[key] and not (refused and refused[key]) then
       local names = {}
       for option in next, known do names[#names + 1] = option end
       sort(names)

@@ -7,7 +7,7 @@
 local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
-local string_format, string_gmatch, string_gsub = string.format, string.gmatch, string.gsub
+local string_format = string.format
 local trees = core.trees
 local number_type = trees.number_type
 local contents, each_object, is_object, same = trees.contents, trees.each_object, trees.is_object,
@@ -22,7 +22,8 @@ Shadow.__index = Shadow
 trees.Shadow = Shadow
 
 --- A shadow of the tree below a root; `on_write` is called when an object is written that was not
---- written since the last delivery. `has_sites`: the places of writes are noted.
+--- written since the last delivery, or since writes were taken back. `has_sites`: the places of
+--- writes are noted.
 function Shadow.new(root, on_write, has_sites)
   local self = setmetatable({
     root = root, state = {}, wires = {}, dirty = {}, is_dirty = {}, sites = has_sites and {},
@@ -31,8 +32,9 @@ function Shadow.new(root, on_write, has_sites)
     if not self.is_dirty[object] then
       self.is_dirty[object] = true
       self.dirty[#self.dirty + 1] = object
-      on_write()
     end
+    -- Also of an object that is dirty: what made it so may have been taken back.
+    on_write()
     if self.sites then
       local sites = self.sites[object]
       if not sites then
@@ -47,6 +49,7 @@ function Shadow.new(root, on_write, has_sites)
   self.walk = trees.trace(root, function(object) return self:read(object) end)
   for _, object in next, self.walk.order do self:wire(object) end
   self.walk.order, self.walk.depth = nil, nil
+  core.witness(self)
   return self
 end
 
@@ -160,6 +163,15 @@ function Shadow:take()
     { contents = after, walk = walk_after, only = only_after }, changed
 end
 
+--- Takes over what there is after writes to some objects were taken back, where nothing else was
+--- written meanwhile.
+function Shadow:renew(objects)
+  for i = 1, #self.dirty do
+    if not objects[self.dirty[i]] then return end
+  end
+  if self:take() then self:advance() end
+end
+
 --- Makes what `take` has found the state of the last delivery.
 function Shadow:advance()
   local found = self.next
@@ -202,22 +214,11 @@ end
 -- The function that says whether a change belongs to a key path; nil for all.
 local function filter(path)
   if path == nil or path == "**" then return nil end
-  local keys, kinds = {}, {}
-  local text = type(path) == "string" and string_gsub(path, "%*%*", "*") or path
-  local parts, part_kinds = core.path_parts(text, "changes")
-  local deep = {}
-  if type(path) == "string" then
-    local step = 0
-    for part in string_gmatch(path .. ".", "(.-)%.") do
-      step = step + 1
-      if part == "**" then deep[step] = true end
-    end
-  end
-  for i = 1, #parts do
-    keys[i], kinds[i] = parts[i], deep[i] and "deep" or part_kinds[i]
-    if kinds[i] == "operation" or kinds[i] == "slot" then
+  local keys, kinds = core.path_parts(path, "changes", 3)
+  for i = 1, #keys do
+    if kinds[i] == "operation" or kinds[i] == "member" then
       core.bad_argument(3, "changes", string_format("option 'path' takes names and wildcards, "
-        .. "not '%s'", tostring(parts[i])))
+        .. "not '%s'", tostring(keys[i])))
     end
   end
   return function(change)
@@ -229,6 +230,10 @@ end
 
 -- Watching ---------------------------------------------------------------------------------------
 
+local known = {
+  observer = true, once = true, name = true, on_end = true, path = true, site = true,
+}
+
 local refused = {
   initial = "there is nothing to compare with at registration",
   equals = "changes are what differs",
@@ -238,18 +243,22 @@ local refused = {
 function obs.changes(observed, callback, options)
   core.check_observed(observed, 1, "changes")
   core.check_function(callback, 2, "changes")
-  if options ~= nil and type(options) ~= "table" then
-    core.bad_argument(3, "changes", "table of options expected, got " .. type(options))
-  end
-  local rest, manner, watcher = {}, { "*" }, nil
-  for key, value in next, options or {} do
-    if refused[key] and value then
-      core.bad_argument(3, "changes", string_format("there is no option '%s': %s", key,
-        refused[key]))
+  local rest, manner, watcher = {}, { "*", called = "changes" }, nil
+  for key, value in next, type(options) == "table" and options or {} do
+    if refused[key] then
+      if value then
+        core.bad_argument(3, "changes", string_format("there is no option '%s': %s", key,
+          refused[key]))
+      end
+    elseif key ~= "path" and key ~= "site" and key ~= "once" then
+      rest[key] = value
     end
-    if key ~= "path" and key ~= "site" and key ~= "once" then rest[key] = value end
   end
-  options = options or {}
+  options = trees.check_options(options, 3, "changes", known, refused)
+  if options.site ~= nil and type(options.site) ~= "boolean" then
+    core.bad_argument(3, "changes", string_format("option 'site' takes a boolean, not a %s",
+      type(options.site)))
+  end
   local is_wanted = filter(options.path)
   local is_once = options.once
   local shadow

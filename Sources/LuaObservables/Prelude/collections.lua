@@ -294,6 +294,12 @@ function obs.observe_keys(collection, keys, callback, options)
     for i = 1, #names do last[i] = read(collection, names[i]) end
   end
   rest.watcher = core.register(collection, manner, callback, options)
+  if not is_initial then
+    core.witness { renew = function(_, objects)
+      if not objects[collection] then return end
+      for i = 1, #names do last[i] = read(collection, names[i]) end
+    end }
+  end
   return rest.watcher
 end
 

@@ -27,9 +27,11 @@ local function mark_of(made)
 end
 
 -- Whether an object that is in another one is a change of its own: data does not say what it is.
--- Within an object of the host program the declared types say it.
+-- Within an object of the host program the declared types say it, but for tables of scripts, which
+-- no data makes there.
 local function is_apart(made, owner)
-  return (made.model ~= nil or made.kind ~= nil) and not (made.is_host and owner.is_host)
+  if owner.is_host then return not made.is_host end
+  return made.model ~= nil or made.kind ~= nil
 end
 
 -- One side of a state: its contents, its walk, and which objects are only in it.

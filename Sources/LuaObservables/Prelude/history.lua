@@ -126,8 +126,8 @@ local function record(history, state)
     if state.depth > 0 then state.open = last end
     steps[#steps + 1] = last
     if #steps > state.limit then
-      remove(steps, 1)
-      state.dropped = state.dropped + 1
+      -- What the oldest step has made is all that can be gone back to.
+      state.bottom = remove(steps, 1)
     end
   end
   last.time = now
@@ -186,6 +186,15 @@ local function state_of(history, name)
   return state
 end
 
+-- What is written in a transaction may be taken back: no step can be made of it yet.
+local function state_outside(history, name)
+  local state = state_of(history, name)
+  if trees.is_in_transaction() then
+    core.raise(string_format("the method '%s' of a history was called inside a transaction", name))
+  end
+  return state
+end
+
 local function settle(history, state)
   record(history, state)
   state.open, state.opened, state.depth = nil, nil, 0
@@ -193,7 +202,7 @@ end
 
 --- Takes the last step back, or all up to a mark; false where nothing was left.
 function methods:undo(name)
-  local state = state_of(self, "undo")
+  local state = state_outside(self, "undo")
   if state.is_stopped then return false end
   settle(self, state)
   if name == nil then return go(self, state, true) end
@@ -220,7 +229,7 @@ end
 
 --- Makes the step again that was taken back last; false where there is none.
 function methods:redo()
-  local state = state_of(self, "redo")
+  local state = state_outside(self, "redo")
   if state.is_stopped then return false end
   settle(self, state)
   return go(self, state, false)
@@ -228,7 +237,7 @@ end
 
 --- Names the last step.
 function methods:mark(name)
-  local state = state_of(self, "mark")
+  local state = state_outside(self, "mark")
   if type(name) ~= "string" then
     core.bad_argument(1, "mark", "name expected, got "
       .. (name == nil and "no value" or type(name)))
@@ -241,7 +250,7 @@ end
 
 --- What follows is one step, until `commit`.
 function methods:begin(name)
-  local state = state_of(self, "begin")
+  local state = state_outside(self, "begin")
   if state.depth == 0 then
     record(self, state)
     local last = state.undone_by[#state.undone_by]
@@ -252,7 +261,7 @@ function methods:begin(name)
 end
 
 function methods:commit()
-  local state = state_of(self, "commit")
+  local state = state_outside(self, "commit")
   if state.depth == 0 then core.raise "commit without begin" end
   if state.depth > 1 then
     state.depth = state.depth - 1
@@ -268,7 +277,7 @@ end
 
 --- Forgets all steps.
 function methods:clear()
-  local state = state_of(self, "clear")
+  local state = state_outside(self, "clear")
   take(state)
   state.undone_by, state.redone_by, state.marks, state.open = {}, {}, {}, nil
   update(self, state)
@@ -305,7 +314,7 @@ function obs.history(target, options)
   end
   local history = setmetatable({ can_undo = false, can_redo = false }, History)
   local state = {
-    undone_by = {}, redone_by = {}, marks = {}, bottom = {}, dropped = 0, depth = 0,
+    undone_by = {}, redone_by = {}, marks = {}, bottom = {}, depth = 0,
     limit = limit, group = group, site = core.site(),
   }
   states[history] = state

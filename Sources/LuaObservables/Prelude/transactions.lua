@@ -5,11 +5,11 @@
 -- remembers which watchers are pending only for writes to these objects.
 local core, obs = ...
 
-local error, ipairs, next, pack, pcall, select, setmetatable, type, unpack =
-  error, ipairs, next, table.pack, pcall, select, setmetatable, type, table.unpack
+local error, ipairs, next, pack, pcall, setmetatable, type, unpack =
+  error, ipairs, next, table.pack, pcall, setmetatable, type, table.unpack
 local string_format = string.format
 local trees = core.trees
-local contents, each_object, is_object = trees.contents, trees.each_object, trees.is_object
+local contents, is_object = trees.contents, trees.is_object
 
 local Transaction = {}
 Transaction.__index = Transaction
@@ -17,22 +17,102 @@ Transaction.__index = Transaction
 -- The transactions that are open, the outermost first.
 local open = {}
 
+--- Whether a function is called inside a transaction.
+function trees.is_in_transaction() return #open > 0 end
+
+-- What may still take back what is seen now.
+local noting = setmetatable({}, { __mode = "k" })
+
+--- Something was made that remembers what it has seen. Where that is taken back, its method `renew`
+--- is called with the objects to which that happened.
+function core.witness(witness)
+  for transaction in next, noting do
+    transaction.witnesses[#transaction.witnesses + 1] = witness
+  end
+end
+
+-- What was taken back is no news for what was made meanwhile.
+local function renew_witnesses(transaction)
+  for _, witness in ipairs(transaction.witnesses) do
+    pcall(witness.renew, witness, transaction.state)
+  end
+end
+
+-- Calls `visit` with each object in contents. Members of sets are covered, too.
+local function each_object(made, visit)
+  if made.kind ~= "set" then return trees.each_object(made, visit) end
+  for member in next, made.map do
+    if is_object(member) then visit(nil, member) end
+  end
+end
+
 -- A transaction is told of writes that bring objects: these are covered from then on.
 local arrivals = { "*", tells = "arrivals" }
 
--- The lazy keys of an object that are valid, with their values.
+-- The keys of an object that are lazy or computed; nil where there are none.
+local function lazy_keys(object)
+  local keys
+  if type(object) == "table" then
+    keys = core.derived_keys(object)
+  elseif not trees.kind_of(object) then
+    keys = {}
+    for _, name in ipairs(core.lazy_names(object)) do keys[name] = true end
+  end
+  return keys and next(keys) ~= nil and keys or nil
+end
+
+-- The lazy keys of an object that are valid, with their values, and whether these were assigned.
 local function lazy_values(object)
-  if type(object) ~= "table" then return nil end
-  local keys = core.derived_keys(object)
-  if next(keys) == nil then return nil end
+  local keys = lazy_keys(object)
+  if not keys then return nil end
   local values = {}
   for key in next, keys do
-    if obs.is_valid(object, key) then values[key] = { obs.peek(object, key) } end
+    if obs.is_valid(object, key) then
+      values[key] = { obs.peek(object, key), is_assigned = core.is_overridden(object, key) }
+    end
   end
   return values
 end
 
+local function assign(object, key, value) object[key] = value end
+
+-- Makes lazy keys what they were: a value that was assigned is assigned again, any other one is
+-- computed again where it is not there any more.
+local function restore_lazies(object, values)
+  for key in next, lazy_keys(object) or {} do
+    local before = values[key]
+    local is_same = before and obs.is_valid(object, key)
+      and trees.same(before[1], obs.peek(object, key))
+      and before.is_assigned == core.is_overridden(object, key)
+    if not is_same then
+      -- A property without a value of its own would announce a change.
+      if obs.is_valid(object, key) then pcall(obs.invalidate, object, key) end
+      if before and before.is_assigned then pcall(assign, object, key, before[1]) end
+    end
+  end
+end
+
+-- Whether two values that are the same (T5) cannot be told apart: 1 and 1.0 can.
+local function are_alike(a, b)
+  return type(a) ~= "number" or type(b) ~= "number" or core.identical(a, b)
+end
+
+-- Adds the writes that make values of contents not only the same, but what they were.
+local function add_exact_writes(writes, object, present, wanted)
+  if wanted.kind == "set" then return end
+  for key, value in next, wanted.map do
+    if not are_alike(value, present.map[key]) then
+      writes[#writes + 1] = { number = 0, kind = "set", object = object, key = key, value = value }
+    end
+  end
+end
+
+-- How many objects were covered so far, to tell which transaction covers one for longer.
+local additions = 0
+
 function Transaction:add(object)
+  additions = additions + 1
+  self.added[object] = additions
   local made = contents(object)
   if made.is_host and not made.kind then
     for name, value in next, made.map do
@@ -73,6 +153,9 @@ end
 function Transaction:cover_new(object, change)
   local position, new = change.key, change.new
   if not is_object(new) then return end
+  -- What is under a key that is an object is not below it; a set names its members as keys.
+  local is_member = position == nil or trees.kind_of(object) == "set"
+  if not is_member and not trees.holds_objects({}, position) then return end
   self:cover(new)
   if trees.position_of(position) == nil then return end
   while true do
@@ -91,60 +174,41 @@ function Transaction:leave()
   end
 end
 
--- Whether values are the same to whoever prints them: 1 and 1.0 are the same value (T5), and yet
--- not what was there.
-local function are_identical(a, b)
-  return core.identical(a, b) or trees.is_value(a) and trees.same(a, b)
-end
-
-local function has_contents(a, b)
-  if a.n ~= b.n then return false end
-  for key, value in next, a.map do
-    if not are_identical(value, b.map[key]) then return false end
-  end
-  for key in next, b.map do
-    if a.map[key] == nil then return false end
-  end
-  return true
-end
-
--- Adds the writes that give an object numbers of the types that they had.
-local function add_exact_writes(writes, object, former)
-  local present = contents(object).map
-  for key, value in next, former.map do
-    if trees.same(present[key], value) and not are_identical(present[key], value) then
-      writes[#writes + 1] = { number = 0, kind = "set", object = object, key = key, value = value }
-    end
-  end
-end
-
--- Writes back what differs; of `objects`, if only these can.
-function Transaction:undo(objects)
-  local writes, exact, changed = {}, {}, {}
-  for _, object in ipairs(objects or self.order) do
-    local present, former = contents(object), self.state[object]
-    if not has_contents(present, former) then
-      trees.add_writes(writes, object, present, former)
-      changed[#changed + 1] = object
-    end
-  end
-  local _, failures = trees.in_batch(trees.written, writes, true)
-  for _, object in ipairs(changed) do
-    if self.state[object].kind ~= "set" then
-      add_exact_writes(exact, object, self.state[object])
-    end
-  end
-  if #exact > 0 then failures = failures + select(2, trees.in_batch(trees.written, exact, true)) end
-  for object, values in next, self.lazies do
-    for key in next, core.derived_keys(object) do
-      local before = values[key]
-      if obs.is_valid(object, key)
-        and not (before and trees.same(before[1], obs.peek(object, key)))
-      then
-        pcall(obs.invalidate, object, key)
+-- Those that came to cover an object meanwhile have seen what is taken back now: they know what was
+-- there before.
+function Transaction:correct_others()
+  for other in next, noting do
+    for object, state in next, self.state do
+      local added = other.added[object]
+      if other ~= self and added and added > self.added[object] then
+        other.state[object], other.lazies[object] = state, self.lazies[object]
       end
     end
   end
+end
+
+-- Writes back what differs; of `objects`, if only these can. Immediate watchers are told when the
+-- batch ends that this is called in.
+function Transaction:undo(objects)
+  local writes, changed = {}, {}
+  for _, object in ipairs(objects or self.order) do
+    local present, wanted = contents(object), self.state[object]
+    if not trees.are_same(present, wanted) or present.n ~= wanted.n then
+      trees.add_writes(writes, object, present, wanted)
+      changed[#changed + 1] = object
+    else
+      add_exact_writes(writes, object, present, wanted)
+    end
+  end
+  local _, failures = trees.written(writes, true)
+  local exact = {}
+  for _, object in ipairs(changed) do
+    add_exact_writes(exact, object, contents(object), self.state[object])
+  end
+  trees.written(exact, true)
+  self:correct_others()
+  for object, values in next, self.lazies do restore_lazies(object, values) end
+  renew_witnesses(self)
   if failures > 0 then
     core.report(string_format("%d writes of a transaction could not be taken back", failures), "",
       "watcher", "transaction", core.site())
@@ -167,9 +231,20 @@ end
 
 -- Ends the transaction; what a script is stopped for must not end this.
 local function finish(transaction, is_undone)
-  open[#open] = nil
-  if is_undone then trees.through_opaque(transaction.undo, transaction) end
+  open[#open], noting[transaction] = nil, nil
+  local ok, message = true, nil
+  if is_undone then ok, message = pcall(transaction.undo, transaction) end
+  core.close_transaction(transaction.number, is_undone)
   transaction:leave()
+  core.end_transaction(transaction.number)
+  if not ok then error(message, 0) end
+end
+
+-- Whether so many calls fit into each other here, as taking a transaction back needs them.
+local function can_nest(count)
+  if count == 0 then return true end
+  local ok, fits = pcall(can_nest, count - 1)
+  return ok and fits
 end
 
 function obs.transaction(roots, f)
@@ -188,9 +263,13 @@ function obs.transaction(roots, f)
     end
   end
   core.check_function(f, 2, "transaction")
-  local transaction = setmetatable(
-    { state = {}, lazies = {}, order = {}, wires = {}, number = core.open_transaction() },
-    Transaction)
+  if not can_nest(20) then
+    core.raise "a transaction was opened in calls that are nested too deep"
+  end
+  local transaction = setmetatable({
+    state = {}, lazies = {}, order = {}, wires = {}, witnesses = {}, added = {},
+    number = core.open_transaction(),
+  }, Transaction)
   function transaction.mark(object, _, change)
     trees.through_opaque(transaction.cover_new, transaction, object, change)
   end
@@ -198,13 +277,17 @@ function obs.transaction(roots, f)
   if not ok then
     exempted(transaction.leave, transaction)
     core.close_transaction(transaction.number, false)
+    core.end_transaction(transaction.number)
     core.written(false, message)
   end
-  open[#open + 1] = transaction
+  open[#open + 1], noting[transaction] = transaction, true
   local results = pack(pcall(core.call_plainly, f))
   local is_undone = not results[1] or transaction.is_aborted
+  -- Immediate watchers are told of the way back when the transaction is over: what they write then
+  -- is no part of it.
+  if is_undone then core.begin_batch() end
   local done, failure = exempted(finish, transaction, is_undone)
-  core.close_transaction(transaction.number, is_undone)
+  if is_undone then core.end_batch() end
   if not done then error(failure, 0) end
   if transaction.is_aborted then return false, transaction.reason end
   return unpack(results, 1, results.n)
@@ -261,7 +344,7 @@ function Turns:let_go(object)
   core.cover(object, self.number, false)
   if self.wires[object] then self.wires[object]:stop() end
   if self.notices[object] then self.notices[object]:stop() end
-  self.state[object], self.lazies[object] = nil, nil
+  self.state[object], self.lazies[object], self.added[object] = nil, nil, nil
   self.wires[object], self.notices[object] = nil, nil
 end
 
@@ -274,6 +357,7 @@ end
 
 -- The turn that begins now is taken back to what there is.
 function Turns:renew()
+  self.witnesses = {}
   if #self.written == 0 and not self.has_undone then return end
   local has_lost = self.has_undone
   self.has_undone = false
@@ -294,6 +378,7 @@ function Turns:take_back()
 end
 
 function Turns:end_all()
+  noting[self] = nil
   for _, object in ipairs(self.order) do self:let_go(object) end
   self.order = {}
 end
@@ -302,8 +387,9 @@ end
 function core.cover_turns(number, roots)
   local turns = setmetatable({
     state = {}, lazies = {}, order = {}, wires = {}, notices = {}, written = {}, is_written = {},
-    roots = roots, number = number,
+    witnesses = {}, added = {}, roots = roots, number = number,
   }, Turns)
+  noting[turns] = true
   function turns.note(object)
     if turns.is_written[object] then return end
     turns.is_written[object] = true

@@ -35,9 +35,10 @@ end
 
 --- Calls a function for which opaque objects are like others.
 function trees.through_opaque(body, ...)
+  local was_passing = passes_opaque
   passes_opaque = true
   local ok, result = pcall(core.call_plainly, body, ...)
-  passes_opaque = false
+  passes_opaque = was_passing
   core.written(ok, result)
   return result
 end
@@ -286,7 +287,7 @@ function trees.same(a, b)
   return same(a, b)
 end
 
-trees.number_type = number_type
+trees.number_type, trees.kind_of = number_type, kind_of
 trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
   Value, is_value, is_object, contents, measure
 trees.holds_objects, trees.are_lists, trees.sorted_keys, trees.extended, trees.path_text =

@@ -10,7 +10,8 @@
 /// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed
 /// come back as themselves: the steps keep them. What ``undo()`` writes is heard as ordinary
 /// writes, and is no step. Ends with ``stop()``, or with the object; whoever wants to undo keeps
-/// the history. Used on the thread of the loop that observes the object.
+/// the history. Used on the thread of the loop that observes the object. What is written in a
+/// transaction may be taken back: inside of one, only ``stop()`` may be called.
 public final class ChangeHistory: ObservableModel {
   /// The observable properties: `canUndo` and `canRedo`.
   public static let properties = ModelProperties(for: ChangeHistory.self) {
@@ -38,8 +39,12 @@ public final class ChangeHistory: ObservableModel {
   private var watcher: Watcher?
   private var done: [Step] = []
   private var undone: [Step] = []
-  private var marks: [String: ObjectIdentifier] = [:]
-  private let bottom = Step()
+  /// The numbers of the steps that have names.
+  private var marks: [String: Int] = [:]
+  /// The number of the step whose outcome is all that can be gone back to; 0 where it is how the
+  /// object was at first.
+  private var bottom = 0
+  private var lastNumber = 0
   private var depth = 0
   private weak var open: Step?
 
@@ -50,9 +55,13 @@ public final class ChangeHistory: ObservableModel {
       let old: Snapshot
       var new: Snapshot
     }
+    /// Distinguishes the step from all others of its history.
+    let number: Int
     var records: [Record] = []
     var time = 0.0
     var isClosed = false
+
+    init(number: Int) { self.number = number }
 
     /// Adds what was written later.
     func join(_ other: [Record]) {
@@ -102,6 +111,7 @@ public final class ChangeHistory: ObservableModel {
   /// Takes the last step back, with what was written since; false where nothing was left.
   @discardableResult
   public func undo() -> Bool {
+    checkOutside()
     settle()
     return go(isUndo: true)
   }
@@ -109,12 +119,11 @@ public final class ChangeHistory: ObservableModel {
   /// Takes back all that came after a mark; false where that was nothing.
   @discardableResult
   public func undo(to mark: String) -> Bool {
+    checkOutside()
     settle()
     guard let wanted = marks[mark] else { return false }
-    let target = done.firstIndex { ObjectIdentifier($0) == wanted }.map { $0 + 1 }
-    guard let target = target ?? (wanted == ObjectIdentifier(bottom) ? 0 : nil) else {
-      return false
-    }
+    let target = done.firstIndex { $0.number == wanted }.map { $0 + 1 }
+    guard let target = target ?? (wanted == bottom ? 0 : nil) else { return false }
     var hasUndone = false
     while done.count > target {
       guard go(isUndo: true) else { return false }
@@ -126,19 +135,22 @@ public final class ChangeHistory: ObservableModel {
   /// Makes the step again that was taken back last; false where there is none.
   @discardableResult
   public func redo() -> Bool {
+    checkOutside()
     settle()
     return go(isUndo: false)
   }
 
   /// Names the last step, for ``undo(to:)``.
   public func mark(_ name: String) {
+    checkOutside()
     record()
     done.last?.isClosed = true
-    marks[name] = ObjectIdentifier(done.last ?? bottom)
+    marks[name] = done.last?.number ?? bottom
   }
 
   /// What follows is one step, until ``commit()``.
   public func begin() {
+    checkOutside()
     if depth == 0 {
       record()
       done.last?.isClosed = true
@@ -148,6 +160,7 @@ public final class ChangeHistory: ObservableModel {
 
   /// Ends what ``begin()`` began.
   public func commit() {
+    checkOutside()
     precondition(depth > 0, "commit() ends a begin()")
     depth -= 1
     if depth == 0 { settle() }
@@ -155,6 +168,7 @@ public final class ChangeHistory: ObservableModel {
 
   /// Forgets all steps.
   public func clear() {
+    checkOutside()
     _ = take()
     (done, undone, marks, open) = ([], [], [:], nil)
     update()
@@ -167,6 +181,11 @@ public final class ChangeHistory: ObservableModel {
     (watcher, shadow) = (nil, nil)
     (done, undone, marks) = ([], [], [:])
     update()
+  }
+
+  /// What is written in a transaction may be taken back: no step can be made of it yet.
+  private func checkOutside(_ name: StaticString = #function) {
+    precondition(!engine.isInTransaction, "\(name) was called inside a transaction")
   }
 
   private func settle() {
@@ -202,12 +221,13 @@ public final class ChangeHistory: ObservableModel {
       last.join(records)
       last.time = now
     } else {
-      let step = Step()
+      lastNumber += 1
+      let step = Step(number: lastNumber)
       step.time = now
       step.join(records)
       done.append(step)
       if depth > 0 { open = step }
-      if done.count > limit { done.removeFirst() }
+      if done.count > limit { bottom = done.removeFirst().number }
     }
     undone = []
     update()

@@ -1,7 +1,7 @@
 /// The objects below a root as they were at the last delivery.
 ///
 /// Each object is watched, so that only those are compared that were written since.
-final class TreeShadow {
+final class TreeShadow: TransactionWitness {
   let engine: Engine
   private var reader = TreeReader()
   private var walk: TreeWalk
@@ -24,6 +24,7 @@ final class TreeShadow {
       return entry.contents
     }
     for entry in walk.order { try watch(entry) }
+    engine.transactions.note(self)
   }
 
   deinit { stop() }
@@ -45,7 +46,8 @@ final class TreeShadow {
       engine.hasMetForeign = false
       throw PathError(.otherLoop, path: "**", component: 1)
     }
-    let watcher = engine.makeWatcher(root: node, receiver: receiver, flags: .immediate)
+    let watcher = engine.makeWatcher(
+      root: node, receiver: receiver, flags: [.immediate, .atOnce])
     signals[entry] = watcher.identity
     try engine.add([Engine.everything], to: watcher)
   }
@@ -103,6 +105,16 @@ final class TreeShadow {
         walk: new, contents: { now[$0] ?? $0.contents },
         only: Set(new.order.filter { !old.contains($0) })),
       entries: entries, fresh: fresh)
+  }
+
+  /// What was taken back is no news for a shadow that was made meanwhile.
+  func transactionWasTakenBack(_ bits: Transactions.Bits) {
+    let isAllBack = dirty.allSatisfy { entry in
+      guard let object = entry.object, case .node(let node) = observedNode(of: object, in: engine)
+      else { return true }
+      return node.pointee.coverings & bits != 0
+    }
+    if isAllBack, let taken = take() { advance(to: taken) }
   }
 
   /// Makes what was taken the state of the last delivery.

@@ -126,7 +126,11 @@ extension Engine {
     // The watcher ended while links are being made: its own links are taken out later.
     if watcher.pointee.root == nil { return }
     if isRecording, let change { recorder?.marked(watcher, by: change) }
-    if status == .stale { noteTentative(watcher, change) }
+    if status == .stale {
+      noteTentative(watcher, change)
+    } else if transactions.isOpen, let change {
+      transactions.noteCheck(watcher.identity, transactions.covering(change.node))
+    }
     let hasCause = watcher.pointee.isPending && !watcher.pointee.flags.contains(.undone)
     raise(watcher, to: status)
     if !hasCause, change != nil {

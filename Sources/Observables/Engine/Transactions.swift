@@ -20,8 +20,23 @@ struct Transactions {
   /// The watchers that something concerns which was written in a transaction, by the places of the
   /// bits.
   private var members: [[WatcherID]] = []
+  /// How many watchers had been made when a transaction was opened, by the places of the bits.
+  private var firstMade: [Int] = []
   /// The turns whose writes watchers were called for: they are told when these are taken back.
   private var told: [WatcherID: Bits] = [:]
+  /// What was made in open transactions, in order.
+  private var made: [Made] = []
+  /// The transactions that cover all for which a watcher has to check, while one is open.
+  private var checks: [WatcherID: Bits] = [:]
+
+  /// What hears nothing of a transaction that is taken back, in which it was made.
+  enum Made {
+    case watcher(WatcherID)
+    case witness(Witness)
+  }
+  struct Witness {
+    weak var object: (any TransactionWitness)?
+  }
 
   /// Whether a transaction is open inside of which there is no flush.
   @inline(__always) var isOpen: Bool { open & ~turns != 0 }
@@ -35,7 +50,10 @@ struct Transactions {
     guard bit < Bits.bitWidth else { return nil }
     used |= 1 << Bits(bit)
     if isOfTurns { turns |= 1 << Bits(bit) }
-    while members.count <= bit { members.append([]) }
+    while members.count <= bit {
+      members.append([])
+      firstMade.append(0)
+    }
     return bit
   }
 
@@ -44,11 +62,43 @@ struct Transactions {
     turns &= ~(1 << Bits(bit))
   }
 
-  mutating func open(_ bit: Int) { open |= 1 << Bits(bit) }
+  mutating func open(_ bit: Int) {
+    open |= 1 << Bits(bit)
+    firstMade[bit] = made.count
+  }
 
   /// The open ones of the transactions that cover an object.
   @inline(__always)
   func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & open }
+
+  /// Notes a watcher that is made.
+  @inline(__always)
+  mutating func note(_ watcher: WatcherID) { if isOpen { made.append(.watcher(watcher)) } }
+
+  mutating func note(_ witness: any TransactionWitness) {
+    if isOpen { made.append(.witness(Witness(object: witness))) }
+  }
+
+  /// Notes a write for which a watcher has to check.
+  mutating func noteCheck(_ watcher: WatcherID, _ covering: Bits) {
+    checks[watcher, default: ~0] &= covering
+  }
+
+  /// Forgets what matters only while a transaction is open.
+  mutating func forgetChecks() { if !isOpen { checks = [:] } }
+
+  /// Whether a transaction covers all for which a watcher has to check.
+  func coversChecks(of watcher: WatcherID, _ bit: Int) -> Bool {
+    checks[watcher, default: ~0] & 1 << Bits(bit) != 0
+  }
+
+  /// What was made in a transaction which is closed now.
+  mutating func takeMade(in bit: Int) -> [Made] {
+    let isOfTurns = turns & 1 << Bits(bit) != 0
+    let found = isOfTurns ? [] : Array(made[min(firstMade[bit], made.count)...])
+    if !isOpen { made = [] }
+    return found
+  }
 
   /// Notes a write that makes a watcher stale; false where it cannot be taken back any more without
   /// calling the watcher.
@@ -89,6 +139,12 @@ struct Transactions {
   }
 }
 
+/// What remembers a state that it saw while a transaction was open.
+protocol TransactionWitness: AnyObject {
+  /// The writes to the objects that a transaction covers were taken back.
+  func transactionWasTakenBack(_ bits: Transactions.Bits)
+}
+
 extension Engine {
   /// Whether a transaction is open inside of which there is no flush.
   package var isInTransaction: Bool { transactions.isOpen }
@@ -120,8 +176,38 @@ extension Engine {
         forgetAnnouncements(to: watcher)
       }
     }
+    let made = transactions.takeMade(in: bit)
+    defer { transactions.forgetChecks() }
+    guard isUndone else { return }
+    for case .witness(let witness) in made {
+      witness.object?.transactionWasTakenBack(1 << Transactions.Bits(bit))
+    }
+    for case .watcher(let name) in made {
+      if let watcher = watcher(name), transactions.coversChecks(of: name, bit) {
+        forgetNews(of: watcher)
+      }
+    }
     // What is written from now on has to be noticed again.
-    if isUndone { rearmQuietSlots() }
+    rearmQuietSlots()
+  }
+
+  /// A watcher that was made in a transaction which was taken back hears nothing of that: what
+  /// there is now is what it knows.
+  private func forgetNews(of watcher: WatcherRef) {
+    // Whether an object has left a list is found out by the flush (C4).
+    guard watcher.pointee.root != nil, watcher.pointee.status == .check,
+      watcher.pointee.flags.isDisjoint(with: [.immediate, .running, .anchoring])
+    else { return }
+    let name = watcher.identity
+    records.hold {
+      guard settleDependencies(of: watcher), rewire(watcher), refresh(watcher) != nil,
+        self.watcher(name) != nil
+      else { return }
+      _ = takeEdits(of: watcher) { _, _ in }
+      watcher.pointee.status = .clean
+      watcher.pointee.flags.remove(.undone)
+      releaseAnchorIfIdle(of: watcher)
+    }
   }
 
   /// Properties without a value of their own have announced to a watcher what was taken back: they

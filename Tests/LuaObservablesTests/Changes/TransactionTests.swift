@@ -1,3 +1,4 @@
+import Foundation
 import Lua
 import LuaObservables
 import Observables
@@ -43,6 +44,55 @@ import Testing
     #expect(host["calls"] == 1)
   }
 
+  @Test func `are no news for what Swift observes from inside of them`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let pet = Pet(name: "Rex")
+    var (names, found): ([String], [[DeepChange]]) = ([], [])
+    var history: ChangeHistory?
+    #expect(throws: Refusal.self) {
+      try host.transaction(on: [pet]) {
+        pet.name = "Tim"
+        try pet.observe("name", in: host.loop) { names.append($0.name) }
+        try pet.changes(in: host.loop) { _, changes in found.append(changes) }
+        history = try ChangeHistory(of: pet, in: host.loop)
+        pet.name = "Tom"
+        throw Refusal()
+      }
+    }
+    host.loop.flush()
+    #expect(names.isEmpty && found.isEmpty && history?.canUndo == false)
+    pet.toys.append("ball")
+    host.loop.flush()
+    #expect(
+      found == [[DeepChange(path: ["toys", 1], kind: .insert, new: "ball")]] && names.isEmpty)
+    #expect(history?.undo() == true && pet.name == "Rex" && pet.toys.isEmpty)
+  }
+
+  @Test func `take back values that were assigned to lazy properties`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let scale = Scale()
+    #expect(scale.shown == "1 kg")
+    #expect(throws: Refusal.self) {
+      try host.transaction(on: [scale]) {
+        scale.shown = "heavy"
+        throw Refusal()
+      }
+    }
+    #expect(scale.shown == "1 kg")
+    scale.shown = "light"
+    for body in [{ scale.shown = "heavy" }, { scale.weight = 2 }] {
+      #expect(throws: Refusal.self) {
+        try host.transaction(on: [scale]) {
+          body()
+          throw Refusal()
+        }
+      }
+      #expect(scale.shown == "light")
+    }
+    scale.weight = 3
+    #expect(scale.shown == "3 kg")
+  }
+
   @Test func `need setters`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let error = #expect(throws: LuaError.self) {
@@ -66,6 +116,47 @@ import Testing
     #expect(error?.code == .timeLimit)
     try test.host.run("result = t.n .. ' ' .. #t.list")
     #expect(test.host["result"] == "1 0")
+  }
+
+  // S1
+  @Test(.disabled(if: ContainedHost.delaysSignals))
+  func `call immediate watchers for the way back under the limits of their scripts`() throws {
+    let test = try ContainedHost()
+    try test.host.run(
+      """
+      obs = require 'obs'
+      t, isOver = { n = 1 }, false
+      obs.observe(t, "n", function() while isOver do end end, { immediate = true })
+      """)
+    let error = test.failure(
+      """
+      obs.transaction({ t }, function()
+        t.n = 2
+        isOver = true
+        while true do end
+      end)
+      """)
+    #expect(error?.code == .timeLimit)
+    try test.host.run("isOver = false result = t.n")
+    #expect(test.host["result"] == 1)
+  }
+
+  // X2, X3, X5, S8: programs beside a reference, with Swift objects among their objects.
+  @Test func `hold for random programs on both sides of the border`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let environment = ProcessInfo.processInfo.environment
+    let count = environment["OBS_COUNT"].flatMap { Int($0) }
+    try host.set("first", to: environment["OBS_SEED"].flatMap { Int($0) } ?? 1)
+    try host.set("count", to: count ?? (environment["OBS_LIGHT"] == nil ? 200 : 20))
+    try host.set(
+      "script",
+      to: Scripts.folder.appending(path: "Changes/RandomMixes.lua").path)
+    try host.set(
+      "make_host",
+      to: host.state.function("make_host") { [unowned host] () -> LuaValue in
+        try host.value(for: Animal())
+      })
+    try host.run("arg = { first, count } dofile(script)")
   }
 
   // X2, X3: one list of changes for both sides of the border.
@@ -136,4 +227,54 @@ private final class Pet: ObservableModel, Decodable {
     mate = try container.decodeIfPresent(Pet.self, forKey: .mate)
     toys.set(try container.decodeIfPresent([String].self, forKey: .toys) ?? [])
   }
+}
+
+/// A model that has collections, and a table of a script.
+private final class Animal: ObservableModel, Decodable {
+  static let properties = ModelProperties(for: Animal.self) {
+    Property("name", get: { $0.name }, set: { $0.name = $1 })
+    Property("size", get: { $0.size }, set: { $0.size = $1 })
+    Property("mate", get: { $0.mate }, set: { $0.mate = $1 })
+    Property("table", get: { $0.table }, set: { $0.table = $1 })
+    Property("tags", get: { $0.tags })
+    Property("kids", get: { $0.kids })
+    Property("map", get: { $0.map })
+  }
+  let observation = ModelObservation()
+  var name = "" { didSet { observation.didSet(0, from: oldValue, to: name) } }
+  var size = 0 { didSet { observation.didSet(1, from: oldValue, to: size) } }
+  var mate: Animal? { didSet { observation.didSet(2, from: oldValue, to: mate) } }
+  var table: LuaTable? { didSet { observation.didSet(3, from: oldValue, to: table) } }
+  let tags = ObservableSet<String>()
+  let kids = ObservableArray<Animal>()
+  let map = ObservableDictionary<String, Int>()
+
+  init() {}
+
+  private enum CodingKeys: CodingKey { case name, size, mate, tags, kids, map }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    size = try container.decode(Int.self, forKey: .size)
+    mate = try container.decodeIfPresent(Animal.self, forKey: .mate)
+    for tag in try container.decodeIfPresent([String].self, forKey: .tags) ?? [] {
+      tags.insert(tag)
+    }
+    kids.set(try container.decodeIfPresent([Animal].self, forKey: .kids) ?? [])
+    for (key, value) in try container.decodeIfPresent([String: Int].self, forKey: .map) ?? [:] {
+      map[key] = value
+    }
+  }
+}
+
+/// A model with a computed property.
+private final class Scale: ObservableModel {
+  static let properties = ModelProperties(for: Scale.self) {
+    Property("weight", get: { $0.weight }, set: { $0.weight = $1 })
+    Property("shown", lazy: { $0.$shown }, from: ["weight"]) { "\($0.weight) kg" }
+  }
+  let observation = ModelObservation()
+  var weight = 1 { didSet { observation.didSet(0, from: oldValue, to: weight) } }
+  @Lazy var shown: String
 }

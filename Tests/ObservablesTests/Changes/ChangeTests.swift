@@ -5,12 +5,6 @@ import Testing
 
 @Suite struct `Deep changes` {
   let loop = Loop()
-  private let made = MadeShapes()
-
-  /// The shapes that a random program has made, which may hold each other.
-  private final class MadeShapes {
-    var shapes: [Shape] = []
-  }
 
   // X2
   @Test func `are net since the last delivery`() throws {
@@ -140,17 +134,17 @@ import Testing
   }
 
   // X2, X3
-  @Test(arguments: 0..<300) func `of random programs turn copies into what is there, and back`(
-    seed: Int
-  ) throws {
-    var random = SeededGenerator(seed: seed)
-    let drawing = Drawing()
-    for _ in 0..<Int.random(in: 0..<12, using: &random) { step(drawing, &random) }
+  @Test(arguments: RandomDrawing.seeds(300))
+  func `of random programs turn copies into what is there, and back`(seed: Int) throws {
+    var random = RandomDrawing(seed: seed)
+    defer { random.release() }
+    let drawing = random.drawing
+    random.write(0..<12)
     var delivered: [DeepChange] = []
     try drawing.changes(in: loop) { _, changes in delivered = changes }
     for _ in 0..<5 {
       let before = drawing.copy()
-      for _ in 0..<Int.random(in: 1..<5, using: &random) { step(drawing, &random) }
+      random.write(1..<5)
       delivered = []
       loop.flush()
       let (copy, back) = (before.copy(), drawing.copy())
@@ -164,38 +158,6 @@ import Testing
       #expect(back.text == former, "seed \(seed): \(wayBack)")
       for drawing in [before, copy, back] { drawing.release() }
     }
-    drawing.release()
-    for shape in made.shapes { shape.next = nil }
-  }
-
-  private func step(_ drawing: Drawing, _ random: inout SeededGenerator) {
-    func shape() -> Shape {
-      let known = drawing.shapes.randomElement(using: &random)
-      if let known, Bool.random(using: &random) { return known }
-      let shape = Shape(Int.random(in: 3..<9, using: &random))
-      made.shapes.append(shape)
-      return shape
-    }
-    let shapes = drawing.shapes
-    switch Int.random(in: 0..<10, using: &random) {
-    case 0: drawing.title = ["a", "b", "c"].randomElement(using: &random)!
-    case 1: drawing.cover = Bool.random(using: &random) ? nil : shape()
-    case 2, 3: shapes.insert(shape(), at: Int.random(in: 0...shapes.count, using: &random))
-    case 4 where !shapes.isEmpty:
-      shapes.remove(at: Int.random(in: 0..<shapes.count, using: &random))
-    case 5 where !shapes.isEmpty:
-      shapes[Int.random(in: 0..<shapes.count, using: &random)] = shape()
-    case 6 where !shapes.isEmpty:
-      shapes.move(
-        from: Int.random(in: 0..<shapes.count, using: &random),
-        to: Int.random(in: 0..<shapes.count, using: &random))
-    case 7:
-      shapes.randomElement(using: &random)?.next = Bool.random(using: &random) ? nil : shape()
-    case 8: drawing.names["x"] = [nil, 1, 2].randomElement(using: &random)!
-    default:
-      if drawing.tags.contains("t") { drawing.tags.remove("t") } else { drawing.tags.insert("t") }
-    }
-    shapes.randomElement(using: &random)?.sides = Int.random(in: 3..<9, using: &random)
   }
 }
 

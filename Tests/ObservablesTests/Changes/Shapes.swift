@@ -55,6 +55,25 @@ extension Drawing {
       """
   }
 
+  /// All that the drawing has, with the shapes themselves.
+  var identity: [String] {
+    var chains: [String] = []
+    var known: Set<ObjectIdentifier> = []
+    for first in [cover] + Array(shapes) {
+      var shape = first
+      var chain = ""
+      while let one = shape {
+        chain += " \(ObjectIdentifier(one).hashValue)"
+        if !known.insert(ObjectIdentifier(one)).inserted { break }
+        chain += " \(one.sides)"
+        shape = one.next
+      }
+      chains.append(chain)
+    }
+    let names = names.map { "\($0.key)=\($0.value)" }.sorted()
+    return [title, "\(names)", "\(tags.map { $0 }.sorted())"] + chains
+  }
+
   /// A drawing with copies of the shapes, shared as these are.
   func copy() -> Drawing {
     let copy = Drawing()

@@ -93,6 +93,7 @@ final class ImmediateCalls {
     engine.records.hold {
       var calls = calls
       if calls.count > 1 { calls.sort { $0.watcher.number < $1.watcher.number } }
+      makeFirst(&calls)
       var accepted: [Call] = []
       var last: WatcherID?
       for call in calls where call.watcher != last {
@@ -107,6 +108,24 @@ final class ImmediateCalls {
         }
       }
       makeList(accepted)
+    }
+  }
+
+  /// Makes the calls that nothing delays, and takes them out.
+  private func makeFirst(_ calls: inout [Call]) {
+    func isFirst(_ call: Call) -> Bool {
+      engine.watcher(call.watcher).map {
+        $0.pointee.flags.contains(.atOnce)
+          && $0.pointee.flags.isDisjoint(with: [.paused, .running])
+      } ?? false
+    }
+    guard calls.contains(where: isFirst) else { return }
+    var last: WatcherID?
+    calls.removeAll { call in
+      guard isFirst(call) else { return false }
+      if call.watcher != last, let watcher = engine.watcher(call.watcher) { run(watcher, call) }
+      last = call.watcher
+      return true
     }
   }
 

@@ -78,6 +78,7 @@ extension Engine {
         noteFailure(of: lazy)
       } else {
         keep(computation, of: lazy)
+        lazy.lazyState.pointee.isAssigned = false
         adoptVersions(of: lazy)
       }
       if isRecording { recorder?.computed(lazy, computation) }

@@ -139,6 +139,7 @@ extension Engine {
     records.hold {
       let (flags, status) = (lazy.pointee.flags, lazy.pointee.status)
       keep(computation, of: lazy, isAssigned: true)
+      lazy.lazyState.pointee.isAssigned = true
       adoptVersions(of: lazy)
       // The property has to be notified by what its declared paths lead to now, though nothing is
       // computed.

@@ -17,6 +17,8 @@ struct LazyState {
   var phase = Phase.idle
   var flaw = Flaw.none
   var base = Base.none
+  /// Whether a program has assigned the value, and nothing has been computed since.
+  var isAssigned = false
 
   /// What is being done to bring it up to date.
   enum Phase: UInt8 {
@@ -69,6 +71,10 @@ extension WatcherRef {
     get { lazyState.pointee.slot }
     nonmutating set { lazyState.pointee.slot = newValue }
   }
+
+  /// Whether a program has assigned the value of a lazy property, and nothing has been computed
+  /// since.
+  package var isAssigned: Bool { lazyState.pointee.isAssigned }
 
   /// The version of the value of a lazy property.
   @inline(__always)

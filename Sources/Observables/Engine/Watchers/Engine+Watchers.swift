@@ -16,6 +16,7 @@ extension Engine {
     watchers.add(watcher)
     root.append(watcher)
     if !flags.contains(.lazy) { statistics.watchers += 1 }
+    if flags.isDisjoint(with: [.lazy, .probing]) { transactions.note(name) }
     return watcher
   }
 

@@ -75,6 +75,9 @@ extension ObservationCore {
       /// An immediate watcher that is called for the first write alone, until its slot is armed
       /// again.
       package static let noticing = Flags(rawValue: 1 << 28)
+      /// An immediate watcher that is called in the write whatever else is going on, in a batch,
+      /// too, and before others: what these write comes later.
+      package static let atOnce = Flags(rawValue: 1 << 29)
       /// Its receiver pays for its links: see `Receiver.chargesLinks`.
       static let charged = Flags(rawValue: 4096)
       /// Its own comparison is being called.

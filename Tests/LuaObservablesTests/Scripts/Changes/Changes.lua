@@ -107,6 +107,15 @@ check("X2: option site adds the place of the last write", function()
   t.a = 3 local line = here()
   has(turn(), 'site="' .. line .. '"')
 end)
+check("X2: the place of a write in a batch is that of the write", function()
+  local t = { a = 1 }
+  local turn = watched(t, { site = true })
+  local line
+  obs.batch(function()
+    t.a = 2 line = here()
+  end)
+  has(turn(), 'site="' .. line .. '"')
+end)
 check("X2: stop, pause and once are those of watchers", function()
   local t = { a = 1 }
   local turn, watcher = watched(t)
@@ -165,6 +174,12 @@ check("X2: options that make no sense are errors", function()
     fails("there is no option '" .. name .. "'", obs.changes, {}, nothing, { [name] = true })
   end
   fails("there is no option 'equals'", obs.changes, {}, nothing, { equals = rawequal })
+  fails("#3 to 'changes' %(unknown option 'sites' %(did you mean 'site'%?", obs.changes, {},
+    nothing, { sites = true })
+  fails("option 'site' takes a boolean, not a number", obs.changes, {}, nothing, { site = 1 })
+  fails("#3 to 'changes' %(empty component 2", obs.changes, {}, nothing, { path = "a..b" })
+  fails("takes names and wildcards, not 'sum'", obs.changes, {}, nothing, { path = "a.@sum.b" })
+  fails("#3 to 'changes'", obs.changes, {}, nothing, { name = {} })
   fails("function expected, got no value", obs.changes, {})
   fails("table or object of the host program expected", obs.changes, 1, nothing)
 end)

@@ -141,6 +141,11 @@ check("X3: invert turns each change round, the last first", function()
     .. ' {kind="remove" old=1 path={"l" 1}}}')
   fails("change 1: a table expected, got a number", obs.invert, { 1 })
   fails("bad argument #1 to 'invert' %(list of changes expected, got no value%)", obs.invert)
+  local change = { path = { "a" }, kind = "set", new = 1 }
+  fails("bad argument #2 to 'apply' %(list of changes expected, got one change%)", obs.apply, {},
+    change)
+  fails("bad argument #1 to 'invert' %(list of changes expected, got one change%)", obs.invert,
+    change)
 end)
 
 check("X4: merge makes a tree equal with the fewest writes, and keeps its objects", function()

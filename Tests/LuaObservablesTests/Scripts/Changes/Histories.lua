@@ -113,6 +113,42 @@ check("X5: undo goes back to a mark", function()
     history:undo("save")
   end)
 end)
+check("X5: a mark of a step that went beyond the limit is where the oldest one begins", function()
+  local t = { n = 0 }
+  local history = edited(t, { limit = 2 })
+  history:mark("none")
+  for i = 1, 3 do
+    step(function() t.n = i end)
+    history:mark("m" .. i)
+  end
+  eq(history:undo("none"), false)
+  eq(t.n, 3)
+  eq(history:undo("m1"), true)
+  eq(t.n, 1)
+  step(function() t.n = 4 end)
+  step(function() t.n = 5 end)
+  step(function() t.n = 6 end)
+  eq(history:undo("m1"), false)
+  eq(t.n, 6)
+end)
+check("X5: no step is made inside a transaction", function()
+  local t = { n = 0 }
+  local history = edited(t)
+  step(function() t.n = 1 end)
+  for _, name in ipairs { "undo", "redo", "mark", "begin", "commit", "clear" } do
+    local ok, message = obs.transaction({ t }, function()
+      t.n = 2
+      history[name](history, "x")
+    end)
+    eq(ok, false)
+    has(message, "the method '" .. name .. "' of a history was called inside a transaction")
+  end
+  obs.flush()
+  eq(t.n, 1)
+  eq(history:undo(), true)
+  eq(history.can_undo, false)
+  eq(t.n, 0)
+end)
 check("X5: the oldest steps go beyond the limit", function()
   local t = { n = 0 }
   local history = edited(t, { limit = 2 })

@@ -175,6 +175,208 @@ check("S8: watchers registered inside stay, and hear nothing of it", function()
   obs.flush()
   eq(calls, 1)
 end)
+check("S8: what was registered inside knows what there is when that was taken back", function()
+  local t, log = { n = 1, m = 1, list = obs.array { 1, 2 } }, {}
+  local function note(text) return function() log[#log + 1] = text end end
+  obs.computed(t, "twice", { "n" }, function(self) return self.n * 2 end)
+  local history
+  obs.transaction({ t }, function()
+    t.n = 2
+    t.list:append(3)
+    obs.changes(t, function(_, changes)
+      for _, change in ipairs(changes) do log[#log + 1] = table.concat(change.path, ".") end
+    end)
+    history = obs.history(t)
+    obs.observe(t, { "twice", "list.@sum" }, note "values")
+    obs.observe_edits(t.list, function(_, edits) log[#log + 1] = "edits " .. #edits end)
+    obs.observe_keys(t, "n", note "keys")
+    t.n = 3
+    t.list:append(4)
+    obs.abort()
+  end)
+  obs.flush()
+  eq(table.concat(log, " "), "")
+  eq(history.can_undo, false)
+  t.m = 2
+  obs.flush()
+  eq(table.concat(log, " "), "m")
+  history:undo()
+  obs.flush()
+  eq(t.n, 1)
+  eq(t.m, 1)
+  log = {}
+  t.n = 2
+  t.list:append(3)
+  obs.flush()
+  eq(table.concat(log, " "), "list.3 n values edits 1 keys")
+end)
+check("S8: what came below an outer root is what it was before an inner one failed", function()
+  local list, guest = {}, { n = 1 }
+  obs.transaction({ list }, function()
+    obs.transaction({ guest }, function()
+      guest.n = 2
+      list[1] = guest
+      obs.abort()
+    end)
+    obs.abort()
+  end)
+  eq(guest.n, 1)
+end)
+check("S8: members of sets are below a root", function()
+  local a, b = { n = 1 }, { n = 1 }
+  local t = { set = obs.set_of { a } }
+  obs.transaction({ t }, function()
+    a.n = 2
+    t.set:add(b)
+    b.n = 2
+    obs.abort()
+  end)
+  eq(a.n, 1)
+  eq(b.n, 1)
+  eq(t.set:contains(b), false)
+end)
+check("S8: what is under a key that is an object is not below it", function()
+  local before, came, key = { n = 1 }, { n = 1 }, {}
+  local t = { [key] = before }
+  obs.transaction({ t }, function()
+    t[key] = came
+    before.n, came.n = 2, 2
+    obs.abort()
+  end)
+  eq(t[key], before)
+  eq(before.n, 2)
+  eq(came.n, 2)
+end)
+check("S8: what comes below a root in a batch is covered at once", function()
+  local t, guest = {}, { n = 1 }
+  obs.batch(function()
+    obs.transaction({ t }, function()
+      t.guest = guest
+      guest.n = 2
+      obs.abort()
+    end)
+  end)
+  eq(guest.n, 1)
+  obs.transaction({ t }, function()
+    obs.batch(function()
+      t.guest = guest
+      guest.n = 2
+    end)
+    obs.abort()
+  end)
+  eq(guest.n, 1)
+end)
+check("S8: what comes below a root is covered before immediate watchers are called", function()
+  local t, guest = {}, { n = 1 }
+  obs.observe(t, "guest", function() if t.guest then t.guest.n = 2 end end, { immediate = true })
+  obs.transaction({ t }, function()
+    t.guest = guest
+    obs.abort()
+  end)
+  eq(guest.n, 1)
+end)
+check("S8: what an immediate watcher writes on the way back is an ordinary write", function()
+  local t, changes = { n = 1, count = 0 }, {}
+  obs.observe(t, "n", function() t.count = t.count + 1 end, { immediate = true })
+  local calls = counter(t, "count")
+  obs.changes(t, function(_, found) changes = found end)
+  obs.transaction({ t }, function()
+    t.n = 2
+    obs.abort()
+  end)
+  eq(t.count, 1)
+  eq(calls(), 1)
+  eq(#changes, 1)
+  eq(changes[1].path[1], "count")
+end)
+check("S8: a value is what it was, not only the same", function()
+  local t = { whole = 1, float = 1.0, zero = 0.0, list = { 1, 2 }, array = obs.array { 1 } }
+  obs.transaction({ t }, function()
+    t.whole, t.float, t.zero = 1.0, 1, -0.0
+    t.list[1], t.array[1] = 1.0, 1.0
+    table.insert(t.list, 3)
+    obs.abort()
+  end)
+  eq(table.concat({ t.whole, t.float, t.zero, t.list[1], #t.list, t.array[1] }, " "),
+    "1 1.0 0.0 1 2 1")
+end)
+check("S8: lists are restored past metamethods", function()
+  local calls = 0
+  local meta = {
+    __newindex = function() calls = calls + 1 end, __len = function() error("no length", 0) end,
+  }
+  local t = { list = setmetatable({ 1, 2, 3 }, meta) }
+  obs.transaction({ t }, function()
+    for i = 2, 3 do rawset(t.list, i, nil) end
+    obs.abort()
+  end)
+  eq(rawlen(t.list), 3)
+  obs.apply(t, {
+    { path = { "list", 4 }, kind = "insert", new = 4 },
+    { path = { "list", 1 }, kind = "remove", old = 1 },
+    { path = { "list", 1 }, kind = "move", from = 3 },
+  })
+  eq(rawlen(t.list), 3)
+  eq(rawget(t.list, 1), 4)
+  eq(calls, 0)
+end)
+check("S8: an override from before is there again", function()
+  local t = { n = 1 }
+  obs.computed(t, "twice", { "n" }, function(self) return self.n * 2 end)
+  for _, body in ipairs {
+    function() t.twice = 60 end, function() t.n = 5 end, function() obs.invalidate(t, "twice") end,
+  } do
+    t.twice = 50
+    obs.transaction({ t }, function()
+      body()
+      obs.abort()
+    end)
+    eq(t.twice, 50)
+    t.n = t.n + 1
+    eq(t.twice, t.n * 2)
+    t.n = t.n - 1
+  end
+end)
+check("S8: a turn goes on after a transaction that failed", function()
+  local t, found = { child = { n = 1 } }, nil
+  obs.changes(t, function(_, changes) found = changes end)
+  obs.transaction({ t }, function()
+    t.m, t.child.n = 1, 2
+    obs.abort()
+  end)
+  t.child.n = 3
+  obs.flush()
+  eq(#found, 1)
+  eq(found[1].old, 1)
+end)
+check("S8: opaque objects are leaves for immediate watchers on the way back", function()
+  local opaque = obs.opaque { n = 1 }
+  local t, found = { n = 1, opaque = opaque }, nil
+  obs.observe(t, "n", function()
+    found = obs.diff(t, { n = t.n, opaque = { n = 1 } })
+  end, { immediate = true })
+  obs.transaction({ t }, function()
+    t.n = 2
+    obs.abort()
+  end)
+  eq(#found, 2)
+end)
+check("S8: transactions that are nested too deep are an error, those around are whole", function()
+  local t, depth = { n = 0 }, 0
+  local function nest()
+    depth = depth + 1
+    local before, own = t.n, depth
+    local ok = obs.transaction({ t }, function()
+      t.n = own
+      nest()
+    end)
+    if not ok then eq(t.n, before) end
+  end
+  reporting(function()
+    eq(pcall(nest), true)
+    eq(#reports, 0)
+  end)
+end)
 check("S8: flush and waiting inside are errors", function()
   local ok, message = obs.transaction({ {} }, obs.flush)
   eq(ok, false)

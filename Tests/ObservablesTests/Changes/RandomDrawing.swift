@@ -1,0 +1,56 @@
+import Foundation
+import Observables
+import TestSupport
+
+/// A drawing that a random program writes, for the rules of deep changes.
+struct RandomDrawing {
+  let drawing = Drawing()
+  private var generator: SeededGenerator
+  /// The shapes that were made, which may hold each other.
+  private var shapes: [Shape] = []
+
+  init(seed: Int) { generator = SeededGenerator(seed: seed) }
+
+  /// The seeds of random programs: `OBS_COUNT`, or `count`, from `OBS_SEED` on.
+  static func seeds(_ count: Int) -> Range<Int> {
+    let environment = ProcessInfo.processInfo.environment
+    let first = environment["OBS_SEED"].flatMap { Int($0) } ?? 0
+    return first..<first + (environment["OBS_COUNT"].flatMap { Int($0) } ?? count)
+  }
+
+  mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+  /// Writes so many times.
+  mutating func write(_ count: Range<Int>) { for _ in 0..<number(count) { step() } }
+
+  /// Takes apart what the shapes hold.
+  func release() { for shape in shapes { shape.next = nil } }
+
+  private mutating func shape() -> Shape {
+    let known = drawing.shapes.randomElement(using: &generator)
+    if let known, Bool.random(using: &generator) { return known }
+    let shape = Shape(number(3..<9))
+    shapes.append(shape)
+    return shape
+  }
+
+  private mutating func step() {
+    let shapes = drawing.shapes
+    switch number(0..<10) {
+    case 0: drawing.title = ["a", "b", "c"].randomElement(using: &generator)!
+    case 1: drawing.cover = Bool.random(using: &generator) ? nil : shape()
+    case 2, 3: shapes.insert(shape(), at: number(0..<shapes.count + 1))
+    case 4 where !shapes.isEmpty: shapes.remove(at: number(0..<shapes.count))
+    case 5 where !shapes.isEmpty: shapes[number(0..<shapes.count)] = shape()
+    case 6 where !shapes.isEmpty:
+      shapes.move(from: number(0..<shapes.count), to: number(0..<shapes.count))
+    case 7:
+      shapes.randomElement(using: &generator)?.next =
+        Bool.random(using: &generator) ? nil : shape()
+    case 8: drawing.names["x"] = [nil, 1, 2].randomElement(using: &generator)!
+    default:
+      if drawing.tags.contains("t") { drawing.tags.remove("t") } else { drawing.tags.insert("t") }
+    }
+    shapes.randomElement(using: &generator)?.sides = number(3..<9)
+  }
+}
