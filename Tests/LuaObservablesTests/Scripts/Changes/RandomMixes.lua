@@ -943,6 +943,7 @@ function World:run(first, last)
       if type(object) == "table" then
         self:note("merge into %s", self:name(object))
         local known = self:before()
+        self:wrote(object)
         local data = {}
         for key, value in next, entries(object) do data[key] = value end
         if kind_of[object] == "plain" or kind_of[object] == "dictionary" then
