@@ -12,9 +12,9 @@ local generate = dofile(folder .. "Model/generate.lua")
 local worlds = dofile(folder .. "Model/world.lua")
 local shrink = dofile(folder .. "Model/shrink.lua")
 
--- What is told of a transaction after all, or may be: immediate calls, validity, an override that a
--- write inside has ended, writes to inherited objects, which are not below the roots.
-local TELLS = { valid = true, trigger = true, later = true, inherit = true, override = true }
+-- What is told of a transaction after all, or may be: immediate calls, validity, and writes to
+-- inherited objects, which are not below the roots.
+local TELLS = { valid = true, trigger = true, later = true, inherit = true }
 
 local function tells(n)
   -- A copy that is made anew is another object.
