@@ -16,7 +16,7 @@ package final class FixtureRun {
 
   package let host: LuaHost
   package private(set) var failures: [FixtureFailure] = []
-  /// Is told of all that happens.
+  /// Is notified of all that happens.
   package var onEvent: (Event) -> Void = { _ in }
   /// Whether a case that lies in no other is to run.
   package var runsCase: (_ sentence: String) -> Bool = { _ in true }

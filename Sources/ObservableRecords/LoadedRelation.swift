@@ -92,7 +92,7 @@
       ]
     }
 
-    /// Keeps the owner until the turn is over, as nobody else may.
+    /// Keeps the owner until the turn is over, as no other object may.
     private func noteEdit() {
       if !isNoted, let store = owner?.store {
         isNoted = true

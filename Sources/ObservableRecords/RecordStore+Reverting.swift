@@ -129,7 +129,7 @@
     /// insertions and deletions (S8).
     ///
     /// Waits for the database, whatever ``saving`` is. Unsaved changes from before are saved first.
-    /// Coalesced watchers are not called for what was taken back; immediate ones are told of the
+    /// Coalesced watchers are not called for what was taken back; immediate ones are called for the
     /// way back. Changes of other models in `body` stay. `body` must neither flush nor wait, and
     /// has no transaction of the store inside of it.
     ///

@@ -304,7 +304,7 @@
       }
     }
 
-    /// A save of the background has failed, which those who wait for it are told.
+    /// A save of the background has failed; those who wait for it get the error.
     private func failed(_ error: SaveError, isTold: Bool) {
       retry.noteFailure(error, self)
       if !isTold, retry.isNews { report(error) }
@@ -312,7 +312,7 @@
 
     // MARK: Before and after
 
-    /// What is to be saved now, with those who wait for it; nil where nothing is, as they are told.
+    /// What is to be saved now, with those who wait for it; nil where nothing is, which they hear.
     private func collected() throws(SaveError) -> RunningSave? {
       let waiters = takeWaiters()
       do {

@@ -308,7 +308,7 @@
     }
 
     /// Keeps an object until the turn is over: `find(…)!.items.append(…)` changes a list whose
-    /// object nobody else may hold.
+    /// object that no other code may hold.
     func keepUntilTurnEnd(_ object: any ObservableRecord) {
       if object.recordState.isKeptInTurn { return }
       object.recordState.isKeptInTurn = true

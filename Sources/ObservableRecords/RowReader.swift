@@ -4,7 +4,7 @@
   /// Reads the rows of requests as objects.
   ///
   /// Most requests read the columns of a class in the order of its list: then each value is found
-  /// by its place. An initializer is told so by a mark of the thread, as GRDB hands it just a row.
+  /// by its place. An initializer learns that by a mark of the thread, as GRDB hands it just a row.
   enum RowReader {
     private static let key: pthread_key_t = {
       var key = pthread_key_t()

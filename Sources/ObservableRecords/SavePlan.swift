@@ -171,7 +171,7 @@
     // They, and the waiters, are only used on the loop's thread.
     nonisolated(unsafe) let states: [RecordState]
     typealias Waiter = (Result<Void, SaveError>) -> Void
-    /// Those who are told of its end.
+    /// Those who wait for its end.
     nonisolated(unsafe) let waiters: [Waiter]
     let plan: SavePlan
     private let result = Mutex<SaveResult?>(nil)

@@ -12,7 +12,7 @@ final class ChangeFunctions: ModuleSlice {
     ]
   }
 
-  /// rearm(): what was written is looked at; the next write of each object is told.
+  /// rearm(): what was written is looked at; the next write of each object is reported.
   private func rearm(_ L: LuaStack) -> CInt {
     engine.rearmQuietSlots()
     return 0

@@ -6,9 +6,9 @@ extension LuaHost {
   /// Runs `body`; if it throws, every stored write at or below `roots` that was made meanwhile is
   /// taken back, by scripts and by Swift, and the error goes on.
   ///
-  /// Watchers are not told of what never happened; immediate ones that were called are told of the
-  /// way back. Lists have their order again, new keys are gone, overrides of computed properties
-  /// end. Registrations, timers, tasks and writes of other threads stay. Transactions inside of it
+  /// Watchers are not called for what never happened; immediate ones that were called are called
+  /// for the way back. Lists have their order again, new keys are gone, overrides of computed
+  /// properties are what they were. Registrations, timers, tasks and writes of other threads stay. Transactions inside of it
   /// are savepoints: an inner one that fails takes back its own writes, and the outer one goes on.
   /// `roots` are models, collections and tables of scripts. `body` must neither flush nor wait.
   ///

@@ -125,7 +125,7 @@ final class InspectionFunctions: ModuleSlice {
   private func describe(_ L: LuaStack) throws -> CInt {
     L.height = 1
     let root = try settledNode(L, "describe")
-    // Where scripts are to stop nobody reads the text, which may be long.
+    // Where scripts are to stop no code reads the text, which may be long.
     let interrupter = state.interrupter
     let description = ObjectDescription(
       in: engine, naming: { [unowned self] in interrupter.isStopping ? "" : name(of: $0) },

@@ -36,7 +36,7 @@ final class GraphFunctions: ModuleSlice {
       engine.settleWhenIdle(root)
       roots.append(root)
     }
-    // Where scripts are to stop nobody reads the text, which may be long.
+    // Where scripts are to stop no code reads the text, which may be long.
     let (inspection, interrupter) = (host.module.inspection, state.interrupter)
     let graph = engine.graph(of: roots, firstIndex: 1) {
       interrupter.isStopping ? "" : inspection.name(of: $0)

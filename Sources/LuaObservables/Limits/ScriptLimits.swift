@@ -33,7 +33,7 @@ public struct ScriptLimits: Sendable, Hashable {
   /// Where scripts are stopped, or an error of the code `memory` or `quota` leaves them, every
   /// stored write at or below these objects that was made in the turn is taken back, also by Swift:
   /// before the watchers are called or, where a watcher met the limit, after that; those that were
-  /// called are told of the way back. The objects stay wired between turns: it costs O(objects
+  /// called are called for the way back. The objects stay wired between turns: it costs O(objects
   /// below them) at the beginning, and then O(size of what was written) for each turn. They are
   /// used on the thread of the host. For tables of its scripts there is
   /// ``LuaHost/undoStoppedTurns(on:)``.

@@ -66,7 +66,7 @@ final class StoppedTurns: TurnGuard {
   func takeBack() -> Bool {
     guard isDue, isOpen else { return false }
     isDue = false
-    // Immediate watchers are told of the way back when it is over, under the limits of their
+    // Immediate watchers are called for the way back when it is over, under the limits of their
     // scripts.
     host.engine.beginBatch()
     run(functions.undo)

@@ -60,7 +60,7 @@ final class RegisteringFunctions: ModuleSlice {
     /// Whether a function of the prelude is called in place of the callback, which is its first
     /// argument.
     var isDriven = false
-    /// The flags of a watcher of the prelude itself, which say of which writes it is told.
+    /// The flags of a watcher of the prelude itself, which say of which writes it is notified.
     var flags: WatcherRecord.Flags = []
     var isInternal: Bool { flags.rawValue != 0 }
     /// Whether a task waits for the call.

@@ -13,7 +13,7 @@ local number_type = trees.number_type
 local contents, each_object, is_object, same = trees.contents, trees.each_object, trees.is_object,
   trees.same
 
--- Of an object that nobody looked at since it was written nothing more has to be heard, but where
+-- Of an object that was not looked at since it was written nothing more has to be heard, but where
 -- the places of writes are noted.
 local first_write, each_write = { "*", tells = "first" }, { "*", tells = "all" }
 

@@ -46,7 +46,7 @@ local function each_object(made, visit)
   end
 end
 
--- A transaction is told of writes that bring objects: these are covered from then on.
+-- A transaction is notified of writes that bring objects: these are covered from then on.
 local arrivals = { "*", tells = "arrivals" }
 
 -- The keys of an object that are lazy or computed; nil where there are none.
@@ -148,8 +148,8 @@ function Transaction:cover(root)
   end
 end
 
--- Covers what came to an object. An operation on a list is told once, for the first element that
--- changed: others may have come behind that.
+-- Covers what came to an object. An operation on a list is reported once, for the first element
+-- that changed: others may have come behind that.
 function Transaction:cover_new(object, change)
   local position, new = change.key, change.new
   if not is_object(new) then return end
@@ -187,7 +187,7 @@ function Transaction:correct_others()
   end
 end
 
--- Writes back what differs; of `objects`, if only these can. Immediate watchers are told when the
+-- Writes back what differs; of `objects`, if only these can. Immediate watchers are called when the
 -- batch ends that this is called in.
 function Transaction:undo(objects)
   local writes, changed = {}, {}
@@ -283,8 +283,8 @@ function obs.transaction(roots, f)
   open[#open + 1], noting[transaction] = transaction, true
   local results = pack(pcall(core.call_plainly, f))
   local is_undone = not results[1] or transaction.is_aborted
-  -- Immediate watchers are told of the way back when the transaction is over: what they write then
-  -- is no part of it.
+  -- Immediate watchers are called for the way back when the transaction is over: what they write
+  -- then is no part of it.
   if is_undone then core.begin_batch() end
   local done, failure = exempted(finish, transaction, is_undone)
   if is_undone then core.end_batch() end

@@ -22,8 +22,8 @@ struct Transactions {
   private var members: [[WatcherID]] = []
   /// How many watchers had been made when a transaction was opened, by the places of the bits.
   private var firstMade: [Int] = []
-  /// The turns whose writes watchers were called for: they are told when these are taken back.
-  private var told: [WatcherID: Bits] = [:]
+  /// The turns whose writes watchers were called for: they are called for the way back, too.
+  private var seen: [WatcherID: Bits] = [:]
   /// What was made in open transactions, in order.
   private var made: [Made] = []
   /// The transactions that cover all for which a watcher has to check, while one is open.
@@ -104,7 +104,7 @@ struct Transactions {
   /// calling the watcher.
   mutating func add(_ watcher: WatcherID, _ covering: Bits) -> Bool {
     var covering = covering
-    if !told.isEmpty { covering &= ~told[watcher, default: 0] }
+    if !seen.isEmpty { covering &= ~seen[watcher, default: 0] }
     if covering == 0 { return false }
     guard writes[watcher, default: []].insert(covering).inserted else { return true }
     var rest = covering
@@ -116,9 +116,9 @@ struct Transactions {
   }
 
   /// A watcher is called: it sees what was written.
-  mutating func tell(_ watcher: WatcherID) {
-    guard let seen = writes.removeValue(forKey: watcher) else { return }
-    told[watcher, default: 0] |= seen.reduce(0, |)
+  mutating func noteCall(of watcher: WatcherID) {
+    guard let known = writes.removeValue(forKey: watcher) else { return }
+    seen[watcher, default: 0] |= known.reduce(0, |)
   }
 
   /// Ends a transaction; returns the watchers that nothing of it makes due any more.
@@ -127,7 +127,7 @@ struct Transactions {
     open &= ~own
     defer {
       members[bit] = []
-      if !told.isEmpty { told = open == 0 ? [:] : told.mapValues { $0 & ~own } }
+      if !seen.isEmpty { seen = open == 0 ? [:] : seen.mapValues { $0 & ~own } }
     }
     return members[bit].filter { watcher in
       guard let known = writes[watcher] else { return false }
@@ -251,9 +251,10 @@ extension Engine {
     watcher.pointee.flags.remove(.tentative)
   }
 
-  /// A watcher is called in the flush of a turn that may be undone: it is told of that.
-  func tell(_ watcher: WatcherRef) {
+  /// A watcher is called in the flush of a turn that may be undone: it sees what was written, so it
+  /// is called for the way back, too.
+  func noteTentativeCall(of watcher: WatcherRef) {
     watcher.pointee.flags.remove(.tentative)
-    transactions.tell(watcher.identity)
+    transactions.noteCall(of: watcher.identity)
   }
 }

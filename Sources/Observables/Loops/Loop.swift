@@ -175,8 +175,8 @@ public final class Loop {
     func takeBack() -> Bool { guards.reduce(false) { $1.takeBack() || $0 } }
     _ = takeBack()
     flushTurn()
-    // Watchers that were called are told of the way back, where they may write again, and what they
-    // write may be taken back as well.
+    // Watchers that were called are called for the way back, where they may write again, and what
+    // they write may be taken back as well.
     for _ in 0..<3 where takeBack() { flushTurn() }
     _ = takeBack()
     for turnGuard in guards { turnGuard.turnEnds() }

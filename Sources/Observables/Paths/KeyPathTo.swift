@@ -24,7 +24,7 @@ public class PartialKeyPathTo<Root>: @unchecked Sendable {
 ///
 /// May be used on any thread.
 public final class KeyPathTo<Root, Value>: PartialKeyPathTo<Root>, @unchecked Sendable {
-  /// A path whose types nobody has checked.
+  /// A path whose types have not been checked.
   ///
   /// - Precondition: each object of type `Root` has this path, and it leads to values of type
   ///   `Value`. Registering traps otherwise, and reading throws.

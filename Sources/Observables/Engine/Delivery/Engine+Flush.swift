@@ -79,7 +79,7 @@ extension Engine {
     guard isCharged ? prepareCharged(watcher) : prepare(watcher) else { return false }
     let isStale = watcher.pointee.isStale
     watcher.pointee.flags.remove(.undone)
-    if transactions.hasTurns { tell(watcher) }
+    if transactions.hasTurns { noteTentativeCall(of: watcher) }
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root, isStale: isStale)
     }

@@ -17,7 +17,7 @@ final class LinkState {
     case edits
   }
 
-  /// What a link of `**` remembers that leads to no object; nobody changes it.
+  /// What a link of `**` remembers that leads to no object; it never changes.
   nonisolated(unsafe) static let leaf = LinkState(.deep)
 
   let role: Role
