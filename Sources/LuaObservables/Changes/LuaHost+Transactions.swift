@@ -8,9 +8,10 @@ extension LuaHost {
   ///
   /// Watchers are not called for what never happened; immediate ones that were called are called
   /// for the way back. Lists have their order again, new keys are gone, overrides of computed
-  /// properties are what they were. Registrations, timers, tasks and writes of other threads stay. Transactions inside of it
-  /// are savepoints: an inner one that fails takes back its own writes, and the outer one goes on.
-  /// `roots` are models, collections and tables of scripts. `body` must neither flush nor wait.
+  /// properties are what they were. Registrations, timers, tasks and writes of other threads stay.
+  /// Transactions inside of it are savepoints: an inner one that fails takes back its own writes,
+  /// and the outer one goes on. `roots` are models, collections and tables of scripts. `body` must
+  /// neither flush nor wait.
   ///
   /// - Throws: what `body` throws; `LuaError` where `roots` are none, or have a stored property
   ///   without

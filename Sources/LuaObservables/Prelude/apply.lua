@@ -1,21 +1,20 @@
--- Applying changes, and turning them back: a slice of the module `obs`.
+-- Applying changes: a slice of the module `obs`.
 --
 -- Changes are first made on an overlay: what they do to objects is only noted. So all of them are
 -- known to fit, and all references are resolved, before the first write. Then the noted writes are
--- made, in order, as one batch; where one of them fails, those before it are taken back.
+-- made, in order, as one batch.
 local core, obs = ...
 
-local getmetatable, next, pcall, rawequal, rawget, rawset, setmetatable, tostring, type =
-  getmetatable, next, pcall, rawequal, rawget, rawset, setmetatable, tostring, type
-local insert, move, remove = table.insert, table.move, table.remove
-local concat, sort = table.concat, table.sort
+local getmetatable, next, pcall, rawequal, setmetatable, tostring, type =
+  getmetatable, next, pcall, rawequal, setmetatable, tostring, type
+local concat, move, sort = table.concat, table.move, table.sort
 local string_format, string_match, string_sub = string.format, string.match, string.sub
 local kind_of, raise, same, trees = core.kind, core.raise, core.same, core.trees
-local number_type = trees.number_type
-local contents, copied, equal, extended, holds_objects, host_value, is_leaf, is_object, is_value =
-  trees.contents, trees.copied, trees.equal, trees.extended, trees.holds_objects, trees.host_value,
-  trees.is_leaf, trees.is_object, trees.is_value
-local list_length, path_text, position_of = trees.list_length, trees.path_text, trees.position_of
+local contents, copied, equal, holds_objects, is_leaf, is_object, is_value =
+  trees.contents, trees.copied, trees.equal, trees.holds_objects, trees.is_leaf, trees.is_object,
+  trees.is_value
+local number_type, path_text, position_of = trees.number_type, trees.path_text, trees.position_of
+local in_batch, stored, written = trees.in_batch, trees.stored, trees.written
 
 -- Stands for no value in an overlay.
 local nothing = {}
@@ -45,23 +44,6 @@ end
 
 local Plan = {}
 Plan.__index = Plan
-
--- What is stored in an object itself.
-local function stored(object, key)
-  local kind = kind_of(object)
-  if kind == "set" then return nil end
-  if type(object) == "userdata" then
-    if kind == "array" then
-      if number_type(key) ~= "integer" then return nil end
-    elseif not kind and not core.has_stored(object, key) then
-      return nil
-    end
-    return host_value(object, key)
-  end
-  if key ~= key then return nil end
-  if not kind and core.derived_keys(object)[key] then return nil end
-  return rawget(object, key)
-end
 
 function Plan:read(object, key)
   local position = position_of(key)
@@ -460,122 +442,7 @@ function Plan:finish()
   end
 end
 
--- Writing -----------------------------------------------------------------------------------------
-
-local function is_plainly_stored(object)
-  return type(object) == "table" and kind_of(object) == nil and not core.model_of(object)
-    and getmetatable(object) ~= nil
-end
-
---- Stores a value under a key of an object, or removes the key.
-local function put(object, key, value)
-  -- Metamethods of scripts have no say in what is stored.
-  if is_plainly_stored(object) then rawset(object, key, value) else object[key] = value end
-end
-
--- Whether the functions of `table` move what is behind a position, and nothing else: the list has
--- no hole there, and no metamethod a say in its length and in what is stored. It costs what moving
--- does.
-local function is_list_from(list, position)
-  if getmetatable(list) ~= nil or next(core.derived_keys(list)) ~= nil then return false end
-  for i = position, #list do
-    if rawget(list, i) == nil then return false end
-  end
-  return true
-end
-
-local function put_in(list, position, value)
-  if kind_of(list) == "array" then return list:insert(position, value) end
-  if is_list_from(list, position) then return insert(list, position, value) end
-  local n = list_length(contents(list).map)
-  for i = n, position, -1 do put(list, i + 1, rawget(list, i)) end
-  put(list, position, value)
-end
-
-local function take_out(list, position)
-  if kind_of(list) == "array" then return list:remove(position) end
-  if is_list_from(list, position) then return remove(list, position) end
-  local value, i = rawget(list, position), position
-  while rawget(list, i) ~= nil do
-    put(list, i, rawget(list, i + 1))
-    i = i + 1
-  end
-  return value
-end
-
-local function bring(list, from, to)
-  if kind_of(list) == "array" then return list:move(from, to) end
-  put_in(list, to, take_out(list, from))
-end
-
--- Makes a write, and returns the function that takes it back.
-local perform = {}
-
-function perform.set(object, key, value)
-  local old = stored(object, key)
-  if is_value(old) then old = old.data end
-  put(object, key, value)
-  return function() put(object, key, old) end
-end
-
-function perform.insert(list, position, value)
-  put_in(list, position, value)
-  return function() take_out(list, position) end
-end
-
-function perform.remove(list, position)
-  local value = take_out(list, position)
-  return function() put_in(list, position, value) end
-end
-
-function perform.move(list, position, _, from)
-  bring(list, from, position)
-  return function() bring(list, position, from) end
-end
-
-function perform.add(set, _, member)
-  set:add(member)
-  return function() set:remove(member) end
-end
-
-function perform.drop(set, _, member)
-  set:remove(member)
-  return function() set:add(member) end
-end
-
--- Makes the writes; where one fails, those before it are taken back, unless `force` is set.
--- Returns the number of a change that failed and the error, or how many did.
-local function written(writes, force)
-  local undo, failures = {}, 0
-  for i = 1, #writes do
-    local write = writes[i]
-    local ok, back =
-      pcall(perform[write.kind], write.object, write.key, write.value, write.from)
-    if ok then
-      undo[#undo + 1] = back
-    elseif force then
-      failures = failures + 1
-    else
-      for k = #undo, 1, -1 do pcall(undo[k]) end
-      return write.number, back
-    end
-  end
-  return nil, failures
-end
-
-trees.written = written
-trees.put, trees.put_in, trees.take_out, trees.bring, trees.stored, trees.made_of, trees.shown =
-  put, put_in, take_out, bring, stored, made_of, shown
-
---- Runs a function as one batch, and gives what it returns.
-local function in_batch(body, ...)
-  core.begin_batch()
-  local ok, first, second = pcall(core.call_plainly, body, ...)
-  core.end_batch()
-  core.written(ok, first)
-  return first, second
-end
-trees.in_batch = in_batch
+-- Applying ---------------------------------------------------------------------------------------
 
 local function fail(changes, number, problem)
   if type(problem) == "string" then
@@ -603,7 +470,9 @@ local function check_options(options, number, name, known, refused)
   end
   return options
 end
-trees.check_options = check_options
+trees.check_list, trees.check_options, trees.is_of_member, trees.label, trees.malformed =
+  check_list, check_options, is_of_member, label, malformed
+trees.made_of, trees.shown = made_of, shown
 
 function obs.apply(target, changes, options)
   core.check_observed(target, 1, "apply")
@@ -637,194 +506,6 @@ function obs.apply(target, changes, options)
     failures = failures + 1
     skipped[number] = true
   end
-end
-
--- Inverting ---------------------------------------------------------------------------------------
-
--- Objects as far as changes tell about them: found by paths from the root before the first change.
--- A list is `list`, what was moved to its first places, each { base = position } or a value, and
--- `base`, how many of the former elements are among them or gone.
-local Known = {}
-Known.__index = Known
-
-local function known(parent) return setmetatable({ children = {}, slots = {} }, Known) end
-
-function Known:former(key)
-  local slot = self.slots[key]
-  if slot ~= nil then return slot or nil end
-  local child = self.children[key]
-  if not child then
-    child = known()
-    self.children[key] = child
-  end
-  return child
-end
-
-function Known:child(key)
-  local position = position_of(key)
-  if position and self.list then
-    local entry = self.list[position]
-    if not entry then return self:former(position - #self.list + self.base) end
-    if entry.base then return self:former(entry.base) end
-    return entry.object
-  end
-  return self:former(position or key)
-end
-
-function Known:begin_list(count)
-  self.list, self.base = self.list or {}, self.base or 0
-  if count - #self.list > 1 << 20 then return false end
-  while #self.list < count do
-    self.base = self.base + 1
-    self.list[#self.list + 1] = { base = self.base }
-  end
-  return true
-end
-
-function Known:set(key, object)
-  local position = position_of(key)
-  if position and self.list then
-    if position <= #self.list then
-      self.list[position] = { object = object }
-      return
-    end
-    position = position - #self.list + self.base
-  end
-  self.slots[position or key] = object or false
-end
-
--- The last of the elements before that a change of a list deals with.
-local function reached(change, position)
-  if change.kind == "insert" then return position - 1 end
-  local from = position_of(change.from)
-  return change.kind == "move" and from > position and from or position
-end
-
--- Returns the function that gives the path afterwards of an object at a path before, or nil where
--- the changes do not lead to it.
-function trees.locations(changes)
-  local root, references = known(), {}
-  local function find(path, last)
-    local object = root
-    for i = 1, last do
-      if not object then return nil end
-      object = object:child(path[i])
-    end
-    return object
-  end
-  for i = 1, #changes do
-    for _, field in next, { "ref", "old_ref" } do
-      local path = changes[i][field]
-      if path and not path.after then references[path] = find(path, #path) end
-    end
-  end
-  for i = 1, #changes do
-    local change = changes[i]
-    local path, kind = change.path, change.kind
-    local n = #path
-    local key, object = path[n], n > 0 and find(path, n - 1) or nil
-    local value = change.ref and references[change.ref] or nil
-    if not value and (change.new ~= nil or change.ref) then value = known() end
-    local position = position_of(key)
-    if not object or is_of_member(change) then
-      -- Members of sets have no paths.
-    elseif kind == "set" then
-      object:set(key, value)
-    elseif position and object:begin_list(reached(change, position)) then
-      if kind == "insert" then
-        insert(object.list, position, { object = value })
-      elseif kind == "remove" then
-        remove(object.list, position)
-      else
-        insert(object.list, position, remove(object.list, position_of(change.from)))
-      end
-    end
-  end
-  local paths, work, first = { [root] = {} }, { root }, 1
-  while first <= #work do
-    local object = work[first]
-    first = first + 1
-    local function visit(key, child)
-      if not child or paths[child] then return end
-      paths[child] = extended(paths[object], key)
-      work[#work + 1] = child
-    end
-    local list = object.list
-    local function visit_former(key, child)
-      if list and number_type(key) == "integer" and key >= 1 then
-        -- Former elements that were come across are in the list, or gone.
-        if key <= object.base then return end
-        key = key - object.base + #list
-      end
-      visit(key, child)
-    end
-    for position = 1, list and #list or 0 do
-      local entry = list[position]
-      local child = entry.object
-      if entry.base then
-        child = object.slots[entry.base]
-        if child == nil then child = object.children[entry.base] end
-      end
-      visit(position, child)
-    end
-    for key, child in next, object.slots do visit_former(key, child) end
-    for key, child in next, object.children do
-      if object.slots[key] == nil then visit_former(key, child) end
-    end
-  end
-  return function(path)
-    local object = references[path] or find(path, #path)
-    return object and paths[object]
-  end
-end
-
--- The reference by which the inverse puts back what left a key.
-local function turned(reference, locate)
-  if not reference then return nil end
-  if reference.after then return copied(reference.after) end
-  local path = locate and locate(reference)
-  if path then return extended(path) end
-  return { after = copied(reference) }
-end
-
--- The reference to what the inverse takes away, which was put there by a reference: the object will
--- be where it was.
-local function expected(reference)
-  if not reference then return nil end
-  if reference.after then return copied(reference.after) end
-  return { after = copied(reference) }
-end
-
-local inverse = { set = "set", insert = "remove", remove = "insert", move = "move" }
-
-function obs.invert(changes)
-  check_list(changes, "invert")
-  -- Where one reference to what left a key is by its path afterwards, so are those to all objects
-  -- that stay.
-  local has_left, is_told = false, true
-  for number = 1, #changes do
-    local problem = malformed(changes[number])
-    if problem then raise(label(number, changes[number]) .. ": " .. problem) end
-    local reference = changes[number].old_ref
-    has_left = has_left or reference ~= nil
-    if reference and reference.after then is_told = false end
-  end
-  local locate = has_left and is_told and trees.locations(changes)
-  local inverted = {}
-  for i = #changes, 1, -1 do
-    local change = changes[i]
-    local back = {
-      path = extended(change.path), kind = inverse[change.kind],
-      old = copied(change.new), new = copied(change.old),
-      ref = turned(change.old_ref, locate), old_ref = expected(change.ref),
-      model = change.model, type = change.type, site = change.site,
-    }
-    if change.kind == "move" then
-      back.from, back.path[#back.path] = change.path[#change.path], change.from
-    end
-    inverted[#inverted + 1] = back
-  end
-  return inverted
 end
 
 return obs

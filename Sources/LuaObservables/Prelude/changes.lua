@@ -10,8 +10,7 @@ local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local string_format = string.format
 local trees = core.trees
 local number_type = trees.number_type
-local contents, each_object, is_object, same = trees.contents, trees.each_object, trees.is_object,
-  trees.same
+local contents, each_object, same = trees.contents, trees.each_object, trees.same
 
 -- Of an object that was not looked at since it was written nothing more has to be heard, but where
 -- the places of writes are noted.

@@ -16,8 +16,7 @@ local are_lists, contents, copied, each_object, edit_script, extended, holds_obj
   trees.are_lists, trees.contents, trees.copied, trees.each_object, trees.edit_script,
   trees.extended, trees.holds_objects, trees.is_object
 local leaf = trees.leaf
-local measure, same, sorted_keys, trace =
-  trees.measure, trees.same, trees.sorted_keys, trees.trace
+local same, sorted_keys, trace = trees.same, trees.sorted_keys, trees.trace
 
 -- Data of objects ---------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 -- Showing objects, watchers and lazy properties: a slice of the module `obs`.
 local core, obs = ...
 
-local rawlen, select, tostring, type = rawlen, select, tostring, type
+local rawlen, select, type = rawlen, select, type
 local string_format = string.format
 local bad_argument, check_observed, is_object =
   core.bad_argument, core.check_observed, core.is_object

@@ -4,8 +4,7 @@
 -- back as themselves.
 local core, obs = ...
 
-local getmetatable, ipairs, next, setmetatable, tostring, type =
-  getmetatable, ipairs, next, setmetatable, tostring, type
+local ipairs, next, setmetatable, tostring, type = ipairs, next, setmetatable, tostring, type
 local string_format = string.format
 local remove = table.remove
 local trees = core.trees

@@ -1,8 +1,8 @@
 -- Models: classes of tables whose names are declared. A slice of the module `obs`.
 local core, obs = ...
 
-local getmetatable, ipairs, rawget, rawset, setmetatable, sort, tostring, type =
-  getmetatable, ipairs, rawget, rawset, setmetatable, table.sort, tostring, type
+local getmetatable, ipairs, rawget, rawset, setmetatable, sort, type =
+  getmetatable, ipairs, rawget, rawset, setmetatable, table.sort, type
 local next = core.next
 local string_format, string_sub = string.format, string.sub
 local bad_argument, is_declared, kind_of, model_of, raise, record_of =

@@ -1,7 +1,7 @@
 -- C modules that are left alone: they read and write observed tables raw.
 local core, obs = ...
 
-local next, package, pairs, type = next, package, pairs, type
+local package, pairs, type = package, pairs, type
 local string_format = string.format
 local bad_argument = core.bad_argument
 

@@ -4,9 +4,9 @@ local core = ...
 local obs = {}
 
 -- The functions are read before any script can replace them.
-local assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type =
-  assert, error, getmetatable, ipairs, next, pairs, select, setmetatable, tostring, type
-local pcall, rawget, rawset = pcall, rawget, rawset
+local error, getmetatable, ipairs, next, setmetatable, tostring, type =
+  error, getmetatable, ipairs, next, setmetatable, tostring, type
+local pcall, rawget = pcall, rawget
 local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
