@@ -144,6 +144,7 @@ import Testing
   // X2, X3, X5, S8: programs beside a reference, with Swift objects among their objects.
   @Test func `hold for random programs on both sides of the border`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
+    defer { Animal.part() }
     let environment = ProcessInfo.processInfo.environment
     let count = environment["OBS_COUNT"].flatMap { Int($0) }
     try host.set("first", to: environment["OBS_SEED"].flatMap { Int($0) } ?? 1)
@@ -249,11 +250,25 @@ private final class Animal: ObservableModel, Decodable {
   let kids = ObservableArray<Animal>()
   let map = ObservableDictionary<String, Int>()
 
-  init() {}
+  private struct Weak { weak var animal: Animal? }
+  // Only one test makes animals.
+  private nonisolated(unsafe) static var all: [Weak] = []
+
+  init() { Animal.all.append(Weak(animal: self)) }
+
+  /// Takes those apart that hold each other, as ARC does not free them.
+  static func part() {
+    for animal in all.compactMap(\.animal) {
+      animal.mate = nil
+      animal.kids.removeAll()
+    }
+    all = []
+  }
 
   private enum CodingKeys: CodingKey { case name, size, mate, tags, kids, map }
 
-  init(from decoder: any Decoder) throws {
+  convenience init(from decoder: any Decoder) throws {
+    self.init()
     let container = try decoder.container(keyedBy: CodingKeys.self)
     name = try container.decode(String.self, forKey: .name)
     size = try container.decode(Int.self, forKey: .size)

@@ -68,7 +68,7 @@ struct StoppingTests {
     let test = try ContainedHost()
     let error = test.failure(script)
     #expect(error?.code == .timeLimit, "\(String(describing: error))")
-    #expect(error?.message.contains("the turn has taken more time than it may (20 ms)") == true)
+    #expect(error?.message.contains(ContainedHost.overtime) == true)
     #expect(try test.host.run("return 1 + 1") == [2])
   }
 
@@ -138,7 +138,7 @@ struct StoppingTests {
   @Test func `the message says where, and the traceback shows the calls`() throws {
     let test = try ContainedHost()
     let error = test.failure("local function spin()\n  while true do end\nend\nspin()")
-    #expect(error?.message == "script:2: the turn has taken more time than it may (20 ms)")
+    #expect(error?.message == "script:2: \(ContainedHost.overtime)")
     #expect(error?.traceback?.contains("in local 'spin'") == true)
   }
 
