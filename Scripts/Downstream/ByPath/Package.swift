@@ -6,8 +6,8 @@ let package = Package(
   name: "by-path",
   dependencies: [.package(name: "obs-lua", path: "../../..")],
   targets: [
-    "basket", "calculator", "client", "collections", "desk", "game", "lazies", "lobby",
-    "observers", "player", "service", "thermostat", "threads",
+    "basket", "calculator", "client", "collections", "desk", "document", "game", "lazies",
+    "lobby", "observers", "player", "service", "thermostat", "threads",
   ].map { name in
     .executableTarget(
       name: name,

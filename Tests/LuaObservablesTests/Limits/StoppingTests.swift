@@ -143,7 +143,7 @@ struct StoppingTests {
   }
 
   @Test func `the message says where also if the engine notices it`() throws {
-    let test = try ContainedHost()
+    let test = try ContainedHost { $0.turnTime = .milliseconds(20) }
     _ = test.failure("while true do end")
     let error = test.failure(
       """
@@ -176,7 +176,7 @@ struct StoppingTests {
   }
 
   @Test func `time is that of a turn, and each turn has its own`() throws {
-    let test = try ContainedHost()
+    let test = try ContainedHost { $0.turnTime = .milliseconds(20) }
     let busy = "local start = os.clock() while os.clock() - start < 0.012 do end"
     for _ in 1...4 { try test.host.run(busy) }
     try test.host.run("obs = require 'obs' t = { v = 1 }")
