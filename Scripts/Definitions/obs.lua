@@ -556,7 +556,8 @@ function obs.whynot(watcher) end
 
 ---Calls `sink` for every write of an observed key, call, registration and end, and for what becomes
 ---of lazy properties; nil switches it off. Events come when the `obs` call, flush or turn is over;
----until then they keep the values of before.
+---until then they keep the values of before. In a sandbox, only what its own code writes and what
+---becomes of its own watchers and lazy properties.
 ---@param sink? fun(event: obs.Event)
 function obs.log(sink) end
 
@@ -567,7 +568,7 @@ function obs.log(sink) end
 ---@param path obs.PathLike
 function obs.break_on_change(observed, path) end
 
----Keeps what why and whynot need.
+---Keeps what why and whynot need; in a sandbox, for its own watchers.
 ---@param on boolean
 function obs.record(on) end
 

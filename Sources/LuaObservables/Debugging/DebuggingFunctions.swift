@@ -5,7 +5,7 @@ internal import Observables
 
 /// `why`, `whynot`, `record`, `log` and `break_on_change` (W3, W4).
 final class DebuggingFunctions: ModuleSlice {
-  /// The recorder of events; nil while none was needed.
+  /// The recorder of events; nil while none was ever needed.
   @exclusivity(unchecked) private(set) var recorder: ScriptRecorder?
   let probe: ChangeProbe
 
@@ -19,8 +19,7 @@ final class DebuggingFunctions: ModuleSlice {
       (
         "record",
         { [self] L in
-          try checkOwner("obs.record")
-          record(L.boolean(at: 1))
+          record(L.boolean(at: 1), for: host.sandboxes.current)
           return 0
         }
       ),
@@ -48,11 +47,18 @@ final class DebuggingFunctions: ModuleSlice {
     L.pop()
   }
 
-  func record(_ isOn: Bool) {
+  func record(_ isOn: Bool, for sandbox: LuaSandbox) {
     guard isOn || recorder != nil else { return }
-    let recorder = recorder ?? ScriptRecorder(host)
-    recorder.keepsHistory = isOn
-    use(recorder)
+    use { $0.record(isOn, for: sandbox.number) }
+  }
+
+  /// Ends the sink and the record of a sandbox, which closes.
+  func end(of sandbox: LuaSandbox) {
+    guard recorder != nil else { return }
+    use {
+      $0.setSink(nil, of: sandbox.number)
+      $0.record(false, for: sandbox.number)
+    }
   }
 
   override func end() {
@@ -60,25 +66,26 @@ final class DebuggingFunctions: ModuleSlice {
     if let recorder { engine.use(recorder, isNeeded: false) }
   }
 
-  /// Adds the recorder to the engine, or removes it when it is not needed.
-  private func use(_ recorder: ScriptRecorder) {
-    engine.use(recorder, isNeeded: recorder.isNeeded)
-    self.recorder = recorder.isNeeded ? recorder : nil
+  /// Changes what the recorder is for; adds it to the engine, or removes it when it is not needed.
+  private func use(_ change: (ScriptRecorder) -> Void) {
+    let recorder = recorder ?? ScriptRecorder(host)
+    let wasNeeded = recorder.isNeeded
+    change(recorder)
+    self.recorder = recorder
+    if recorder.isNeeded != wasNeeded { engine.use(recorder, isNeeded: !wasNeeded) }
   }
 
   private func log(_ L: LuaStack) throws -> CInt {
-    try checkOwner("obs.log")
     L.height = 1
+    let sandbox = host.sandboxes.current.number
     if L.isNil(at: 1) {
       host.recorder?.drain()
-      recorder?.sink = nil
-      if let recorder { use(recorder) }
+      if recorder != nil { use { $0.setSink(nil, of: sandbox) } }
       return 0
     }
     try arguments.checkFunction(at: 1, of: L, "log")
-    let recorder = recorder ?? ScriptRecorder(host)
-    recorder.sink = LuaFunction(pin: try state.pin(at: 1, of: L))
-    use(recorder)
+    let sink = LuaFunction(pin: try state.pin(at: 1, of: L))
+    use { $0.setSink(sink, of: sandbox) }
     return 0
   }
 
@@ -90,14 +97,15 @@ final class DebuggingFunctions: ModuleSlice {
     let name = try host.module.watchers.name(of: watcher, handle, L)
     var writes: [RecordedWrite] = []
     var lines: [String] = []
-    if recorder?.keepsHistory == true, let history = recorder?.history(ofID: handle.pointee.id) {
+    let (isRecording, history) = record(of: watcher, handle.pointee.id)
+    if isRecording, let history {
       writes = history.last
       lines =
         writes.isEmpty
         ? ["\(name) has not been called since recording began"]
         : ["\(name) was called in \(callText(history)) because of:"]
           + writes.map { "  \($0)" }
-    } else if recorder?.keepsHistory == true {
+    } else if isRecording {
       lines = ["\(name) has not been called since recording began"]
     } else {
       if let watcher, watcher.script.pointee.cause.line > 0 {
@@ -116,6 +124,16 @@ final class DebuggingFunctions: ModuleSlice {
     }
     try state.push(text: lines.joined(separator: "\n"), to: L)
     return 2
+  }
+
+  /// What the script that runs may learn of the record about a watcher, which may have ended.
+  private func record(
+    of watcher: WatcherRef?, _ id: UInt64
+  ) -> (isOn: Bool, history: HistoryRecorder.History?) {
+    guard let recorder else { return (false, nil) }
+    let (reader, history) = (host.sandboxes.current.number, recorder.history(ofID: id))
+    let owner = history?.owner ?? watcher.map(recorder.owner) ?? reader
+    return recorder.answers(reader, about: owner) ? (true, history) : (false, nil)
   }
 
   /// "turn 3, flush 2,", with a comma where it has one already.
@@ -154,8 +172,7 @@ final class DebuggingFunctions: ModuleSlice {
   private func whyNot(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "whynot")
     let name = try host.module.watchers.name(of: watcher, handle, L)
-    let isRecording = recorder?.keepsHistory == true
-    let history = isRecording ? recorder?.history(ofID: handle.pointee.id) : nil
+    let (isRecording, history) = record(of: watcher, handle.pointee.id)
     let cause = watcher?.script.pointee.cause
     var silence = engine.silence(
       of: watcher, history, isRecording: isRecording,
@@ -172,12 +189,6 @@ final class DebuggingFunctions: ModuleSlice {
   }
 
   // MARK: Breaking
-
-  /// - Throws: an error where the script has the host with others, whose events it would get.
-  private func checkOwner(_ function: String) throws(LuaError) {
-    guard host.sandboxes.current !== host.sandboxes.main else { return }
-    throw LuaError("\(function) belongs to the host, which other scripts use, too")
-  }
 
   /// - Throws: an error in a host with safe libraries, whose user must not be waited for.
   private func checkPrompt() throws(LuaError) {

@@ -2,16 +2,102 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The recorder of a host: keys and places as its scripts spell them, and the sink of `obs.log`.
+/// The recorder of a host: keys and places as its scripts spell them, and what each sandbox has
+/// switched on.
+///
+/// An event belongs to the sandbox whose code makes a write, or whose watcher or lazy property it
+/// is about; those of the host and of Swift belong to number 0, the sandbox `main`. A sink gets the
+/// events of its own sandbox, and that of `main` gets all.
 final class ScriptRecorder: HistoryRecorder {
   unowned(unsafe) let host: LuaHost
-  var sink: LuaFunction? { didSet { isLogging = sink != nil } }
+  /// The sinks of `obs.log`, by the numbers of their sandboxes.
+  private var sinks: [UInt32: LuaFunction] = [:]
+  /// The numbers of the sandboxes that have switched the record on.
+  private var recording: Set<UInt32> = []
+  /// The numbers of the sandboxes whose sinks miss events for which there was not enough memory.
+  private var deprived: Set<UInt32> = []
+  /// The calls of watchers that are under way, the innermost last.
+  private var calls: [Call] = []
   private var isDraining = false
+
+  /// A call of a watcher, by Swift or a script; `sandbox` is the one that ran before.
+  private struct Call {
+    let watcher: WatcherID
+    let sandbox: UInt32
+    let isScript: Bool
+  }
 
   init(_ host: LuaHost) {
     self.host = host
     super.init(of: host.engine)
   }
+
+  // MARK: What sandboxes want
+
+  func setSink(_ sink: LuaFunction?, of sandbox: UInt32) {
+    sinks[sandbox] = sink
+    isLogging = !sinks.isEmpty
+  }
+
+  func record(_ isOn: Bool, for sandbox: UInt32) {
+    if isOn {
+      recording.insert(sandbox)
+    } else if recording.remove(sandbox) != nil, !recording.contains(0) {
+      forgetHistories { sandbox == 0 ? !recording.contains($0) : $0 == sandbox }
+    }
+    if keepsHistory == recording.isEmpty { keepsHistory = !recording.isEmpty }
+  }
+
+  /// Whether `why` of a sandbox is answered in full about a watcher of another one, or its own:
+  /// somebody has to record, and only `main` learns about others.
+  func answers(_ sandbox: UInt32, about owner: UInt32) -> Bool {
+    guard sandbox == 0 || sandbox == owner else { return false }
+    return recording.contains(sandbox) || recording.contains(0)
+  }
+
+  /// The sandbox whose code runs; `main` where a watcher of Swift does, though it may be called
+  /// inside of a write or a flush of another one, which is not to learn what Swift writes.
+  override var writer: UInt32 {
+    let current = host.sandboxes.current.number
+    if let call = calls.last, !call.isScript, call.sandbox == current { return 0 }
+    return current
+  }
+
+  override func called(_ watcher: WatcherRef) {
+    super.called(watcher)
+    calls.append(
+      Call(
+        watcher: watcher.identity, sandbox: host.sandboxes.current.number,
+        isScript: host.receiver.isScript(watcher)))
+  }
+
+  override func returned(_ watcher: WatcherRef) {
+    let name = watcher.identity
+    if let position = calls.lastIndex(where: { $0.watcher == name }) {
+      calls.removeSubrange(position...)
+    }
+  }
+
+  override func owner(of watcher: WatcherRef) -> UInt32 {
+    if watcher.pointee.flags.contains(.lazy) { return host.lazies.sandbox(of: watcher) }
+    return host.receiver.isScript(watcher) ? watcher.script.pointee.sandbox : 0
+  }
+
+  override func logs(_ owner: UInt32) -> Bool { sinks[owner] != nil || sinks[0] != nil }
+
+  override func records(_ owner: UInt32) -> Bool {
+    recording.contains(owner) || recording.contains(0)
+  }
+
+  // MARK: Memory
+
+  override func reserve(_ bytes: Int) -> Bool { (try? host.state.charge(bytes)) != nil }
+
+  override func release(_ bytes: Int) { host.state.discharge(bytes) }
+
+  override func missed(_ owner: UInt32) { deprived.formUnion([owner, 0]) }
+
+  // MARK: Spelling
 
   override func key(of change: Change, _ slot: SlotRef) -> String {
     if let values = change.values, change.node.kind === host.tables {
@@ -71,24 +157,97 @@ final class ScriptRecorder: HistoryRecorder {
     host.receiver.isScript(watcher) ? host.receiver.title(of: watcher) : nil
   }
 
-  /// Reports the events to the sink, and lets go of their values.
+  // MARK: Sinks
+
+  /// Reports the events to the sinks, and lets go of their values.
   ///
   /// This may only be called between operations.
   func drain() {
-    guard !isDraining, pass() else { return }
-    host.state.recycleReleased(host.state.stack)
-  }
-
-  /// False where there are no events.
-  private func pass() -> Bool {
-    let events = takeEvents()
-    guard let sink, !events.isEmpty else { return false }
+    guard !isDraining, !host.isClosed else { return }
+    // Calls are left of watchers in which the recorder was removed and added again.
+    if !calls.isEmpty, !host.engine.isOccupied { calls = [] }
     isDraining = true
     defer { isDraining = false }
-    for event in events { pass(event, to: sink) }
-    // Events that the sink caused itself are not reported: that would never end.
-    _ = takeEvents()
+    let hadEvents = pass(takeEvents())
+    reportMissed()
+    // Nothing holds the events any longer.
+    if hadEvents, !host.isClosed { host.state.recycleReleased(host.state.stack) }
+  }
+
+  /// Passes events to the sinks, and those that sinks cause to the sinks of others; false where
+  /// there are none.
+  ///
+  /// A sink gets no events that it has caused, neither itself nor by what another sink did with
+  /// events that it caused: else this would never end.
+  private func pass(_ events: consuming [LoopEvent]) -> Bool {
+    if events.isEmpty { return false }
+    var waiting = events.map { (event: $0, causes: Set<UInt32>()) }
+    var position = 0
+    while position < waiting.count {
+      let (event, causes) = waiting[position]
+      position += 1
+      for sandbox in event.owner == 0 ? [0] : [event.owner, 0] where !causes.contains(sandbox) {
+        guard let sink = sinks[sandbox], !host.sandboxes[sandbox].isPaused else { continue }
+        pass(event, to: sink, of: sandbox)
+        for caused in takeEvents() { waiting.append((caused, causes.union([sandbox]))) }
+      }
+      release(event.size)
+    }
     return true
+  }
+
+  /// Reports to sandboxes that their sinks got only a part of the events.
+  private func reportMissed() {
+    if deprived.isEmpty { return }
+    let sandboxes = deprived.sorted()
+    deprived = []
+    for sandbox in sandboxes where sinks[sandbox] != nil {
+      host.sandboxes.entered(sandbox) {
+        host.reports.report(
+          LuaError(.memory, "not enough memory for all events of 'obs.log'"), .hook, name: "log",
+          site: "")
+      }
+    }
+  }
+
+  private func pass(_ event: LoopEvent, to sink: LuaFunction, of sandbox: UInt32) {
+    host.reports.run(sink, .hook, name: "log", site: "", in: sandbox) { L throws(LuaError) in
+      try push(event, to: L)
+      return 1
+    }
+  }
+
+  /// Pushes an event as a table. [-0, +1, -]
+  private func push(_ event: LoopEvent, to L: LuaStack) throws(LuaError) {
+    let state = host.state
+    let texts = [
+      ("kind", event.kind.rawValue), ("key", event.key), ("name", event.name),
+      ("site", event.site), ("path", event.path), ("object", event.object),
+    ]
+    try state.pushTable(fields: texts.count + 6, to: L)
+    if let eventClass = host.module.debugging.eventClass {
+      try state.push(eventClass.pin, to: L)
+      lua_setmetatable(L.pointer, -2)
+    }
+    for (name, value) in texts {
+      guard let value, !value.isEmpty else { continue }
+      try state.push(text: value, to: L)
+      try state.setField(name, of: L)
+    }
+    for (name, isSet) in [("equal", event.isEqual), ("failed", event.hasFailed)] where isSet {
+      L.push(true)
+      try state.setField(name, of: L)
+    }
+    for (name, part) in [("old", ChangePart.old), ("new", .new)] {
+      try pushValue(part, of: event, to: L)
+      try state.setField(name, of: L)
+    }
+    L.push(event.turn)
+    try state.setField("turn", of: L)
+    if let flush = event.flush {
+      L.push(flush)
+      try state.setField("flush", of: L)
+    }
   }
 
   /// Pushes a value of an event: the value itself where it was a script's. [-0, +1, -]
@@ -99,46 +258,6 @@ final class ScriptRecorder: HistoryRecorder {
       try host.state.push(saved[part], to: L)
     } else {
       try host.state.push(part == .old ? event.old : event.new, to: L)
-    }
-  }
-
-  private func pass(_ event: LoopEvent, to sink: LuaFunction) {
-    let state = host.state
-    let texts = [
-      ("kind", event.kind.rawValue), ("key", event.key), ("name", event.name),
-      ("site", event.site), ("path", event.path), ("object", event.object),
-    ]
-    do {
-      try state.withStack { L throws(LuaError) in
-        try state.push(sink.pin, to: L)
-        try state.pushTable(fields: texts.count + 6, to: L)
-        if let eventClass = host.module.debugging.eventClass {
-          try state.push(eventClass.pin, to: L)
-          lua_setmetatable(L.pointer, -2)
-        }
-        for (name, value) in texts {
-          guard let value, !value.isEmpty else { continue }
-          try state.push(text: value, to: L)
-          try state.setField(name, of: L)
-        }
-        for (name, isSet) in [("equal", event.isEqual), ("failed", event.hasFailed)] where isSet {
-          L.push(true)
-          try state.setField(name, of: L)
-        }
-        for (name, part) in [("old", ChangePart.old), ("new", .new)] {
-          try pushValue(part, of: event, to: L)
-          try state.setField(name, of: L)
-        }
-        L.push(event.turn)
-        try state.setField("turn", of: L)
-        if let flush = event.flush {
-          L.push(flush)
-          try state.setField("flush", of: L)
-        }
-        try state.tracedCall(arguments: 1, L)
-      }
-    } catch {
-      host.reports.report(error, .hook, name: "log", site: "")
     }
   }
 }

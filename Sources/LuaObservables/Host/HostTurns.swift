@@ -16,6 +16,7 @@ final class HostTurns: LuaTurns {
   func scriptsMetLimit() { host.sandboxes.current.stoppedTurns?.scriptsMetLimit() }
 
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
-    try host.loop.turn(body)
+    defer { host.recorder?.drain() }
+    return try host.loop.turn(body)
   }
 }

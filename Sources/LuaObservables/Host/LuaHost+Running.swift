@@ -19,7 +19,7 @@ extension LuaHost {
 
   /// Switches the record on or off that `why` and `whynot` need; while it is off it costs one
   /// branch.
-  public func record(_ isOn: Bool) { module.debugging.record(isOn) }
+  public func record(_ isOn: Bool) { module.debugging.record(isOn, for: sandboxes.main) }
 
   /// Calls the functions that scripts registered for their end, once each, in the order of
   /// registration.

@@ -176,6 +176,7 @@ public final class LuaHost {
   func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     try state.checkThread()
     if engine.isOccupied { return try body() }
+    defer { recorder?.drain() }
     return try loop.turn(body)
   }
 
@@ -185,6 +186,7 @@ public final class LuaHost {
   @discardableResult
   public func step() -> Bool {
     requireThread("stepped")
+    defer { recorder?.drain() }
     return loop.step()
   }
 

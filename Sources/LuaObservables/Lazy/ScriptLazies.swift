@@ -229,6 +229,22 @@ final class ScriptLazies: Receiver {
     return host.sources.text(host.sources.definition(-1, L))
   }
 
+  /// The number of the sandbox whose script has declared a lazy property; 0 for those of Swift and
+  /// of other hosts.
+  func sandbox(of lazy: WatcherRef) -> UInt32 {
+    let L = state.stack
+    guard lazy.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
+      !isClosed, L.hasRoom(for: 8)
+    else { return 0 }
+    let height = L.height
+    defer { L.height = height }
+    clua_lazy_pushdeclaration(L.pointer, lazy.number)
+    guard L.isTable(at: -1),
+      clua_try_getfield(L.pointer, -1, "sandbox", 7) == LUA_OK, let number = L.integer(at: -1)
+    else { return 0 }
+    return UInt32(truncatingIfNeeded: number)
+  }
+
   override func title(_ watcher: WatcherRef) -> String { engine.name(of: watcher) }
 
   /// The place of the getter distinguishes properties of tables without a name.

@@ -38,7 +38,7 @@ function obs.backed(target, names, store)
     obs.invalidate(self, name)
   end
   for _, name in ipairs(names) do
-    core.declare(target, name, {
+    core.declare(target, name, core.owned {
       write = write, origin = get, deps = is_heard and { { store, obs.path(name) } } or nil,
     }, get, core.WRITTEN)
   end

@@ -120,6 +120,14 @@ local function creation(create, configure, with)
   end
 end
 
+--- Notes the sandbox whose script declares: its log has the events of the property.
+local function owned(declaration)
+  local sandbox = core.sandbox()
+  if sandbox ~= 0 then declaration.sandbox = sandbox end
+  return declaration
+end
+core.owned = owned
+
 --- What instances share of a lazy property: how it is computed, and from what.
 function core.compile_lazy(options, name, number)
   number = number or 3
@@ -137,7 +145,7 @@ function core.compile_lazy(options, name, number)
   if options.track then flags = flags | TRACKED end
   local get = callable(options.get or options.loader)
   if options.create then get = creation(options.create, options.configure, options.with) end
-  return {
+  return owned {
     get = get or core.inherited, flags = flags,
     origin = options.get or options.loader or options.create,
     deps = options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
@@ -241,11 +249,11 @@ end
 local function compile_computed(deps, get, number)
   if get == nil then
     check_function(deps, number, "computed")
-    return { get = callable(deps), flags = TRACKED, origin = deps }
+    return owned { get = callable(deps), flags = TRACKED, origin = deps }
   end
   deps = check_dependencies(deps, number, "computed")
   check_function(get, number + 1, "computed")
-  return { get = callable(get), flags = 0, origin = get, deps = deps }
+  return owned { get = callable(get), flags = 0, origin = get, deps = deps }
 end
 
 function obs.computed(target, name, ...)

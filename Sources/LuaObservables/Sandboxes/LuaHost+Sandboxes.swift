@@ -85,8 +85,9 @@ extension LuaHost {
     }
   }
 
-  /// Ends the watchers, timers and tasks of a sandbox.
+  /// Ends the watchers, timers and tasks of a sandbox, its log and its record.
   func end(_ sandbox: LuaSandbox) {
+    module.debugging.end(of: sandbox)
     receiver.stopWatchers(of: sandbox)
     module.timers.stopAll(of: sandbox)
     module.exitHooks.dropAll(of: sandbox)

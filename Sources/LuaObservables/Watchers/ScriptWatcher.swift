@@ -74,4 +74,19 @@ final class SavedChange: EventValues {
     case .new: new
     }
   }
+
+  var size: Int {
+    [key, old, new].reduce(128) { $0 + $1.heapSize }
+  }
+}
+
+extension LuaValue {
+  /// Bytes that it takes besides its own, outside of Lua's memory.
+  fileprivate var heapSize: Int {
+    switch self {
+    case .nil, .boolean, .integer, .number, .lightUserdata: 0
+    case .string(let text): text.bytes.count + 32
+    case .table, .function, .userdata, .thread: 64
+    }
+  }
 }

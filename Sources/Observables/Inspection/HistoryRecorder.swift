@@ -9,6 +9,8 @@
 open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The recorded history of one watcher.
   package struct History {
+    /// The part of the program to which the watcher belongs.
+    package let owner: UInt32
     package fileprivate(set) var waiting: [RecordedWrite] = []
     /// The writes among `waiting`, by position, whose objects may have left the path.
     fileprivate var suspects: [(position: Int, place: Place)] = []
@@ -35,7 +37,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   package var keepsHistory = false {
     didSet {
       if keepsHistory { return }
-      histories = [:]
+      forgetHistories { _ in true }
       ended = []
     }
   }
@@ -62,9 +64,29 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   package func history(ofID id: UInt64) -> History? { histories[id] }
 
   /// Returns the events since the last call, and removes them.
+  ///
+  /// Their memory is given back by `release` when they are not kept any longer.
   package func takeEvents() -> [LoopEvent] {
     defer { events = [] }
     return events
+  }
+
+  /// Drops the histories of the watchers whose owners `isUnwanted` returns true for.
+  ///
+  /// - Complexity: O(histories).
+  package func forgetHistories(where isUnwanted: (UInt32) -> Bool) {
+    for (id, history) in histories where isUnwanted(history.owner) { forget(id) }
+  }
+
+  private func forget(_ id: UInt64) {
+    guard let history = histories.removeValue(forKey: id) else { return }
+    release(history.waiting)
+    release(history.last)
+    if let write = history.lastEqual { release(write.size) }
+  }
+
+  private func release(_ writes: [RecordedWrite]) {
+    for write in writes { release(write.size) }
   }
 
   // MARK: What bridges know better
@@ -103,6 +125,29 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
   }
 
+  // MARK: Parts of a program
+
+  /// The part of the program that runs now, as the bridge numbers them; 0 where there are no parts.
+  open var writer: UInt32 { 0 }
+
+  /// The part of the program to which a watcher or a lazy property belongs.
+  open func owner(of watcher: ObservationCore.WatcherRef) -> UInt32 { 0 }
+
+  /// Whether a sink gets the events of a part of the program.
+  open func logs(_ owner: UInt32) -> Bool { true }
+
+  /// Whether writes are kept for the watchers of a part of the program.
+  open func records(_ owner: UInt32) -> Bool { true }
+
+  /// Takes the memory for what is about to be kept; false where there is not as much.
+  open func reserve(_ bytes: Int) -> Bool { true }
+
+  /// Gives back memory that `reserve` has taken.
+  open func release(_ bytes: Int) {}
+
+  /// An event was dropped, as there was no memory for it.
+  open func missed(_ owner: UInt32) {}
+
   // MARK: EngineRecorder
 
   private var turn: Int { engine.statistics.turns + 1 }
@@ -111,6 +156,12 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   public override func wrote(_ change: ObservationCore.Change) {
     guard let slot = change.slot ?? change.every else { return }
     let lazy = change.values == nil ? change.slot?.pointee.lazy : nil
+    let owner = writer
+    let isLogged = isLogging && logs(owner)
+    guard keepsHistory || isLogged else {
+      if let lazy { formerValues[lazy.pointee.id] = nil }
+      return
+    }
     let saved = lazy.flatMap(savedChange)
     let values = saved?.values ?? values(of: change)
     var write = RecordedWrite(
@@ -118,8 +169,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     (write.old, write.new) = values
     write.object = title(of: change.node)
     if keepsHistory { note(write, of: change) }
-    if isLogging {
-      add(.write) {
+    if isLogged {
+      add(.write, of: owner) {
         ($0.key, $0.site, $0.isEqual) = (write.key, write.site, change.isSame)
         ($0.object, $0.old, $0.new) = (write.object, write.old, write.new)
         $0.values = saved?.change ?? savedValues(of: change) as? any EventValues
@@ -163,11 +214,13 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     writeNumber += 1
     let suspects = suspects(in: slots)
     engine.forEachWatcher(behind: slots) { watcher, lazies in
+      let part = self.owner(of: watcher)
+      guard records(part) else { return }
       let owner = (lazies.first ?? watcher).identity
       let place = suspects.contains(owner) ? Place(node: change.node, owner: owner) : nil
       keep(
         write, lazies, place, isSame: change.isSame,
-        &histories[watcher.pointee.id, default: History()])
+        &histories[watcher.pointee.id, default: History(owner: part)])
     }
   }
 
@@ -195,8 +248,15 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     if !isSame, history.waiting.count >= 1000 { return }
     var write = write
     write.through = lazies.map(engine.name)
+    guard reserve(write.size) else { return }
     if let suspect, !isSame { history.suspects.append((history.waiting.count, suspect)) }
-    if isSame { history.lastEqual = write } else { history.waiting.append(write) }
+    if isSame { keepEqual(write, &history) } else { history.waiting.append(write) }
+  }
+
+  /// Keeps a write, whose memory was reserved, as the last one that changed nothing.
+  private func keepEqual(_ write: RecordedWrite, _ history: inout History) {
+    if let former = history.lastEqual { release(former.size) }
+    history.lastEqual = write
   }
 
   public override func unchanged(_ watcher: ObservationCore.WatcherRef) {
@@ -206,7 +266,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     write.isRecomputed = true
     // Its value was not the same: that of the watched property is.
     (write.old, write.new) = (nil, nil)
-    history.lastEqual = write
+    release(history.waiting)
+    if reserve(write.size) { keepEqual(write, &history) }
     history.waiting = []
     history.suspects = []
     histories[watcher.pointee.id] = history
@@ -216,7 +277,9 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     _ lazy: ObservationCore.WatcherRef, by change: ObservationCore.Change
   ) {
     guard isLogging else { return }
-    add(.invalidate) {
+    let owner = owner(of: lazy)
+    guard logs(owner) else { return }
+    add(.invalidate, of: owner) {
       ($0.key, $0.site) = (engine.name(of: lazy), site(of: change))
       $0.object = lazy.pointee.root.map(title(of:))
     }
@@ -226,36 +289,43 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     _ lazy: ObservationCore.WatcherRef, _ computation: ObservationCore.Computation
   ) {
     let hasFailed = if case .failed = computation { true } else { false }
-    guard isLogging, !hasFailed else {
+    let owner = isLogging ? owner(of: lazy) : 0
+    let isLogged = isLogging && logs(owner)
+    guard isLogged, !hasFailed else {
       formerValues[lazy.pointee.id] = nil
-      if isLogging { addComputation(of: lazy) { $0.hasFailed = true } }
+      if isLogged { addComputation(of: lazy, owner) { $0.hasFailed = true } }
       return
     }
     let saved = savedChange(of: lazy)
-    addComputation(of: lazy) {
+    addComputation(of: lazy, owner) {
       if let saved { ($0.old, $0.new) = saved.values }
       $0.values = saved?.change
       if case .same = computation { $0.isEqual = true }
     }
   }
 
-  private func addComputation(of lazy: WatcherRef, _ fill: (inout LoopEvent) -> Void) {
+  private func addComputation(
+    of lazy: WatcherRef, _ owner: UInt32, _ fill: (inout LoopEvent) -> Void
+  ) {
     let (name, site) = lazy.pointee.receiver.takeUnretainedValue().label(lazy)
-    add(.compute) {
+    add(.compute, of: owner) {
       ($0.key, $0.site, $0.object) = (name, site, lazy.pointee.root.map(title(of:)))
       fill(&$0)
     }
   }
 
-  public override func called(_ watcher: ObservationCore.WatcherRef) {
-    if keepsHistory {
-      var history = histories[watcher.pointee.id] ?? History()
+  open override func called(_ watcher: ObservationCore.WatcherRef) {
+    let owner = owner(of: watcher)
+    if keepsHistory, records(owner) {
+      var history = histories[watcher.pointee.id] ?? History(owner: owner)
+      release(history.last)
       history.last = history.waiting
       for (position, place) in history.suspects where hasLeft(place) {
         history.last[position].hasLeft = true
       }
       (history.waiting, history.suspects) = ([], [])
       (history.lastTurn, history.lastFlush) = (turn, flush)
+      if let write = history.lastEqual { release(write.size) }
       history.lastEqual = nil
       histories[watcher.pointee.id] = history
     }
@@ -269,10 +339,10 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   public override func ended(_ watcher: ObservationCore.WatcherRef) {
     let id = watcher.pointee.id
     formerValues[id] = nil
-    if keepsHistory {
+    if histories[id] != nil {
       ended.append(id)
       if ended.count > endedLimit {
-        for old in ended.prefix(endedLimit / 2) { histories[old] = nil }
+        for old in ended.prefix(endedLimit / 2) { forget(old) }
         ended.removeFirst(endedLimit / 2)
       }
     }
@@ -300,20 +370,29 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   /// Notes that a program stopped the watcher.
   package func noteStop(of watcher: WatcherRef, at site: String) {
-    if keepsHistory { histories[watcher.pointee.id, default: History()].stoppedAt = site }
+    guard keepsHistory else { return }
+    let owner = owner(of: watcher)
+    if records(owner) {
+      histories[watcher.pointee.id, default: History(owner: owner)].stoppedAt = site
+    }
   }
 
-  private func add(_ kind: LoopEvent.Kind, _ fill: (inout LoopEvent) -> Void) {
+  private func add(
+    _ kind: LoopEvent.Kind, of owner: UInt32, _ fill: (inout LoopEvent) -> Void
+  ) {
     var event = LoopEvent(kind, turn: turn, flush: flush)
+    event.owner = owner
     fill(&event)
-    events.append(event)
+    if reserve(event.size) { events.append(event) } else { missed(owner) }
   }
 
   private func add(
     _ kind: LoopEvent.Kind, _ watcher: WatcherRef, _ fill: (inout LoopEvent) -> Void = { _ in }
   ) {
-    guard isLogging, let (name, site) = label(of: watcher) else { return }
-    add(kind) {
+    guard isLogging else { return }
+    let owner = owner(of: watcher)
+    guard logs(owner), let (name, site) = label(of: watcher) else { return }
+    add(kind, of: owner) {
       ($0.name, $0.site) = (name, site)
       $0.object = watcher.pointee.root.flatMap { $0.isDead ? nil : title(of: $0) }
       fill(&$0)

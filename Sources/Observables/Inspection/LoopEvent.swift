@@ -42,6 +42,8 @@ public struct LoopEvent: Sendable {
   /// Whether the getter has thrown an error.
   public package(set) var hasFailed = false
 
+  /// The part of the program to which it belongs, decided when it happens; 0 for the rest of it.
+  package var owner: UInt32 = 0
   /// The values themselves, in a form of the bridge that reports the event.
   package var values: (any EventValues)?
 
@@ -51,7 +53,19 @@ public struct LoopEvent: Sendable {
 }
 
 /// The values of an event, in a form of a bridge.
-package protocol EventValues: AnyObject, Sendable {}
+package protocol EventValues: AnyObject, Sendable {
+  /// About how many bytes they take outside of the memory of their language.
+  var size: Int { get }
+}
+
+extension LoopEvent {
+  /// About how many bytes it takes.
+  package var size: Int {
+    let texts = [object, key, name, site, path].reduce(0) { $0 + ($1?.heapSize ?? 0) }
+    let values = (old?.heapSize ?? 0) + (new?.heapSize ?? 0) + (self.values?.size ?? 0)
+    return MemoryLayout<LoopEvent>.stride + texts + values
+  }
+}
 
 extension LoopEvent: CustomStringConvertible {
   /// "turn 3, flush 1: write 'name' of Person ("Ann" → "Bob")", with what else is known.

@@ -52,6 +52,21 @@ extension RecordedValue {
   }
 }
 
+extension RecordedValue {
+  /// Bytes that it takes besides its own.
+  var heapSize: Int {
+    switch self {
+    case .text(let text), .object(let text): text.heapSize
+    default: 0
+    }
+  }
+}
+
+extension String {
+  /// Bytes that the text takes besides its own: short ones are kept within.
+  var heapSize: Int { utf8.count > 15 ? utf8.count + 32 : 0 }
+}
+
 extension RecordedValue: CustomStringConvertible {
   /// "nil", "true", "1", "1.5", a text in quotes, the name of an object.
   public var description: String {

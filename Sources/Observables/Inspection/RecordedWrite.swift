@@ -31,6 +31,16 @@ public struct RecordedWrite: Sendable {
   }
 }
 
+extension RecordedWrite {
+  /// About how many bytes it takes.
+  var size: Int {
+    let texts = key.heapSize + (object?.heapSize ?? 0) + (site?.heapSize ?? 0)
+    let values = (old?.heapSize ?? 0) + (new?.heapSize ?? 0)
+    let names = through.reduce(0) { $0 + MemoryLayout<String>.stride + $1.heapSize }
+    return MemoryLayout<RecordedWrite>.stride + texts + values + names
+  }
+}
+
 extension RecordedWrite: CustomStringConvertible {
   /// "'first' was written at x.lua:3 in turn 2 ("Ann" → "Bob"), which changed 'full', 'shout'".
   public var description: String {

@@ -41,7 +41,7 @@ struct SandboxTests {
     "table.sort(string)", "table.move({ 1 }, 1, 1, 1, string)", "obs.none.x = 1",
     "setmetatable({}, { __gc = print })", "collectgarbage()", "string.dump(print)",
     "require 'io'", "require 'debug'.sethook()", "debug.getregistry()", "os.execute()",
-    "obs.log(print)", "obs.record(true)", "obs.break_on_change({}, 'x')",
+    "obs.break_on_change({}, 'x')",
     "obs.observe({}, 'x', print):break_on_call()", "io.write('x')", "package.loaded.x = 1",
     "loadfile('x')", "dofile('x')", "os.exit()",
     "obs.model('M', { __gc = print }) {}", "local M = obs.model('M', {}) M.__gc = print M {}",

@@ -139,6 +139,7 @@ extension Engine {
     } else {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
     }
+    if isRecording { recorder?.returned(watcher) }
     watcher.pointee.flags.remove(.running)
     guard watcher.pointee.isActive else {
       freeIfUnused(watcher)

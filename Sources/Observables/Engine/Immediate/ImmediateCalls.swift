@@ -271,6 +271,7 @@ final class ImmediateCalls {
     if !watcher.pointee.flags.contains(.probing) { engine.statistics.calls += 1 }
     if engine.isRecording { engine.recorder?.called(watcher) }
     watcher.pointee.receiver.takeUnretainedValue().deliver(watcher, call.change, path: call.path)
+    if engine.isRecording { engine.recorder?.returned(watcher) }
     depth -= 1
     engine.resumeTracking()
     watcher.pointee.flags.remove(.running)

@@ -9,6 +9,8 @@ extension ObservationCore {
     open func wrote(_ change: Change) {}
     open func marked(_ watcher: WatcherRef, by change: Change) {}
     open func called(_ watcher: WatcherRef) {}
+    /// The callback of a watcher that `called` was about has returned; the watcher may have ended.
+    open func returned(_ watcher: WatcherRef) {}
     /// A lazy property became invalid.
     open func invalidated(_ lazy: WatcherRef, by change: Change) {}
     /// A program invalidates the lazy property at the slot of `change`.
@@ -36,6 +38,9 @@ final class RecorderGroup: EngineRecorder {
   }
   override func called(_ watcher: WatcherRef) {
     for recorder in recorders { recorder.called(watcher) }
+  }
+  override func returned(_ watcher: WatcherRef) {
+    for recorder in recorders { recorder.returned(watcher) }
   }
   override func invalidated(_ lazy: WatcherRef, by change: Change) {
     for recorder in recorders { recorder.invalidated(lazy, by: change) }
