@@ -162,11 +162,16 @@ function Shadow:take()
     { contents = after, walk = walk_after, only = only_after }, changed
 end
 
---- Takes over what there is after writes to some objects were taken back, where nothing else was
---- written meanwhile.
+--- Takes over what there is after writes to some objects were taken back, where all others are as
+--- they were.
 function Shadow:renew(objects)
   for i = 1, #self.dirty do
-    if not objects[self.dirty[i]] then return end
+    local object = self.dirty[i]
+    local before = not objects[object] and self.state[object]
+    if before then
+      local now = contents(object)
+      if now.n ~= before.n or not trees.are_same(now, before) then return end
+    end
   end
   if self:take() then self:advance() end
 end

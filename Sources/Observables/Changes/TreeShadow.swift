@@ -113,6 +113,7 @@ final class TreeShadow: TransactionWitness {
       guard let object = entry.object, case .node(let node) = observedNode(of: object, in: engine)
       else { return true }
       return node.pointee.coverings & bits != 0
+        || TreeContents.areSame(entry.contents, reader.contents(of: object))
     }
     if isAllBack, let taken = take() { advance(to: taken) }
   }

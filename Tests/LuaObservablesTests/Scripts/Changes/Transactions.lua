@@ -349,6 +349,24 @@ check("S8: a turn goes on after a transaction that failed", function()
   eq(#found, 1)
   eq(found[1].old, 1)
 end)
+check("S8: what an inner one has taken back elsewhere is no news for changes, either", function()
+  local t, found = { list = { 1 }, inner = {} }, {}
+  obs.transaction({ t.inner }, function()
+    t.inner.new = {}
+    obs.changes(t, function(_, changes) found[#found + 1] = changes end)
+    obs.transaction({ t }, function()
+      t.list[1] = 2
+      obs.abort()
+    end)
+    obs.abort()
+  end)
+  obs.flush()
+  eq(#found, 0)
+  t.list[1] = 3
+  obs.flush()
+  eq(#found, 1)
+  eq(#found[1], 1)
+end)
 check("S8: opaque objects are leaves for immediate watchers on the way back", function()
   local opaque = obs.opaque { n = 1 }
   local t, found = { n = 1, opaque = opaque }, nil
