@@ -14,8 +14,7 @@ extension LuaHost {
   /// neither flush nor wait.
   ///
   /// - Throws: what `body` throws; `LuaError` where `roots` are none, or have a stored property
-  ///   without
-  ///   a setter, for a closed state and no memory.
+  ///   without a setter, for a closed state and no memory.
   /// - Complexity: O(objects below the roots).
   public func transaction<Result>(
     on roots: [any ObservableReference], _ body: () throws -> Result

@@ -20,7 +20,7 @@ struct Transactions {
   /// The watchers that something concerns which was written in a transaction, by the places of the
   /// bits.
   private var members: [[WatcherID]] = []
-  /// How many watchers had been made when a transaction was opened, by the places of the bits.
+  /// How long `made` was when a transaction was opened, by the places of the bits.
   private var firstMade: [Int] = []
   /// The turns whose writes watchers were called for: they are called for the way back, too.
   private var seen: [WatcherID: Bits] = [:]

@@ -4,25 +4,11 @@
 --
 -- A program that differs is made as short as it can be, and shown with both logs. `OBS_ALL=1` only
 -- names the seeds of all that differ.
-local obs = require "obs"
-
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local programs = dofile(folder .. "Support/programs.lua")
 local generate = dofile(folder .. "Model/generate.lua")
 local worlds = dofile(folder .. "Model/world.lua")
 local shrink = dofile(folder .. "Model/shrink.lua")
-
--- Calls `start` with a function for its result, and waits for that.
-local function await(start)
-  local driver = coroutine.running()
-  start(function(result)
-    obs.next_turn(function()
-      local ok, message = coroutine.resume(driver, result)
-      if not ok then error(message, 0) end
-    end)
-  end)
-  return coroutine.yield()
-end
 
 -- What the collector does while a program runs.
 local MODES = {"stopped", "incremental", "generational"}
@@ -31,7 +17,7 @@ local MODES = {"stopped", "incremental", "generational"}
 -- are endless inside (Lua 5.4.4).
 local function difference(program)
   local texts = generate.texts(program)
-  return await(function(done)
+  return programs.await(function(done)
     worlds.real(texts, program.mode, function(real)
       local ok, reference = xpcall(worlds.reference, debug.traceback, texts, program.mode)
       done(ok and worlds.difference(real, reference)
@@ -60,13 +46,8 @@ local function shortest(program, message)
   end)
 end
 
-local first, last = programs.seeds(2000)
-if arg and arg[1] then
-  first = math.tointeger(tonumber(arg[1])) or error("no seed: " .. arg[1], 0)
-  last = first + (math.tointeger(tonumber(arg[2] or 1)) or error("no count: " .. arg[2], 0)) - 1
-end
-
-local driver = coroutine.create(function()
+programs.in_turns(function()
+  local first, last = programs.named_seeds(2000)
   local failed = 0
   for seed = first, last do
     local program = generate.program(seed)
@@ -83,8 +64,4 @@ local driver = coroutine.create(function()
     if seed % 20 == 0 then collectgarbage() end
   end
   assert(failed == 0, failed .. " programs differ")
-end)
-obs.next_turn(function()
-  local ok, message = coroutine.resume(driver)
-  if not ok then error(message, 0) end
 end)

@@ -89,14 +89,7 @@ local function compare(program, done)
 end
 
 local function difference(program)
-  local driver = coroutine.running()
-  compare(program, function(result)
-    obs.next_turn(function()
-      local ok, message = coroutine.resume(driver, result)
-      if not ok then error(message, 0) end
-    end)
-  end)
-  return coroutine.yield()
+  return programs.await(function(done) compare(program, done) end)
 end
 
 local function is_whole(program)
@@ -105,13 +98,8 @@ local function is_whole(program)
   return made == 10
 end
 
-local first, last = programs.seeds(1000)
-if arg and arg[1] then
-  first = math.tointeger(tonumber(arg[1])) or error("no seed: " .. arg[1], 0)
-  last = first + (math.tointeger(tonumber(arg[2] or 1)) or error("no count: " .. arg[2], 0)) - 1
-end
-
-local driver = coroutine.create(function()
+programs.in_turns(function()
+  local first, last = programs.named_seeds(1000)
   for seed = first, last do
     local program = program_of(seed)
     if difference(program) then
@@ -123,8 +111,4 @@ local driver = coroutine.create(function()
     end
     if seed % 20 == 0 then collectgarbage() end
   end
-end)
-obs.next_turn(function()
-  local ok, message = coroutine.resume(driver)
-  if not ok then error(message, 0) end
 end)

@@ -1,6 +1,7 @@
 -- What random programs beside a reference have in common, of whatever statements they are.
 --
 -- `random.difference(kind, program)` runs a program, and returns what was other than it should be.
+local obs = require "obs"
 local programs = {}
 
 -- Leaves statements out while the program still fails; `copy` makes the table of a shorter one.
@@ -32,6 +33,32 @@ function programs.seeds(count)
   count = math.tointeger(tonumber(os.getenv "OBS_COUNT" or nil)) or count
   assert(count > 0, "no programs")
   return first, first + count - 1
+end
+
+-- The same, or those that the command line names: the first, and how many.
+function programs.named_seeds(count)
+  if not (arg and arg[1]) then return programs.seeds(count) end
+  local first = math.tointeger(tonumber(arg[1])) or error("no seed: " .. arg[1], 0)
+  local named = math.tointeger(tonumber(arg[2] or 1)) or error("no count: " .. arg[2], 0)
+  return first, first + named - 1
+end
+
+local function resume_in_turn(driver, ...)
+  local results = table.pack(...)
+  obs.next_turn(function()
+    local ok, message = coroutine.resume(driver, table.unpack(results, 1, results.n))
+    if not ok then error(message, 0) end
+  end)
+end
+
+-- Runs a function that may `await` what takes several turns.
+function programs.in_turns(body) resume_in_turn(coroutine.create(body)) end
+
+-- Calls `start` with a function for its result, and waits for that.
+function programs.await(start)
+  local driver = coroutine.running()
+  start(function(result) resume_in_turn(driver, result) end)
+  return coroutine.yield()
 end
 
 return programs
