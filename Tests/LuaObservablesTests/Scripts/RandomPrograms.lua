@@ -4,6 +4,7 @@
 --
 -- A program that differs is made as short as it can be, and shown with both logs. `OBS_ALL=1` only
 -- names the seeds of all that differ.
+
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local programs = dofile(folder .. "Support/programs.lua")
 local generate = dofile(folder .. "Model/generate.lua")
