@@ -150,6 +150,26 @@ struct CallbackTests {
     #expect(outcome == Outcome(output: "exit\n", errors: "", status: 7))
   }
 
+  /// Under the address sanitizer the program fails where the sanitizer finds no way to memory.
+  @Test func `what operators keep of objects is found when os.exit ends the program`() throws {
+    let outcome = try command(
+      """
+      local obs = require "obs"
+      local operators = { "sum", "avg", "min", "max", "any", "all", "unionOfObjects", \
+      "distinctUnionOfObjects" }
+      local t = { items = {} }
+      for i = 1, 9 do t.items[i] = { a = i % 3 == 0 and {} or i % 3 == 1 and "text" or i } end
+      obs.on_error(function() end)
+      for _, name in ipairs(operators) do
+        obs.observe(t, "items.@" .. name .. ".a", function() end)
+      end
+      for i = 1, 9 do t.items[i].a = { i } obs.flush() end
+      os.exit(3)
+      """
+    ).run()
+    #expect(outcome == Outcome(output: "", errors: "", status: 3))
+  }
+
   @Test(arguments: [("INT", 130), ("TERM", 143)])
   func `a signal ends a loop that waits, after on_exit`(signal: String, status: Int32) throws {
     let outcome = try command(

@@ -215,17 +215,21 @@ final class LazyFunctions: ModuleSlice {
       try state.push(names, to: L)
       return 1
     }
-    var lazies: [WatcherRef] = []
+    var lazies: [WatcherID] = []
     if let root = try arguments.existingNode(at: 1, of: L, "valid_names"), observed.isTable(root) {
       lazies = engine.lazies(of: root).filter { lazy in
         if lazy.pointee.flags.contains(.uncached) { return isAll }
         return isAll || lazy.slot!.pointee.isValid == isWanted
-      }
+      }.map(\.identity)
     }
     try state.pushTable(elements: lazies.count, to: L)
-    for (position, lazy) in lazies.enumerated() {
-      TableKind.pushKey(of: lazy.slot!, to: L)
-      L.rawSet(index: position + 1, at: -2)
+    var count = 0
+    // A finalizer that runs while the table is made may take a declaration back.
+    for name in lazies {
+      guard let slot = engine.watcher(name)?.slot else { continue }
+      TableKind.pushKey(of: slot, to: L)
+      count += 1
+      L.rawSet(index: count, at: -2)
     }
     return 1
   }

@@ -55,34 +55,27 @@ final class ObservingFunctions: ModuleSlice {
 
   private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: LuaStack) -> Int {
     var count = 0
-    // A watcher that is stopped may take its neighbours with it only through its own callback's
-    // end, which calls no code of the program here: the list is safe to walk.
-    var next = root.pointee.firstWatcher
-    while let watcher = next {
-      next = watcher.pointee.next
-      guard host.receiver.isScript(watcher) else { continue }
+    engine.forEachWatcher(of: root) { watcher in
+      guard host.receiver.isScript(watcher) else { return }
       if filter.hasObserver {
         host.receiver.pushObserver(of: watcher, to: L)
         let isSame = L.rawEqual(-1, filter.observer)
         L.pop()
-        if !isSame { continue }
+        if !isSame { return }
       }
       if filter.hasCallback {
         observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
         let isSame = L.rawEqual(-1, filter.callback)
         L.pop()
-        if !isSame { continue }
+        if !isSame { return }
       }
       host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
       if filter.paths.isEmpty {
         count += engine.stop(watcher)
       } else {
-        // The record may be freed with the last path.
-        let name = watcher.identity
         for path in filter.paths {
-          while engine.watcher(name) != nil, engine.remove(path, from: watcher) {
-            count += 1
-          }
+          // The watcher ends with its last path.
+          while watcher.pointee.isActive, engine.remove(path, from: watcher) { count += 1 }
         }
       }
     }

@@ -276,15 +276,15 @@ final class ScriptReceiver: Receiver {
 
   /// Those that were registered after the one of that number, in order.
   func live(after number: UInt64) -> [LiveObject] {
-    var found: [WatcherRef] = []
+    var found: [WatcherID] = []
     engine.forEachWatcher { watcher in
       guard watcher.pointee.id > number, isScript(watcher) else { return }
       // What waits is a task, and what the prelude has registered belongs to another watcher.
       let script = watcher.script.pointee
-      if !script.isInternal, !script.isWait { found.append(watcher) }
+      if !script.isInternal, !script.isWait { found.append(watcher.identity) }
     }
-    found.sort { $0.pointee.id < $1.pointee.id }
-    return found.map { watcher in
+    return found.sorted { $0.number < $1.number }.compactMap { name in
+      guard let watcher = engine.watcher(name) else { return nil }
       let (name, site) = title(of: watcher)
       return LiveObject(kind: .watcher, name: name, site: site)
     }
@@ -306,11 +306,7 @@ final class ScriptReceiver: Receiver {
   /// Ends the watchers of a model whose userdata is gone, and with it the callbacks.
   func stopWatchers(of object: AnyObject) {
     guard let root = (object as? any KeyPathObservable)?.currentNode(in: engine) else { return }
-    var next = root.pointee.firstWatcher
-    while let watcher = next {
-      next = watcher.pointee.next
-      if isScript(watcher) { engine.stop(watcher) }
-    }
+    engine.forEachWatcher(of: root) { if isScript($0) { engine.stop($0) } }
   }
 
   /// Pushes the observer, nil when it is gone; false then. [-0, +1, -]
@@ -353,14 +349,12 @@ final class ScriptReceiver: Receiver {
   private func tableEnded(_ root: NodeRef, _ L: LuaStack) {
     tables.abandonJournal(of: root)
     if L.isTable(at: -1), L.hasRoom(for: 8) {
-      var next = root.pointee.firstWatcher
-      while let watcher = next {
-        next = watcher.pointee.next
-        guard isScript(watcher), watcher.script.pointee.hasEnd else { continue }
+      engine.forEachWatcher(of: root) { watcher in
+        guard isScript(watcher), watcher.script.pointee.hasEnd else { return }
         // Where the observer was collected first, its watchers have ended without a call (L3).
         if watcher.script.pointee.hasObserver {
           defer { L.pop() }
-          if !pushObserver(of: watcher, to: L) { continue }
+          if !pushObserver(of: watcher, to: L) { return }
         }
         endings.note(watcher, L)
       }

@@ -17,12 +17,13 @@ extension Engine {
     if isRecording { recorder?.ended(watcher) }
     var count = 0
     busy {
-      let path = observedDied ? watcher.pointee.wires?.pointee.path.takeUnretainedValue() : nil
-      while let wire = watcher.pointee.wires {
+      let wire = watcher.pointee.wires.first
+      let path = observedDied ? wire?.pointee.path.takeUnretainedValue() : nil
+      while let wire = watcher.pointee.wires.first {
         end(wire, of: watcher)
         count += 1
       }
-      root.remove(watcher)
+      root.pointee.watchers.remove(watcher)
       watcher.pointee.root = nil
       watcher.pointee.status = .clean
       watchers.remove(watcher)
@@ -103,9 +104,9 @@ extension Engine {
 
   private func buryAll() {
     while let node = waitingNodes.takeDead() {
-      while let watcher = node.pointee.firstWatcher { stop(watcher, observedDied: true) }
+      while let watcher = node.pointee.watchers.first { stop(watcher, observedDied: true) }
       node.forEachSlot { slot in
-        while let link = slot.pointee.first { bury(link) }
+        while let link = slot.pointee.links.first { bury(link) }
         free(slot)
       }
       hookCalls.forget(node)
@@ -151,24 +152,20 @@ extension Engine {
 
   private func settle(_ node: NodeRef) {
     var hasForgotten = false
-    if let every = node.pointee.every, every.pointee.first == nil {
+    if let every = node.pointee.every, every.pointee.links.isEmpty {
       hasForgotten = true
       node.kind.forget(every)
       node.pointee.every = nil
       free(every)
     }
-    var link: UnsafeMutablePointer<SlotRef?> = node.slotsField
-    while let slot = link.pointee {
-      if slot.pointee.first == nil, slot.pointee.lazy == nil {
-        hasForgotten = true
-        node.kind.forget(slot)
-        link.pointee = slot.pointee.next
-        free(slot)
-      } else {
-        link = slot.nextField
-      }
+    node.pointee.slots.removeAll {
+      $0.pointee.links.isEmpty && $0.pointee.lazy == nil
+    } _: { slot in
+      hasForgotten = true
+      node.kind.forget(slot)
+      free(slot)
     }
-    if node.pointee.slots == nil, node.pointee.every == nil, node.pointee.firstWatcher == nil,
+    if node.pointee.slots.isEmpty, node.pointee.every == nil, node.pointee.watchers.isEmpty,
       !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
     {
       node.die()

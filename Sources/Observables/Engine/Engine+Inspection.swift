@@ -13,15 +13,14 @@ extension Engine {
       next += 1
       guard let slot = lazy.slot, !slot.pointee.node.isDead else { continue }
       for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
-        for link in Chain(slot.pointee.first) {
-          if slot.pointee.isEvery, !link.isWhole { continue }
+        let found = records.first(from: slot.pointee.links.first) { link in
+          if slot.pointee.isEvery, !link.isWhole { return false }
           let watcher = link.pointee.wire.pointee.watcher
-          if !watcher.pointee.flags.contains(.lazy) {
-            if isWanted(watcher) { return watcher }
-          } else if seen.insert(watcher).inserted {
-            lazies.append(watcher)
-          }
+          if !watcher.pointee.flags.contains(.lazy) { return isWanted(watcher) }
+          if seen.insert(watcher).inserted { lazies.append(watcher) }
+          return false
         }
+        if let found { return found.pointee.wire.pointee.watcher }
       }
     }
     return nil
@@ -29,9 +28,9 @@ extension Engine {
 
   /// The watchers with a link in `slot`, and the path it belongs to, earliest registered first.
   package func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
-    for link in Chain(slot.pointee.first) {
+    records.forEach(from: slot.pointee.links.first) { link in
       let wire = link.pointee.wire
-      if wire.pointee.watcher.pointee.isUncounted || link.isDeep { continue }
+      if wire.pointee.watcher.pointee.isUncounted || link.isDeep { return }
       body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
     }
   }
@@ -39,31 +38,30 @@ extension Engine {
   /// The paths of a watcher, in the order in which they were added.
   package func paths(of watcher: WatcherRef) -> [Path] {
     var paths: [Path] = []
-    for wire in Chain(watcher.pointee.wires) {
-      paths.append(wire.pointee.path.takeUnretainedValue())
-    }
+    forEachWire(of: watcher) { paths.append($0.pointee.path.takeUnretainedValue()) }
     return paths
   }
 
   /// The component at which a path of the watcher ends before its end: there is no object there.
   package func firstUnreachable(of watcher: WatcherRef) -> String? {
-    rewire(watcher)
-    for wire in Chain(watcher.pointee.wires) {
-      guard var link = wire.pointee.top else { continue }
+    var end: String?
+    if !rewire(watcher) { return nil }
+    forEachWire(of: watcher) { wire in
+      guard end == nil, var link = wire.pointee.top else { return }
       while let next = link.onward { link = next }
-      if !link.pointee.isTerminal {
-        let path = wire.pointee.path.takeUnretainedValue()
-        let step = Int(link.pointee.step)
-        // Where the link has an object, the next component is the one that leads to nothing.
-        if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
-          case .node = child(of: link, on: node, step, path)
-        {
-          return path.steps[step + 1].description
-        }
-        return path.steps[step].description
+      if link.pointee.isTerminal { return }
+      let path = wire.pointee.path.takeUnretainedValue()
+      let step = Int(link.pointee.step)
+      // Where the link has an object, the next component is the one that leads to nothing.
+      if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
+        case .node = child(of: link, on: node, step, path)
+      {
+        end = path.steps[step + 1].description
+      } else {
+        end = path.steps[step].description
       }
     }
-    return nil
+    return end
   }
 }
 
@@ -126,7 +124,7 @@ extension Engine {
 extension SlotRef {
   /// The links of watchers that count as observers, earliest first.
   fileprivate func forEachLink(_ body: (LinkRef) -> Void) {
-    for link in Chain(pointee.first) {
+    pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
       if !watcher.pointee.isUncounted, !link.isDeep { body(link) }
     }

@@ -42,10 +42,10 @@ extension Engine {
   private func noteMembers(_ change: Change) {
     noteJournal(of: change.node)
     var following: [WatcherID] = []
-    for link in Chain(change.every?.pointee.first) {
+    records.forEach(from: change.every?.pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
       guard watcher.pointee.flags.isDisjoint(with: [.immediate, .comparing]), markMembers(at: link)
-      else { continue }
+      else { return }
       following.append(watcher.identity)
       if watcher.pointee.flags.contains(.lazy) {
         invalidate(watcher, .check, by: change)
@@ -78,7 +78,7 @@ extension Engine {
     // Whether the next write has to be reported as well, or the next one that may move objects.
     var isNeeded = false
     var needsObjects = false
-    for link in Chain(slot.pointee.first) {
+    records.forEach(from: slot.pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
       let flags = watcher.pointee.flags
       if !flags.isDisjoint(with: [.immediate, .comparing]) {
@@ -87,13 +87,13 @@ extension Engine {
         } else if !flags.contains(.noticing) {
           isNeeded = true
         }
-        continue
+        return
       }
       let effect = link.pointee.effect
       if effect.contains(.objects), !change.node.kind.movesObjects(change) {
         // The next write of the slot may.
         needsObjects = true
-        continue
+        return
       }
       if effect.contains(.stale) { markStale(link) }
       if effect.contains(.dirty) { markDirty(link) }
@@ -166,7 +166,7 @@ extension Engine {
   /// An object that the collector had given up is back (L8): queues its watchers that became
   /// pending meanwhile.
   package func revive(_ node: NodeRef) {
-    for watcher in Chain(node.pointee.firstWatcher) {
+    forEachWatcher(of: node) { watcher in
       if !watcher.pointee.flags.contains(.lazy), watcher.pointee.wantsFlush {
         makeReady(watcher)
       }

@@ -20,7 +20,7 @@ extension ObservationCore {
     // The graph.
     let records = Records()
     @exclusivity(unchecked) var watchers = WatcherTable()
-    @exclusivity(unchecked) var nodes = NodeList()
+    @exclusivity(unchecked) var nodes = RecordList<Node>()
     @exclusivity(unchecked) var waitingNodes = WaitingNodes()
     @exclusivity(unchecked) var quietSlots = QuietSlots()
     /// An object was met that another loop observes.
@@ -138,7 +138,7 @@ extension ObservationCore {
     /// Frees what a watcher holds when the engine itself goes.
     private func discard(_ watcher: WatcherRef) {
       watcher.pointee.root?.pointee.isHooked = false
-      while let wire = watcher.pointee.wires { end(wire, of: watcher) }
+      while let wire = watcher.pointee.wires.first { end(wire, of: watcher) }
       records.end(watcher)
     }
   }

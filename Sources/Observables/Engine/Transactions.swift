@@ -214,9 +214,7 @@ extension Engine {
   /// have no value that it could compare.
   private func forgetAnnouncements(to watcher: WatcherRef) {
     forEachWireWithWork(of: watcher) { wire in
-      var next = firstDirty(of: wire)
-      while let link = next {
-        next = link.pointee.nextDirty
+      for link in wire.dirtyLinks {
         guard !link.pointee.isDead, !link.isBelowOperator, let slot = link.pointee.slot,
           !slot.pointee.isEvery, let lazy = slot.pointee.lazy,
           lazy.pointee.flags.contains(.uncached)

@@ -101,45 +101,32 @@ extension Engine {
 
   /// A lazy property that a watcher watches and that could not be computed.
   package func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
-    var waiting: [LinkRef] = []
-    for wire in Chain(watcher.pointee.wires) {
-      if let top = wire.pointee.top { waiting.append(top) }
-    }
-    while let link = waiting.popLast() {
-      if let lazy = link.pointee.slot?.pointee.lazy, lazy.pointee.status == .failed {
-        return lazy
+    var failed: WatcherRef?
+    forEachWire(of: watcher) { wire in
+      if failed != nil { return }
+      failed = wire.links.lazy.compactMap { $0.pointee.slot?.pointee.lazy }.first {
+        $0.pointee.status == .failed
       }
-      link.forEachChild { waiting.append($0) }
     }
-    return nil
+    return failed
   }
 
   func forEachTrackedLink(of lazy: WatcherRef, _ body: (LinkRef) -> Void) {
-    guard let wire = lazy.pointee.wires, wire.pointee.use == .tracking else { return }
-    var link = wire.pointee.top
-    while let current = link {
-      link = current.pointee.sibling
-      body(current)
-    }
+    guard let wire = lazy.pointee.wires.first, wire.pointee.use == .tracking else { return }
+    records.hold { for link in wire.links where !link.pointee.isDead { body(link) } }
   }
 }
 
 extension SlotRef {
   /// The links of watchers and lazy properties, not those of the debugger.
   func forEachLinkOfAny(_ body: (LinkRef) -> Void) {
-    for link in Chain(pointee.first) {
+    pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       if !link.pointee.wire.pointee.watcher.pointee.flags.contains(.probing) { body(link) }
     }
   }
 }
 
 extension LinkRef {
-  /// The links one step further.
-  func forEachChild(_ body: (LinkRef) -> Void) {
-    var child = pointee.child
-    while let current = child {
-      child = current.pointee.sibling
-      body(current)
-    }
-  }
+  /// The object whose key the link observes.
+  var node: NodeRef? { pointee.slot?.pointee.node }
 }

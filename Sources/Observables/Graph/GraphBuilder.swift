@@ -84,7 +84,7 @@ struct GraphBuilder {
       hold(slot, key, of: object)
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
-    for watcher in Chain(node.pointee.firstWatcher) {
+    node.engine.forEachWatcher(of: node) { watcher in
       if !watcher.pointee.flags.contains(.probing) { users[watcher.pointee.id] = watcher }
     }
     for (_, watcher) in users.sorted(by: { $0.key < $1.key }) { follow(watcher) }
@@ -105,10 +105,12 @@ struct GraphBuilder {
     slot.forEachLinkOfAny { link in
       if link.pointee.wire.pointee.use == .tracking { return }
       if slot.pointee.isEvery, link.wholeName != key { return }
-      link.forEachChild { below in
-        guard let node = below.pointee.slot?.pointee.node,
+      var children: [LinkRef] = []
+      link.appendChildren(to: &children)
+      for below in children {
+        guard let node = below.node,
           let child = include(node, place: slot.pointee.isEvery ? nil : place(key))
-        else { return }
+        else { continue }
         held.append((object, key, child))
       }
     }
@@ -130,8 +132,8 @@ struct GraphBuilder {
     root.engine.forEachTrackedLink(of: watcher) { link in
       if let node = link.pointee.slot?.pointee.node { include(node, place: nil) }
     }
-    for current in Chain(watcher.pointee.wires) {
-      if let node = current.pointee.top?.pointee.slot?.pointee.node { include(node, place: nil) }
+    root.engine.forEachWire(of: watcher) { wire in
+      if let node = wire.pointee.top?.node { include(node, place: nil) }
     }
   }
 
@@ -202,13 +204,13 @@ struct GraphBuilder {
         self.end(object, declared.path.steps[0].description), declared.path.description,
         isWhole: false)
     }
-    for current in Chain(watcher.pointee.wires) {
-      if current.pointee.use == .tracking { continue }
+    watcher.pointee.root?.engine.forEachWire(of: watcher) { current in
+      if current.pointee.use == .tracking { return }
       let path = current.pointee.path.takeUnretainedValue()
       guard let top = current.pointee.top else {
         let root = watcher.pointee.root.flatMap { indices[$0] }
         add(root.map { .object($0) }, path.description, isWhole: false)
-        continue
+        return
       }
       let ends = leaves(below: top, path).compactMap { leaf in
         target(leaf.link).map { ($0.object, $0.key, leaf.isWhole) }
@@ -233,7 +235,7 @@ struct GraphBuilder {
       if isOperator || link.isLast {
         leaves.append((link, isOperator || link.pointee.isTerminal || link.state != nil))
       } else {
-        link.forEachChild { waiting.append($0) }
+        link.appendChildren(to: &waiting)
       }
     }
     return leaves

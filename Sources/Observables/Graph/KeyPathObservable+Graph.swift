@@ -8,8 +8,10 @@ extension Engine {
     // A tracked computation that asks for the graph must not depend on all that is read for it.
     suspendTracking()
     defer { resumeTracking() }
-    return GraphBuilder.graph(
-      of: roots, firstIndex: firstIndex, naming: name ?? { $0.pointee.node.kind.name(of: $0) })
+    return records.hold {
+      GraphBuilder.graph(
+        of: roots, firstIndex: firstIndex, naming: name ?? { $0.pointee.node.kind.name(of: $0) })
+    }
   }
 }
 

@@ -356,16 +356,13 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// - Complexity: O(links).
   private func hasLeft(_ place: Place) -> Bool {
     guard let owner = engine.watcher(place.owner) else { return false }
-    var links: [LinkRef] = []
-    for wire in Chain(owner.pointee.wires) {
-      if wire.pointee.hasWork { return false }
-      if let top = wire.pointee.top { links.append(top) }
+    var hasLeft = true
+    engine.forEachWire(of: owner) { wire in
+      if wire.pointee.hasWork || wire.links.contains(where: { $0.node == place.node }) {
+        hasLeft = false
+      }
     }
-    while let link = links.popLast() {
-      if link.pointee.slot?.pointee.node == place.node { return false }
-      link.forEachChild { links.append($0) }
-    }
-    return true
+    return hasLeft
   }
 
   /// Notes that a program stopped the watcher.

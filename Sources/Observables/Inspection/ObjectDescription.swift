@@ -30,6 +30,10 @@ package struct ObjectDescription {
   /// The text for the object of `root`, which has the title `title`; nil where there is nothing to
   /// describe.
   package func text(of root: NodeRef?, title: String) -> String {
+    engine.holdingRecords { textInside(of: root, title: title) }
+  }
+
+  private func textInside(of root: NodeRef?, title: String) -> String {
     let keys = root.map(keys) ?? []
     if let root, !keys.isEmpty, keys.allSatisfy({ !$0.isObserved && !$0.isLazy }) {
       return "\(title) is not observed, but \(needs(keys, of: root))"

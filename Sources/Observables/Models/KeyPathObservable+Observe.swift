@@ -144,20 +144,17 @@ extension KeyPathObservable {
   private func stopWatchers(of node: NodeRef, _ path: Path?, _ observer: AnyObject?) -> Int {
     let engine = node.engine
     var count = 0
-    for record in Chain(node.pointee.firstWatcher) {
+    engine.forEachWatcher(of: node) { record in
       // The dependencies of its lazy properties are no watchers.
-      if record.pointee.flags.contains(.lazy) { continue }
+      if record.pointee.flags.contains(.lazy) { return }
       if let observer {
         guard let watcher = record.pointee.receiver.takeUnretainedValue() as? Watcher,
           watcher.observing === observer
-        else { continue }
+        else { return }
       }
       if let path {
-        // The record may be freed with the last path.
-        let name = record.identity
-        while engine.watcher(name) != nil, engine.remove(path, from: record) {
-          count += 1
-        }
+        // The watcher ends with its last path.
+        while record.pointee.isActive, engine.remove(path, from: record) { count += 1 }
       } else {
         count += engine.stop(record)
       }

@@ -71,7 +71,7 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
   }
 
   override func deliver(_ watcher: WatcherRef) {
-    if let changeBody, let path = watcher.pointee.wires?.pointee.path.takeUnretainedValue() {
+    if let changeBody, let path = watcher.pointee.wires.first?.pointee.path.takeUnretainedValue() {
       // The call is not for a write: it is for `initial`, for `run`, or for an object in the middle
       // of the path that died.
       call(

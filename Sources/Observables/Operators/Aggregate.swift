@@ -16,48 +16,35 @@ package struct Aggregate {
   }
 
   private let operation: Operation
-  private var state: State
+  private var contributions: any Contributions
   /// The last value that `takeChange` saw, for an operator with a single value.
   package var delivered: Value
   /// The failure that `takeChange` saw since.
   private var failure: Value?
 
-  private enum State {
-    case total(Total)
-    case extreme(Extreme)
-    case truth(Truth)
-    case union(Union)
-  }
-
   /// The state for no members.
   package init(_ operation: Operation) {
     self.operation = operation
-    state = Aggregate.initialState(of: operation)
+    contributions = Aggregate.noContributions(to: operation)
     delivered = .none
     delivered = value
   }
 
-  private static func initialState(of operation: Operation) -> State {
+  private static func noContributions(to operation: Operation) -> any Contributions {
     switch operation {
-    case .sum, .avg: .total(Total())
-    case .min, .max: .extreme(Extreme(isLargest: operation == .max))
-    case .any, .all: .truth(Truth())
+    case .sum, .avg: Total(isAverage: operation == .avg)
+    case .min, .max: Extreme(isLargest: operation == .max)
+    case .any, .all: Truth(isAny: operation == .any)
     case .unionOfObjects, .distinctUnionOfObjects, .unionOfArrays, .distinctUnionOfArrays,
       .unionOfSets, .distinctUnionOfSets:
-      .union(Union(isDistinct: operation.isDistinct))
+      Union(isDistinct: operation.isDistinct)
     case .count, .first, .last:
       preconditionFailure("'@\(operation)' puts no values together")
     }
   }
 
   /// How many different values are kept.
-  var size: Int {
-    switch state {
-    case .total, .truth: 0
-    case .extreme(let extreme): extreme.size
-    case .union(let union): union.size
-    }
-  }
+  var size: Int { contributions.size }
 
   /// Adds a member with this value, which came.
   package mutating func add(_ operand: Operand, times: Int = 1) { change(operand, by: times) }
@@ -66,83 +53,33 @@ package struct Aggregate {
   package mutating func remove(_ operand: Operand, times: Int = 1) { change(operand, by: -times) }
 
   private mutating func change(_ operand: Operand, by count: Int) {
-    switch state {
-    case .total(var total):
-      state = .truth(Truth())
-      total.change(operand, by: count)
-      state = .total(total)
-    case .extreme(var extreme):
-      state = .truth(Truth())
-      extreme.change(operand, by: count)
-      state = .extreme(extreme)
-    case .truth(var truth):
-      truth.change(operand, by: count)
-      state = .truth(truth)
-    case .union(var union):
-      state = .truth(Truth())
-      union.change(operand, by: count)
-      state = .union(union)
-    }
+    contributions.change(operand, by: count)
   }
 
   /// Removes all members.
   package mutating func removeAll() {
-    guard case .union(var union) = state else {
-      state = Aggregate.initialState(of: operation)
-      return
-    }
-    state = .truth(Truth())
-    union.removeAll()
-    state = .union(union)
+    if !contributions.removeAll() { contributions = Aggregate.noContributions(to: operation) }
   }
 
   /// Notes that the members are in another order, which matters to a union that keeps it.
-  package mutating func noteOrder() {
-    guard case .union(var union) = state else { return }
-    union.isReordered = true
-    state = .union(union)
-  }
+  package mutating func noteOrder() { contributions.noteOrder() }
 
   /// The value now.
   ///
   /// - Complexity: O(log n), amortized.
-  package var value: Value {
-    mutating get {
-      switch state {
-      case .total(var total):
-        state = .truth(Truth())
-        defer { state = .total(total) }
-        return total.value(isAverage: operation == .avg)
-      case .extreme(var extreme):
-        state = .truth(Truth())
-        defer { state = .extreme(extreme) }
-        return extreme.value
-      case .truth(let truth):
-        return .boolean(operation == .any ? truth.trues > 0 : truth.falses == 0)
-      case .union:
-        return .list
-      }
-    }
-  }
+  package var value: Value { mutating get { contributions.value } }
 
   /// Makes the present value the one to compare with first; a failure is no value, and any value
   /// differs from it.
   package mutating func begin() {
-    if case .union = state {
-      _ = takeChange()
-      return
-    }
+    if contributions.takeChange() != nil { return }
     delivered = value
     if case .failure = delivered { failure = delivered }
   }
 
   /// Whether the value is another one than at the last call, or at `begin()`.
   package mutating func takeChange() -> Bool {
-    if case .union(var union) = state {
-      state = .truth(Truth())
-      defer { state = .union(union) }
-      return union.takeChange()
-    }
+    if let hasChanged = contributions.takeChange() { return hasChanged }
     let value = value
     if case .failure = value {
       // Each failure is reported once; the value before it stays the one to compare with.
@@ -165,9 +102,34 @@ package struct Aggregate {
   }
 }
 
+/// What the members of an operator give to it.
+///
+/// Not an enum of these: its tag would lie in the unused bits of a pointer, where a tool that looks
+/// for leaks does not see the pointer.
+private protocol Contributions {
+  mutating func change(_ operand: Operand, by count: Int)
+  var value: Aggregate.Value { mutating get }
+  var size: Int { get }
+  /// Removes all that is kept; false where the initial state does.
+  mutating func removeAll() -> Bool
+  mutating func noteOrder()
+  /// Whether a list has changed since this was asked last; nil for a single value.
+  mutating func takeChange() -> Bool?
+}
+
+extension Contributions {
+  var size: Int { 0 }
+  func removeAll() -> Bool { false }
+  func noteOrder() {}
+  func takeChange() -> Bool? { nil }
+}
+
+extension Aggregate.Extreme: Contributions {}
+
 extension Aggregate {
   /// The state of `@sum` and `@avg`.
-  private struct Total {
+  private struct Total: Contributions {
+    let isAverage: Bool
     /// The sum of the integers, wide enough for 2^63 of them.
     private var integers: Int128 = 0
     private var integerCount = 0
@@ -191,15 +153,19 @@ extension Aggregate {
       }
     }
 
-    mutating func value(isAverage: Bool) -> Value {
-      if let failure = failures.first { return .failure(failure) }
-      if isAverage {
-        let count = integerCount + floatCount
-        return count <= 0 ? .none : .float(exactValue(dividedBy: count))
+    init(isAverage: Bool) { self.isAverage = isAverage }
+
+    var value: Value {
+      mutating get {
+        if let failure = failures.first { return .failure(failure) }
+        if isAverage {
+          let count = integerCount + floatCount
+          return count <= 0 ? .none : .float(exactValue(dividedBy: count))
+        }
+        // A sum of integers only wraps around.
+        if floatCount == 0 { return .integer(Int(truncatingIfNeeded: integers)) }
+        return .float(exactValue(dividedBy: 1))
       }
-      // A sum of integers only wraps around.
-      if floatCount == 0 { return .integer(Int(truncatingIfNeeded: integers)) }
-      return .float(exactValue(dividedBy: 1))
     }
 
     private mutating func exactValue(dividedBy divisor: Int) -> Double {
@@ -214,9 +180,14 @@ extension Aggregate {
   }
 
   /// The state of `@any` and `@all`.
-  private struct Truth {
-    var trues = 0
-    var falses = 0
+  private struct Truth: Contributions {
+    let isAny: Bool
+    private var trues = 0
+    private var falses = 0
+
+    init(isAny: Bool) { self.isAny = isAny }
+
+    var value: Value { .boolean(isAny ? trues > 0 : falses == 0) }
 
     mutating func change(_ operand: Operand, by count: Int) {
       switch operand {
@@ -227,15 +198,17 @@ extension Aggregate {
   }
 
   /// The state of unions: how often each value is there.
-  private struct Union {
+  private struct Union: Contributions {
     let isDistinct: Bool
     /// How often each value is there; a float with an integer's value counts as that integer.
     private var counts: [Operand: Int] = [:]
     /// The differences between the counts and those at the last delivery.
     private var changes: [Operand: Int] = [:]
-    var isReordered = false
+    private var isReordered = false
 
     init(isDistinct: Bool) { self.isDistinct = isDistinct }
+
+    var value: Value { .list }
 
     var size: Int { counts.count + changes.count }
 
@@ -248,12 +221,15 @@ extension Aggregate {
       if counts.isEmpty { counts = [:] }
     }
 
-    mutating func removeAll() {
+    mutating func noteOrder() { isReordered = true }
+
+    mutating func removeAll() -> Bool {
       for (operand, count) in counts { changes.change(operand, by: -count) }
       counts = [:]
+      return true
     }
 
-    mutating func takeChange() -> Bool {
+    mutating func takeChange() -> Bool? {
       defer {
         changes = [:]
         isReordered = false

@@ -54,6 +54,24 @@ struct LifetimeTests {
     #expect(probe.alive == 1)
   }
 
+  // L1, L5
+  @Test func `what a callback captured may stop other watchers of the object when it goes`() throws
+  {
+    let person = Person()
+    let others = Others()
+    for _ in 1...3 {
+      let last = Stopping(others)
+      try person.observe("name", in: loop) { _ in _ = last }
+      others.watchers.append(try watch(person, "name"))
+    }
+    // The first watcher takes the others along: they are not counted.
+    #expect(person.stopObserving() == 3)
+    #expect(others.watchers.isEmpty)
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == [])
+  }
+
   // L1
   @Test func `stopping a watcher that holds its own object ends both`() throws {
     let watcher = try { [probe, loop] in
@@ -437,5 +455,21 @@ struct LifetimeTests {
       #expect(names == [] && ends == 3 && immediate == 1)
       #expect(loop.statistics.watchers == 0 && loop.statistics.observedObjects == 0)
     }
+  }
+}
+
+/// Watchers that are stopped when any of the objects goes that know them.
+private final class Others {
+  var watchers: [Watcher] = []
+}
+
+private final class Stopping {
+  private let others: Others
+  init(_ others: Others) { self.others = others }
+
+  deinit {
+    let watchers = others.watchers
+    others.watchers = []
+    for watcher in watchers { watcher.stop() }
   }
 }

@@ -145,7 +145,7 @@ extension Engine {
       freeIfUnused(watcher)
       return
     }
-    if watcher.pointee.flags.contains(.once) || watcher.pointee.wires == nil {
+    if watcher.pointee.flags.contains(.once) || watcher.pointee.wires.isEmpty {
       stop(watcher)
       return
     }

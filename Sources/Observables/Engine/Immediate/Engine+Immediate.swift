@@ -17,7 +17,7 @@ extension Engine {
     var changed: [ImmediateCalls.Call] = []
     for change in changes {
       for slot in [change.slot, change.every] {
-        for link in Chain(slot?.pointee.first) {
+        records.forEach(from: slot?.pointee.links.first) { link in
           note(change, at: link, time, &calls, &changed)
         }
       }

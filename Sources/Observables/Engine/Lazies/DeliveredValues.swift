@@ -22,13 +22,13 @@ final class DeliveredValues {
     guard let slot = lazy.slot else { return }
     let version = lazy.version
     if version == lazy.lazyState.pointee.baseVersion { return }
-    for link in Chain(slot.pointee.first) {
-      guard link.pointee.version == version, !link.isAnchored, comparesLater(link) else { continue }
-      if let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false) {
-        former[lazy.identity, default: []].append((version, value))
-      }
-      return
+    let isKept = engine.records.first(from: slot.pointee.links.first) {
+      $0.pointee.version == version && !$0.isAnchored && comparesLater($0)
     }
+    guard isKept != nil,
+      let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
+    else { return }
+    former[lazy.identity, default: []].append((version, value))
   }
 
   /// Whether other values may come and go before the watcher of a link compares.
@@ -57,7 +57,7 @@ final class DeliveredValues {
     guard lazy.pointee.flags.contains(.known), let slot = lazy.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
     if slot.pointee.count == 0 { return false }
-    return Chain(slot.pointee.first).contains(where: comparesLater)
+    return engine.records.first(from: slot.pointee.links.first, where: comparesLater) != nil
   }
 
   // MARK: Values that come back
@@ -90,8 +90,8 @@ final class DeliveredValues {
     // Some watchers got the value in between, so its return is a change for those.
     let isNewToSome = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
     let new = isNewToSome ? engine.nextVersion() : version
-    for link in Chain(lazy.slot?.pointee.first) {
-      guard link.pointee.version == version, !link.isAnchored else { continue }
+    engine.records.forEach(from: lazy.slot?.pointee.links.first) { link in
+      guard link.pointee.version == version, !link.isAnchored else { return }
       // Lazy properties that depend on it became invalid by the value in between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.needsEachChange
       link.pointee.version = isReader ? Link.failedVersion : new
@@ -101,9 +101,9 @@ final class DeliveredValues {
 
   /// Whether the value that is replaced was delivered to a watcher of all properties.
   private func hasReachedAll(_ lazy: WatcherRef) -> Bool {
-    Chain(lazy.slot?.pointee.node.pointee.every?.pointee.first).contains {
+    engine.records.first(from: lazy.slot?.pointee.node.pointee.every?.pointee.links.first) {
       $0.isWhole && $0.pointee.version >= lazy.version
-    }
+    } != nil
   }
 
   /// Whether a watcher that compares by itself takes the value for the one of `version`, which was
@@ -131,13 +131,14 @@ final class DeliveredValues {
   /// is true of that value.
   func hasDelivered(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
     let flags = lazy.pointee.flags
-    for link in Chain(lazy.slot?.pointee.first) {
+    let other = engine.records.first(from: lazy.slot?.pointee.links.first) { link in
       let isLast = link.pointee.version == lazy.version
       let isBase = lazy.hasBase && link.pointee.version == lazy.lazyState.pointee.baseVersion
-      guard flags.contains(.known), isLast || isBase, isThat(!isLast) else { return false }
+      return !(flags.contains(.known) && (isLast || isBase) && isThat(!isLast))
     }
+    if other != nil { return false }
     // A watcher of all properties has the present values of those that have been read.
-    let every = lazy.slot?.pointee.node.pointee.every?.pointee.first
+    let every = lazy.slot?.pointee.node.pointee.every?.pointee.links.first
     return every == nil || !flags.contains(.known) || isThat(false)
   }
 
@@ -173,11 +174,11 @@ final class DeliveredValues {
   private func deliveredVersions(of lazy: WatcherRef) -> Set<Int> {
     var versions: Set<Int> = []
     guard lazy.hasBase else { return versions }
-    for link in Chain(lazy.slot?.pointee.first) {
-      if link.pointee.version == lazy.version || !comparesLater(link) { continue }
+    engine.records.forEach(from: lazy.slot?.pointee.links.first) { link in
+      if link.pointee.version == lazy.version || !comparesLater(link) { return }
       let watcher = link.pointee.wire.pointee.watcher.pointee
       if !watcher.isPending, watcher.flags.isDisjoint(with: [.paused, .comparing, .immediate]) {
-        continue
+        return
       }
       versions.insert(link.pointee.version)
     }

@@ -20,7 +20,7 @@ extension Engine {
         return nil
       } catch {
         lazy.pointee.flags.remove(.wired)
-        while let wire = lazy.pointee.wires { end(wire, of: lazy) }
+        while let wire = lazy.pointee.wires.first { end(wire, of: lazy) }
         return error
       }
     }

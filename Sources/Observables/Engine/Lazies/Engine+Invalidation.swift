@@ -33,7 +33,7 @@ extension Engine {
       lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
     }
     if isRecording, let change { recorder?.invalidated(lazy, by: change) }
-    if slot.pointee.first != nil || slot.pointee.node.pointee.every != nil {
+    if slot.isLinked || slot.pointee.node.pointee.every != nil {
       invalidSlots.add(slot)
     }
   }
@@ -49,9 +49,9 @@ extension Engine {
   /// property now.
   func invalidateElements(of node: NodeRef, _ lazy: WatcherRef) {
     if node.pointee.journalReaders > 0 { noteJournal(of: node) }
-    for link in Chain(node.pointee.every?.pointee.first) {
+    records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       // A link of the whole object sees the property as before.
-      if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { continue }
+      if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { return }
       if link.pointee.effect.contains(.stale) { markStale(link) }
       noteInvalid(link, lazy, nil)
     }
@@ -74,11 +74,11 @@ extension Engine {
         notifyReaders(of: slot, lazy, change, toAll: false)
         continue
       }
-      for link in Chain(slot.pointee.first) {
+      records.forEach(from: slot.pointee.links.first) { link in
         noteInvalid(link, lazy, change)
       }
-      for link in Chain(slot.pointee.node.pointee.every?.pointee.first) {
-        guard link.isWhole else { continue }
+      records.forEach(from: slot.pointee.node.pointee.every?.pointee.links.first) { link in
+        guard link.isWhole else { return }
         // The property was invalid when the link was made: the value that was computed since then
         // counts as the one that was there.
         if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.version {
@@ -123,11 +123,11 @@ extension Engine {
   ) {
     let every = toAll ? slot.pointee.node.pointee.every : nil
     for slot in [slot, every].compactMap({ $0 }) {
-      for link in Chain(slot.pointee.first) {
-        if slot.pointee.isEvery, !link.isWhole { continue }
+      records.forEach(from: slot.pointee.links.first) { link in
+        if slot.pointee.isEvery, !link.isWhole { return }
         let watcher = link.pointee.wire.pointee.watcher
         let flags = watcher.pointee.flags
-        if flags.contains(.arriving) { continue }
+        if flags.contains(.arriving) { return }
         // Changes that a getter makes while the path of a watcher is followed are for the next
         // turn.
         if !flags.contains(.wiring) || flags.contains(.immediate) {

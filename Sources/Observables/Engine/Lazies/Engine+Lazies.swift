@@ -23,11 +23,9 @@ extension Engine {
     lazy.slot = slot
     slot.pointee.lazy = lazy
     slot.pointee.isValid = false
-    for link in Chain(slot.pointee.first) {
-      adapt(link, to: slot)
-    }
+    records.forEach(from: slot.pointee.links.first) { adapt($0, to: slot) }
     if wasElement { invalidateElements(of: slot.pointee.node, lazy) }
-    if slot.pointee.first != nil {
+    if slot.isLinked {
       if flags.contains(.uncached) { _ = makeWires(of: lazy) }
       invalidSlots.add(slot)
     }
@@ -43,7 +41,7 @@ extension Engine {
     slot.pointee.lazy = nil
     slot.pointee.isValid = false
     computations.forget(lazy)
-    for link in Chain(slot.pointee.first) {
+    records.forEach(from: slot.pointee.links.first) { link in
       if !slot.pointee.node.isDead { scheduleIfUndelivered(of: lazy, at: link) }
       adapt(link, to: slot)
     }
@@ -177,10 +175,10 @@ extension Engine {
       // follow.
       guard let next = watcher(name), rewire(next) else { continue }
       forEachWire(of: next) { wire in
-        forEachLink(of: wire) { link in
-          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
+        for link in wire.links {
+          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { continue }
           let flags = other.pointee.flags
-          if flags.contains(.unnotified), !flags.isDisjoint(with: [.wired, .tracking]) { return }
+          if flags.contains(.unnotified), !flags.isDisjoint(with: [.wired, .tracking]) { continue }
           other.pointee.flags.insert(.unnotified)
           work.append(other.identity)
         }

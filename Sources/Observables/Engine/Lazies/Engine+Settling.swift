@@ -143,14 +143,15 @@ extension Engine {
     // Objects may have come or left below `**`.
     guard rewire(lazy), !lazy.pointee.isStale else { return .changed }
     // Dependencies are examined in the order in which they were declared, or read.
-    var wire = lazy.pointee.wires
-    while let current = wire {
-      if let found = current.pointee.use == .tracking ? examineReads(current) : examine(current) {
-        // Paths that were compared already need no comparison after the computation.
-        if found == .changed { forgetIdleWires(of: lazy) }
-        return found
-      }
-      wire = current.pointee.next
+    var found: Examination?
+    forEachWire(of: lazy) { wire in
+      if found != nil { return }
+      found = wire.pointee.use == .tracking ? examineReads(wire) : examine(wire)
+    }
+    if let found {
+      // Paths that were compared already need no comparison after the computation.
+      if found == .changed { forgetIdleWires(of: lazy) }
+      return found
     }
     guard rewire(lazy) else { return .changed }
     guard let refreshed = refresh(lazy) else { return .changed }
@@ -159,16 +160,13 @@ extension Engine {
 
   /// Examines what a tracked computation has read; nil where nothing has changed.
   private func examineReads(_ wire: WireRef) -> Examination? {
-    var link = wire.pointee.top
-    while let current = link {
-      link = current.pointee.sibling
-      guard current.pointee.isDirty else { continue }
-      if let other = current.pointee.slot?.pointee.lazy, other.isOutdated {
+    for link in wire.links where link.pointee.isDirty && !link.pointee.isDead {
+      if let other = link.pointee.slot?.pointee.lazy, other.isOutdated {
         if hasFailedNow(other) || other.isUnderWay { return .changed }
         settling.push(other)
         return .waits
       }
-      if refreshDerived(current) { return .changed }
+      if refreshDerived(link) { return .changed }
     }
     return nil
   }
@@ -188,11 +186,9 @@ extension Engine {
       guard rewire(lazy) else { return false }
       var isReplaced = false
       forEachWireWithWork(of: lazy) { wire in
-        var next = wire.pointee.isShort ? nil : wire.pointee.dirty
-        while let link = next {
-          next = link.pointee.nextDirty
-          if !link.pointee.isDead, !link.pointee.isTerminal, !link.isBelowOperator,
-            let other = link.pointee.slot?.pointee.lazy, !other.isOutdated,
+        if wire.pointee.isShort { return }
+        for link in wire.dirtyLinks where !link.pointee.isTerminal && !link.isBelowOperator {
+          if let other = link.pointee.slot?.pointee.lazy, !other.isOutdated,
             useValue(of: other, at: link)
           {
             isReplaced = true
@@ -206,13 +202,10 @@ extension Engine {
 
   /// Examines what one declared path leads to; nil where nothing has changed.
   private func examine(_ wire: WireRef) -> Examination? {
-    guard let first = firstDirty(of: wire) else { return nil }
-    var (link, hasFailed, waits) = (LinkRef?(first), false, false)
-    while let current = link {
-      link = current.pointee.nextDirty
-      guard !current.pointee.isDead, let other = current.pointee.slot?.pointee.lazy,
-        other.isOutdated
-      else { continue }
+    if wire.pointee.dirty == nil { return nil }
+    var (hasFailed, waits) = (false, false)
+    for link in wire.dirtyLinks {
+      guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { continue }
       if hasFailedNow(other) || other.isUnderWay {
         hasFailed = true
       } else {
@@ -237,21 +230,21 @@ extension Engine {
 
   /// The first property at the end of a declared path that is invalid.
   func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
-    for current in Chain(lazy.pointee.wires) {
-      var link = current.pointee.dirty
-      while let dirty = link {
-        link = dirty.pointee.nextDirty
-        guard !dirty.pointee.isDead, let other = dirty.pointee.slot?.pointee.lazy else { continue }
+    var found: WatcherRef?
+    forEachWire(of: lazy) { wire in
+      if wire.pointee.dirty == nil { return }
+      for link in wire.dirtyLinks where found == nil && !link.pointee.isDead {
+        guard let other = link.pointee.slot?.pointee.lazy else { continue }
         if other.pointee.flags.contains(.uncached) {
           // A property without a value only reports changes of its dependencies: those are brought
           // up to date.
           _ = settleDependencies(of: other)
         } else if other.isOutdated, !hasFailedNow(other), !other.isComputing {
-          return other
+          found = other
         }
       }
     }
-    return nil
+    return found
   }
 }
 

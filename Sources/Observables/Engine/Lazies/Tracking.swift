@@ -43,7 +43,7 @@ final class Tracking {
       if slot.pointee.stamp == stamp.pointee { return }
       slot.pointee.stamp = stamp.pointee
     }
-    let next = wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
+    let next = wire.linkAfterCursor
     let isCount = reading == .count
     if let next, next.pointee.slot == slot, next.isOfCount == isCount {
       wire.pointee.cursor = next
@@ -54,15 +54,7 @@ final class Tracking {
       Link(
         wire: wire, step: 0, isTerminal: true, isFanned: false,
         effect: isCount ? .dirty : .notify))
-    link.pointee.sibling = next
-    next?.pointee.previousSibling = link
-    if let cursor = wire.pointee.cursor {
-      cursor.pointee.sibling = link
-      link.pointee.previousSibling = cursor
-    } else {
-      wire.pointee.top = link
-    }
-    wire.pointee.cursor = link
+    wire.insertAfterCursor(link)
     engine.append(link, to: slot)
     if isCount {
       link.pointee.size = slot.pointee.node.kind.derivedValue(
@@ -86,14 +78,14 @@ final class Tracking {
     {
       trackers.append(lazy.pointee.receiver)
     }
-    if lazy.pointee.wires == nil {
-      lazy.append(
+    if lazy.pointee.wires.isEmpty {
+      lazy.pointee.wires.append(
         engine.records.make(
           Wire(
             watcher: lazy, path: .passRetained(Tracking.counting), use: .tracking, isShort: true,
             phase: .attached, index: 0)))
     }
-    let wire = lazy.pointee.wires!
+    let wire = lazy.pointee.wires.first!
     lastStamp &+= 1
     if lastStamp == 0 { lastStamp = 1 }
     wire.pointee.stamp = lastStamp
@@ -103,7 +95,7 @@ final class Tracking {
 
   /// `lazy` begins to run, or goes on.
   func goOn(_ lazy: WatcherRef) {
-    guard lazy.pointee.flags.contains(.tracking), let wire = lazy.pointee.wires else {
+    guard lazy.pointee.flags.contains(.tracking), let wire = lazy.pointee.wires.first else {
       suspend()
       return
     }
@@ -143,13 +135,8 @@ final class Tracking {
   private func endRun(of lazy: WatcherRef, hasFailed: Bool) {
     // A run that failed keeps the links of the run before: a change there may make the next run
     // succeed.
-    if let wire = lazy.pointee.wires, wire.pointee.use == .tracking, !hasFailed {
-      var rest =
-        wire.pointee.cursor == nil ? wire.pointee.top : wire.pointee.cursor!.pointee.sibling
-      while let link = rest {
-        rest = link.pointee.sibling
-        engine.detach(link)
-      }
+    if let wire = lazy.pointee.wires.first, wire.pointee.use == .tracking, !hasFailed {
+      while let link = wire.linkAfterCursor { engine.detach(link) }
       wire.pointee.cursor = nil
     }
     suspend()

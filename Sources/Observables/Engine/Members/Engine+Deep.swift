@@ -56,10 +56,10 @@ extension Engine {
   /// The first path of a watcher below whose `**` objects came or left since this was asked last.
   func takeMoves(of watcher: WatcherRef) -> Path? {
     var first: Path?
-    for wire in Chain(watcher.pointee.wires) {
+    forEachWire(of: watcher) { wire in
       guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasDeepSteps }),
         wire.routes?.takeMoves() == true
-      else { continue }
+      else { return }
       first = first ?? wire.pointee.path.takeUnretainedValue()
     }
     return first
@@ -79,8 +79,8 @@ extension Engine {
     records.hold {
       for node in nodes where !node.isDead {
         var links: [LinkRef] = []
-        for link in Chain(node.pointee.every?.pointee.first) where link.isDeep {
-          links.append(link)
+        records.forEach(from: node.pointee.every?.pointee.links.first) { link in
+          if link.isDeep { links.append(link) }
         }
         let wires = links.map(\.pointee.wire)
         for link in links where !link.pointee.isDead { leave(link) }

@@ -20,7 +20,7 @@ extension Engine {
   package func takeEdits<Result>(
     of watcher: WatcherRef, _ body: (NodeRef, _ since: Int) -> Result
   ) -> Result? {
-    guard let wire = watcher.pointee.wires, wire.pointee.use == .editing,
+    guard let wire = watcher.pointee.wires.first, wire.pointee.use == .editing,
       let link = wire.pointee.top,
       let state = link.state, let node = link.pointee.slot?.pointee.node, !node.isDead
     else { return nil }

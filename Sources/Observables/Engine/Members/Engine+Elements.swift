@@ -13,34 +13,30 @@ extension Engine {
   /// there.
   func takeDepartures(of watcher: WatcherRef) -> Departure? {
     var first: Departure?
-    var left: [LinkRef] = []
     forEachWire(of: watcher) { wire in
       guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasElements }) else { return }
-      forEachLink(of: wire) { link in
-        guard link.isAnchored, let anchor = link.pointee.anchor, let slot = link.pointee.slot else {
-          return
+      // A path may leave by several of its objects at once: what the first one takes along is dead.
+      for link in wire.links where !link.pointee.isDead && hasLeft(link) {
+        if first == nil { first = departure(of: link) }
+        if isBelowWildcard(link) {
+          // The watcher's other paths go on; this one stays as it is until its list is replaced.
+          release(link)
+          link.pointee.endFollowing()
+          detachAll(below: link)
+        } else {
+          end(wire, of: watcher)
         }
-        let node = slot.pointee.node
-        if !node.isDead, !node.kind.holds(anchor, in: node) { left.append(link) }
-      }
-    }
-    // A path may leave by two of its objects at once, and is removed with the one nearest to the
-    // root.
-    var gone: Set<WireRef> = []
-    for link in left where !gone.contains(link.pointee.wire) {
-      let wire = link.pointee.wire
-      if first == nil { first = departure(of: link) }
-      if isBelowWildcard(link) {
-        // The watcher's other paths go on; this one stays as it is until its list is replaced.
-        release(link)
-        link.pointee.endFollowing()
-        detachAll(below: link)
-      } else {
-        gone.insert(wire)
-        end(wire, of: watcher)
       }
     }
     return first
+  }
+
+  /// Whether the object that the digits of a link follow is not in its list any more.
+  private func hasLeft(_ link: LinkRef) -> Bool {
+    guard link.isAnchored, let anchor = link.pointee.anchor, let node = link.node else {
+      return false
+    }
+    return !node.isDead && !node.kind.holds(anchor, in: node)
   }
 
   /// Whether digits behind a link, where another list lies now, are followed from the flush on
@@ -64,8 +60,7 @@ extension Engine {
   func rewireInFlush(_ watcher: WatcherRef) -> Bool {
     if watcher.pointee.flags.contains(.checkingDepartures) {
       forEachWire(of: watcher) { wire in
-        forEachLink(of: wire) { link in
-          guard link.pointee.awaitsFlush else { return }
+        for link in wire.links where link.pointee.awaitsFlush {
           link.pointee.awaitsFlush = false
           markStale(link)
         }
@@ -97,24 +92,9 @@ extension Engine {
     node.kind.releaseElement(anchor, of: node)
   }
 
+  /// The paths of a watcher, in the order in which they were added; `body` may end any of them.
   func forEachWire(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
-    for wire in Chain(watcher.pointee.wires) { body(wire) }
-  }
-
-  /// Every link of a path, the nearest to the root first; `body` takes none out.
-  func forEachLink(of wire: WireRef, _ body: (LinkRef) -> Void) {
-    var link = wire.pointee.top
-    while var current = link {
-      body(current)
-      link = current.pointee.child
-      while link == nil {
-        link = current.pointee.sibling
-        if link == nil {
-          guard let parent = current.pointee.parent else { return }
-          current = parent
-        }
-      }
-    }
+    records.forEach(from: watcher.pointee.wires.first, body)
   }
 }
 

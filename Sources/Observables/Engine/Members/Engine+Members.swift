@@ -203,7 +203,7 @@ extension Engine {
       guard node.isJournaledNow, let every = node.pointee.every else { continue }
       let end = node.kind.journalEnd(of: node)
       var readers: [Int] = []
-      for link in Chain(every.pointee.first) {
+      records.forEach(from: every.pointee.links.first) { link in
         if let state = link.state, state.role != .end, state.role != .deep || state.isReading {
           readers.append(state.cursor)
         }

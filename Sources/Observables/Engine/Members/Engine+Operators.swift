@@ -366,7 +366,7 @@ extension Engine {
   }
 
   private func forEachState(of node: NodeRef, _ body: (LinkRef, LinkState) -> Void) {
-    for link in Chain(node.pointee.every?.pointee.first) {
+    records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       if let state = link.state { body(link, state) }
     }
   }

@@ -3,13 +3,13 @@ extension Engine {
   package func makeNode(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
     let node = records.make(
       Node(kind: .passUnretained(kind), engine: .passUnretained(self), object: object))
-    nodes.add(node)
+    nodes.append(node)
     statistics.nodes += 1
     return node
   }
 
   package func forEachNode(_ body: (NodeRef) -> Void) {
-    for node in Chain(nodes.first) { body(node) }
+    records.forEach(from: nodes.first, body)
   }
 
   /// Takes out a node whose object is gone, or observed no longer; its watchers have ended and its

@@ -9,8 +9,7 @@ extension Engine {
     if isEvery {
       node.pointee.every = slot
     } else {
-      slot.pointee.next = node.pointee.slots
-      node.pointee.slots = slot
+      node.pointee.slots.add(slot)
     }
     return slot
   }
@@ -20,27 +19,17 @@ extension Engine {
     let node = slot.pointee.node
     if slot.pointee.isEvery {
       node.pointee.every = nil
+      free(slot)
     } else {
-      var field = node.slotsField
-      while let other = field.pointee {
-        if other == slot {
-          field.pointee = slot.pointee.next
-          break
-        }
-        field = other.nextField
-      }
+      node.pointee.slots.removeAll(where: { $0 == slot }, free)
     }
-    free(slot)
     makeIdle(node)
   }
 
   /// Ends a slot that is in no list of its node.
   func free(_ slot: SlotRef) {
-    if slot.pointee.isQuiet {
-      slot.pointee.isDead = true
-    } else {
-      records.end(slot)
-    }
+    slot.pointee.isDead = true
+    if !slot.pointee.isQuiet { records.end(slot) }
   }
 
   // MARK: Quiet slots

@@ -12,12 +12,11 @@ extension ObservationCore {
     /// The object itself, in the kind's terms; not retained.
     package let object: UnsafeMutableRawPointer
     /// The slots of its keys, in no order.
-    package var slots: SlotRef?
+    var slots = RecordStack<Slot>()
     /// The slot of `*`.
     package var every: SlotRef?
     /// The watchers rooted here, earliest registered first.
-    package var firstWatcher: WatcherRef?
-    var lastWatcher: WatcherRef?
+    var watchers = RecordList<WatcherRecord>()
     /// The transactions that cover the object.
     var coverings: Transactions.Bits = 0
     /// A value that only the kind uses.
@@ -41,9 +40,9 @@ extension ObservationCore {
     private(set) var isDead = false
     /// Whether the object is gone, and its watchers have ended.
     var isBuried = false
-    /// The next one of the engine's nodes.
-    var next: NodeRef?
-    var previous: NodeRef?
+    /// Neighbours among the engine's nodes.
+    var next = Neighbour<Node>()
+    var previous = Neighbour<Node>()
 
     /// The object is gone: its kind is not asked any more.
     mutating func die() {
@@ -65,12 +64,6 @@ extension NodeRef {
   func die() { pointee.die() }
   package var engine: Engine { pointee.engine._withUnsafeGuaranteedRef { $0 } }
 
-  /// Where the list of slots begins, for walks that take slots out.
-  var slotsField: UnsafeMutablePointer<SlotRef?> {
-    UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Node>.offset(of: \.slots)!)
-      .assumingMemoryBound(to: SlotRef?.self)
-  }
-
   /// Whether somebody is notified when a key begins or ceases to be observed.
   @inline(__always)
   var reportsObservation: Bool { pointee.isHooked || pointee.isKept }
@@ -78,7 +71,7 @@ extension NodeRef {
   /// Every slot of the node, that of `*` first.
   package func forEachSlot(_ body: (SlotRef) -> Void) {
     if let every = pointee.every { body(every) }
-    for slot in Chain(pointee.slots) { body(slot) }
+    engine.records.forEach(from: pointee.slots.first, body)
   }
 }
 

@@ -17,7 +17,8 @@ extension ObservationCore {
     var isQuiet = false
     /// The tracked computation that has read the key already.
     package internal(set) var stamp: UInt32 = 0
-    /// Whether its node is gone; its memory is freed when it leaves the list of quiet slots.
+    /// Whether its node is gone, or does not need it; while the slot is in the list of quiet slots
+    /// its memory stays.
     var isDead = false
     /// Whether there was a watcher that is called for some writes alone (`arriving`, `noticing`).
     var isSelective = false
@@ -32,10 +33,10 @@ extension ObservationCore {
     package let node: NodeRef
     /// What the node's kind needs to name the key; the index of a Swift property.
     package let key: Int
-    var first: LinkRef?
-    var last: LinkRef?
+    /// The links of the key, in order of registration.
+    var links = RecordList<Link>()
     /// The next slot of the same node.
-    package var next: SlotRef?
+    var next = Neighbour<Slot>()
     /// The lazy property of the key; nil for an ordinary key.
     package internal(set) var lazy: WatcherRef?
 
@@ -63,12 +64,6 @@ extension ObservationCore {
 }
 
 extension SlotRef {
-  /// Where the next slot of the same node is kept.
-  var nextField: UnsafeMutablePointer<SlotRef?> {
-    UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<Slot>.offset(of: \.next)!)
-      .assumingMemoryBound(to: SlotRef?.self)
-  }
-
   /// The address of `isValid`.
   var validity: UnsafePointer<Bool> {
     UnsafePointer(
@@ -77,24 +72,18 @@ extension SlotRef {
   }
 
   /// Whether a watcher watches the key, or a lazy property depends on it.
-  package var isLinked: Bool { pointee.first != nil }
+  package var isLinked: Bool { !pointee.links.isEmpty }
 
-  /// Adds a link at the end: slots are in order of registration.
   func append(_ link: LinkRef) {
     link.pointee.slot = self
-    link.pointee.next = nil
-    link.pointee.previous = pointee.last
-    if let last = pointee.last { last.pointee.next = link } else { pointee.first = link }
-    pointee.last = link
+    pointee.links.append(link)
     pointee.count += 1
     let watcher = link.pointee.wire.pointee.watcher
     countEager(watcher.pointee.flags, by: 1)
   }
 
   func remove(_ link: LinkRef) {
-    let (previous, next) = (link.pointee.previous, link.pointee.next)
-    if let previous { previous.pointee.next = next } else { pointee.first = next }
-    if let next { next.pointee.previous = previous } else { pointee.last = previous }
+    pointee.links.remove(link)
     pointee.count -= 1
     let watcher = link.pointee.wire.pointee.watcher
     countEager(watcher.pointee.flags, by: -1)
@@ -114,7 +103,7 @@ extension SlotRef {
   @inline(__always)
   var needs: UInt8 {
     if pointee.isSelective { return selectiveNeeds }
-    var wants: UInt8 = pointee.first == nil ? 0 : ObservationCore.Slot.Wants.changes
+    var wants: UInt8 = pointee.links.isEmpty ? 0 : ObservationCore.Slot.Wants.changes
     if pointee.eager > 0 { wants |= ObservationCore.Slot.Wants.values }
     if pointee.comparing > 0 { wants |= ObservationCore.Slot.Wants.writes }
     return wants
@@ -124,7 +113,7 @@ extension SlotRef {
   private var selectiveNeeds: UInt8 {
     typealias Wants = ObservationCore.Slot.Wants
     var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
-    for link in Chain(pointee.first) {
+    pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
       if watcher.pointee.flags.contains(.arriving) {
         wants |= Wants.objects

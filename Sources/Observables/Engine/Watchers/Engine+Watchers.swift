@@ -14,7 +14,7 @@ extension Engine {
         id: name.number, flags: flags, root: root, receiver: .passRetained(receiver),
         context: context, index: name.index))
     watchers.add(watcher)
-    root.append(watcher)
+    root.pointee.watchers.append(watcher)
     if !flags.contains(.lazy) { statistics.watchers += 1 }
     if flags.isDisjoint(with: [.lazy, .probing]) { transactions.note(name) }
     return watcher
@@ -26,28 +26,21 @@ extension Engine {
   /// Every watcher and lazy property that has not ended, in no order.
   package func forEachWatcher(_ body: (WatcherRef) -> Void) {
     // `body` may end some of them.
-    for index in 0..<watchers.endIndex {
-      if let watcher = watchers.watcher(at: index) { body(watcher) }
+    records.hold {
+      for index in 0..<watchers.endIndex {
+        if let watcher = watchers.watcher(at: index) { body(watcher) }
+      }
     }
   }
-}
 
-extension NodeRef {
-  /// Adds a watcher that is rooted at this node, as the last: watchers are in order of
-  /// registration.
-  fileprivate func append(_ watcher: WatcherRef) {
-    watcher.pointee.previous = pointee.lastWatcher
-    if let last = pointee.lastWatcher {
-      last.pointee.next = watcher
-    } else {
-      pointee.firstWatcher = watcher
-    }
-    pointee.lastWatcher = watcher
-  }
+  /// Runs code that goes over records while any may end: what ends says so, and its memory stays.
+  package func holdingRecords<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result { try records.hold(body) }
 
-  func remove(_ watcher: WatcherRef) {
-    let (previous, next) = (watcher.pointee.previous, watcher.pointee.next)
-    if let previous { previous.pointee.next = next } else { pointee.firstWatcher = next }
-    if let next { next.pointee.previous = previous } else { pointee.lastWatcher = previous }
+  /// The watchers and lazy properties that are rooted at a node, in order of registration; `body`
+  /// may end any of them.
+  package func forEachWatcher(of root: NodeRef, _ body: (WatcherRef) -> Void) {
+    records.forEach(from: root.pointee.watchers.first, body)
   }
 }

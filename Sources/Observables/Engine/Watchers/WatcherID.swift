@@ -3,7 +3,7 @@ package struct WatcherID: Hashable {
   /// Its index in the table of watchers.
   let index: Int
   /// Grows with each registration, and is never used again.
-  let number: UInt64
+  package let number: UInt64
 
   package init(index: Int, number: UInt64) { (self.index, self.number) = (index, number) }
 }

@@ -17,13 +17,12 @@ extension ObservationCore {
     /// The observed object; nil when the watcher has ended.
     package var root: NodeRef?
     /// Its paths, in the order in which they were added.
-    var wires: WireRef?
-    var lastWire: WireRef?
+    var wires = RecordList<Wire>()
     /// The first of its paths that have stale or dirty links.
     var wiresWithWork: WireRef?
     /// Neighbours among the watchers of the same root.
-    package var next: WatcherRef?
-    var previous: WatcherRef?
+    var next = Neighbour<WatcherRecord>()
+    var previous = Neighbour<WatcherRecord>()
     /// The receiver that is called; retained until the watcher ended, and until its own call is
     /// over.
     package let receiver: Unmanaged<Receiver>

@@ -29,8 +29,8 @@ extension Engine {
       let wire = records.make(
         Wire(
           watcher: watcher, path: .passRetained(path), use: use, isShort: path.kinds.count == 1,
-          index: (watcher.pointee.lastWire?.pointee.index ?? -1) + 1))
-      watcher.append(wire)
+          index: (watcher.pointee.wires.last?.pointee.index ?? -1) + 1))
+      watcher.pointee.wires.append(wire)
       do {
         try wiring(watcher) {
           try attach(wire, path, step: 0, to: root, below: nil, isStrict: true)
@@ -244,7 +244,9 @@ extension Engine {
     if place.isSpread, let state = parent?.state, !state.leadsToSpread {
       // The elements of a collection lie at the same step as the other members do.
       state.leadsToSpread = true
-      parent!.forEachChild { addRoute(to: $0, of: wire) }
+      var children: [LinkRef] = []
+      parent!.appendChildren(to: &children)
+      for child in children { addRoute(to: child, of: wire) }
     } else if parent?.isDeep(above: link) == true, link.pointee.isTerminal {
       // It is of the same object as the link of `**`: no other way leads there.
     } else if parent?.pointee.isFanned == true || place.isSpread

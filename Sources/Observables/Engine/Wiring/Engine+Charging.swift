@@ -32,7 +32,7 @@ extension Engine {
   func exhausted(_ watcher: WatcherRef, _ error: any Error) {
     guard watcher.pointee.isActive else { return }
     if watcher.pointee.flags.contains(.lazy) {
-      while let wire = watcher.pointee.wires { end(wire, of: watcher) }
+      while let wire = watcher.pointee.wires.first { end(wire, of: watcher) }
       watcher.pointee.flags.remove(.wired)
     } else {
       watcher.pointee.receiver.takeUnretainedValue().reportExhausted(error, watcher)

@@ -5,18 +5,17 @@ extension Engine {
   /// If it has other paths, it is still called for changes on that path that are pending. True if
   /// it had that path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
-    for wire in Chain(watcher.pointee.wires) {
-      if wire.pointee.path._withUnsafeGuaranteedRef({ $0 == path }) {
-        records.hold {
-          if wire.pointee.hasWork { keepCall(of: watcher, for: wire) }
-          if wire.hasEnded { return }
-          end(wire, of: watcher)
-          if watcher.pointee.wires == nil { stop(watcher) }
-        }
-        return true
+    records.hold {
+      let found = records.first(from: watcher.pointee.wires.first) {
+        $0.pointee.path._withUnsafeGuaranteedRef { $0 == path }
       }
+      guard let wire = found else { return false }
+      if wire.pointee.hasWork { keepCall(of: watcher, for: wire) }
+      if wire.hasEnded { return true }
+      end(wire, of: watcher)
+      if watcher.pointee.wires.isEmpty { stop(watcher) }
+      return true
     }
-    return false
   }
 
   /// Looks whether derived values on a path that is about to go are others than those delivered
@@ -25,7 +24,7 @@ extension Engine {
   /// May run code of the program.
   private func keepCall(of watcher: WatcherRef, for wire: WireRef) {
     let flags = watcher.pointee.flags
-    guard wire.pointee.previous != nil || wire.pointee.next != nil,
+    guard watcher.pointee.wires.hasSeveral,
       flags.contains(.immediate)
         ? immediates.batchDepth > 0 || flags.contains(.paused)
         : watcher.pointee.status == .check,
@@ -96,7 +95,7 @@ extension Engine {
     var links = [top]
     var position = 0
     while position < links.count {
-      links[position].forEachChild { links.append($0) }
+      links[position].appendChildren(to: &links)
       position += 1
     }
     // All of them hang below the cut; where the topmost one stays, all do.
@@ -114,17 +113,10 @@ extension Engine {
     var work: [LinkRef] = []
     var link = top
     while true {
-      var next = link.pointee.child
-      if var child = next, child.pointee.sibling != nil {
-        // Where there are several links below, the others wait.
-        while let sibling = child.pointee.sibling {
-          work.append(sibling)
-          child = sibling
-        }
-      }
+      let child = link.pointee.child
+      child?.appendSiblings(to: &work)
       takeOut(link)
-      if next == nil { next = work.popLast() }
-      guard let next else { return }
+      guard let next = child ?? work.popLast() else { return }
       link = next
     }
   }
@@ -142,7 +134,7 @@ extension Engine {
       if node.reportsObservation, !node.isDead, let name = hookName(of: link, in: slot) {
         noteObserved(slot, name, false)
       }
-      if slot.pointee.first == nil {
+      if slot.pointee.links.isEmpty {
         slot.pointee.wants = 0
         makeIdle(node)
       } else {

@@ -10,18 +10,14 @@ extension Engine {
   // MARK: Marks
 
   func markStale(_ link: LinkRef) {
-    guard !link.pointee.isStale else { return }
-    link.pointee.isStale = true
-    link.pointee.nextStale = link.pointee.wire.pointee.stale
-    link.pointee.wire.pointee.stale = link
+    guard !link.pointee.isStale, !link.pointee.isDead else { return }
+    link.pointee.wire.addStale(link)
     noteWork(of: link.pointee.wire)
   }
 
   func markDirty(_ link: LinkRef) {
-    guard !link.pointee.isDirty else { return }
-    link.pointee.isDirty = true
-    link.pointee.nextDirty = link.pointee.wire.pointee.dirty
-    link.pointee.wire.pointee.dirty = link
+    guard !link.pointee.isDirty, !link.pointee.isDead else { return }
+    link.pointee.wire.addDirty(link)
     noteWork(of: link.pointee.wire)
   }
 
@@ -36,10 +32,7 @@ extension Engine {
 
   /// The next link that has to look again, if it is still there.
   func takeStale(_ wire: WireRef) -> LinkRef? {
-    while let link = wire.pointee.stale {
-      wire.pointee.stale = link.pointee.nextStale
-      link.pointee.nextStale = nil
-      link.pointee.isStale = false
+    while let link = wire.popStale() {
       if !link.pointee.isDead {
         wake(link)
         return link
@@ -51,10 +44,7 @@ extension Engine {
 
   /// The next link whose derived value may have changed, if it is still there.
   func takeDirty(_ wire: WireRef) -> LinkRef? {
-    while let link = wire.pointee.dirty {
-      wire.pointee.dirty = link.pointee.nextDirty
-      link.pointee.nextDirty = nil
-      link.pointee.isDirty = false
+    while let link = wire.popDirty() {
       if !link.pointee.isDead {
         wake(link)
         return link
@@ -62,17 +52,6 @@ extension Engine {
       if !link.pointee.isStale { records.end(link) }
     }
     return nil
-  }
-
-  /// The next dirty link that is still there; it stays in the list.
-  func firstDirty(of wire: WireRef) -> LinkRef? {
-    while let link = wire.pointee.dirty, link.pointee.isDead {
-      wire.pointee.dirty = link.pointee.nextDirty
-      link.pointee.nextDirty = nil
-      link.pointee.isDirty = false
-      if !link.pointee.isStale { records.end(link) }
-    }
-    return wire.pointee.dirty
   }
 
   /// Arms the slot of a link that was marked, so that writes are reported again.

@@ -11,9 +11,9 @@ struct Link {
   /// What a write of the slot does.
   var effect: Effect
   /// Whether what is below has to be looked up again before the watcher runs.
-  var isStale = false
+  fileprivate(set) var isStale = false
   /// Whether its derived value has to be compared with the one that was delivered.
-  var isDirty = false
+  fileprivate(set) var isDirty = false
   /// Whether a list has come to lie behind the link whose digits are followed from the flush on
   /// (C4).
   var awaitsFlush = false
@@ -28,19 +28,19 @@ struct Link {
   private var memory = Link.noVersion
   var slot: SlotRef?
   /// Neighbours in the slot.
-  var next: LinkRef?
-  var previous: LinkRef?
+  var next = Neighbour<Link>()
+  var previous = Neighbour<Link>()
   /// The link one step nearer to the root that has found the object of this one.
   var parent: LinkRef?
   /// The first link one step further, of those whose objects this one has found.
-  var child: LinkRef?
+  fileprivate(set) var child: LinkRef?
   /// Neighbours below the same parent.
-  var sibling: LinkRef?
-  var previousSibling: LinkRef?
+  fileprivate var sibling: LinkRef?
+  fileprivate var previousSibling: LinkRef?
   /// The next stale link of the same wire.
-  var nextStale: LinkRef?
+  fileprivate var nextStale: LinkRef?
   /// The next dirty link of the same wire.
-  var nextDirty: LinkRef?
+  fileprivate var nextDirty: LinkRef?
 
   init(wire: WireRef, step: Int32, isTerminal: Bool, isFanned: Bool, effect: Effect) {
     (self.wire, self.step, self.isTerminal) = (wire, step, isTerminal)
@@ -105,3 +105,122 @@ extension Link {
 }
 
 typealias LinkRef = UnsafeMutablePointer<Link>
+
+/// The tree of the links of a path.
+///
+/// Code that goes along it lists the links first, and leaves out those that died before their turn.
+extension LinkRef {
+  /// Puts the link in the tree, as the first below `parent`.
+  func hang(below parent: LinkRef) {
+    pointee.parent = parent
+    pointee.sibling = parent.pointee.child
+    pointee.previousSibling = nil
+    parent.pointee.child?.pointee.previousSibling = self
+    parent.pointee.child = self
+  }
+
+  /// Takes the link out of the tree; the links below it stay there.
+  func unhang() {
+    if let previous = pointee.previousSibling {
+      previous.pointee.sibling = pointee.sibling
+    } else if let parent = pointee.parent {
+      parent.pointee.child = pointee.sibling
+    } else {
+      pointee.wire.pointee.top = pointee.sibling
+    }
+    pointee.sibling?.pointee.previousSibling = pointee.previousSibling
+    pointee.sibling = nil
+    pointee.previousSibling = nil
+  }
+
+  /// Appends the links one step further whose objects this one has found.
+  func appendChildren(to links: inout [LinkRef]) {
+    guard let first = pointee.child else { return }
+    links.append(first)
+    first.appendSiblings(to: &links)
+  }
+
+  /// Appends the links that come after this one below the same parent.
+  func appendSiblings(to links: inout [LinkRef]) {
+    var sibling = pointee.sibling
+    while let link = sibling {
+      links.append(link)
+      sibling = link.pointee.sibling
+    }
+  }
+}
+
+extension WireRef {
+  /// Every link of a path, the nearest to the root first; those of a tracked computation in the
+  /// order of its reads.
+  var links: [LinkRef] {
+    var (links, rest) = ([LinkRef](), [LinkRef]())
+    var next = pointee.top
+    while let link = next {
+      links.append(link)
+      if let sibling = link.pointee.sibling { rest.append(sibling) }
+      next = link.pointee.child ?? rest.popLast()
+    }
+    return links
+  }
+
+  /// The link behind the one that a tracked computation has kept last.
+  var linkAfterCursor: LinkRef? {
+    pointee.cursor == nil ? pointee.top : pointee.cursor!.pointee.sibling
+  }
+
+  /// Puts a link of a tracked computation behind the one that it has kept last.
+  func insertAfterCursor(_ link: LinkRef) {
+    let next = linkAfterCursor
+    link.pointee.sibling = next
+    next?.pointee.previousSibling = link
+    if let cursor = pointee.cursor {
+      cursor.pointee.sibling = link
+      link.pointee.previousSibling = cursor
+    } else {
+      pointee.top = link
+    }
+    pointee.cursor = link
+  }
+
+  // MARK: Marks
+
+  func addStale(_ link: LinkRef) {
+    link.pointee.isStale = true
+    link.pointee.nextStale = pointee.stale
+    pointee.stale = link
+  }
+
+  func popStale() -> LinkRef? {
+    guard let link = pointee.stale else { return nil }
+    pointee.stale = link.pointee.nextStale
+    link.pointee.nextStale = nil
+    link.pointee.isStale = false
+    return link
+  }
+
+  func addDirty(_ link: LinkRef) {
+    link.pointee.isDirty = true
+    link.pointee.nextDirty = pointee.dirty
+    pointee.dirty = link
+  }
+
+  func popDirty() -> LinkRef? {
+    guard let link = pointee.dirty else { return nil }
+    pointee.dirty = link.pointee.nextDirty
+    link.pointee.nextDirty = nil
+    link.pointee.isDirty = false
+    return link
+  }
+
+  /// The dirty links that are still there; they stay in the list.
+  var dirtyLinks: [LinkRef] {
+    var links: [LinkRef] = []
+    var next = pointee.dirty
+    while let link = next {
+      if !link.pointee.isDead { links.append(link) }
+      next = link.pointee.nextDirty
+    }
+    return links
+  }
+}

@@ -136,7 +136,7 @@ final class Routes {
       var staying = [link]
       while let link = staying.popLast() {
         leaving.remove(link)
-        link.forEachChild { staying.append($0) }
+        link.appendChildren(to: &staying)
         forEachJoin(of: link) { if leaving.contains($0) { moves.append(($0, link)) } }
       }
     }
@@ -163,28 +163,5 @@ extension LinkRef {
   func forEachParent(_ body: (LinkRef) -> Void) {
     if let parent = pointee.parent { body(parent) }
     routes?.forEachJoined(to: self, body)
-  }
-
-  /// Puts the link in the tree, as the first below `parent`.
-  func hang(below parent: LinkRef) {
-    pointee.parent = parent
-    pointee.sibling = parent.pointee.child
-    pointee.previousSibling = nil
-    parent.pointee.child?.pointee.previousSibling = self
-    parent.pointee.child = self
-  }
-
-  /// Takes the link out of the tree; the links below it stay there.
-  func unhang() {
-    if let previous = pointee.previousSibling {
-      previous.pointee.sibling = pointee.sibling
-    } else if let parent = pointee.parent {
-      parent.pointee.child = pointee.sibling
-    } else {
-      pointee.wire.pointee.top = pointee.sibling
-    }
-    pointee.sibling?.pointee.previousSibling = pointee.previousSibling
-    pointee.sibling = nil
-    pointee.previousSibling = nil
   }
 }

@@ -17,8 +17,8 @@ struct Wire {
   /// The first of the dirty links, whose derived value may have changed.
   var dirty: LinkRef?
   /// Neighbours among the paths of the watcher.
-  var next: WireRef?
-  var previous: WireRef?
+  var next = Neighbour<Wire>()
+  var previous = Neighbour<Wire>()
   /// The next of the watcher's paths that have stale or dirty links.
   var nextWithWork: WireRef?
   var hasWork = false
@@ -60,22 +60,9 @@ extension WireRef {
 }
 
 extension WatcherRef {
-  /// Adds a path at the end.
-  func append(_ wire: WireRef) {
-    wire.pointee.previous = pointee.lastWire
-    if let last = pointee.lastWire {
-      last.pointee.next = wire
-    } else {
-      pointee.wires = wire
-    }
-    pointee.lastWire = wire
-  }
-
-  /// Takes a path out; its own fields stay for walks that are under way.
+  /// Takes a path out.
   func remove(_ wire: WireRef) {
-    let (previous, next) = (wire.pointee.previous, wire.pointee.next)
-    if let previous { previous.pointee.next = next } else { pointee.wires = next }
-    if let next { next.pointee.previous = previous } else { pointee.lastWire = previous }
+    pointee.wires.remove(wire)
     if !wire.pointee.hasWork { return }
     wire.pointee.hasWork = false
     if pointee.wiresWithWork == wire {

@@ -442,4 +442,85 @@ check("a list that arrives is anchored at the flush, for immediate watchers too"
   eq(table.concat(log, " "), "items items a")
 end)
 
+-- Digits at several places of one path -----------------------------------------------------------
+
+local function table_of(list) return list end
+
+-- The calls of a watcher whose objects leave their lists in this turn. `makes`: what makes a list.
+local function leave(makes, path, order, options)
+  local row = makes {{x = 1}}
+  local grid = makes {path:find "a" and {a = row} or row}
+  local lists = {row = row, grid = grid}
+  local n, w = counter(grid, path, options)
+  for _, name in ipairs(order) do table.remove(lists[name], 1) end
+  eq(n(), 1)
+  eq(w.active, false)
+  eq(obs.observer_count(grid, "1"), 0)
+end
+
+for _, makes in ipairs {table_of, obs.array} do
+  for _, path in ipairs {"1.1", "1.1.x", "1.a.1", "1.a.1.x"} do
+    for _, order in ipairs {{"row", "grid"}, {"grid", "row"}, {"grid"}, {"row"}} do
+      local kind = makes == obs.array and "arrays" or "tables"
+      check(("%s leaves %s in %s"):format(path, table.concat(order, ", then "), kind), function()
+        leave(makes, path, order)
+        leave(makes, path, order, {immediate = true})
+        leave(makes, path, order, {equals = rawequal})
+      end)
+    end
+  end
+end
+
+check("a list that contains itself leaves at every step at once", function()
+  for _, options in ipairs {{}, {immediate = true}} do
+    local t = {}
+    t[1] = t
+    local n, w = counter(t, "1.1.1.1", options)
+    table.remove(t)
+    eq(n(), 1)
+    eq(w.active, false)
+  end
+end)
+
+check("two paths of one watcher lose their objects at once", function()
+  local row = {{x = 1}, {x = 2}}
+  local grid = {row}
+  local n, w = counter(grid, {"1.1.x", "1.2.x"})
+  table.remove(row, 2)
+  table.remove(row, 1)
+  eq(n(), 1)
+  eq(w.active, false)
+end)
+
+check("behind a wildcard objects leave at two places, and the path stays", function()
+  local rows = {{{{x = 1}}}, {{{x = 2}}}}
+  local grid = {list = rows}
+  local n, w = counter(grid, "list.*.1.1.x")
+  for _, row in ipairs(rows) do
+    table.remove(row[1], 1)
+    table.remove(row, 1)
+  end
+  eq(n(), 1)
+  eq(w.active, true)
+  grid.list = {{{{x = 3}}}}
+  eq(n(), 1)
+  grid.list[1][1][1].x = 4
+  eq(n(), 1)
+end)
+
+check("a computed property loses the objects of two digits at once", function()
+  local row = {{x = 1}}
+  local grid = {row}
+  local holder = {grid = grid}
+  obs.computed(holder, "c", {"grid.1.1.x"}, function(self)
+    local first = self.grid[1]
+    return first and first[1] and first[1].x
+  end)
+  local n = counter(holder, "c")
+  table.remove(row, 1)
+  table.remove(grid, 1)
+  eq(n(), 1)
+  eq(holder.c, nil)
+end)
+
 finish()

@@ -1,0 +1,123 @@
+/// The record next to one in a list.
+///
+/// Only the lists in this file look into it, so `Records.forEach` is the only way along a list.
+struct Neighbour<Record> {
+  fileprivate var record: UnsafeMutablePointer<Record>?
+}
+
+/// A record that is in a list, from when it is made until it ends.
+protocol Chained {
+  var next: Neighbour<Self> { get set }
+  /// Whether the record was taken out of its list.
+  var hasLeft: Bool { get }
+}
+
+/// A record that is taken out of its list in constant time.
+protocol DoublyChained: Chained {
+  var previous: Neighbour<Self> { get set }
+}
+
+extension Link: DoublyChained {
+  @inline(__always) var hasLeft: Bool { slot == nil }
+}
+extension Wire: DoublyChained {
+  var hasLeft: Bool { phase == .ended }
+}
+extension Node: DoublyChained {
+  var hasLeft: Bool { isBuried }
+}
+extension WatcherRecord: DoublyChained {
+  var hasLeft: Bool { root == nil }
+}
+extension Slot: Chained {
+  var hasLeft: Bool { isDead }
+}
+
+/// Records in the order in which they were added.
+struct RecordList<Record: DoublyChained> {
+  private(set) var first: UnsafeMutablePointer<Record>?
+  private(set) var last: UnsafeMutablePointer<Record>?
+
+  @inline(__always) var isEmpty: Bool { first == nil }
+  @inline(__always) var hasSeveral: Bool { first != last }
+
+  @inline(__always)
+  mutating func append(_ record: UnsafeMutablePointer<Record>) {
+    record.pointee.previous.record = last
+    if let last { last.pointee.next.record = record } else { first = record }
+    last = record
+  }
+
+  /// Takes a record out, whose own fields stay for walks that are under way.
+  @inline(__always)
+  mutating func remove(_ record: UnsafeMutablePointer<Record>) {
+    let (previous, next) = (record.pointee.previous.record, record.pointee.next.record)
+    if let previous { previous.pointee.next.record = next } else { first = next }
+    if let next { next.pointee.previous.record = previous } else { last = previous }
+  }
+}
+
+/// Records in no order, which take one pointer each.
+struct RecordStack<Record: Chained> {
+  private(set) var first: UnsafeMutablePointer<Record>?
+
+  @inline(__always) var isEmpty: Bool { first == nil }
+
+  mutating func add(_ record: UnsafeMutablePointer<Record>) {
+    record.pointee.next.record = first
+    first = record
+  }
+
+  /// Takes the records out for which `isLeaving` is true, and gives each to `end`.
+  mutating func removeAll(
+    where isLeaving: (UnsafeMutablePointer<Record>) -> Bool,
+    _ end: (UnsafeMutablePointer<Record>) -> Void
+  ) {
+    var (kept, next) = (UnsafeMutablePointer<Record>?.none, first)
+    while let record = next {
+      next = record.pointee.next.record
+      if isLeaving(record) {
+        if let kept { kept.pointee.next.record = next } else { first = next }
+        end(record)
+      } else {
+        kept = record
+      }
+    }
+  }
+}
+
+/// Walks along lists, whose bodies may end any record: the memory of all of them is held, and a
+/// record that was taken out before its turn is left out.
+extension Records {
+  @inline(__always)
+  func forEach<Record>(
+    from first: UnsafeMutablePointer<Record>?, _ body: (UnsafeMutablePointer<Record>) -> Void
+  ) where Record: Chained {
+    guard var record = first else { return }
+    hold {
+      while true {
+        let next = record.pointee.next.record
+        if !record.pointee.hasLeft { body(record) }
+        guard let next else { return }
+        record = next
+      }
+    }
+  }
+
+  /// The first record for which `isWanted` is true.
+  @inline(__always)
+  func first<Record>(
+    from first: UnsafeMutablePointer<Record>?,
+    where isWanted: (UnsafeMutablePointer<Record>) -> Bool
+  ) -> UnsafeMutablePointer<Record>? where Record: Chained {
+    guard var record = first else { return nil }
+    return hold {
+      while true {
+        let next = record.pointee.next.record
+        if !record.pointee.hasLeft, isWanted(record) { return record }
+        guard let next else { return nil }
+        record = next
+      }
+    }
+  }
+}
