@@ -199,7 +199,7 @@ final class DebuggingFunctions: ModuleSlice {
   private func breakOnChange(_ L: LuaStack) throws -> CInt {
     try checkPrompt()
     let root = try arguments.observed(at: 1, of: L, "break_on_change")
-    try addProbe(arguments.path(at: 2, of: L, "break_on_change", argument: 2), root)
+    try addProbe(arguments.path(at: 2, of: L, "break_on_change", argument: 2), root, L)
     return 0
   }
 
@@ -208,16 +208,19 @@ final class DebuggingFunctions: ModuleSlice {
     guard let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_change").0,
       let root = watcher.pointee.root
     else { return 0 }
-    for path in engine.paths(of: watcher) { try addProbe(path, root) }
+    for path in engine.paths(of: watcher) { try addProbe(path, root, L) }
     return 0
   }
 
-  private func addProbe(_ path: Path, _ root: NodeRef) throws {
+  private func addProbe(_ path: Path, _ root: NodeRef, _ L: LuaStack) throws {
     let watcher = engine.makeWatcher(
       root: root, receiver: probe, flags: [.immediate, .probing])
     let name = watcher.identity
     do {
-      try engine.add(path, to: watcher)
+      if host.paths.pushObjectKeys(of: path, to: L) {
+        try observed.keep(ScriptWatcher.key(ofProbe: watcher), of: root, L)
+      }
+      if let watcher = engine.watcher(name) { try engine.add(path, to: watcher) }
     } catch {
       if let watcher = engine.watcher(name) { engine.stop(watcher) }
       if let error = error as? PathError {

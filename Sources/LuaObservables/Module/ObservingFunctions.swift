@@ -77,6 +77,7 @@ final class ObservingFunctions: ModuleSlice {
           // The watcher ends with its last path.
           while watcher.pointee.isActive, engine.remove(path, from: watcher) { count += 1 }
         }
+        host.receiver.forgetUnusedKeys(of: watcher, L)
       }
     }
     return count
@@ -91,7 +92,10 @@ final class ObservingFunctions: ModuleSlice {
     }
     guard L.hasRoom(for: 10) else { throw LuaError("too many keys in a path") }
     try host.sandboxes.current.quotas.checkComponents(Int(L.height))
-    try push(try host.paths.exactPath(from: 1, of: L), to: L)
+    let path = try host.paths.exactPath(from: 1, of: L)
+    try push(path, to: L)
+    L.insert(-2)
+    L.setUserValue(at: -2)
     return 1
   }
 

@@ -194,13 +194,13 @@ final class RegisteringFunctions: ModuleSlice {
     if L.isString(at: 2) {
       let path = try arguments.path(at: 2, of: L, manner.function, argument: manner.paths)
       try charge(for: path, of: watcher)
-      return try engine.add(path, to: watcher)
+      return try host.receiver.add(path, to: watcher, L)
     }
     let name = watcher.identity
     try arguments.forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
       guard engine.watcher(name) != nil else { return }
       try charge(for: path, of: watcher)
-      try engine.add(path, to: watcher)
+      try host.receiver.add(path, to: watcher, L)
     }
   }
 

@@ -179,7 +179,7 @@ final class WatcherFunctions: ModuleSlice {
           let path = try arguments.path(at: 2, of: L, "observe", argument: 1)
           if let watcher {
             do {
-              try engine.add(path, to: watcher)
+              try host.receiver.add(path, to: watcher, L)
             } catch let error as PathError {
               throw badArgument(1, of: "observe", error.description)
             }

@@ -2,17 +2,30 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The keys of a path as Lua values, in a table that lives as long as the path.
+/// The keys of a path as Lua values, in a table.
 final class PathKeys: Sendable {
-  let table: LuaPin
-  init(_ table: LuaPin) { self.table = table }
+  enum Place: Sendable {
+    /// The path keeps the table: it leads to no other object.
+    case pinned(LuaPin)
+    /// Some key is an object, which may lead back to the path: the path does not keep the table,
+    /// which has this number. Scripts do, by the path that they hold, and the observed object of
+    /// each watcher of the path (L6).
+    case numbered(Int, in: LuaPins)
+  }
+
+  let place: Place
+  init(_ place: Place) { self.place = place }
 }
 
-/// Paths by their text, so that a text is parsed once; and the weak references to observers.
+/// Paths by their text, so that a text is parsed once; and the weak references to observers and to
+/// keys of paths.
 final class PathCache {
-  /// Registry references of the Lua tables: text → light pointer to the path; index → observer.
+  /// Registry references of the Lua tables: text → light pointer to the path; index → observer;
+  /// number → keys.
   @exclusivity(unchecked) private var texts: CInt = 0
   @exclusivity(unchecked) private var observers: CInt = 0
+  @exclusivity(unchecked) private var objectKeys: CInt = 0
+  @exclusivity(unchecked) private var lastNumber = 0
   @exclusivity(unchecked) private var cached: [Path] = []
   private let limit = 4096
   /// Bytes of the memory of scripts that the cached paths take.
@@ -25,6 +38,7 @@ final class PathCache {
     let state = host.state
     texts = try state.makeReference(L)
     observers = try state.makeReference(isWeak: true, L)
+    objectKeys = try state.makeReference(isWeak: true, L)
   }
 
   /// The path of the string at `index`.
@@ -76,7 +90,20 @@ final class PathCache {
   private func keys(_ L: LuaStack) throws -> PathKeys {
     guard let state else { throw LuaError.closed }
     defer { L.pop() }
-    return PathKeys(try state.pin(at: -1, of: L))
+    return PathKeys(.pinned(try state.pin(at: -1, of: L)))
+  }
+
+  /// Gives the table of keys on top, one of which is an object, a number. [-0, +0, -]
+  private func numberedKeys(_ L: LuaStack) throws(LuaError) -> PathKeys {
+    guard let state else { throw .closed }
+    lastNumber += 1
+    let number = lastNumber
+    L.pushReference(objectKeys)
+    L.push(number)
+    L.pushCopy(at: -3)
+    try state.rawSet(of: L)
+    L.pop()
+    return PathKeys(.numbered(number, in: state.pins))
   }
 
   private func remember(_ path: Path, at index: CInt, _ L: LuaStack) throws(LuaError) {
@@ -102,19 +129,49 @@ final class PathCache {
     cached.append(path)
   }
 
-  /// A path of exact keys: the values from index `first` to the top.
+  /// A path of exact keys, the values from index `first` to the top; pushes the table of them.
+  ///
+  /// [-0, +1, -]
   func exactPath(from first: CInt, of L: LuaStack) throws -> Path {
     guard let state else { throw LuaError.closed }
     let count = L.height - first + 1
     try state.pushTable(elements: Int(count), to: L)
     var components: [Path.Component] = []
+    var hasObjects = false
     for step in 0..<count {
       let index = first + step
       components.append(try component(at: index, of: L, argument: Int(step + 1)))
+      switch L.type(at: index) {
+      case .string, .number, .boolean: break
+      default: hasObjects = true
+      }
       L.pushCopy(at: index)
       L.rawSet(index: Int(step + 1), at: -2)
     }
+    if hasObjects { return try Path(components: components, attachment: numberedKeys(L)) }
+    L.pushCopy(at: -1)
     return try Path(components: components, attachment: keys(L))
+  }
+
+  /// Pushes the keys of a path that does not keep them itself; false where it does, or where the
+  /// keys were collected.
+  ///
+  /// [-0, +(0|1), -]
+  func pushObjectKeys(of path: Path, to L: LuaStack) -> Bool {
+    guard let keys = path.attachment as? PathKeys,
+      case .numbered(let number, let pins) = keys.place, pins === state?.pins
+    else { return false }
+    pushKeys(numbered: number, to: L)
+    if !L.isNil(at: -1) { return true }
+    L.pop()
+    return false
+  }
+
+  /// Pushes a table of keys, nil where it was collected. [-0, +1, -]
+  private func pushKeys(numbered number: Int, to L: LuaStack) {
+    L.pushReference(objectKeys)
+    L.rawGet(index: number, at: -1)
+    L.remove(-2)
   }
 
   private func component(
@@ -150,14 +207,22 @@ final class PathCache {
   /// Pushes the key of one step of a path. [-0, +1, -]
   func pushKey(_ step: Int, of path: Path, to L: LuaStack) throws(LuaError) {
     guard let state else { throw .closed }
-    if let attachment = path.attachment, type(of: attachment) == PathKeys.self,
-      case let keys = unsafeDowncast(attachment, to: PathKeys.self),
-      keys.table.pins === state.pins
-    {
-      clua_pushpin(L.pointer, state.pinTable, keys.table.slot)
-      L.rawGet(index: step + 1, at: -1)
-      L.remove(-2)
-      return
+    if let attachment = path.attachment, type(of: attachment) == PathKeys.self {
+      switch unsafeDowncast(attachment, to: PathKeys.self).place {
+      case .pinned(let table) where table.pins === state.pins:
+        clua_pushpin(L.pointer, state.pinTable, table.slot)
+        L.rawGet(index: step + 1, at: -1)
+        L.remove(-2)
+        return
+      case .numbered(let number, let pins) where pins === state.pins:
+        pushKeys(numbered: number, to: L)
+        // What nothing holds any more is no key of any table.
+        if L.isNil(at: -1) { return }
+        L.rawGet(index: step + 1, at: -1)
+        L.remove(-2)
+        return
+      default: break
+      }
     }
     // The path is one of a Swift program, which counts from 0.
     let component = path.components[step]

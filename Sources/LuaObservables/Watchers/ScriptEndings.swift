@@ -65,6 +65,7 @@ final class ScriptEndings {
         }
         if data.pointee.hasEnd { observed.forget(ScriptWatcher.key(watcher, .end), of: root, L) }
         if data.pointee.hasName { observed.forget(ScriptWatcher.key(watcher, .name), of: root, L) }
+        if data.pointee.hasKeys { observed.forget(ScriptWatcher.key(watcher, .keys), of: root, L) }
         if data.pointee.hasDriver {
           observed.forget(ScriptWatcher.key(watcher, .driver), of: root, L)
         }

@@ -1,3 +1,4 @@
+internal import CLua
 internal import Lua
 internal import Observables
 
@@ -25,6 +26,8 @@ struct ScriptWatcher {
   var hasName = false
   var hasEnd = false
   var hasEquals = false
+  /// Whether the observed object keeps components of its paths.
+  var hasKeys = false
   /// Whether a function of the prelude calls the callback.
   var hasDriver = false
   /// Whether edits are delivered to the watcher; `givesAll`: at the next call all elements, as if
@@ -37,11 +40,15 @@ struct ScriptWatcher {
 
   /// The parts of a watcher that the observed object keeps.
   enum Part: Int {
-    case callback, equals, end, name, driver
+    case callback, equals, end, name, driver, keys, probed
   }
 
   static func key(_ watcher: WatcherRef, _ part: Part) -> Int64 {
     watcher.script.pointee.key + Int64(part.rawValue)
+  }
+  /// The key of what a watcher of the debugger keeps of its path.
+  static func key(ofProbe watcher: WatcherRef) -> Int64 {
+    Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.probed.rawValue)
   }
   /// The key of the hook that `on_observed` sets.
   static let hookKey: Int64 = -1
