@@ -119,9 +119,9 @@ final class ChangeFunctions: ModuleSlice {
       try type(of: model).properties.valueType(of: state.text(at: 2, of: L)))
   }
 
-  /// edit_steps(old, count, new, count) → the steps of a shortest script from one list of integers
-  /// to another, four values each: kind, position, index in the old list, index in the new one, 0
-  /// where there is none.
+  /// edit_steps(old, count, new, count, limit) → the steps of a shortest script from one list of
+  /// integers to another, four values each: kind, position, index in the old list, index in the new
+  /// one, 0 where there is none. A shortest one of more than `limit` steps is not searched for.
   private func editSteps(_ L: LuaStack) throws -> CInt {
     func numbers(_ index: CInt) -> [Int] {
       (0..<Int(L.integer(at: index + 1) ?? 0)).map { position in
@@ -130,9 +130,10 @@ final class ChangeFunctions: ModuleSlice {
         return Int(L.integer(at: -1) ?? 0)
       }
     }
-    L.height = 4
+    L.height = 5
     let (old, new) = (numbers(1), numbers(3))
-    let script = EditScript(from: old.count, to: new.count) { old[$0] == new[$1] }
+    let limit = L.integer(at: 5).map { Int($0) } ?? EditScript.limit
+    let script = EditScript(from: old.count, to: new.count, limit: limit) { old[$0] == new[$1] }
     try state.pushTable(elements: 4 * script.steps.count, to: L)
     var position = 0
     for step in script.steps {

@@ -88,7 +88,11 @@ function Plan:store(object, key, value)
     if kind_of(object) == "array" then
       if key > overlay.n then overlay.n = key end
       if value == nil then overlay.n = key - 1 end
-    else
+    elseif not overlay.sparse and key == overlay.n + 1 and value ~= nil then
+      overlay.n = key
+    elseif not overlay.sparse and key == overlay.n and key > 0 and value == nil then
+      overlay.n = key - 1
+    elseif value == nil or key < 1 or key > overlay.n then
       trees.measure(overlay)
     end
     return
@@ -351,7 +355,7 @@ function Plan:change_list(change, list, key)
     self:note("move", list, position, nil, from)
   end
   -- What follows behind a hole may belong to the list now.
-  if kind == nil then trees.measure(overlay) end
+  if kind == nil and overlay.sparse then trees.measure(overlay) end
 end
 
 function Plan:change_key(change, object, key)

@@ -8,17 +8,17 @@ local ipairs, next, setmetatable, tostring, type = ipairs, next, setmetatable, t
 local string_format = string.format
 local remove = table.remove
 local trees = core.trees
-local Shadow, are_lists, contents, edit_script, same, sorted_keys =
-  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.same, trees.sorted_keys
+local Shadow, are_lists, contents, edit_script, plain, same, sorted_keys =
+  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.plain, trees.same,
+  trees.sorted_keys
 
 -- Contents ---------------------------------------------------------------------------------------
 
-local function plain(value)
-  if trees.is_value(value) then return value.data end
-  return value
-end
+-- So many insertions and removals are made one by one. Each moves what is behind it, so that many
+-- cost more than to assign all elements.
+local FEW_EDITS = 16
 
---- Adds the writes that turn contents of an object into others; the fewest there are.
+--- Adds the writes that turn contents of an object into others.
 function trees.add_writes(writes, object, from, to)
   local function add(kind, key, value)
     writes[#writes + 1] = { number = 0, kind = kind, object = object, key = key, value = value }
@@ -34,9 +34,13 @@ function trees.add_writes(writes, object, from, to)
   end
   local n = nil
   if are_lists(from, to) then
-    edit_script(from.map, from.n, to.map, to.n, same, function(kind, position, _, new)
-      add(kind == "replace" and "set" or kind, position, new and plain(to.map[new]))
-    end)
+    local is_short = edit_script(from.map, from.n, to.map, to.n, same,
+      function(kind, position, _, new)
+        add(kind == "replace" and "set" or kind, position, new and plain(to.map[new]))
+      end, FEW_EDITS)
+    if not is_short then
+      writes[#writes + 1] = { number = 0, kind = "list", object = object, value = to, from = from }
+    end
     n = from.n > to.n and from.n or to.n
   end
   local keys = {}

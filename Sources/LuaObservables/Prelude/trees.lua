@@ -20,6 +20,12 @@ local Value = { __name = "value" }
 
 local function is_value(value) return type(value) == "table" and getmetatable(value) == Value end
 
+--- What is stored: the data of a value.
+local function plain(value)
+  if is_value(value) then return value.data end
+  return value
+end
+
 -- Whether opaque objects are gone into.
 local passes_opaque = false
 
@@ -287,7 +293,7 @@ function trees.same(a, b)
   return same(a, b)
 end
 
-trees.number_type, trees.kind_of = number_type, kind_of
+trees.number_type, trees.kind_of, trees.plain = number_type, kind_of, plain
 trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
   Value, is_value, is_object, contents, measure
 trees.holds_objects, trees.are_lists, trees.sorted_keys, trees.extended, trees.path_text =
@@ -297,9 +303,12 @@ trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =
 
 -- Lists -------------------------------------------------------------------------------------------
 
+local MANY = 256
+
 --- Calls `edit` for each of the steps of a shortest script from one list to another, in order of
 --- application: edit(kind, position, old index, new index) with "insert", "remove" or "replace".
-function trees.edit_script(from, count, to, new_count, equal, edit)
+--- Returns false, and calls nothing, where there would be more than `limit`.
+function trees.edit_script(from, count, to, new_count, equal, edit, limit)
   local head, tail = 0, 0
   local shorter = count < new_count and count or new_count
   while head < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
@@ -307,15 +316,21 @@ function trees.edit_script(from, count, to, new_count, equal, edit)
     tail = tail + 1
   end
   local gone, come = count - head - tail, new_count - head - tail
+  if limit and (gone - come > limit or come - gone > limit) then return false end
   if gone == 0 then
     for i = head + 1, head + come do edit("insert", i, nil, i) end
-    return
+    return true
   end
   if come == 0 then
     for i = head + 1, head + gone do edit("remove", head + 1, i) end
-    return
+    return true
   end
-  if gone == 1 and come == 1 then return edit("replace", head + 1, head + 1, head + 1) end
+  if gone == 1 and come == 1 then
+    edit("replace", head + 1, head + 1, head + 1)
+    return true
+  end
+  -- Values are compared each with each.
+  if limit and gone > MANY and is_value(from[head + 1]) then return false end
   -- Elements are numbered, so that they can be compared elsewhere; NaN is no key of a table.
   local numbers, last, nan = {}, 0, {}
   local function numbered(list, length)
@@ -339,11 +354,13 @@ function trees.edit_script(from, count, to, new_count, equal, edit)
     end
     return ids
   end
-  local steps = core.edit_steps(numbered(from, gone), gone, numbered(to, come), come)
+  local steps = core.edit_steps(numbered(from, gone), gone, numbered(to, come), come, limit)
+  if limit and #steps > 4 * limit then return false end
   for i = 1, #steps, 4 do
     local kind, position, old, new = steps[i], steps[i + 1], steps[i + 2], steps[i + 3]
     edit(kind, head + position, old > 0 and head + old or nil, new > 0 and head + new or nil)
   end
+  return true
 end
 
 -- Walks -------------------------------------------------------------------------------------------

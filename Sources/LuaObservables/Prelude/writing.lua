@@ -4,12 +4,13 @@
 -- fails, those before it are taken back.
 local core, obs = ...
 
-local getmetatable, next, pcall, rawget, rawset, type =
-  getmetatable, next, pcall, rawget, rawset, type
+local error, getmetatable, next, pcall, rawget, rawset, type =
+  error, getmetatable, next, pcall, rawget, rawset, type
 local insert, remove = table.insert, table.remove
 local kind_of, trees = core.kind, core.trees
-local contents, host_value, is_value, list_length, number_type =
-  trees.contents, trees.host_value, trees.is_value, trees.list_length, trees.number_type
+local contents, host_value, list_length, number_type, plain, same =
+  trees.contents, trees.host_value, trees.list_length, trees.number_type, trees.plain,
+  trees.same
 
 -- What is stored in an object itself.
 local function stored(object, key)
@@ -78,8 +79,7 @@ end
 local perform = {}
 
 function perform.set(object, key, value)
-  local old = stored(object, key)
-  if is_value(old) then old = old.data end
+  local old = plain(stored(object, key))
   put(object, key, value)
   return function() put(object, key, old) end
 end
@@ -97,6 +97,27 @@ end
 function perform.move(list, position, _, from)
   bring(list, from, position)
   return function() bring(list, position, from) end
+end
+
+-- Makes a list what contents say, by assigning each element that is another one.
+local function assign_list(list, from, to)
+  local last = from.n < to.n and from.n or to.n
+  local failures, failure = 0, nil
+  local function assign(position, value)
+    local ok, message = pcall(put, list, position, value)
+    if not ok then failures, failure = failures + 1, message end
+  end
+  for i = 1, last do
+    if not same(from.map[i], to.map[i]) then assign(i, plain(to.map[i])) end
+  end
+  for i = from.n, last + 1, -1 do assign(i, nil) end
+  for i = last + 1, to.n do assign(i, plain(to.map[i])) end
+  if failures > 0 then error(failure, 0) end
+end
+
+function perform.list(list, _, to, from)
+  assign_list(list, from, to)
+  return function() assign_list(list, to, from) end
 end
 
 function perform.add(set, _, member)

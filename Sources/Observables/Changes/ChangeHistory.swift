@@ -57,7 +57,8 @@ public final class ChangeHistory: ObservableModel {
     }
     /// Distinguishes the step from all others of its history.
     let number: Int
-    var records: [Record] = []
+    private(set) var records: [Record] = []
+    private var places: [ObjectIdentifier: Int] = [:]
     var time = 0.0
     var isClosed = false
 
@@ -66,9 +67,11 @@ public final class ChangeHistory: ObservableModel {
     /// Adds what was written later.
     func join(_ other: [Record]) {
       for record in other {
-        if let index = records.firstIndex(where: { $0.object === record.object }) {
+        let object = ObjectIdentifier(record.object)
+        if let index = places[object] {
           records[index].new = record.new
         } else {
+          places[object] = records.count
           records.append(record)
         }
       }
