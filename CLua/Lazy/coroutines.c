@@ -53,10 +53,53 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
 
 /* ---- The functions of `coroutine` ------------------------------------------------------------ */
 
+/* A coroutine that is suspended in an `xpcall` keeps the place of its message handler on the stack.
+   Lua before 5.4.8 clears that neither when it closes the coroutine: a `__close` that raises calls
+   what lies there by then. So the coroutine leaves the handler before: it is resumed only to yield
+   again, from a protected call that has none. */
+static _Thread_local bool leaves_handler;
+
+static int yield_again(lua_State *L) { return lua_yield(L, 0); }
+
+static int resumed(lua_State *L, int status, lua_KContext context);
+
+/* Memory or stack was short: the coroutine stays suspended as it was, and yields the error. */
+static int could_not_leave(lua_State *L, int status, lua_KContext context) {
+  (void)status, (void)context;
+  return lua_yieldk(L, 1, 0, resumed);
+}
+
+static int resumed(lua_State *L, int status, lua_KContext context) {
+  (void)status, (void)context;
+  if (!leaves_handler) return lua_gettop(L);
+  lua_pushcfunction(L, yield_again);
+  return could_not_leave(L, lua_pcallk(L, 0, 0, 0, 0, could_not_leave), 0);
+}
+
 static int yield(lua_State *L) {
   if (unyielding && !lua_isyieldable(L)) return luaL_error(L, "%s", unyielding);
   if (clua_isgetter(L)) return luaL_error(L, "%s", getters);
-  return lua_yield(L, lua_gettop(L));
+  return lua_yieldk(L, lua_gettop(L), 0, resumed);
+}
+
+static bool is_in_yield(lua_State *thread) {
+  lua_Debug activation;
+  if (lua_status(thread) != LUA_YIELD || !lua_checkstack(thread, 2)) return false;
+  if (!lua_getstack(thread, 0, &activation)) return false;
+  lua_getinfo(thread, "f", &activation);
+  bool found = lua_tocfunction(thread, -1) == yield;
+  lua_pop(thread, 1);
+  return found;
+}
+
+/* Where the coroutine cannot leave its handler, an error is on top of it. */
+static bool leave_handler(lua_State *thread, lua_State *from) {
+  if (!is_in_yield(thread)) return true;
+  int results = 0;
+  leaves_handler = true;
+  int status = lua_resume(thread, from, 0, &results);
+  leaves_handler = false;
+  return status == LUA_YIELD && results == 0;
 }
 
 /* Closing a coroutine calls its pending `__close`, which may close the next one. Lua counts these
@@ -64,13 +107,14 @@ static int yield(lua_State *L) {
 static _Thread_local int closings;
 enum { MOST_CLOSINGS = 150 };
 
-/* As clua_resetthread; where such calls are nested too deeply, an error is on top of the coroutine
-   instead, which stays as it is. */
+/* As clua_resetthread; where such calls are nested too deeply, or memory is short, an error is on top
+   of the coroutine instead, which stays as it is. */
 static int reset_coroutine(lua_State *thread, lua_State *from) {
   if (closings == MOST_CLOSINGS) {
     lua_pushliteral(thread, "C stack overflow");
     return LUA_ERRERR;
   }
+  if (!leave_handler(thread, from)) return LUA_ERRERR;
   closings++;
   int status = clua_resetthread(thread, from);
   closings--;
