@@ -235,6 +235,17 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {
   guard->memory = &allocator->limit;
 }
 
+static void collect_here(lua_State *L, lua_Debug *activation) {
+  (void)activation;
+  lua_sethook(L, NULL, 0, 0);
+  lua_gc(L, LUA_GCCOLLECT);
+}
+
+void clua_guard_collect(clua_guard *guard) {
+  lua_State *L = guard ? guard->running : NULL;
+  if (L && !lua_gethook(L)) lua_sethook(L, collect_here, LUA_MASKCOUNT, 1);
+}
+
 int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer) {
   int stopped = guard->stopped;
   if (guard->depth > 0 && guard->running) end_stop(guard, guard->running);

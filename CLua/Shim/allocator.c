@@ -1,18 +1,37 @@
 #include "clua_allocator.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "blocks.h"
 #include "clua_guard.h"
 
-static bool refuses(clua_allocator *allocator, size_t growth) {
-  uint64_t request = ++allocator->requests;
-  if (allocator->refuse_from && request >= allocator->refuse_from
-      && request <= allocator->refuse_to)
-    return true;
-  return allocator->limit
-      && (allocator->used > allocator->limit || growth > allocator->limit - allocator->used);
+static bool is_beyond(size_t limit, size_t used, size_t growth) {
+  return used > limit || growth > limit - used;
+}
+
+/* When a request is refused, Lua collects garbage and asks again. Lua before 5.4.8 does not anchor
+   the table to which `__newindex` has led: where only a weak metatable refers to it, the collection
+   frees it while it grows. Nothing uses it any more if the second request is refused, too. So a part
+   of a table, or anything else that is no object, is never given to the second request. Half of the
+   limit is a reserve for these parts, so that garbage does not make them fail: a part that passes
+   the limit has it collected at the next instruction. */
+static bool refuses_part(clua_allocator *allocator, size_t growth) {
+  size_t limit = allocator->limit, most = limit <= SIZE_MAX / 2 ? limit + limit / 2 : SIZE_MAX;
+  if (is_beyond(most, allocator->used, growth)) return true;
+  if (allocator->used <= limit && allocator->home) clua_guard_collect(allocator->home->guard);
+  return false;
+}
+
+static bool is_to_fail(const clua_allocator *allocator) {
+  return allocator->refuse_from && allocator->requests >= allocator->refuse_from
+      && allocator->requests <= allocator->refuse_to;
+}
+
+static bool refuses(clua_allocator *allocator, size_t growth, bool is_object) {
+  if (!allocator->limit || !is_beyond(allocator->limit, allocator->used, growth)) return false;
+  return is_object || refuses_part(allocator, growth);
 }
 
 /* Calling a table whose `__call` is a table, and so on, moves the arguments for each: scripts that
@@ -26,9 +45,10 @@ static bool is_call_chain(const clua_allocator *allocator, size_t new) {
       && lua_gettop(guard->running) > CALL_CHAIN;
 }
 
+/* For a new object Lua passes its type as the old size; for parts of objects zero. */
 static void *allocate(void *ud, void *block, size_t old, size_t new) {
   clua_allocator *allocator = ud;
-  // For a new block Lua passes its type as the old size; a stack has none.
+  bool is_object = !block && old != 0;
   if (!block && old == 0 && is_call_chain(allocator, new)) return NULL;
   if (!block) old = 0;
   if (new == 0) {
@@ -38,7 +58,16 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
     if (allocator->used == 0) clua_pages_release(&allocator->pages);
     return NULL;
   }
-  if (new > old && refuses(allocator, new - old)) return NULL;
+  if (new > old) {
+    uint64_t request = ++allocator->requests;
+    if (is_to_fail(allocator)) return NULL;
+    bool again = request == allocator->refused + 1 && new == allocator->refusedsize;
+    if ((again && !is_object) || refuses(allocator, new - old, is_object)) {
+      allocator->refused = again ? 0 : request;
+      allocator->refusedsize = new;
+      return NULL;
+    }
+  }
   void *result = block ? clua_block_resize(&allocator->pages, block, old, new)
                        : clua_block_make(&allocator->pages, new);
   if (result) allocator->used += new - old;

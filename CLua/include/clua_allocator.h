@@ -18,10 +18,12 @@ typedef struct clua_pages {
 
 typedef struct clua_allocator {
   size_t used;           // bytes in use
-  size_t limit;          // allocations that would pass it are refused; 0: no limit
+  size_t limit;          // objects that would pass it are refused; 0: no limit
   uint64_t requests;     // allocations and growths asked for so far
   uint64_t refuse_from;  // the first request to be refused; 0: none
   uint64_t refuse_to;    // the last one
+  uint64_t refused;      // the last request that was refused; 0: none
+  size_t refusedsize;    // and its size
   clua_pages pages;
   const clua_home *home;  // of the state
 } clua_allocator;

@@ -166,6 +166,9 @@ static inline void clua_guard_lendmemory(clua_guard *guard, bool limited) {
   if (limited) *guard->memory = 0;
 }
 
+/// Garbage is collected before the next instruction of the code that runs. [-0, +0, -]
+void clua_guard_collect(clua_guard *guard);
+
 /// Our own code in Lua is about to do what must be done to its end. [-0, +0, -]
 void clua_guard_spare(clua_guard *guard);
 
