@@ -3,6 +3,7 @@
 #include "ccl_interruption.h"
 #include "clua_errors.h"
 #include "clua_guard.h"
+#include "clua_protected.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -93,7 +94,7 @@ static int load_limited(lua_State *L) {
     const char *text = lua_tolstring(L, 3, &length);
     if (name) lua_pushfstring(L, "@%s", name);
     else lua_pushliteral(L, "=stdin");
-    status = luaL_loadbufferx(L, text, length, lua_tostring(L, 4), "t");
+    status = clua_loadtext(L, text, length, lua_tostring(L, 4), "t");
   }
   lua_pushinteger(L, status);
   return 2;

@@ -31,6 +31,11 @@ bool clua_isouter(lua_CFunction function);
 /// Whether a function is one that clua_try_accelerate made.
 bool clua_isaccelerated(lua_CFunction function);
 
+/// Puts a mended function in the place of the one on top, a chunk that was compiled just now, where
+/// Lua has compiled it wrongly; where that is not possible, an error, with another status than
+/// LUA_OK. [-1, +1, m]
+int clua_mend(lua_State *L, const char *name);
+
 /// Defines an operation, protected, that takes so many operands from the stack: they are from 1 on
 /// where it runs, and the results on top when it is done.
 #define CLUA_OPERATION(name, operands, results, operation) \

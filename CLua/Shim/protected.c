@@ -122,7 +122,8 @@ static const char *next_piece(lua_State *L, void *data, size_t *size) {
 int clua_loadtext(lua_State *L, const char *bytes, size_t length, const char *name,
                   const char *mode) {
   text rest = {bytes, length};
-  return lua_load(L, next_piece, &rest, name, mode);
+  int status = lua_load(L, next_piece, &rest, name, mode);
+  return status == LUA_OK && clua_home_of(L)->restricted ? clua_mend(L, name) : status;
 }
 
 static int load(lua_State *L) {

@@ -140,7 +140,7 @@ final class Interpreter {
   }
 
   private func runChunk(_ text: UnsafePointer<CChar>, name: String) -> Bool {
-    call(ifLoaded: luaL_loadbufferx(L.pointer, text, strlen(text), name, nil))
+    call(ifLoaded: clua_try_load(L.pointer, text, strlen(text), name, nil))
   }
 
   private func runFile(_ name: UnsafePointer<CChar>?) -> Bool {
