@@ -14,7 +14,8 @@ use_sanitizer() {  # address or thread
       ;;
   esac
   export LSAN_OPTIONS=suppressions=$PWD/Scripts/leaks.suppressed:print_suppressions=0
-  # Locals that the sanitizer moves away from the stack don't tell how much of that is left.
-  export ASAN_OPTIONS=detect_stack_use_after_return=0
+  # Locals that the sanitizer moves away from the stack don't tell how much of that is left. A program
+  # that loses memory fails when it ends.
+  export ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=1
   export TSAN_OPTIONS=suppressions=$PWD/Scripts/thread.suppressed:print_suppressions=0
 }

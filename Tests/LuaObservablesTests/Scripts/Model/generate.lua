@@ -9,11 +9,15 @@ local function chance(n) return random(n) == 1 end
 -- Slots of the table `o`: plain objects, some of which inherit; plain lists; collections.
 local OBJECTS, LISTS, ARRAY, MAP, SET = {1, 2, 3, 4, 5}, {6, 7}, 8, 9, 10
 local KEYS = {"a", "b", "x", "y", "items", "a", "b", "x", "y", "items", "map", "set"}
+-- The components of paths with an object among them.
+local COMPONENTS = {
+  "'x', %s", "'x', %s", "'y', %s", "%s", "%s, 'a'", "'x', %s, 'a'", "'map', %s", "%s, 'items'",
+}
 
 -- Operations that may be one change or several.
 local IN_STEPS = {
-  insert = true, remove = true, sort = true, move = true, clear = true, assign = true,
-  members = true, map_whole = true,
+  insert = true, remove = true, remove_both = true, sort = true, move = true, clear = true,
+  assign = true, members = true, map_whole = true,
 }
 
 local operations = {}
@@ -47,7 +51,10 @@ function Generator:value_for(key)
   if key == "set" then return chance(6) and self:list() or "o[10]" end
   return chance(6) and self:scalar() or self:object()
 end
-function Generator:element() return chance(3) and self:number() or self:object() end
+function Generator:element()
+  if chance(8) then return self:list() end
+  return chance(3) and self:number() or self:object()
+end
 
 -- Paths -----------------------------------------------------------------------------------------
 
@@ -69,7 +76,12 @@ function Generator:in_list(is_spread)
   -- Whether what leaves behind a wildcard, or behind what is computed, takes the path along, is
   -- open.
   if r == 11 and not is_spread then
-    return chance(2) and tostring(random(2)) or random(2) .. "." .. self:leaf()
+    -- Further digits are of lists in the list, or of those of its elements.
+    local digits = tostring(random(2))
+    while chance(2) do
+      digits = digits .. pick {".", ".", ".items.", ".x.items."} .. random(2)
+    end
+    return chance(2) and digits or digits .. "." .. self:leaf()
   end
   if r == 12 then return chance(2) and "count" or "@count" end
   return self:operator()
@@ -78,14 +90,15 @@ function Generator:operator()
   return pick {
     "@first", "@last", "@any.a", "@all.a", "@first.a", "@last.b", "@sum.a", "@max.b", "@min.a",
     "@avg.b", "@unionOfObjects.a", "@distinctUnionOfObjects.b", "@unionOfArrays.items",
-    "@sum.items.@count", "@distinctUnionOfArrays.items",
+    "@sum.items.@count", "@distinctUnionOfArrays.items", "@max.x", "@min.x", "@sum.y", "@avg.x",
+    "@any.x", "@all.y", "@max", "@min", "@unionOfObjects.x", "@distinctUnionOfObjects.y",
   }
 end
 -- Below a dictionary or set: nothing that depends on an order.
 function Generator:in_map()
   return pick {
     "k", "k.a", "l", "l.b", self.declares_late and "k.b" or "*", "*.a", "count", "@count", "@sum.a",
-    "@max.b", "@any.a", "@all.b", "@distinctUnionOfObjects.a", "x.a",
+    "@max.b", "@any.a", "@all.b", "@distinctUnionOfObjects.a", "x.a", "@max.x", "@min", "@all.x",
   }
 end
 function Generator:in_set()
@@ -98,6 +111,9 @@ function Generator:member() return pick {"1", "2", "'x'", "o[1]", "o[2]", "o[3]"
 -- A path as a text of Lua, from an object of a slot.
 function Generator:path_from(slot)
   if slot == SET and chance(3) then return ("o[10]:key_of(%s)"):format(self:member()) end
+  if slot <= #OBJECTS and chance(12) then
+    return ("obs.path(%s)"):format(pick(COMPONENTS):format(self:any_object()))
+  end
   return ("%q"):format(slot == MAP and self:in_map() or slot == SET and self:in_set()
     or slot > #OBJECTS and self:in_list() or self:path())
 end
@@ -144,6 +160,10 @@ operation("rawset", 2, function(self)
   return {target = self:object(), key = key, value = self:value_for(key)}
 end, function(n) return ("rawset(%s, '%s', %s)"):format(n.target, n.key, n.value) end)
 
+operation("object_key", 2, function(self)
+  return {target = self:object(), key = self:any_object(), value = self:value_for "x"}
+end, function(n) return ("%s[%s] = %s"):format(n.target, n.key, n.value) end)
+
 operation("put", 4, function(self)
   return {list = self:list(), i = random(6), value = self:element()}
 end, function(n) return ("%s[at(%s, %d, 1)] = %s"):format(n.list, n.list, n.i, n.value) end)
@@ -157,6 +177,14 @@ end)
 operation("remove", 4, function(self)
   return {list = self:list(), i = random(6)}
 end, function(n) return ("table.remove(%s, at(%s, %d))"):format(n.list, n.list, n.i) end)
+
+-- Objects leave several lists in one turn, in either order.
+operation("remove_both", 2, function(self)
+  return {list = self:any_list(), other = self:any_list(), i = random(2), k = random(2)}
+end, function(n)
+  return ("table.remove(%s, at(%s, %d)) table.remove(%s, at(%s, %d))"):format(
+    n.list, n.list, n.i, n.other, n.other, n.k)
+end)
 
 operation("sort", 1, function(self)
   return {list = self:list(), sign = pick {"<", ">"}}
@@ -658,7 +686,8 @@ function generate.program(seed)
       if chance(2) then fields[1] = "k = o[1]" end
     elseif slot > 5 then
       for i = 1, random(0, 4) do
-        fields[i] = random(slot - 1) and pick {"o[1]", "o[2]", "o[3]", "o[4]", "1", "2"}
+        fields[i] = pick {"o[1]", "o[2]", "o[3]", "o[4]", "1", "2"}
+      if slot > LISTS[1] and slot < MAP and chance(4) then fields[i] = "o[6]" end
       end
     else
       if chance(2) then fields[1] = "a = " .. random(3) end

@@ -152,6 +152,7 @@ local function vocabulary(self, lua)
     for i, path in ipairs(change.paths or {change.path}) do
       -- Tables among the members of sets are numbered in each world.
       path = path:gsub("&table:%d+", "&table")
+      if path:find("[table]", 1, true) then entry.is_of_list = true end
       if is_of_list(path) then entry.is_of_list = true end
       entry.paths[path] = true
     end
@@ -187,7 +188,12 @@ local function vocabulary(self, lua)
     local texts = {}
     for _, key in ipairs(lua.obs.observed_keys(object)) do
       local text = key:gsub("^&'?", ""):gsub("table:%d+", "table")
-      texts[#texts + 1] = ("%s:%d"):format(text, lua.obs.observer_count(object, key))
+      text = ("%s:%d"):format(text, lua.obs.observer_count(object, key))
+      -- Keys that are tables are spelled alike, and counted together.
+      if not texts[text] then
+        texts[text] = true
+        texts[#texts + 1] = text
+      end
     end
     table.sort(texts)
     table.insert(self.log, {text = "observed", answer = table.concat(texts, " "),

@@ -33,7 +33,8 @@ return function(M)
   -- P1. A path is a list of components; its text is what `stop` knows it by.
   function M.parse(path)
     if type(path) == "table" then
-      local copy = {text = path.text, exact = path.exact, is_of_copy = path.is_of_copy}
+      local copy = {text = path.text, identity = path.identity}
+      copy.exact, copy.is_of_copy = path.exact, path.is_of_copy
       for i, part in ipairs(path) do copy[i] = part end
       return copy
     end
@@ -49,16 +50,17 @@ return function(M)
     return parsed
   end
 
-  -- `obs.path`: every argument is one key.
+  -- `obs.path`: every argument is one key. Objects are spelled alike, and told apart.
   function M.exact_path(...)
-    local path, texts = {exact = true}, {}
+    local path, texts, identities = {exact = true}, {}, {}
     for i, key in ipairs {...} do
       path[i] = {kind = "key", key = key}
       local is_name = type(key) == "string" and key:find "^[%a_][%w_]*$" and key ~= "count"
-      texts[i] = is_name and key or ("%s %s"):format(type(key), tostring(key))
-      path[i].text = texts[i]
+      identities[i] = is_name and key or ("%s %s"):format(type(key), tostring(key))
+      texts[i] = type(key) == "table" and "[table]" or identities[i]
+      path[i].text = type(key) == "table" and "table" or identities[i]
     end
-    path.text = table.concat(texts, ".")
+    path.text, path.identity = table.concat(texts, "."), table.concat(identities, ".")
     return path
   end
 

@@ -229,15 +229,26 @@ return function(M)
         path.anchors[i] = setmetatable({}, {__mode = "k"})
       end
     end
-    for _, place in ipairs(path.anchors and M.walk(w.root, path, supposed).digits or {}) do
-      local d, key = data[place[1]], path[place[2]].key
-      if key > M.length(place[1]) and not place[3] then
-        if d.kind or d.store[key] == nil then error("nothing at " .. key, 0) end
-        path.anchors[place[2]] = nil
+    -- Each anchor may bring another list into reach, of which the same is asked.
+    local is_known
+    repeat
+      is_known = true
+      for _, place in ipairs(path.anchors and M.walk(w.root, path, supposed).digits or {}) do
+        local list, anchors, key = place[1], path.anchors[place[2]], path[place[2]].key
+        if anchors and anchors[list] == nil then
+          local element = key <= M.length(list) and data[list].store[key] or nil
+          if element ~= nil or place[3] then
+            anchors[list] = element == nil and NONE or element
+          elseif data[list].kind or data[list].store[key] == nil then
+            error("nothing at " .. key, 0)
+          else
+            path.anchors[place[2]] = nil
+          end
+          is_known = false
+        end
       end
-    end
+    until is_known
     if path.anchors and not next(path.anchors) then path.anchors = nil end
-    if path.anchors then anchor(w, path) end
     follow_routes(w, path)
   end
 
@@ -312,11 +323,12 @@ return function(M)
     if type(filter) ~= "table" or filter.text or #filter > 0 then filter = {path = filter} end
     local texts = filter.path
     if type(texts) == "string" or texts and texts.text then texts = {texts} end
+    local function identity(path)
+      return type(path) == "table" and (path.identity or path.text) or path
+    end
     local function is_meant(path)
       if not texts then return true end
-      for _, text in ipairs(texts) do
-        if path.text == (type(text) == "table" and text.text or text) then return true end
-      end
+      for _, other in ipairs(texts) do if identity(path) == identity(other) then return true end end
     end
     local stopped = 0
     for _, w in ipairs(in_order()) do
