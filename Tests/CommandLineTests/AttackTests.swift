@@ -9,8 +9,12 @@ struct AttackTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Attacks").path
 
-  private static let scripts =
-    (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? []
+  private static let scripts = scripts(in: folder)
+
+  private static func scripts(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasSuffix(".lua") }.sorted()
+  }
 
   @Test(arguments: scripts)
   func `an attack ends with the limit of time`(script: String) throws {
@@ -22,7 +26,52 @@ struct AttackTests {
     #expect(outcome.errors.contains("the turn has taken more time than it may (50 ms)"))
   }
 
-  @Test func `there are attacks`() { #expect(Self.scripts.count > 70) }
+  @Test func `there are attacks`() {
+    #expect(Self.scripts.count > 70)
+    #expect(Self.faults.count > 50)
+  }
+
+  /// The entries of the list of bugs of Lua 5.4.
+  private static let faults = scripts(in: folder + "/Liblua")
+
+  @Test(arguments: faults, ["", "--max-memory=16M"])
+  func `a fault of Lua does not crash a sandbox`(script: String, limit: String) throws {
+    let outcome = try Command(
+      "timeout 120 $L --sandbox --turn-time=10s \(limit) \(Self.folder)/Liblua/\(script)"
+    ).run()
+    let limits = ["not enough memory", "the turn has taken more time than it may"]
+    let isLimited = outcome.status == 1 && limits.contains { outcome.errors.contains($0) }
+    #expect(isLimited || outcome == Command.Outcome(output: "done\n", errors: "", status: 0))
+  }
+
+  // Lua 5.4.4 calls the message handler of the `xpcall` when the coroutine has left it.
+  @Test(arguments: ["", "--sandbox --turn-time=20s"])
+  func `a coroutine that is closed inside of xpcall raises its own error`(options: String) throws {
+    let outcome = try Command(
+      """
+      $L \(options) - <<'END'
+      local function deep(n, h)
+        if n == 0 then return xpcall(coroutine.yield, h) end
+        return (deep(n - 1, h))
+      end
+      for r = 1, 5 do
+        local c = coroutine.create(function()
+          local x <close> = setmetatable({}, { __close = function()
+            local t
+            for i = 1, 100000 do t = { i } end
+            error(134)
+          end })
+          deep(20000, function() return "XXX" end)
+        end)
+        coroutine.resume(c)
+        print(coroutine.close(c))
+      end
+      END
+      """
+    ).run()
+    #expect(outcome.output == String(repeating: "false\t134\n", count: 5))
+    #expect(outcome.status == 0)
+  }
 
   @Test(arguments: [
     ("local l = {} for i = 1, 1e9 do l[i] = {} end", "not enough memory"),

@@ -13,7 +13,7 @@ struct AttackTests {
       .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Attacks")
     let scripts = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil
-    ).sorted { $0.path < $1.path }
+    ).filter { $0.pathExtension == "lua" }.sorted { $0.path < $1.path }
     let test = try ContainedHost { $0.turnTime = .milliseconds(30) }
     let neighbour = try test.host.sandbox(named: "neighbour")
     try neighbour.run(

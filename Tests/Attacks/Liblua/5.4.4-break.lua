@@ -1,0 +1,24 @@
+-- 997f11f5: `break` out of a `for` does not close the fourth value.
+local count = 0
+local closing = setmetatable({}, { __close = function() count = count + 1 end })
+local function leave(...)
+  do
+    local a, b, c, d, e, f
+    for k in next, { 1 }, nil, closing do
+      local function g() return k end
+      break
+    end
+  end
+  local x <close> = closing
+  return ...
+end
+for n = 1, 200 do assert(select("#", leave(table.unpack({}, 1, n))) == n) end
+assert(count == 400)
+-- An ordinary loop goes on as ever.
+local kept = {}
+for _, v in ipairs { 1, 2, 3 } do
+  kept[v] = function() return v end
+  if v == 2 then break end
+end
+assert(kept[1]() == 1 and kept[2]() == 2 and #kept == 2)
+print "done"

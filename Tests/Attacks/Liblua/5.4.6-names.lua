@@ -1,0 +1,10 @@
+-- 7923dbbf: naming a value goes through a chain of indices, one call of C for each.
+local t = setmetatable({}, {})
+t.a, t._ENV = t, t
+for _, name in ipairs { ".a", "._ENV", "[1 < 2]" } do
+  for _, n in ipairs { 100, 5000, 12000, 30000 } do
+    local f = load("local t = ... return t" .. name:rep(n) .. ".y.z", "=chunk")
+    if f then assert(not pcall(f, t)) end
+  end
+end
+print "done"
