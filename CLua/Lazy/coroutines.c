@@ -107,8 +107,8 @@ static bool leave_handler(lua_State *thread, lua_State *from) {
 static _Thread_local int closings;
 enum { MOST_CLOSINGS = 150 };
 
-/* As clua_resetthread; where such calls are nested too deeply, or memory is short, an error is on top
-   of the coroutine instead, which stays as it is. */
+/* As clua_resetthread; where such calls are nested too deeply, or memory is short, an error is on
+   top of the coroutine instead, which stays as it is. */
 static int reset_coroutine(lua_State *thread, lua_State *from) {
   if (closings == MOST_CLOSINGS) {
     lua_pushliteral(thread, "C stack overflow");

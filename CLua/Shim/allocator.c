@@ -13,10 +13,10 @@ static bool is_beyond(size_t limit, size_t used, size_t growth) {
 
 /* When a request is refused, Lua collects garbage and asks again. Lua before 5.4.8 does not anchor
    the table to which `__newindex` has led: where only a weak metatable refers to it, the collection
-   frees it while it grows. Nothing uses it any more if the second request is refused, too. So a part
-   of a table, or anything else that is no object, is never given to the second request. Half of the
-   limit is a reserve for these parts, so that garbage does not make them fail: a part that passes
-   the limit has it collected at the next instruction. */
+   frees it while it grows. Nothing uses it any more if the second request is refused, too. So the
+   second request for a part of a table, or anything else that is no object, is always refused. Half
+   of the limit is a reserve for these parts, so that garbage does not make them fail: a part that
+   passes the limit has it collected at the next instruction. */
 static bool refuses_part(clua_allocator *allocator, size_t growth) {
   size_t limit = allocator->limit, most = limit <= SIZE_MAX / 2 ? limit + limit / 2 : SIZE_MAX;
   if (is_beyond(most, allocator->used, growth)) return true;

@@ -3,12 +3,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Lua before 5.4.8 compiles three things wrongly that a script can make use of: it reads registers
-   that the function has not written, which hold values of others, or leaves the stack in disorder.
-   Chunks of safe hosts are compiled from text only, so the code is Lua's own: what is wrong is mended
-   where no instruction moves far, and refused elsewhere. No other code of Lua 5.4 looks like it.
+/* Lua before 5.4.8 compiles three things wrongly that a script can make use of: the code reads
+   registers that the function has not written, where values of others may be, or leaves a value
+   open that was to be closed. Safe hosts compile text only, so all code is Lua's own: two kinds of
+   wrong code are mended in place, a chunk with the third is refused. Correct code never looks like
+   the first two, and for the third counts only where Lua has that fault.
 
-   The code of a function is what lua_dump writes in one block behind the number of its instructions.
+   lua_dump writes the code of a function as one block, behind one with the number of instructions.
    No other block has four times as many bytes as the block before it says. */
 
 typedef uint32_t instruction;
@@ -37,8 +38,8 @@ static int64_t jump(instruction i) { return (int64_t)(i >> 7) - ((1 << 24) - 1);
 
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
-/* The end of a `for … in` that a `break` leaves while variables of its body are captured: the fourth
-   value, which is to be closed, lies below what is closed (997f11f5). */
+/* The end of a `for … in` whose body has a `break` and captured variables: the fourth value, which
+   is to be closed, lies below what the instruction closes (997f11f5). */
 static bool forgets_closing(const char *code, size_t index, size_t count) {
   return index + 1 < count && op(at(code, index)) == TFORLOOP
       && op(at(code, index + 1)) == CLOSE && a(at(code, index + 1)) > a(at(code, index));
@@ -66,8 +67,8 @@ static void load_always(char *code, size_t index) {
   put(code, index + 3, load);
 }
 
-/* Whether the instruction is that of the first operand, a constant, and what follows or comes before
-   it makes the second one. */
+/* Whether the instruction at `load` loads the first operand of the one at `end`, a constant, next
+   to one that makes the second operand. */
 static bool comes_between(const char *code, size_t load, size_t end) {
   int kind = op(at(code, load)), second = c(at(code, end));
   if ((kind != LOADI && kind != LOADK) || a(at(code, load)) != b(at(code, end))) return false;
@@ -183,9 +184,8 @@ int clua_mend(lua_State *L, const char *name) {
   survey found = survey_function(L, NULL);
   if (found.is_refused && can_skip_constants(L)) {
     lua_pop(L, 1);
-    lua_pushstring(L,
-                   "a function with more than 256 constants cannot have a constant before '&', '|' or "
-                   "'~': this release of Lua compiles that wrongly");
+    lua_pushliteral(L, "a function with more than 256 constants cannot have a constant before '&', "
+                       "'|' or '~': this release of Lua compiles that wrongly");
     return LUA_ERRSYNTAX;
   }
   if (!found.is_wrong) return LUA_OK;

@@ -2,7 +2,12 @@
 for round = 1, 50 do
   local wrapped
   wrapped = coroutine.wrap(function()
-    local x <close> = setmetatable({}, { __close = function() pcall(wrapped) return pcall(wrapped) end })
+    local x <close> = setmetatable({}, {
+      __close = function()
+        pcall(wrapped)
+        return pcall(wrapped)
+      end,
+    })
     error { round }
   end)
   assert(not pcall(wrapped))

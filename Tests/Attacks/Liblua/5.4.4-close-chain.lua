@@ -3,7 +3,9 @@ local last
 for _ = 1, 5000 do
   local previous = last
   last = coroutine.create(function()
-    local x <close> = setmetatable({}, { __close = function() if previous then coroutine.close(previous) end end })
+    local x <close> = setmetatable({}, {
+      __close = function() if previous then coroutine.close(previous) end end,
+    })
     coroutine.yield()
   end)
   coroutine.resume(last)

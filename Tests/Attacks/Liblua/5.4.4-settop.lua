@@ -1,10 +1,11 @@
 -- 196bb94d: a function in C that closes a value goes on with the stack as it was before.
 local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end
-local t = setmetatable({}, { __index = function(_, i) deep(150) return i end, __len = function() return 3 end })
+local t = setmetatable({}, { __index = function(_, i) deep(150) return i end })
 for n = 1, 100 do
   local co = coroutine.wrap(function()
     deep(n)
-    return table.concat(t, ",", 1, 3), (("x"):rep(300):gsub("x", function() deep(n) return "yy" end))
+    local list = table.concat(t, ",", 1, 3)
+    return list, (("x"):rep(300):gsub("x", function() deep(n) return "yy" end))
   end)
   local list, text = co()
   assert(list == "1,2,3" and #text == 600)
