@@ -18,8 +18,9 @@ static const char *character_end(const char *s, bool is_strict) {
     if (!is_continuation(s[++count])) return NULL;
     code = code << 6 | ((unsigned char)s[count] & 0x3F);
   }
+  if (count > 5) return NULL;
   code |= (first & 0x7F) << (count * 5);
-  if (count > 5 || code > 0x7FFFFFFF || code < least[count]) return NULL;
+  if (code > 0x7FFFFFFF || code < least[count]) return NULL;
   if (is_strict && (code > LARGEST_CODE || (code >= 0xD800 && code <= 0xDFFF))) return NULL;
   return s + count + 1;
 }
