@@ -235,17 +235,6 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {
   guard->memory = &allocator->limit;
 }
 
-static void collect_here(lua_State *L, lua_Debug *activation) {
-  (void)activation;
-  lua_sethook(L, NULL, 0, 0);
-  lua_gc(L, LUA_GCCOLLECT);
-}
-
-void clua_guard_collect(clua_guard *guard) {
-  lua_State *L = guard ? guard->running : NULL;
-  if (L && !lua_gethook(L)) lua_sethook(L, collect_here, LUA_MASKCOUNT, 1);
-}
-
 int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer) {
   int stopped = guard->stopped;
   if (guard->depth > 0 && guard->running) end_stop(guard, guard->running);
@@ -281,11 +270,16 @@ void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
 
 /* ---- Coroutines ------------------------------------------------------------------------------ */
 
+/* Scripts that are to stop have a hook that does it. */
+static void arm_where_due(clua_guard *guard, lua_State *L) {
+  if (guard->stopped) arm(L);
+  else if (guard->fenced) clua_guard_fence(guard);
+}
+
 lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {
   lua_State *outer = guard->running;
   guard->running = thread;
-  if (guard->stopped) arm(thread);
-  else if (guard->fenced) clua_guard_fence(guard);
+  arm_where_due(guard, thread);
   return outer;
 }
 
@@ -296,6 +290,23 @@ void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua
   if (failed) lua_sethook(thread, died_here, LUA_MASKCOUNT, 1 << 30);
   if (!guard->stopped) clua_guard_fence(guard);
   else if (from) arm(from);
+}
+
+/* ---- Collections ----------------------------------------------------------------------------- */
+
+static void collect_here(lua_State *L, lua_Debug *activation) {
+  (void)activation;
+  lua_sethook(L, NULL, 0, 0);
+  arm_where_due(clua_guard_of(L), L);
+  lua_gc(L, LUA_GCCOLLECT);
+}
+
+/* A signal may come at any point here: its hook stays. */
+void clua_guard_collect(clua_guard *guard) {
+  lua_State *L = guard ? guard->running : NULL;
+  if (!L || lua_gethook(L)) return;
+  lua_sethook(L, collect_here, LUA_MASKCOUNT, 1);
+  arm_where_due(guard, L);
 }
 
 /* ---- Functions of the base library ----------------------------------------------------------- */
