@@ -13,8 +13,6 @@
 
 const char *ccl_copyright(void) { return LUA_COPYRIGHT; }
 
-const char *ccl_release(void) { return LUA_RELEASE; }
-
 void ccl_writeoutput(const char *text) {
   fputs(text, stdout);
   fflush(stdout);

@@ -15,8 +15,6 @@ char **ccl_arguments(void);
 
 /// The line that `lua -v` prints.
 const char *ccl_copyright(void);
-/// The release of Lua that this was compiled for, as in "Lua 5.4.4".
-const char *ccl_release(void);
 /// Writes `text` to the standard output, and flushes it.
 void ccl_writeoutput(const char *text);
 /// Writes bytes to the standard output, and flushes it.

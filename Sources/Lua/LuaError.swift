@@ -29,6 +29,8 @@ public struct LuaError: Error, Sendable {
     case interrupted
     /// Scripts have as many of something as they may have.
     case quota
+    /// The loaded library of Lua is an earlier release than the program requires.
+    case release
   }
 
   /// What kind of thing went wrong.

@@ -1,4 +1,5 @@
 internal import CCommandLine
+internal import Lua
 
 /// The process from its arguments to its exit status.
 enum Program {
@@ -24,7 +25,7 @@ enum Program {
       return 0
     }
     if arguments.options.asksForVersion {
-      ccl_writeoutput("obs-lua \(version) (\(String(cString: ccl_release())))\n")
+      ccl_writeoutput("obs-lua \(version) (Lua \(LuaRelease.loaded))\n")
       return 0
     }
     if arguments.options.testing.isOn {

@@ -42,12 +42,15 @@ public final class LuaHost {
   /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` works
   /// with any `libraries`; without `package`, `require` finds only `obs` and those.
   ///
-  /// `limits` are what its scripts may use; with `.safe` libraries they contain any script.
+  /// `limits` are what its scripts may use; with `.safe` libraries they contain any script, but for
+  /// those that crash Lua itself: `minimumLua` refuses releases in which they can (S6).
   ///
-  /// - Throws: `LuaError` where there is no memory for it.
+  /// - Throws: `LuaError` where there is no memory for it, or the library of Lua is too old.
   public convenience init(
-    loop: Loop? = nil, libraries: LuaLibraries = .all, limits: ScriptLimits = ScriptLimits()
+    loop: Loop? = nil, libraries: LuaLibraries = .all, limits: ScriptLimits = ScriptLimits(),
+    minimumLua: LuaRelease? = nil
   ) throws(LuaError) {
+    try minimumLua?.require()
     // The module needs these libraries itself; scripts only get those in `libraries`.
     let needed: LuaLibraries = [.base, .coroutine, .table, .string]
     try self.init(
