@@ -6,7 +6,9 @@
 #include "clua_protected.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -62,46 +64,43 @@ int ccl_loadfile(lua_State *L, const char *name) {
   return load(L, load_file, 1);
 }
 
-/* Pushes what a file has, up to one byte more than `limit`, without the first line if that begins
-   with `#`; false where it cannot be read. [-0, +1, m] */
-static bool read_limited(lua_State *L, const char *name, size_t limit, size_t *size) {
-  luaL_Buffer text;
-  char *bytes = luaL_buffinitsize(L, &text, limit + 1);
-  FILE *file = name ? fopen(name, "r") : stdin;
-  bool can_be_read = file;
-  *size = file ? fread(bytes, 1, limit + 1, file) : 0;
-  if (file) can_be_read = !ferror(file);
+ccl_text ccl_readtext(const char *name, size_t limit) {
+  ccl_text text = {.bytes = malloc(limit + 1)};
+  if (!text.bytes) return (ccl_text){.failed = "read", .error = ENOMEM};
+  FILE *file = name ? fopen(name, "re") : stdin;
+  if (file) text.count = fread(text.bytes, 1, limit + 1, file);
+  if (!file || ferror(file)) text.error = errno;
+  if (text.error) text.failed = file ? "read" : "open";
   if (file && file != stdin) fclose(file);
-  const char *end = *size > 0 && *bytes == '#' ? memchr(bytes, '\n', *size) : bytes;
-  size_t skipped = end ? (size_t)(end - bytes) : *size;
-  memmove(bytes, bytes + skipped, *size - skipped);
-  luaL_pushresultsize(&text, *size - skipped);
-  return can_be_read;
+  return text;
 }
 
-/* (light name, limit) -> chunk or error, status */
-static int load_limited(lua_State *L) {
-  const char *name = lua_touserdata(L, 1);
-  size_t limit = (size_t)lua_tointeger(L, 2), size, length;
+/* (light name, light text, limit) -> chunk or error, status */
+static int load_text(lua_State *L) {
+  const char *name = lua_touserdata(L, 1), *shown = name ? name : "stdin";
+  const ccl_text *text = lua_touserdata(L, 2);
+  size_t limit = (size_t)lua_tointeger(L, 3), count = text->count;
   int status = LUA_ERRFILE;
-  if (!read_limited(L, name, limit, &size)) {
-    lua_pushfstring(L, "cannot open %s", name ? name : "the standard input");
-  } else if (size > limit) {
-    lua_pushfstring(L, "%s: the chunk is larger than %d bytes", name ? name : "stdin", (int)limit);
+  if (text->failed) {
+    lua_pushfstring(L, "cannot %s %s: %s", text->failed, shown, strerror(text->error));
+  } else if (count > limit) {
+    lua_pushfstring(L, "%s: the chunk is larger than %d bytes", shown, (int)limit);
   } else {
-    const char *text = lua_tolstring(L, 3, &length);
-    if (name) lua_pushfstring(L, "@%s", name);
-    else lua_pushliteral(L, "=stdin");
-    status = clua_loadtext(L, text, length, lua_tostring(L, 4), "t");
+    const char *bytes = clua_skipheading(text->bytes, &count);
+    lua_pushfstring(L, name ? "@%s" : "=%s", shown);
+    status = clua_loadtext(L, bytes, count, lua_tostring(L, 4), "t");
   }
   lua_pushinteger(L, status);
   return 2;
 }
 
-int ccl_loadlimited(lua_State *L, const char *name, size_t limit) {
+int ccl_loadtext(lua_State *L, const char *name, ccl_text text, size_t limit) {
   lua_pushlightuserdata(L, (void *)name);
+  lua_pushlightuserdata(L, &text);
   lua_pushinteger(L, (lua_Integer)limit);
-  return load(L, load_limited, 2);
+  int status = load(L, load_text, 3);
+  free(text.bytes);
+  return status;
 }
 
 static int add_traceback(lua_State *L) {

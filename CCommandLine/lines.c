@@ -16,6 +16,7 @@
 
 /// The functions and variables of the line editor; NULL where there is none.
 static struct editor {
+  int (*initialize)(void);
   char *(*read)(const char *prompt);
   void (*remember)(const char *line);
   int *is_done;
@@ -210,6 +211,7 @@ static void find_editor(void) {
     const char **name = dlsym(library, "rl_readline_name");
     if (name) *name = "lua";
     *(void **)&editor.remember = dlsym(library, "add_history");
+    *(void **)&editor.initialize = dlsym(library, "rl_initialize");
     *(void **)&editor.read = dlsym(library, "readline");
     *(void **)&editor.set_signals = dlsym(library, "rl_set_signals");
     *(void **)&editor.clear_signals = dlsym(library, "rl_clear_signals");
@@ -258,6 +260,12 @@ static void look_for_editor(void) {
   static bool looked;
   if (!looked) find_editor();
   looked = true;
+}
+
+void ccl_prepareeditor(void) {
+  look_for_editor();
+  if (editor.initialize && isatty(STDIN_FILENO)) editor.initialize();
+  ccl_openhistory();
 }
 
 ccl_line ccl_readline(const char *prompt, char **line) {

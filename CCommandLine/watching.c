@@ -31,7 +31,8 @@ void ccl_onload(void (*loaded)(void *context, const char *path), void *context) 
 
 /* The process that is told may be in another folder, and links may be replaced as well as what they
    lead to. */
-static void note_load(const char *name) {
+void ccl_noteload(const char *name) {
+  if (!on_load) return;
   char path[PATH_MAX], real[PATH_MAX];
   size_t length = 0;
   if (name[0] != '/') {
@@ -50,9 +51,13 @@ static void note_load(const char *name) {
 int luaL_loadfilex(lua_State *L, const char *name, const char *mode) {
   static int (*load)(lua_State *, const char *, const char *);
   if (!load) *(void **)&load = dlsym(RTLD_NEXT, "luaL_loadfilex");
-  if (on_load && name) note_load(name);
+  if (name) ccl_noteload(name);
   return load(L, name, mode);
 }
+
+#else
+
+void ccl_noteload(const char *name) { (void)name; }
 
 #endif
 

@@ -41,12 +41,15 @@ for line in output("--help"):gmatch "[^\n]+" do
 end
 assert(#options > 8, "the options in '--help' are not understood")
 
--- How the value is completed: "words" with a list, "folder", "file", or "text".
+-- How the value is completed: "words" with a list, "folder" with a list of further words, "file",
+-- or "text".
 local function kind(option)
-  local words = {}
-  for word in (option.value or ""):gmatch "[^|]+" do words[#words + 1] = word end
+  local words, folder = {}, false
+  for word in (option.value or ""):gmatch "[^|]+" do
+    if word == "FOLDER" then folder = true else words[#words + 1] = word end
+  end
+  if folder then return "folder", words end
   if #words > 1 then return "words", words end
-  if option.value == "FOLDER" then return "folder", words end
   if (option.value or ""):find "^FILE" or (option.value or ""):find "^PATH" then
     return "file", words
   end
@@ -72,7 +75,10 @@ local function manual(is_long)
       local kind, words = kind(option)
       local item = ".It Fl"
       if option.name ~= "-" then item = item .. " " .. roff(option.name:sub(2)) end
-      local value = option.value and "Ar " .. roff(option.value)
+      local value = option.value and "Ar " .. roff(option.value:match "^[^|]*")
+      if kind == "folder" and words[1] then
+        value = value .. " Ns | Ns Cm " .. table.concat(words, " Ns | Ns Cm ")
+      end
       if kind == "words" then value = "Cm " .. table.concat(words, " Ns | Ns Cm ") end
       if value and option.isOptional then
         item = item .. " Ns Oo Ns = Ns " .. value .. " Oc"
@@ -112,6 +118,10 @@ local function bash()
         action = 'COMPREPLY=($(compgen -W ' .. quoted(table.concat(words, " ")) .. ' -- "$value"))'
       elseif kind ~= "text" then
         action = '_obs_lua_files ' .. (kind == "folder" and "-d" or "-f") .. ' "$value"'
+        if kind == "folder" and words[1] then
+          action = action .. '; COMPREPLY+=($(compgen -W ' .. quoted(table.concat(words, " "))
+            .. ' -- "$value"))'
+        end
       end
       cases[#cases + 1] = ("      %s) %s ;;"):format(option.name, action)
     end
@@ -132,7 +142,9 @@ local function zsh()
       if option.value then
         local name = kind == "words" and "value" or option.value:gsub("[:=]", " ")
         local action = kind == "words" and "(" .. table.concat(words, " ") .. ")"
-          or kind == "folder" and "_files -/" or kind == "file" and "_files" or " "
+          or kind == "folder" and (words[1]
+            and "{ compadd " .. table.concat(words, " ") .. "; _files -/ }" or "_files -/")
+          or kind == "file" and "_files" or " "
         text = text .. (option.isOptional and "::" or ":") .. name .. ":" .. action
       end
       lines[#lines + 1] = ("  %s \\"):format(quoted((option.isLong and "" or "*") .. text))
@@ -153,7 +165,8 @@ local function fish()
       if kind == "words" then
         line = line .. " -x -a " .. quoted(table.concat(words, " "))
       elseif option.value and kind == "folder" then
-        line = line .. (option.isOptional and "" or " -r") .. " -a '(__fish_complete_directories)'"
+        line = line .. (option.isOptional and "" or " -r") .. " -a '(__fish_complete_directories)"
+          .. (words[1] and " " .. table.concat(words, " ") or "") .. "'"
       elseif option.value then
         line = line .. (kind == "file" and " -r -F" or " -x")
       end

@@ -28,8 +28,20 @@ void ccl_writeraised(lua_State *L, const char *name);
 
 /// Loads a file, or the standard input when `name` is NULL; status as luaL_loadfile. [-0, +1, -]
 int ccl_loadfile(lua_State *L, const char *name);
-/// The same for text only, and for `limit` bytes at the most. [-0, +1, -]
-int ccl_loadlimited(lua_State *L, const char *name, size_t limit);
+
+/// The text of a file, or what could not be done with it.
+typedef struct ccl_text {
+  char *bytes;
+  size_t count;
+  const char *failed;  // "open" or "read"; NULL where it was read
+  int error;
+} ccl_text;
+
+/// Reads a file, or the standard input when `name` is NULL, up to one byte more than `limit`.
+ccl_text ccl_readtext(const char *name, size_t limit);
+/// Loads the text that was read from there, which it frees, as ccl_loadfile does; bytecode and more
+/// than `limit` bytes are errors. [-0, +1, -]
+int ccl_loadtext(lua_State *L, const char *name, ccl_text text, size_t limit);
 
 /// Calls the function under the top `nargs` values; status as lua_pcall. An error becomes a message
 /// with a traceback; nil where it is an interruption that was reported already.

@@ -35,6 +35,9 @@ typedef struct ccl_candidates {
 typedef ccl_candidates (*ccl_complete_function)(void *context, const char *line, size_t length);
 void ccl_setcompleter(ccl_complete_function function, void *context);
 
+/// Looks for the line editor, and has it read its settings, before the process is locked.
+void ccl_prepareeditor(void);
+
 /// Takes the history of earlier sessions from the user's file, to which ccl_addhistory appends from
 /// now on. Does nothing where there is no line editing, or no such file can be.
 void ccl_openhistory(void);

@@ -12,6 +12,9 @@
 /// from the root on, and once more without links where it has some.
 void ccl_onload(void (*loaded)(void *context, const char *path), void *context);
 
+/// A file is loaded that the library does not open itself.
+void ccl_noteload(const char *name);
+
 /// Forks this process, which must have one thread. The new one has its standard streams, and its
 /// `records` are the paths of the files that it loads; the other end of them is read here.
 ccl_process ccl_forkwatched(void);

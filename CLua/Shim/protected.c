@@ -3,6 +3,8 @@
 #include "clua_guard.h"
 #include "private.h"
 
+#include <string.h>
+
 /* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the
    stack of C, below the frame that a raise returns to. */
 
@@ -151,6 +153,19 @@ int clua_try_load(lua_State *L, const char *bytes, size_t length, const char *na
                   const char *mode) {
   chunk wanted = {{bytes, length}, name, mode, LUA_OK};
   return try_chunk(L, load, &wanted);
+}
+
+const char *clua_skipheading(const char *text, size_t *length) {
+  const char *end = text + *length;
+  if (*length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3;
+  if (text < end && *text == '#') {
+    text = memchr(text, '\n', (size_t)(end - text));
+    if (!text) text = end;
+    // Bytecode has no lines.
+    if (end - text > 1 && text[1] == LUA_SIGNATURE[0]) text++;
+  }
+  *length = (size_t)(end - text);
+  return text;
 }
 
 int clua_try_loadfile(lua_State *L, const char *path, const char *mode) {

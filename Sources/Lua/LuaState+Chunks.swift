@@ -63,6 +63,17 @@ extension LuaState {
     }
   }
 
+  /// Compiles the chunk of text that was read from a file, as ``loadFile(_:kind:)`` does.
+  package func load(contents: [UInt8], of path: String) throws(LuaError) -> LuaFunction {
+    var length = contents.count
+    let start = contents.withUnsafeBufferPointer { contents in
+      contents.withMemoryRebound(to: CChar.self) { contents in
+        contents.baseAddress.map { clua_skipheading($0, &length) - $0 } ?? 0
+      }
+    }
+    return try load(Array(contents[start..<start + length]), name: "@" + path)
+  }
+
   /// Compiles and runs a chunk of text, and returns its results.
   ///
   /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`.

@@ -65,6 +65,16 @@ struct Arguments {
   /// Whether no argument says what to run.
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
 
+  /// The variable of the environment that runs first, and its file if it names one.
+  var environment: (name: String, text: Text, file: Text?)? {
+    guard !ignoresEnvironment else { return nil }
+    for name in ["LUA_INIT_5_4", "LUA_INIT"] {
+      guard let text = getenv(name).map({ Text($0) }) else { continue }
+      return (name, text, text[0] == CChar(ascii: "@") ? text + 1 : nil)
+    }
+    return nil
+  }
+
   /// The name of the script, nil for the standard input.
   var scriptName: Text? {
     guard let name = values[script] else { return nil }

@@ -12,12 +12,14 @@ final class Interpreter {
   private let arguments: Arguments
   private let host: ScriptHost
   private let L: LuaStack
+  private var sandboxFiles: SandboxFiles?
   /// The name with which error messages begin; nil at the prompt.
   private var name: UnsafePointer<CChar>?
 
-  init(_ arguments: Arguments, host: ScriptHost, name: UnsafePointer<CChar>) {
+  init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
     self.arguments = arguments
-    self.host = host
+    sandboxFiles = SandboxFiles(arguments)
+    host = try ScriptHost(arguments, name: name)
     L = host.state.stack
     self.name = name
   }
@@ -71,6 +73,7 @@ final class Interpreter {
   private func runCommandLine() throws(Raised) -> CInt {
     try prepare()
     let isPrompt = arguments.isInteractive || arguments.isEmpty && isatty(0) != 0
+    if arguments.options.isSandboxed, !lock(forPrompt: isPrompt) { return 1 }
     let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
     var goesOn = host.endTurn() && !ccl_settle()
     if succeeded, goesOn, isPrompt {
@@ -103,11 +106,34 @@ final class Interpreter {
     }
   }
 
+  // MARK: The lock
+
+  /// Opens what a sandbox needs, and locks the process; nothing can be opened from then on.
+  ///
+  /// Returns whether to go on.
+  private func lock(forPrompt isPrompt: Bool) -> Bool {
+    do {
+      try host.readModules()
+    } catch {
+      ccl_writeerror(name, error.message)
+      return false
+    }
+    host.prepareToWait()
+    if isPrompt { ccl_prepareeditor() }
+    let refusal = ccl_lock(isPrompt)
+    guard refusal != 0 else { return true }
+    let needsLock = arguments.options.needsLock
+    let reason = String(cString: strerror(refusal))
+    ccl_writeerror(
+      name,
+      "\(needsLock ? "--sandbox=strict" : "warning"): the system refuses to lock the process "
+        + "(seccomp: \(reason))")
+    return !needsLock
+  }
+
   /// Runs all that comes before the prompt and the loop, and returns whether it succeeded.
   private func runMainTurn(readsInput: Bool) throws(Raised) -> Bool {
-    if !arguments.ignoresEnvironment {
-      guard runEnvironment() else { return false }
-    }
+    guard runEnvironment() else { return false }
     for step in arguments.steps {
       guard try run(step) else { return false }
     }
@@ -120,11 +146,8 @@ final class Interpreter {
   // MARK: Chunks
 
   private func runEnvironment() -> Bool {
-    for name in ["LUA_INIT_5_4", "LUA_INIT"] {
-      guard let text = getenv(name) else { continue }
-      return text[0] == CChar(ascii: "@") ? runFile(text + 1) : runChunk(text, name: "=" + name)
-    }
-    return true
+    guard let (name, text, file) = arguments.environment else { return true }
+    return file.map { runFile($0) } ?? runChunk(text, name: "=" + name)
   }
 
   private func run(_ step: Arguments.Step) throws(Raised) -> Bool {
@@ -149,11 +172,7 @@ final class Interpreter {
 
   /// Pushes the chunk of a file or of the standard input, or an error. [-0, +1, -]
   private func loadFile(_ name: UnsafePointer<CChar>?) -> CInt {
-    // Bytecode of strangers could crash Lua, and so could a chunk of some megabytes.
-    guard arguments.options.isSandboxed, let limit = ScriptLimits.untrusted.chunkSize else {
-      return ccl_loadfile(L.pointer, name)
-    }
-    return ccl_loadlimited(L.pointer, name, limit)
+    sandboxFiles?.load(name, to: L) ?? ccl_loadfile(L.pointer, name)
   }
 
   private func call(ifLoaded status: CInt) -> Bool {

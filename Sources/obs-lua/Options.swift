@@ -40,7 +40,7 @@ struct Options {
       case .timeout: "SECONDS"
       case .maxMemory: "BYTES"
       case .turnTime: "TIME"
-      case .sandbox: "FOLDER"
+      case .sandbox: "FOLDER|strict"
       case .junit: "FILE"
       case .filter: "TEXT"
       case .jobs: "N"
@@ -59,7 +59,8 @@ struct Options {
       case .timeout: "end with status 124 after this time; with --test a limit for each file (10)"
       case .maxMemory: "let scripts use this much memory, as 64M or 1G; more is an error"
       case .turnTime: "stop scripts that take longer in a turn, as 50ms or 2s"
-      case .sandbox: "give scripts safe libraries only; modules come from FOLDER, if any"
+      case .sandbox:
+        "give scripts safe libraries, modules of FOLDER, and a locked process (strict: or end)"
       case .test: "run the scripts at the paths that follow, which check themselves"
       case .tap: "with --test: write TAP on a terminal, too"
       case .junit: "with --test: write the results to FILE, too, as XML"
@@ -90,6 +91,8 @@ struct Options {
   private(set) var isSandboxed = false
   /// The folder of their modules then.
   private(set) var moduleFolder: String?
+  /// Whether they run in a locked process only.
+  private(set) var needsLock = false
   /// Whether it runs again when a file has changed.
   private(set) var watches = false
   private(set) var testing = TestOptions()
@@ -132,8 +135,13 @@ struct Options {
       guard let time = value.flatMap(Self.duration) else { throw .wrongValue(name) }
       turnTime = time
     case .sandbox:
-      if let value, value.isEmpty { throw .wrongValue(name) }
-      (isSandboxed, moduleFolder) = (true, value)
+      isSandboxed = true
+      switch value {
+      case "": throw .wrongValue(name)
+      case "strict": needsLock = true
+      case let folder?: moduleFolder = folder
+      case nil: break
+      }
     case .timeout:
       guard let seconds = value.flatMap(Double.init), seconds > 0, seconds <= 1e9 else {
         throw .wrongValue(name)

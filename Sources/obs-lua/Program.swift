@@ -36,7 +36,7 @@ enum Program {
       if let status = restarter.run() { return status }
     }
     do {
-      return try Interpreter(arguments, host: ScriptHost(arguments, name: name), name: name).run()
+      return try Interpreter(arguments, name: name).run()
     } catch {
       ccl_writeerror(name, "cannot create state: not enough memory")
       return 1

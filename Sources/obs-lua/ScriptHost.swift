@@ -69,8 +69,21 @@ final class ScriptHost {
     if let time = options.turnTime { limits.turnTime = time }
     try host.limit(to: limits)
     guard options.isSandboxed else { return }
-    if let folder = options.moduleFolder { host.modules(inFolder: folder) }
     try host.shareLibraries()
+  }
+
+  /// Reads the modules of a sandbox.
+  ///
+  /// - Throws: `file` where they cannot be read.
+  func readModules() throws(LuaError) {
+    guard let folder = options.moduleFolder else { return }
+    for path in try host.readModules(inFolder: folder) { ccl_noteload(path) }
+  }
+
+  /// Opens what is otherwise opened when it is first waited for something.
+  func prepareToWait() {
+    host.loop.prepareToWait()
+    _ = ccl_wakedescriptor()
   }
 
   /// Ends a turn: the main chunk with all that ran before it, or a line at the prompt.

@@ -58,6 +58,22 @@ struct WatchTests {
         """, "\(outcome)")
   }
 
+  // S9: only the process that runs the script is locked.
+  @Test func `a sandbox runs again when a module in its folder changes`() throws {
+    let outcome = try run(
+      """
+      mkdir modules
+      echo 'require("obs").every(60, print) print("value " .. require "m")' >s.lua
+      echo 'return 1' >modules/m.lua
+      run --watch --sandbox=modules s.lua
+      until_lines 1 'value 1'
+      echo 'return 2' >other; mv other modules/m.lua
+      until_lines 1 'value 2'
+      finish TERM
+      """)
+    #expect(outcome.output == "value 1\nvalue 2\nstatus 143\n", "\(outcome)")
+  }
+
   @Test func `a script that has ended or failed runs again, too`() throws {
     let outcome = try run(
       """

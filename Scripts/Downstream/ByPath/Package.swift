@@ -7,7 +7,7 @@ let package = Package(
   dependencies: [.package(name: "obs-lua", path: "../../..")],
   targets: [
     "basket", "calculator", "client", "collections", "desk", "document", "game", "lazies",
-    "lobby", "observers", "player", "service", "thermostat", "threads",
+    "lobby", "observers", "player", "plugins", "service", "thermostat", "threads",
   ].map { name in
     .executableTarget(
       name: name,

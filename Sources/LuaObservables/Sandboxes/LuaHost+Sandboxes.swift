@@ -50,6 +50,23 @@ extension LuaHost {
     module.loader.find = { try ScriptModule.inFolder(folder, named: $0) }
   }
 
+  /// Reads the modules in a folder now, and returns the paths of their files.
+  ///
+  /// Scripts find them as by ``modules(inFolder:)``, also in a process that can open no files any
+  /// more. What comes into the folder later is not found.
+  ///
+  /// - Throws: `file` for a folder that cannot be opened, and for one with more than 10,000 modules
+  ///   or 64 MB of them.
+  /// - Complexity: O(files in the folder and the folders in it).
+  @discardableResult
+  public func readModules(inFolder folder: String) throws(LuaError) -> [String] {
+    let modules = try ModuleFolder(folder).readAll()
+    module.loader.find = { modules[$0] }
+    return modules.values.compactMap { module in
+      if case .contents(_, let path) = module { path } else { nil }
+    }
+  }
+
   /// Runs a chunk as a turn, in the globals of a sandbox.
   func run(
     _ text: [UInt8], name: String, in sandbox: LuaSandbox

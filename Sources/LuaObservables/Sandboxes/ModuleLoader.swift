@@ -47,6 +47,9 @@ final class ModuleLoader {
       let bytes = Array(text.utf8)
       try sandbox.quotas.checkChunk(bytes.count, name)
       chunk = try state.load(bytes, name: title ?? "=" + name)
+    case .contents(let bytes, let path):
+      try sandbox.quotas.checkChunk(bytes.count, path)
+      chunk = try state.load(contents: bytes, of: path)
     case .file(let path):
       try sandbox.quotas.checkFile(path)
       chunk = try state.loadFile(path)

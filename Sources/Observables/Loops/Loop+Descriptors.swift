@@ -80,6 +80,11 @@ extension Loop {
     driven?.ask()
   }
 
+  /// The main queue where this loop serves it: it owns the main thread.
+  var servedMainQueue: MainQueue? {
+    isOnMainThread && driven == nil ? MainQueue.shared : nil
+  }
+
   /// Calls the handlers of descriptors that are ready, each in a turn, after it has waited for one,
   /// for the inbox, the main queue and the inner loop.
   ///
@@ -90,7 +95,7 @@ extension Loop {
     let waiting = handlers
     let states = waiting.map(\.state)
     let isReady = states.contains { $0 != .unknown }
-    let mainQueue = isOnMainThread && driven == nil ? MainQueue.shared : nil
+    let mainQueue = servedMainQueue
     var polled = waiting.map(\.polled)
     polled.append(pollfd(fd: mainQueue?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     polled.append(pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0))

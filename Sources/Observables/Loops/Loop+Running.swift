@@ -17,6 +17,14 @@ extension Loop {
     return isAlive
   }
 
+  /// Opens what the loop otherwise opens when it first waits.
+  ///
+  /// For a process that is about to lose the right to open anything, as by seccomp.
+  public func prepareToWait() {
+    assertOnThread()
+    _ = servedMainQueue
+  }
+
   /// Handles messages and timers until nothing could wake the loop any more, or `stop()`.
   ///
   /// Sleeps when idle; on the main thread the main queue's work goes on meanwhile.

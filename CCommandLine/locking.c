@@ -1,0 +1,229 @@
+#include "ccl_locking.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#if __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#endif
+
+/* Two locks, one inside of the other. The filter of system calls (seccomp) has a list of the calls
+   that go on working; all others fail. Landlock takes all rights to files from the process: it also
+   holds where a system refuses the filter, and costs nothing beside it.
+
+   Refused calls fail with EPERM and don't kill the process: the C library tries some for which it
+   has another way, such as reading how much memory there is before it sorts. Code that somebody has
+   smuggled in gains nothing by an error. Calls of another architecture, whose numbers mean others,
+   kill it: no code of ours makes them. */
+
+/// Where an argument decides whether a call is allowed.
+typedef enum test { ALWAYS, EQUAL, WITHOUT, OWN, ANONYMOUS } test;
+
+typedef struct rule {
+  unsigned number;
+  test test;
+  unsigned argument;  // its index
+  unsigned value;     // of its lower 32 bits: the kernel looks at no others of these
+} rule;
+
+#define CALL(name) {SYS_##name, ALWAYS, 0, 0}
+
+/* What happens most comes first: the kernel asks one after the other. */
+static const rule RULES[] = {
+    {SYS_write, OWN, 0, 0}, {SYS_read, OWN, 0, 0},
+    CALL(rt_sigreturn), CALL(timer_settime), CALL(clock_gettime),
+#ifdef SYS_poll
+    CALL(poll),
+#endif
+    CALL(ppoll), CALL(futex), CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise),
+    {SYS_mmap, ANONYMOUS, 2, PROT_EXEC},
+    {SYS_mprotect, WITHOUT, 2, PROT_EXEC},
+    CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(sigaltstack), CALL(setitimer),
+    CALL(timer_create), CALL(timer_delete), CALL(clock_nanosleep), CALL(restart_syscall),
+    {SYS_writev, OWN, 0, 0}, {SYS_readv, OWN, 0, 0}, CALL(close), CALL(fstat),
+    // The standard input is left where the program has read to.
+    {SYS_lseek, EQUAL, 0, STDIN_FILENO},
+    {SYS_fcntl, EQUAL, 1, F_GETFD},
+    {SYS_fcntl, EQUAL, 1, F_GETFL},
+    {SYS_ioctl, EQUAL, 1, TCGETS},
+    {SYS_ioctl, EQUAL, 1, TIOCGWINSZ},
+    {SYS_ioctl, EQUAL, 1, FIONREAD},
+    CALL(getpid), CALL(gettid), CALL(getrandom), CALL(sched_yield), CALL(exit), CALL(exit_group),
+};
+
+/// For the line editor of a prompt.
+static const rule TERMINAL_RULES[] = {
+    {SYS_ioctl, EQUAL, 1, TCSETS},
+    {SYS_ioctl, EQUAL, 1, TCSETSW},
+    {SYS_ioctl, EQUAL, 1, TCSETSF},
+    {SYS_ioctl, EQUAL, 1, TCXONC},
+    CALL(pselect6),
+#ifdef SYS_select
+    CALL(select),
+#endif
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+enum {
+  MOST_OWN = 32,
+  // Of all rules, and of those that compare descriptors.
+  RULE_LENGTH = 7,
+  OWN_RULES = 4,
+  PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) + 1) +
+                   OWN_RULES * MOST_OWN,
+};
+
+typedef struct program {
+  struct sock_filter steps[PROGRAM_LENGTH];
+  unsigned short length;
+  /// Descriptors above the standard streams that the process has opened itself.
+  unsigned own[MOST_OWN], own_count;
+} program;
+
+static void add(program *program, unsigned code, unsigned operand, unsigned yes, unsigned no) {
+  program->steps[program->length++] =
+      (struct sock_filter){(unsigned short)code, (unsigned char)yes, (unsigned char)no, operand};
+}
+
+static void load(program *program, size_t offset) {
+  add(program, BPF_LD | BPF_W | BPF_ABS, (unsigned)offset, 0, 0);
+}
+
+static void finish(program *program, unsigned action) {
+  add(program, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static void load_argument(program *program, unsigned index) {
+  load(program, offsetof(struct seccomp_data, args) + index * sizeof(__u64));
+}
+
+static void add_rule(program *program, rule rule) {
+  unsigned short first = program->length;
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, rule.number, 0, 0);
+  if (rule.test == ANONYMOUS) {
+    load_argument(program, 3);
+    add(program, BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 0, 3);
+  }
+  if (rule.test != ALWAYS) load_argument(program, rule.argument);
+  switch (rule.test) {
+    case ALWAYS: break;
+    case EQUAL: add(program, BPF_JMP | BPF_JEQ | BPF_K, rule.value, 0, 1); break;
+    case ANONYMOUS:
+    case WITHOUT: add(program, BPF_JMP | BPF_JSET | BPF_K, rule.value, 1, 0); break;
+    case OWN:
+      for (unsigned i = 0; i < program->own_count; i++) {
+        unsigned rest = program->own_count - i;
+        add(program, BPF_JMP | BPF_JEQ | BPF_K, program->own[i], rest, 0);
+      }
+      add(program, BPF_JMP | BPF_JGT | BPF_K, STDERR_FILENO, 1, 0);
+      break;
+  }
+  finish(program, SECCOMP_RET_ALLOW);
+  program->steps[first].jf = (unsigned char)(program->length - first - 1);
+  // The next rule looks at the number, and this one has loaded an argument.
+  if (rule.test == ALWAYS) return;
+  load(program, offsetof(struct seccomp_data, nr));
+}
+
+static void write_program(program *program, bool has_terminal) {
+#ifdef __x86_64__
+  const unsigned architecture = AUDIT_ARCH_X86_64;
+#else
+  const unsigned architecture = AUDIT_ARCH_AARCH64;
+#endif
+  load(program, offsetof(struct seccomp_data, arch));
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0);
+  finish(program, SECCOMP_RET_KILL_PROCESS);
+  load(program, offsetof(struct seccomp_data, nr));
+  for (size_t i = 0; i < COUNT(RULES); i++) add_rule(program, RULES[i]);
+  // The C library ends a process by a signal to itself.
+  add_rule(program, (rule){SYS_tgkill, EQUAL, 0, (unsigned)getpid()});
+  for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
+    add_rule(program, TERMINAL_RULES[i]);
+  }
+  finish(program, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/* Takes all rights to files that this kernel knows of, where it has Landlock. */
+static void give_up_files(void) {
+#ifdef LANDLOCK_CREATE_RULESET_VERSION
+  long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version < 1) return;
+  // The rights of the first version, and one more each in the second, third and fifth.
+  unsigned rights = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
+  struct landlock_ruleset_attr none = {.handled_access_fs = (1ull << rights) - 1};
+  int rules = (int)syscall(SYS_landlock_create_ruleset, &none, sizeof none, 0);
+  if (rules < 0) return;
+  syscall(SYS_landlock_restrict_self, rules, 0);
+  close(rules);
+#endif
+}
+
+/* Finds the descriptors that the process has opened itself. Those of the program that has started
+   it stay open, as that may wait for their end, but cannot be used: what comes from there is not
+   closed on exec, and what is opened here is. */
+static void find_own(program *program) {
+  int most = (int)sysconf(_SC_OPEN_MAX);
+  if (most < 0 || most > 4096) most = 4096;
+  for (int descriptor = STDERR_FILENO + 1; descriptor < most; descriptor++) {
+    int flags = fcntl(descriptor, F_GETFD);
+    bool is_own = flags >= 0 && flags & FD_CLOEXEC;
+    if (is_own && program->own_count < MOST_OWN) {
+      program->own[program->own_count++] = (unsigned)descriptor;
+    }
+  }
+}
+
+/* What the C library would open or look up later. */
+static void open_lazily_opened(void) {
+  tzset();
+  // It asks for the kind of a file by a call that takes names, too.
+  if (isatty(STDOUT_FILENO)) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+}
+
+static bool is_locked;
+
+int ccl_lock(bool has_terminal) {
+  open_lazily_opened();
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  give_up_files();
+  program program = {.length = 0};
+  find_own(&program);
+  write_program(&program, has_terminal);
+  struct sock_fprog filter = {program.length, program.steps};
+  long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+  // Otherwise it is a thread that has a filter of its own.
+  if (result != 0) return result < 0 ? errno : EBUSY;
+  is_locked = true;
+  return 0;
+}
+
+#else
+
+static bool is_locked;
+
+int ccl_lock(bool has_terminal) {
+  (void)has_terminal;
+  return ENOSYS;
+}
+
+#endif
+
+/* The leak sanitizer asks this at the end of a program: it would start a process to look. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) { return is_locked; }
