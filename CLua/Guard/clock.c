@@ -149,11 +149,15 @@ static clua_clock *clock_here(void) {
   return clock;
 }
 
-static void arm(clua_clock *clock, uint64_t limit) {
+/* Where there is no timer, scripts whose time is limited do not run. */
+static void arm(clua_clock *clock, clua_guard *guard, uint64_t limit) {
   if (!clock->hastimer) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
     event._sigev_un._tid = clock->thread;
-    if (timer_create(CLOCK_MONOTONIC, &event, &clock->timer) != 0) return;
+    if (timer_create(CLOCK_MONOTONIC, &event, &clock->timer) != 0) {
+      guard->refusal = errno;
+      return clua_guard_stop(guard, CLUA_STOP_UNTIMED);
+    }
     clock->hastimer = true;
   }
   clock->last = used_by_thread();
@@ -173,7 +177,7 @@ void clua_clock_add(clua_guard *guard) {
 
 void clua_clock_change(clua_guard *guard) {
   const clua_account *account = guard->exempted ? guard->exempted : guard->account;
-  if (account->limit && !here->isarmed) arm(here, account->limit);
+  if (account->limit && !here->isarmed) arm(here, guard, account->limit);
 }
 
 void clua_clock_remove(clua_guard *guard) {

@@ -2,6 +2,7 @@
 
 #include "clua_places.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,6 +160,10 @@ void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn has taken more time than it may (%g ms)",
              guard->place, (double)guard->culprit->limit / 1e6);
+  } else if (guard->reason == CLUA_STOP_UNTIMED) {
+    snprintf(message, CLUA_STOP_MESSAGE_SIZE,
+             "%sthe system refused the timer that limits the time of the turn: %s%s", guard->place,
+             strerror(guard->refusal), guard->refusal == EAGAIN ? " (EAGAIN)" : "");
   } else {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sinterrupted by the program", guard->place);
   }
@@ -216,9 +221,16 @@ void clua_guard_end(clua_guard *guard, lua_State *L) {
   guard->running = NULL;
 }
 
+/* What is allocated from now on belongs to an account. */
+static void use_share(clua_guard *guard, const clua_account *account) {
+  clua_allocator *memory = guard->memory;
+  if (memory) memory->current = account && account->share ? account->share : &memory->main;
+}
+
 clua_account *clua_guard_switch(clua_guard *guard, clua_account *account) {
   clua_account *outer = guard->account;
   guard->account = account;
+  use_share(guard, account);
   if (guard->depth > 0) {
     clua_clock_change(guard);
     open_account(guard);
@@ -229,10 +241,11 @@ clua_account *clua_guard_switch(clua_guard *guard, clua_account *account) {
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) {
   if (guard->depth > 0) end_stop(guard, L);
   guard->account = account;
+  use_share(guard, account);
 }
 
 void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {
-  guard->memory = &allocator->limit;
+  guard->memory = allocator;
 }
 
 int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer) {
@@ -243,10 +256,11 @@ int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **ou
     guard->countsexempted = guard->depth > 0;
     guard->exemptedtime = 0;
     guard->exempted = guard->account;
-    guard->exemptedmemory = guard->memory ? *guard->memory : 0;
-    if (guard->memory) *guard->memory = 0;
+    if (guard->memory) guard->memory->isunlimited = true;
   }
   clua_guard_switch(guard, exempt);
+  // What it allocates is still the scripts'.
+  use_share(guard, guard->exempted);
   // Scripts whose time was up before have none here.
   if (guard->exempted->isspent && stopped) clua_guard_fence(guard);
   return stopped;
@@ -254,10 +268,11 @@ int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **ou
 
 void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
   guard->account = outer;
+  use_share(guard, guard->exempted ? guard->exempted : outer);
   if (guard->exempted == outer) {
     guard->exempted = NULL;
     guard->fenced = false;
-    if (guard->memory) *guard->memory = guard->exemptedmemory;
+    if (guard->memory) guard->memory->isunlimited = false;
     lua_State *L = guard->running;
     if (L && lua_gethook(L) == fence_here) lua_sethook(L, NULL, 0, 0);
   }

@@ -100,7 +100,7 @@ static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
 static int run_getters(lua_State *L) {
   clua_evaluation *evaluation = lua_touserdata(L, 2);
   clua_shared *shared = clua_shared_of(L);
-  luaL_checkstack(L, 40, "no room to compute a property");
+  clua_checkstack(L, 40, "no room to compute a property");
   do {
     evaluation->result = evaluation->loaded ? run_loader(L, 1, evaluation)
                                             : run_getter(L, shared, 1, evaluation);

@@ -77,7 +77,7 @@ static int call_getter(lua_State *L, int table, int userdata, int key) {
 
 int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                   int key) {
-  luaL_checkstack(L, 16, NULL);
+  clua_checkstack(L, 16, NULL);
   clua_slot *slot = record->slot;
   if (record->flags & CLUA_LAZY_UNCACHED) return call_getter(L, table, userdata, key);
   clua_shared *shared = node->shared;
@@ -215,7 +215,7 @@ int clua_lazyinherited(lua_State *L) {
 /* [-0, +0, e] */
 static void write_through(lua_State *L, int userdata, int key, int value) {
   int top = lua_gettop(L), cell = top + 2;
-  luaL_checkstack(L, 12, NULL);
+  clua_checkstack(L, 12, NULL);
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   lua_pushvalue(L, key);
   lua_rawget(L, top + 1);
@@ -303,7 +303,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   getter = lua_absindex(L, getter);
   declaration = lua_absindex(L, declaration);
   int top = lua_gettop(L), table = top + 1, userdata = top + 3;
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (clua_isstorefixed(node)) luaL_error(L, "arrays and sets have no lazy fields");
   if (!clua_pushnode(L, node)) return;
   clua_record *record = clua_record_of(L, node, userdata, key);

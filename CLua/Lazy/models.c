@@ -100,7 +100,7 @@ bool clua_node_hasmodel(lua_State *L, clua_node *node) {
 void clua_node_declare(lua_State *L, clua_node *node, int key) {
   int top = lua_gettop(L), table = top + 1;
   key = lua_absindex(L, key);
-  luaL_checkstack(L, 16, NULL);
+  clua_checkstack(L, 16, NULL);
   if (push_node_model(L, node)) {
     push_field(L, table + 1, "declare");
     lua_pushvalue(L, table);
@@ -113,7 +113,7 @@ void clua_node_declare(lua_State *L, clua_node *node, int key) {
 
 void clua_node_declareall(lua_State *L, clua_node *node) {
   int top = lua_gettop(L), table = top + 1;
-  luaL_checkstack(L, 16, NULL);
+  clua_checkstack(L, 16, NULL);
   if (push_node_model(L, node) && push_field(L, table + 1, "instantiate") != LUA_TNIL) {
     lua_pushvalue(L, table);
     lua_call(L, 1, 0);

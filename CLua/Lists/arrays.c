@@ -17,7 +17,7 @@ static clua_node *check_array(lua_State *L, int *store) {
   lua_replace(L, -3);
   lua_pop(L, 1);
   *store = lua_gettop(L);
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   return node;
 }
 
@@ -115,7 +115,7 @@ int clua_arraynewindex(lua_State *L) {
       return 0;
     }
   }
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   clua_arrayassign(L, node, 1, userdata, 2, 3);
   return 0;
 }

@@ -22,7 +22,7 @@ static int class_index(lua_State *L) {
 
 void clua_collection_class(lua_State *L, clua_kind kind) {
   int methods = lua_gettop(L);
-  luaL_checkstack(L, 8, NULL);
+  clua_checkstack(L, 8, NULL);
   lua_createtable(L, 0, 4);
   clua_pushshared(L, CLUA_SHARED_CLASSES);
   lua_pushvalue(L, -2);
@@ -76,7 +76,7 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
 
 void clua_collection_make(lua_State *L) {
   int class = lua_gettop(L), table = class + 1;
-  luaL_checkstack(L, 20, NULL);
+  clua_checkstack(L, 20, NULL);
   clua_kind kind = class_kind(L, class);
   lua_newtable(L);
   lua_pushvalue(L, class);
@@ -199,7 +199,7 @@ static bool iterate(lua_State *L, int first) {
 
 void clua_checklist(lua_State *L, int index) {
   if (lua_type(L, index) == LUA_TTABLE) return;
-  luaL_checkstack(L, 12, NULL);
+  clua_checkstack(L, 12, NULL);
   push_iteration(L, index, "list");
   int first = lua_gettop(L) - 2;
   lua_newtable(L);
@@ -288,7 +288,7 @@ static int set_new(lua_State *L) {
 
 void clua_pushconstructors(lua_State *L) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 10, NULL);
+  clua_checkstack(L, 10, NULL);
   static const char *const names[] = {"obs.Array", "obs.Dictionary", "obs.Set"};
   static const clua_kind kinds[] = {CLUA_KIND_ARRAY, CLUA_KIND_DICTIONARY, CLUA_KIND_SET};
   static const lua_CFunction functions[] = {array_new, dictionary_new, set_new};
@@ -318,7 +318,7 @@ static void push_numbers(lua_State *L) {
 
 void clua_pushmembername(lua_State *L) {
   int value = lua_gettop(L);
-  luaL_checkstack(L, 10, NULL);
+  clua_checkstack(L, 10, NULL);
   switch (lua_type(L, value)) {
   case LUA_TSTRING:
     lua_pushliteral(L, "'");
@@ -374,7 +374,7 @@ void clua_pushnamedmember(lua_State *L) {
   int name = lua_gettop(L);
   size_t length;
   const char *text = lua_tolstring(L, name, &length);
-  luaL_checkstack(L, 10, NULL);
+  clua_checkstack(L, 10, NULL);
   const char *colon = text ? memchr(text, ':', length) : NULL;
   if (!text || length == 0) {
     lua_pushnil(L);

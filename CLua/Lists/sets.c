@@ -12,7 +12,7 @@ typedef struct set {
 /* The set at `index`; pushes its userdata and its store. [-0, +2, v] */
 static set check_set(lua_State *L, int index) {
   set set = {NULL, 0, 0};
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (lua_type(L, index) == LUA_TTABLE) set.node = clua_pushnodeat(L, index);
   if (!set.node || set.node->kind != CLUA_KIND_SET) {
     clua_selferror(L, index, "obs.Set");

@@ -93,7 +93,7 @@ static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, uns
 }
 
 void clua_sortlist(lua_State *L, int list, lua_Unsigned length) {
-  luaL_checkstack(L, 40, "");
+  clua_checkstack(L, 40, "");
   if (length > 1) sort(L, list, 1, length, 0);
 }
 
@@ -161,7 +161,7 @@ int clua_tablesort(lua_State *L) {
     lua_insert(L, 2);
     store = 3;
   }
-  luaL_checkstack(L, 40, "");
+  clua_checkstack(L, 40, "");
   int guard = store + 1;
   sorting *state = (sorting *)lua_newuserdatauv(L, sizeof *state, 3);
   *state = (sorting){.node = node, .length = (lua_Integer)length};

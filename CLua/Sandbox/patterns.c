@@ -283,7 +283,7 @@ static void push_capture(matcher *m, int index, const char *s, const char *e) {
 /* Pushes all captures; the whole match where there are none, unless `s` is NULL. */
 static int push_captures(matcher *m, const char *s, const char *e) {
   int count = m->level == 0 && s ? 1 : m->level;
-  luaL_checkstack(m->steps.L, count, "too many captures");
+  clua_checkstack(m->steps.L, count, "too many captures");
   for (int i = 0; i < count; i++) push_capture(m, i, s, e);
   return count;
 }

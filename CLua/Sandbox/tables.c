@@ -220,7 +220,7 @@ static void sort_range(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
     lua_geti(L, 1, (lua_Integer)high - 1);
     set_both(L, middle, high - 1);
     lua_Unsigned pivot = divide(sort, low, high);
-    luaL_checkstack(L, 8, "");
+    clua_checkstack(L, 8, "");
     if (pivot - low < high - pivot) {
       sort_range(sort, low, pivot - 1);
       low = pivot + 1;

@@ -17,7 +17,7 @@ const clua_handlers clua_above = {
 };
 
 void clua_observation_install(lua_State *L, const clua_observation *observation) {
-  luaL_checkstack(L, 20, NULL);
+  clua_checkstack(L, 20, NULL);
   clua_shared *shared = clua_install_nodes(L, observation);
   clua_install_metatables(L, lua_gettop(L));
   clua_install_base(L, shared);

@@ -22,7 +22,7 @@ static inline observed find(lua_State *L, int index) {
   found.userdata = lua_gettop(L);
   // The two values on top are not counted.
   found.table = index > 0 || index < LUA_REGISTRYINDEX ? index : found.userdata - 2 + index + 1;
-  luaL_checkstack(L, 40, NULL);
+  clua_checkstack(L, 40, NULL);
   return found;
 }
 

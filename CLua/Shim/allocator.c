@@ -2,13 +2,40 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "blocks.h"
 #include "clua_guard.h"
 
-static bool is_beyond(size_t limit, size_t used, size_t growth) {
-  return used > limit || growth > limit - used;
+/* Whether a request is too much for a meter that grows by so many bytes. */
+static bool passes(const clua_meter *meter, size_t growth, bool is_part) {
+  size_t limit = meter->limit, reserve = is_part ? limit / 2 : 0;
+  if (!limit) return false;
+  limit = limit <= SIZE_MAX - reserve ? limit + reserve : SIZE_MAX;
+  return meter->used > limit || growth > limit - meter->used;
+}
+
+/* A share may grow by more than all shares together do, when it takes a block over. */
+typedef struct request {
+  const clua_share *share;
+  size_t size, growth, total;
+  bool is_part;
+} request;
+
+static bool exceeds(const clua_allocator *allocator, const request *request, bool is_part) {
+  return !allocator->isunlimited
+      && (passes(&allocator->whole, request->total, is_part)
+          || passes(&request->share->meter, request->growth, is_part));
+}
+
+static bool is_to_fail(const clua_allocator *allocator) {
+  return allocator->refuse_from && allocator->requests >= allocator->refuse_from
+      && allocator->requests <= allocator->refuse_to;
+}
+
+static bool is_over(const clua_allocator *allocator, const clua_share *share) {
+  return passes(&allocator->whole, 0, false) || passes(&share->meter, 0, false);
 }
 
 /* When a request is refused, Lua collects garbage and asks again. Lua before 5.4.8 does not anchor
@@ -17,21 +44,21 @@ static bool is_beyond(size_t limit, size_t used, size_t growth) {
    second request for a part of a table, or anything else that is no object, is always refused. Half
    of the limit is a reserve for these parts, so that garbage does not make them fail: a part that
    passes the limit has it collected at the next instruction. */
-static bool refuses_part(clua_allocator *allocator, size_t growth) {
-  size_t limit = allocator->limit, most = limit <= SIZE_MAX / 2 ? limit + limit / 2 : SIZE_MAX;
-  if (is_beyond(most, allocator->used, growth)) return true;
-  if (allocator->used <= limit && allocator->home) clua_guard_collect(allocator->home->guard);
-  return false;
-}
-
-static bool is_to_fail(const clua_allocator *allocator) {
-  return allocator->refuse_from && allocator->requests >= allocator->refuse_from
-      && allocator->requests <= allocator->refuse_to;
-}
-
-static bool refuses(clua_allocator *allocator, size_t growth, bool is_object) {
-  if (!allocator->limit || !is_beyond(allocator->limit, allocator->used, growth)) return false;
-  return is_object || refuses_part(allocator, growth);
+static bool refuses(clua_allocator *allocator, const request *request) {
+  uint64_t number = ++allocator->requests;
+  bool fails = is_to_fail(allocator);
+  bool again = number == allocator->refused + 1 && request->size == allocator->refusedsize;
+  if (__builtin_expect(!fails && !(again && request->is_part), 1)) {
+    if (__builtin_expect(!exceeds(allocator, request, false), 1)) return false;
+    if (request->is_part && !exceeds(allocator, request, true)) {
+      if (allocator->home && !is_over(allocator, request->share))
+        clua_guard_collect(allocator->home->guard);
+      return false;
+    }
+  }
+  allocator->refused = number;
+  allocator->refusedsize = fails || again ? 0 : request->size;
+  return true;
 }
 
 /* Calling a table whose `__call` is a table, and so on, moves the arguments for each: scripts that
@@ -45,33 +72,149 @@ static bool is_call_chain(const clua_allocator *allocator, size_t new) {
       && lua_gettop(guard->running) > CALL_CHAIN;
 }
 
-/* For a new object Lua passes its type as the old size; for parts of objects zero. */
+/* A block that grows belongs from then on to the share that makes it grow: scripts could use up the
+   memory of others otherwise, by what these have made. What Lua needs for itself stays with it. */
+static void *resize(clua_allocator *allocator, void *block, size_t old, size_t new) {
+  clua_share *owner = clua_block_share(block, old), *share = owner;
+  if (new > old) {
+    if (owner != &allocator->interpreter) share = allocator->current;
+    request request = {share, new, share == owner ? new - old : new, new - old, true};
+    if (refuses(allocator, &request)) return NULL;
+  }
+  void *result = clua_block_resize(&allocator->pages, share, block, old, new);
+  if (!result) return NULL;
+  owner->meter.used -= old;
+  clua_block_share(result, new)->meter.used += new;
+  allocator->whole.used += new - old;
+  return result;
+}
+
 static void *allocate(void *ud, void *block, size_t old, size_t new) {
   clua_allocator *allocator = ud;
-  bool is_object = !block && old != 0;
-  if (!block && old == 0 && is_call_chain(allocator, new)) return NULL;
-  if (!block) old = 0;
-  if (new == 0) {
-    clua_block_free(&allocator->pages, block, old);
-    allocator->used -= old;
-    // The last block is the state itself.
-    if (allocator->used == 0) clua_pages_release(&allocator->pages);
-    return NULL;
+  if (!block) {
+    // For a new object Lua passes its type as the old size; parts of objects have none.
+    bool is_part = old == 0;
+    if (new == 0 || (is_part && is_call_chain(allocator, new))) return NULL;
+    clua_share *share = allocator->current;
+    request request = {share, new, new, new, is_part};
+    if (refuses(allocator, &request)) return NULL;
+    void *result = clua_block_make(&allocator->pages, share, new);
+    if (!result) return NULL;
+    share->meter.used += new;
+    allocator->whole.used += new;
+    return result;
   }
-  if (new > old) {
-    uint64_t request = ++allocator->requests;
-    if (is_to_fail(allocator)) return NULL;
-    bool again = request == allocator->refused + 1 && new == allocator->refusedsize;
-    if ((again && !is_object) || refuses(allocator, new - old, is_object)) {
-      allocator->refused = again ? 0 : request;
-      allocator->refusedsize = new;
-      return NULL;
-    }
+  if (new > 0) return resize(allocator, block, old, new);
+  clua_block_share(block, old)->meter.used -= old;
+  allocator->whole.used -= old;
+  clua_block_free(&allocator->pages, block, old);
+  return NULL;
+}
+
+static clua_allocator *memory_of(lua_State *L) {
+  clua_guard *guard = clua_guard_of(L);
+  return guard ? guard->memory : NULL;
+}
+
+bool clua_ismemoryrefused(lua_State *L) {
+  const clua_allocator *memory = memory_of(L);
+  return memory && memory->requests > 0 && memory->refused == memory->requests;
+}
+
+int clua_raisestack(lua_State *L, const char *purpose) {
+  // This is refused, too: Lua raises its own error for that.
+  if (clua_ismemoryrefused(L)) lua_newuserdatauv(L, (size_t)1 << 40, 0);
+  if (purpose) return luaL_error(L, "stack overflow (%s)", purpose);
+  return luaL_error(L, "stack overflow");
+}
+
+/* ---- Shares ---------------------------------------------------------------------------------- */
+
+void clua_meter_limit(clua_meter *meter, size_t limit) {
+  meter->limit = limit;
+  meter->mark = limit ? limit / 2 : SIZE_MAX;
+}
+
+static void open_share(clua_share *share, size_t limit) {
+  share->isopen = true;
+  clua_meter_limit(&share->meter, limit);
+}
+
+clua_share *clua_share_open(clua_allocator *allocator, size_t limit) {
+  clua_share *share = allocator->others;
+  while (share && (share->isopen || share->meter.used > 0)) share = share->next;
+  if (!share) {
+    share = calloc(1, sizeof *share);
+    if (!share) return NULL;
+    share->next = allocator->others;
+    allocator->others = share;
   }
-  void *result = block ? clua_block_resize(&allocator->pages, block, old, new)
-                       : clua_block_make(&allocator->pages, new);
-  if (result) allocator->used += new - old;
-  return result;
+  open_share(share, limit);
+  return share;
+}
+
+void clua_share_close(clua_allocator *allocator, clua_share *share) {
+  clua_meter_limit(&share->meter, 0);
+  share->isopen = false;
+  clua_pages_release(&allocator->pages, share);
+}
+
+void clua_allocator_end(clua_allocator *allocator) {
+  clua_pages_release(&allocator->pages, &allocator->interpreter);
+  clua_pages_release(&allocator->pages, &allocator->main);
+  for (clua_share *share = allocator->others, *next; share; share = next) {
+    next = share->next;
+    clua_pages_release(&allocator->pages, share);
+    free(share);
+  }
+  allocator->others = NULL;
+}
+
+/* ---- Memory outside of Lua ------------------------------------------------------------------- */
+
+/* Lua counts its own blocks only, and a cycle of its collector begins when twice as much is there
+   as after the last one. Two things make it too late:
+
+   - what hangs on objects of Lua elsewhere. It counts as if Lua had allocated it: as debt;
+   - objects with finalizers. A cycle calls them, and the next one frees the objects, which were
+     counted as alive until then: what is garbage at a time would grow with each cycle. So they are
+     debt, too, when their finalizers have run.
+
+   In an emergency Lua calls no finalizers, so what they would free is "not enough memory". So all
+   garbage is collected, with finalizers, when half of what was free after the last time is in use,
+   and before the host refuses memory. */
+
+void clua_owe(lua_State *L, size_t bytes) {
+  clua_allocator *memory = memory_of(L);
+  if (memory) memory->debt += bytes;
+}
+
+static void set_mark(clua_meter *meter) {
+  if (!meter->limit) return;
+  size_t free = meter->used < meter->limit ? meter->limit - meter->used : 0;
+  // Where next to nothing is free, not each call is to collect.
+  size_t step = free / 2 > meter->limit / 64 ? free / 2 : meter->limit / 64;
+  meter->mark = meter->used + step;
+}
+
+void clua_freegarbage(lua_State *L, clua_allocator *allocator) {
+  allocator->debt = 0;
+  lua_gc(L, LUA_GCCOLLECT);
+  // The objects whose finalizers were called.
+  if (allocator->debt > 0) lua_gc(L, LUA_GCCOLLECT);
+  allocator->debt = 0;
+  set_mark(&allocator->whole);
+  set_mark(&allocator->current->meter);
+}
+
+void clua_workcollector(lua_State *L, clua_allocator *allocator) {
+  if (allocator->whole.used > allocator->whole.mark
+      || allocator->current->meter.used > allocator->current->meter.mark)
+    return clua_freegarbage(L, allocator);
+  size_t debt = allocator->debt;
+  allocator->debt = 0;
+  // Scripts may have stopped the collector.
+  if (lua_gc(L, LUA_GCISRUNNING)) lua_gc(L, LUA_GCSTEP, (int)(debt >> 10));
 }
 
 /* ---- Warnings, and errors outside of protected calls ----------------------------------------- */
@@ -120,7 +263,12 @@ static void warn_on(void *ud, const char *message, int goes_on) {
 }
 
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home) {
+  open_share(&allocator->interpreter, 0);
+  open_share(&allocator->main, 0);
+  clua_meter_limit(&allocator->whole, 0);
+  allocator->current = &allocator->interpreter;
   lua_State *L = lua_newstate(allocate, allocator);
+  allocator->current = &allocator->main;
   if (!L) return NULL;
   allocator->home = home;
   clua_sethome(L, home);

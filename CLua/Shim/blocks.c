@@ -1,5 +1,6 @@
 #include "blocks.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,25 @@
    large as they are. A region goes back when all its pages are free. What is resident of free pages
    in other regions goes back, too, but for some, which are the first to be used again.
 
-   Larger blocks come from `malloc`. So do all under the address sanitizer, which finds uses of a
-   freed block only there. */
+   A page belongs to one share, so the address of a block leads to that, too. Larger blocks, which
+   have a header with their share, come from `malloc`. So do all under the address sanitizer, which
+   finds uses of a freed block only there. */
 
 struct clua_page {
   clua_page *next, *previous;  // among those of its size that have room
   clua_region *region;
+  clua_share *share;           // to which its blocks belong
   void *free;                  // the first free block
   uint32_t used;               // how many blocks are in use
   uint32_t fresh;              // where the blocks begin that were never used
   uint32_t size;               // of a block
 };
+
+/* In front of a large block. */
+typedef union large_header {
+  clua_share *share;
+  max_align_t alignment;
+} large_header;
 
 struct clua_region {
   clua_region *next, *previous;  // among those with free pages
@@ -114,7 +123,7 @@ static char *pages_of(const clua_region *region) {
   return (char *)(((uintptr_t)region->memory + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
 }
 
-static clua_page *make_page(clua_pages *pages, size_t class) {
+static clua_page *make_page(clua_pages *pages, clua_share *share, size_t class) {
   clua_region *region = pages->regions;
   if (!region && !(region = make_region(pages))) return NULL;
   uint64_t warm = region->free & region->warm;
@@ -125,8 +134,8 @@ static clua_page *make_page(clua_pages *pages, size_t class) {
   if (!region->free) unlink_region(pages, region);
   clua_page *page = (clua_page *)(pages_of(region) + (size_t)index * PAGE);
   *page = (clua_page){
-      .region = region, .fresh = FIRST, .size = (uint32_t)(class + 1) * GRAIN};
-  link_page(&pages->withroom[class], page);
+      .region = region, .share = share, .fresh = FIRST, .size = (uint32_t)(class + 1) * GRAIN};
+  link_page(&share->withroom[class], page);
   return page;
 }
 
@@ -152,11 +161,22 @@ static void free_page(clua_pages *pages, clua_page **first, clua_page *page) {
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-void *clua_block_make(clua_pages *pages, size_t size) {
-  if (!is_small(size)) return malloc(size);
+static inline large_header *header_of(void *block) { return (large_header *)block - 1; }
+
+/* A large block, made or resized. */
+static void *make_large(clua_share *share, void *block, size_t size) {
+  if (size > SIZE_MAX - sizeof(large_header)) return NULL;
+  large_header *header = realloc(block ? header_of(block) : NULL, sizeof *header + size);
+  if (!header) return NULL;
+  header->share = share;
+  return header + 1;
+}
+
+void *clua_block_make(clua_pages *pages, clua_share *share, size_t size) {
+  if (!is_small(size)) return make_large(share, NULL, size);
   size_t class = class_of(size);
-  clua_page **first = &pages->withroom[class], *page = *first;
-  if (!page && !(page = make_page(pages, class))) return NULL;
+  clua_page **first = &share->withroom[class], *page = *first;
+  if (!page && !(page = make_page(pages, share, class))) return NULL;
   void *block = page->free;
   if (block) {
     memcpy(&page->free, block, sizeof page->free);
@@ -170,28 +190,33 @@ void *clua_block_make(clua_pages *pages, size_t size) {
 }
 
 void clua_block_free(clua_pages *pages, void *block, size_t size) {
-  if (!is_small(size)) return free(block);
   if (!block) return;
-  clua_page **first = &pages->withroom[class_of(size)], *page = page_of(block);
+  if (!is_small(size)) return free(header_of(block));
+  clua_page *page = page_of(block), **first = &page->share->withroom[class_of(size)];
   if (is_full(page)) link_page(first, page);
   memcpy(block, &page->free, sizeof page->free);
   page->free = block;
   if (--page->used == 0 && (page->next || page->previous)) free_page(pages, first, page);
 }
 
-void *clua_block_resize(clua_pages *pages, void *block, size_t old, size_t size) {
+clua_share *clua_block_share(void *block, size_t size) {
+  return is_small(size) ? page_of(block)->share : header_of(block)->share;
+}
+
+void *clua_block_resize(clua_pages *pages, clua_share *share, void *block, size_t old,
+                        size_t size) {
   if (is_small(old) ? is_small(size) && class_of(old) == class_of(size) : !is_small(size))
-    return is_small(old) ? block : realloc(block, size);
-  void *result = clua_block_make(pages, size);
+    return is_small(old) ? block : make_large(share, block, size);
+  void *result = clua_block_make(pages, share, size);
   if (!result) return NULL;
   memcpy(result, block, old < size ? old : size);
   clua_block_free(pages, block, old);
   return result;
 }
 
-void clua_pages_release(clua_pages *pages) {
+void clua_pages_release(clua_pages *pages, clua_share *share) {
   for (size_t class = 0; class < CLUA_BLOCK_CLASSES; class++) {
-    clua_page **first = &pages->withroom[class];
+    clua_page **first = &share->withroom[class];
     for (clua_page *page = *first, *next; page; page = next) {
       next = page->next;
       if (page->used == 0) free_page(pages, first, page);

@@ -1,4 +1,5 @@
 #include "clua.h"
+#include "clua_allocator.h"
 #include "clua_callbacks.h"
 #include "private.h"
 
@@ -31,6 +32,8 @@ int clua_box_collect(lua_State *L) {
   void *context = box ? box->context : NULL;
   if (context) {
     box->context = NULL;
+    // With the function.
+    clua_owe(L, 3 * sizeof(clua_box));
     box->release(context);
   }
   return 0;

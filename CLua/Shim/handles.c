@@ -1,4 +1,5 @@
 #include "clua_handles.h"
+#include "clua_allocator.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ static int collect(lua_State *L) {
     void *object = handle->object;
     handle->release = NULL;
     handle->object = NULL;
+    clua_owe(L, 2 * sizeof(clua_kindhandle));
     release(object);
   }
   return 0;
@@ -37,8 +39,8 @@ static int collect(lua_State *L) {
 static int sethandlekind(lua_State *L) {
   lua_Integer kind = lua_tointeger(L, 2);
   lua_settop(L, 1);
-  if (kind != CLUA_HANDLE_WATCHER) {
-    // Watchers own nothing: without a finalizer they cost the collector nothing either.
+  if (kind == CLUA_HANDLE_PATH || kind == CLUA_HANDLE_OBJECT) {
+    // The others own nothing: without a finalizer the first cycle of the collector frees them.
     lua_pushcfunction(L, collect);
     lua_setfield(L, 1, "__gc");
   }

@@ -159,7 +159,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
   if (node->busy) node->disturbed = true;
   if (!node->owner || !node->shared->observation.written) return;
   int top = lua_gettop(L);
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   int wants = node->every ? node->every->wants : 0;
   bool listed = hears_elements(node, edit->low, edit->high);
   if (!wants && !node->journaling && !listed) return;

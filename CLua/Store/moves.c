@@ -149,7 +149,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
 void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
   key = lua_absindex(L, key);
   int top = lua_gettop(L);
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (!clua_pushnode(L, node)) return;
   int table = top + 1, metatable = top + 2, userdata = top + 3;
   node->listed = node->kind == CLUA_KIND_PLAIN
@@ -194,14 +194,14 @@ bool clua_node_waslist(const clua_node *node) { return node->listed; }
 
 void clua_moveall(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (!node->all && clua_pushnode(L, node)) move_all(L, node, top + 1, top + 2, top + 3, 0);
   lua_settop(L, top);
 }
 
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (!clua_pushnode(L, node)) return;
   if (!node->all) move_all(L, node, top + 1, top + 2, top + 3, 0);
   node->every = slot;
@@ -300,7 +300,7 @@ static bool drop_unused(lua_State *L, clua_node *node, int table, int userdata, 
 
 void clua_node_tidy(lua_State *L, clua_node *node) {
   int top = lua_gettop(L), userdata = top + 3;
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (node->busy || node->opened || !clua_pushnode(L, node)) return;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (drop_unused(L, node, top + 1, userdata, top + 4)) clua_forgetplaces(L, node, userdata);
@@ -309,7 +309,7 @@ void clua_node_tidy(lua_State *L, clua_node *node) {
 
 void clua_node_settle(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   if (node->busy || node->opened || !clua_pushnode(L, node)) return;
   int table = top + 1, metatable = top + 2, userdata = top + 3, store = top + 4;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -1,4 +1,5 @@
 #include "store.h"
+#include "clua_allocator.h"
 #include "clua_modules.h"
 
 #include <stdlib.h>
@@ -92,6 +93,10 @@ void clua_observation_close(lua_State *L) {
   }
 }
 
+/* About what goes with a node: the table, what stands in for its metatable, the store, callbacks;
+   and with each key, which may be lazy. */
+enum { NODE_TABLES = 800, NODE_KEY = 300 };
+
 static int node_gc(lua_State *L) {
   clua_node *node = (clua_node *)lua_touserdata(L, 1);
   if (node->ended) return 0;
@@ -107,6 +112,7 @@ static int node_gc(lua_State *L) {
   }
   lua_getiuservalue(L, 1, CLUA_NODE_VALUE);
   end_node(L, node);
+  clua_owe(L, sizeof *node + NODE_TABLES + (size_t)node->count * NODE_KEY);
   return 0;
 }
 
@@ -187,7 +193,7 @@ static int events_of(lua_State *L, int user) {
 
 clua_node *clua_node_make(lua_State *L, int index) {
   int table = lua_absindex(L, index), top = lua_gettop(L);
-  luaL_checkstack(L, 20, NULL);
+  clua_checkstack(L, 20, NULL);
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
     if (node->ended) {

@@ -74,7 +74,7 @@ static int tracking_index(lua_State *L) {
 void clua_track(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) return;
   int table = lua_absindex(L, index), top = lua_gettop(L);
-  luaL_checkstack(L, 30, NULL);
+  clua_checkstack(L, 30, NULL);
   clua_node *node = clua_node_at(L, table);
   if (!node) node = clua_node_make(L, table);
   if (node->opened) return;

@@ -415,7 +415,7 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   int key = lua_gettop(L), store = key + 1, found;
   // With room for what is called, too, no step of the collector is due from the first look at the
   // table to the last.
-  luaL_checkstack(L, 24 + LUA_MINSTACK, NULL);
+  clua_checkstack(L, 24 + LUA_MINSTACK, NULL);
   if (node->shortchain) lengthen_chain(L, node, userdata);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);

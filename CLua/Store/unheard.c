@@ -388,7 +388,7 @@ static void forget_notes(lua_State *L, clua_shared *shared) {
 
 void clua_hear(lua_State *L) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 40, NULL);
+  clua_checkstack(L, 40, NULL);
   clua_shared *shared = clua_shared_of(L);
   if (!shared || shared->heard == shared->noted) return;
   if (shared->closed) {

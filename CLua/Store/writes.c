@@ -264,7 +264,7 @@ void clua_writeheard(lua_State *L, clua_node *node, int table, int userdata, int
 
 void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_writer write) {
   int top = lua_gettop(L), key = top + 1, value = top + 2;
-  luaL_checkstack(L, 24, NULL);
+  clua_checkstack(L, 24, NULL);
   while (find_shadow(L, node, table, userdata)) {
     lua_pushvalue(L, key);
     lua_pushnil(L);

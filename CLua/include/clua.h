@@ -44,6 +44,13 @@ static inline void clua_pushlightfunction(lua_State *L, lua_CFunction function) 
   lua_pushcfunction(L, function);
 }
 
+/// Raises the error of a stack that could not grow: too many values, or no memory. [-0, +0, v]
+int clua_raisestack(lua_State *L, const char *purpose);
+/// As luaL_checkstack, but memory that is refused is no "stack overflow". [-0, +0, v]
+static inline void clua_checkstack(lua_State *L, int slots, const char *purpose) {
+  if (__builtin_expect(!lua_checkstack(L, slots), 0)) clua_raisestack(L, purpose);
+}
+
 /// Whether a function is running in the thread, Lua's or C's. [-0, +0, -]
 static inline bool clua_isrunning(lua_State *L) {
   lua_Debug activation;

@@ -9,26 +9,97 @@ enum { CLUA_BLOCK_LARGEST = 1024, CLUA_BLOCK_CLASSES = CLUA_BLOCK_LARGEST / 16 }
 typedef struct clua_page clua_page;
 typedef struct clua_region clua_region;
 
-/// The memory for small blocks; empty at first.
-typedef struct clua_pages {
+/// Bytes in use, and how many there may be.
+typedef struct clua_meter {
+  size_t used;   // bytes in use
+  size_t limit;  // objects that would pass it are refused; 0: no limit
+  size_t mark;   // garbage is collected when more is in use
+} clua_meter;
+
+/// The memory of some scripts of a state. A block belongs to the share that was current when it was
+/// allocated, or grew, until it is freed.
+typedef struct clua_share {
+  clua_meter meter;
   clua_page *withroom[CLUA_BLOCK_CLASSES];  // the first page with room, by the size of its blocks
-  clua_region *regions;                     // the first region with free pages
-  int warm;                                 // how many free pages are resident
+  struct clua_share *next;                  // another one of the allocator
+  bool isopen;                              // whether scripts have it
+} clua_share;
+
+/// Where the pages for small blocks come from; empty at first.
+typedef struct clua_pages {
+  clua_region *regions;  // the first region with free pages
+  int warm;              // how many free pages are resident
 } clua_pages;
 
 typedef struct clua_allocator {
-  size_t used;           // bytes in use
-  size_t limit;          // objects that would pass it are refused; 0: no limit
-  uint64_t requests;     // allocations and growths asked for so far
-  uint64_t refuse_from;  // the first request to be refused; 0: none
-  uint64_t refuse_to;    // the last one
-  uint64_t refused;      // the last request that was refused; 0: none
-  size_t refusedsize;    // and its size
+  clua_meter whole;        // of all shares
+  clua_share *current;     // to which allocations belong
+  clua_share interpreter;  // what Lua needs for itself: its stack, the table of strings
+  clua_share main;         // of scripts that have no other
+  clua_share *others;
+  bool isunlimited;        // code of ours runs that must not fail
+  size_t debt;             // bytes for which the collector has not worked yet
+  uint64_t requests;       // allocations and growths asked for so far
+  uint64_t refused;        // the last one that was refused; 0: none
+  size_t refusedsize;      // and its size; 0: the next request is no second one
+  uint64_t refuse_from;    // the first request to be refused; 0: none
+  uint64_t refuse_to;      // the last one
   clua_pages pages;
   const clua_home *home;  // of the state
 } clua_allocator;
 
 /// A state whose memory `allocator` accounts for, or NULL. Both must outlive the state.
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home);
+/// Frees what is left when the state is closed.
+void clua_allocator_end(clua_allocator *allocator);
+
+/// Sets the limit of a meter; 0 for none.
+void clua_meter_limit(clua_meter *meter, size_t limit);
+
+/// The share of scripts that have no other.
+static inline clua_share *clua_mainshare(clua_allocator *allocator) { return &allocator->main; }
+/// A share for scripts, with a limit; NULL where there is no memory.
+clua_share *clua_share_open(clua_allocator *allocator, size_t limit);
+/// The scripts of a share have ended: it goes when its last block is freed.
+void clua_share_close(clua_allocator *allocator, clua_share *share);
+
+/// Whether the last request was refused: what has failed just now has failed for lack of memory.
+/// [-0, +0, -]
+bool clua_ismemoryrefused(lua_State *L);
+
+/* ---- Memory outside of Lua ------------------------------------------------------------------- */
+
+/// Counts bytes that code of the host keeps for scripts, or gives them back.
+static inline void clua_count(clua_allocator *allocator, clua_share *share, ptrdiff_t bytes) {
+  allocator->whole.used += (size_t)bytes;
+  share->meter.used += (size_t)bytes;
+  if (bytes > 0) allocator->debt += (size_t)bytes;
+}
+
+/// Whether so many more bytes would be too many.
+static inline bool clua_isbeyond(const clua_allocator *allocator, const clua_share *share,
+                                 size_t bytes) {
+  const clua_meter *whole = &allocator->whole, *own = &share->meter;
+  if (allocator->isunlimited) return false;
+  return (whole->limit && (whole->used > whole->limit || bytes > whole->limit - whole->used))
+      || (own->limit && (own->used > own->limit || bytes > own->limit - own->used));
+}
+
+/// An object of Lua that is freed in the next cycle of the collector, as its finalizer has run now,
+/// has so many bytes: they are no reason to wait longer for that cycle. [-0, +0, -]
+void clua_owe(lua_State *L, size_t bytes);
+
+enum { CLUA_DEBT = 32 << 10 };
+
+/// Whether the collector has to work: Lua does not count what hangs on its objects elsewhere, and
+/// frees objects with finalizers not at all when memory is short.
+static inline bool clua_iscollectordue(const clua_allocator *allocator) {
+  return allocator->debt >= CLUA_DEBT || allocator->whole.used > allocator->whole.mark
+      || allocator->current->meter.used > allocator->current->meter.mark;
+}
+/// Lets the collector work as much as is due. Calls finalizers. [-0, +0, -]
+void clua_workcollector(lua_State *L, clua_allocator *allocator);
+/// Frees all garbage, with finalizers and without, before memory is refused. [-0, +0, -]
+void clua_freegarbage(lua_State *L, clua_allocator *allocator);
 
 #endif

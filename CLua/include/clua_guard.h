@@ -11,6 +11,7 @@ typedef enum clua_stop {
   CLUA_STOP_NONE,
   CLUA_STOP_TIME,         // their turn has taken as much time as it may
   CLUA_STOP_INTERRUPTED,  // the program has asked for it
+  CLUA_STOP_UNTIMED,      // the system has refused the timer that would limit their time
 } clua_stop;
 
 enum { CLUA_PLACE_SIZE = LUA_IDSIZE + 24 };
@@ -23,6 +24,8 @@ typedef struct clua_account {
   size_t chunksize;
   /// How many calls of scripts may be under way, one inside of the other; 0 for any number.
   int calldepth;
+  /// The memory to which allocations of the scripts belong; NULL for that of the host.
+  clua_share *share;
 
   // What follows is the guard's own.
   uint64_t window;  // the turn that `used` belongs to
@@ -48,20 +51,20 @@ struct clua_guard {
   clua_account *volatile account;
   /// The number of the turn that the loop is in; NULL where each call is a turn.
   const uint64_t *turn;
-  /// The limit of the memory of scripts, 0 for none; NULL where that is never limited.
-  size_t *memory;
+  /// The memory of the state; NULL where that is never limited.
+  clua_allocator *memory;
 
   // What follows is the guard's own.
   clua_account own;             // the account of scripts that have no other
   clua_account *culprit;        // the account of the scripts that were stopped last
   int reason;                   // why they were stopped
+  int refusal;                  // the number of the system's error, where it refused a timer
   bool isengine;                // what runs was not called for a script: see CLUA_ENGINE_GRACE
   int grace;                    // how many instructions our own code may still take
   clua_account *exempted;       // the account for which code runs that is not stopped, or NULL
   bool countsexempted;          // whether its time is that of the account
   uint64_t exemptedtime;        // nanoseconds that it has taken
   volatile bool fenced;         // scripts that it calls are stopped all the same
-  size_t exemptedmemory;        // the limit of memory that scripts have meanwhile
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
   clua_guard *outer;            // the one that was active before on this thread
@@ -158,12 +161,12 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator);
 /// Code of scripts that is called by code which is exempt has the memory of scripts until
 /// clua_guard_lendmemory, which gets what this returns. [-0, +0, -]
 static inline bool clua_guard_limitmemory(clua_guard *guard) {
-  if (!guard || !guard->exempted || !guard->memory || *guard->memory) return false;
-  *guard->memory = guard->exemptedmemory;
+  if (!guard || !guard->exempted || !guard->memory || !guard->memory->isunlimited) return false;
+  guard->memory->isunlimited = false;
   return true;
 }
 static inline void clua_guard_lendmemory(clua_guard *guard, bool limited) {
-  if (limited) *guard->memory = 0;
+  if (limited) guard->memory->isunlimited = true;
 }
 
 /// Garbage is collected before the next instruction of the code that runs. [-0, +0, -]

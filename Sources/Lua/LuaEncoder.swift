@@ -35,7 +35,7 @@ extension LuaState {
 
   /// Pushes an encoded value. [-0, +1, -]
   private func push(_ encoded: Encoded, to L: LuaStack) throws(LuaError) {
-    guard L.hasRoom() else { throw .noStack }
+    guard L.hasRoom() else { throw L.noRoom() }
     switch encoded {
     case .value(let value): try push(value, to: L)
     case .pending(let encoder): try push(encoder.encoded ?? .table(EncodedTable()), to: L)

@@ -48,12 +48,6 @@ public struct LuaError: Error, Sendable {
   /// front.
   public init(_ message: String) { self.init(.runtime, message) }
 
-  /// The error for a stack of Lua that cannot grow: it is as deep as it may be, or there is no
-  /// memory for more.
-  package static func noRoom(to purpose: String) -> LuaError {
-    LuaError("stack overflow, or not enough memory: no room to \(purpose)")
-  }
-
   /// Whether the script was stopped from outside: its time was up, or the program asked for it.
   package var isStop: Bool { code == .timeLimit || code == .interrupted }
 
@@ -75,7 +69,6 @@ public struct LuaError: Error, Sendable {
       "the Lua state belongs to the thread of its loop; other threads post to the loop's inbox")
   }
   static var noMemory: LuaError { LuaError(.memory, "not enough memory") }
-  static var noStack: LuaError { LuaError(.memory, "not enough stack in the Lua state") }
   static var foreign: LuaError { LuaError(.foreign, "the value belongs to another Lua state") }
 }
 

@@ -128,7 +128,7 @@ extension LuaState {
   package func pushNext<Value: LuaEncodable>(
     _ value: Value, to L: LuaStack
   ) throws(LuaError) {
-    guard L.hasRoom(for: 10) else { throw .noStack }
+    guard L.hasRoom(for: 10) else { throw L.noRoom() }
     try push(value, to: L)
   }
 }

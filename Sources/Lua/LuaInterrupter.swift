@@ -136,7 +136,7 @@ public final class LuaInterrupter: Sendable {
       clua_stopmessage(record, text.baseAddress!)
       return String(cString: text.baseAddress!)
     }
-    let isTime = record.pointee.reason == CInt(CLUA_STOP_TIME.rawValue)
-    return (isTime ? .timeLimit : .interrupted, message)
+    let isAsked = record.pointee.reason == CInt(CLUA_STOP_INTERRUPTED.rawValue)
+    return (isAsked ? .interrupted : .timeLimit, message)
   }
 }

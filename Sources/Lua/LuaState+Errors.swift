@@ -20,7 +20,7 @@ extension LuaState {
   package func takeError(_ status: CInt, _ L: LuaStack) -> LuaError {
     guard L.hasRoom(for: 10) else {
       L.pop()
-      return .noStack
+      return L.noRoom()
     }
     let top = L.height
     defer { L.height = top - 1 }

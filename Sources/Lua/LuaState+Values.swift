@@ -115,7 +115,7 @@ extension LuaState {
   ) throws(LuaError) -> [LuaValue] {
     let count = L.height - index + 1
     guard count > 0 else { return [] }
-    guard L.hasRoom() else { throw .noStack }
+    guard L.hasRoom() else { throw L.noRoom() }
     var values: [LuaValue] = []
     values.reserveCapacity(Int(count))
     for index in index..<index + count { values.append(try value(at: index, of: L)) }

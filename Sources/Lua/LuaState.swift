@@ -60,12 +60,13 @@ public final class LuaState {
     home = .allocate(capacity: 1)
     home.initialize(to: clua_home(host: nil, guard: interrupter.record, restricted: false))
     guard let main = clua_newstate(allocator, home) else {
+      clua_allocator_end(allocator)
       allocator.deallocate()
       home.deallocate()
       throw .noMemory
     }
     var pinTable: CInt = 0
-    allocator.pointee.limit = memoryLimit.map { max(1, $0) } ?? 0
+    clua_meter_limit(&allocator.pointee.whole, Self.limit(memoryLimit))
     allocator.pointee.refuse_from = refusing?.lowerBound ?? 0
     allocator.pointee.refuse_to = refusing?.upperBound ?? 0
     guard clua_try_install(main, &pinTable) == LUA_OK,
@@ -73,6 +74,7 @@ public final class LuaState {
       !libraries.contains(.restricted) || clua_try_makesafe(main) == LUA_OK
     else {
       lua_close(main)
+      clua_allocator_end(allocator)
       allocator.deallocate()
       home.deallocate()
       throw .noMemory
@@ -136,20 +138,27 @@ public final class LuaState {
     pins.close()
     reraised = nil
     Unmanaged.passUnretained(pins).release()
+    clua_allocator_end(allocator)
     allocator.deallocate()
     home.deallocate()
   }
 
   /// The bytes that the state uses.
-  public var memoryInUse: Int { isFreed ? 0 : Int(clamping: allocator.pointee.used) }
+  public var memoryInUse: Int { isFreed ? 0 : Int(clamping: allocator.pointee.whole.used) }
 
   /// The bytes that the state may use, nil for no limit.
   ///
   /// Beyond it Lua raises "not enough memory".
   public var memoryLimit: Int? {
-    get { isFreed || allocator.pointee.limit == 0 ? nil : Int(clamping: allocator.pointee.limit) }
-    set { if !isFreed { allocator.pointee.limit = newValue.map { max(1, $0) } ?? 0 } }
+    get {
+      isFreed || allocator.pointee.whole.limit == 0
+        ? nil : Int(clamping: allocator.pointee.whole.limit)
+    }
+    set { if !isFreed { clua_meter_limit(&allocator.pointee.whole, Self.limit(newValue)) } }
   }
+
+  /// A limit as C has it: 0 is none.
+  static func limit(_ bytes: Int?) -> Int { bytes.map { max(1, $0) } ?? 0 }
 
   /// Replaces the functions by which scripts could go on after they were stopped.
   package func prepareStops() throws(LuaError) {
@@ -164,31 +173,6 @@ public final class LuaState {
     if stack.hasRoom(for: 10) { interrupter.notePlace(stack) }
     let (code, message) = interrupter.lastStop
     throw LuaError(code, message)
-  }
-
-  /// Takes bytes that Swift keeps for scripts from the memory that they may use.
-  ///
-  /// - Throws: `memory` where there is not as much left.
-  package func charge(_ bytes: Int) throws(LuaError) {
-    let limit = allocator.pointee.limit
-    if limit > 0, allocator.pointee.used + bytes > limit { throw .noMemory }
-    allocator.pointee.used += bytes
-  }
-
-  /// - Throws: `memory` where more is in use than may be, by what was charged afterwards.
-  package func checkMemory() throws(LuaError) {
-    let limit = allocator.pointee.limit
-    if limit > 0, allocator.pointee.used > limit { throw .noMemory }
-  }
-
-  /// Takes bytes that Swift has used already: scripts find less memory from now on.
-  package func chargeAfterwards(_ bytes: Int) {
-    if !isFreed { allocator.pointee.used += bytes }
-  }
-
-  /// Gives back bytes that `charge` has taken.
-  package func discharge(_ bytes: Int) {
-    if !isFreed { allocator.pointee.used -= bytes }
   }
 
   /// Whether a stop of scripts is to be reported: only the first one of a turn.
@@ -227,7 +211,7 @@ public final class LuaState {
     try checkThread()
     guard !isClosed else { throw .closed }
     let L = stack
-    guard L.hasRoom() else { throw .noStack }
+    guard L.hasRoom() else { throw L.noRoom() }
     recycleReleased(L)
     let height = L.height
     depth += 1

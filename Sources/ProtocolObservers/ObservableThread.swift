@@ -44,7 +44,7 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   public final func start() {
     precondition(started.open(), "A thread can be started once")
     pthread_detach(
-      startThread { [self] in
+      startNeededThread { [self] in
         main()
         finished.open()
       })

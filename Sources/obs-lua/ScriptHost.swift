@@ -21,7 +21,7 @@ final class ScriptHost {
     // The libraries are opened later: `-E` decides which variables they read.
     let state = try LuaState(libraries: [])
     let clock: LoopClock = arguments.options.usesVirtualTime ? .virtual : .system
-    host = LuaHost(state: state, loop: Loop(clock: clock))
+    host = LuaHost(state: state, loop: Loop(unchecked: clock))
     // With `-i` the script runs at the prompt already.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     options = arguments.options

@@ -91,9 +91,16 @@ final class ScriptRecorder: HistoryRecorder {
 
   // MARK: Memory
 
-  override func reserve(_ bytes: Int) -> Bool { (try? host.state.charge(bytes)) != nil }
+  override func reserve(_ bytes: Int, of owner: UInt32) -> Bool {
+    let share = host.sandboxes.share(of: owner)
+    guard host.state.hasMemory(for: bytes, in: share) else { return false }
+    host.state.chargeAfterwards(bytes, to: share)
+    return true
+  }
 
-  override func release(_ bytes: Int) { host.state.discharge(bytes) }
+  override func release(_ bytes: Int, of owner: UInt32) {
+    host.state.discharge(bytes, from: host.sandboxes.share(of: owner))
+  }
 
   override func missed(_ owner: UInt32) { deprived.formUnion([owner, 0]) }
 
@@ -191,7 +198,7 @@ final class ScriptRecorder: HistoryRecorder {
         pass(event, to: sink, of: sandbox)
         for caused in takeEvents() { waiting.append((caused, causes.union([sandbox]))) }
       }
-      release(event.size)
+      release(event.size, of: event.owner)
     }
     return true
   }

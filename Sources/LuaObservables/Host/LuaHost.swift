@@ -45,7 +45,8 @@ public final class LuaHost {
   /// `limits` are what its scripts may use; with `.safe` libraries they contain any script, but for
   /// those that crash Lua itself: `minimumLua` refuses releases in which they can (S6).
   ///
-  /// - Throws: `LuaError` where there is no memory for it, or the library of Lua is too old.
+  /// - Throws: `LuaError` where there is no memory for it, the library of Lua is too old, or the
+  ///   system refuses what a loop needs.
   public convenience init(
     loop: Loop? = nil, libraries: LuaLibraries = .all, limits: ScriptLimits = ScriptLimits(),
     minimumLua: LuaRelease? = nil
@@ -53,8 +54,9 @@ public final class LuaHost {
     try minimumLua?.require()
     // The module needs these libraries itself; scripts only get those in `libraries`.
     let needed: LuaLibraries = [.base, .coroutine, .table, .string]
-    try self.init(
-      state: LuaState(libraries: libraries.union(needed)), loop: loop ?? Loop.current ?? Loop())
+    let loop = loop ?? Loop.current ?? Loop(unchecked: .system)
+    if let refusal = loop.refusal { throw LuaError("\(refusal)") }
+    try self.init(state: LuaState(libraries: libraries.union(needed)), loop: loop)
     try install()
     try limit(to: limits)
     if libraries.contains(.safe) { try shareLibraries() }

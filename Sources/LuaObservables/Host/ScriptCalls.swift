@@ -50,6 +50,7 @@ final class ScriptCalls {
       let height = L.height
       do {
         if clua_isunheard() { try hear(L) }
+        state.collectDue(L)
         return try body()
       } catch {
         L.height = height

@@ -51,7 +51,7 @@ extension HostObjects {
 
   /// Pushes a new table of values, some of which have no representation in Lua itself. [-0, +1, -]
   private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
-    guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
+    guard L.hasRoom() else { throw L.noRoom(to: "push a value") }
     try host.state.pushTable(elements: list.count, to: L)
     for (index, value) in list.enumerated() {
       try push(value: value, to: L)
@@ -61,7 +61,7 @@ extension HostObjects {
   }
 
   private func push(_ dictionary: [AnyHashable: Any], to L: LuaStack) throws(LuaError) {
-    guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
+    guard L.hasRoom() else { throw L.noRoom(to: "push a value") }
     try host.state.pushTable(fields: dictionary.count, to: L)
     for (key, value) in dictionary {
       try push(value: key.base, to: L)

@@ -33,7 +33,7 @@ extension HostObjects {
   func take<Value>(
     _ type: Value.Type = Value.self, at index: CInt, of L: LuaStack
   ) throws -> Value {
-    guard L.hasRoom() else { throw LuaError.noRoom(to: "take a value") }
+    guard L.hasRoom() else { throw L.noRoom(to: "take a value") }
     let isThere = index <= L.height
     let object = isThere ? object(at: index, of: L) : nil
     var misfit: Misfit?

@@ -62,7 +62,7 @@ extension HostObjects {
     }
     if let several = result as? any SeveralResults {
       for value in several.values {
-        guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
+        guard L.hasRoom() else { throw L.noRoom(to: "push a value") }
         try push(value: value, to: L)
       }
       return CInt(several.values.count)
@@ -73,7 +73,7 @@ extension HostObjects {
       return 1
     }
     for member in mirror.children {
-      guard L.hasRoom() else { throw LuaError.noRoom(to: "push a value") }
+      guard L.hasRoom() else { throw L.noRoom(to: "push a value") }
       try push(value: member.value, to: L)
     }
     return CInt(mirror.children.count)

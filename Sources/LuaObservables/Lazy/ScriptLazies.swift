@@ -28,7 +28,11 @@ final class ScriptLazies: Receiver {
     super.init()
   }
 
-  override func charge(_ bytes: Int) { linkLimits.charge(bytes) }
+  override var payer: UnsafeMutableRawPointer? { linkLimits.payer }
+
+  override func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {
+    linkLimits.charge(bytes, to: payer)
+  }
 
   override func checkLimits() throws { try linkLimits.check() }
 
@@ -50,7 +54,7 @@ final class ScriptLazies: Receiver {
   override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
     let L = state.stack
     guard L.hasRoom(for: 32) else {
-      fail(lazy, LuaError.noRoom(to: "compute a property"))
+      fail(lazy, L.noRoom(to: "compute a property"))
       return .failed
     }
     if isNested {
@@ -156,7 +160,7 @@ final class ScriptLazies: Receiver {
 
   override func wire(_ lazy: WatcherRef, in engine: Engine) throws {
     let L = state.stack
-    guard L.hasRoom(for: 16) else { throw LuaError.noRoom(to: "wire a property") }
+    guard L.hasRoom(for: 16) else { throw L.noRoom(to: "wire a property") }
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)

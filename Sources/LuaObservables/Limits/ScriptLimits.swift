@@ -6,6 +6,8 @@ public import Observables
 /// code `timeLimit`, `memory` or `quota`. Scripts read them by `obs.limits()`, and can lower them.
 public struct ScriptLimits: Sendable, Hashable {
   /// Bytes of memory: those of Lua, and those that the engine keeps for scripts (S3).
+  ///
+  /// In the limits of a sandbox: of the memory of its host.
   public var memory: Int?
   /// CPU time that scripts may take in a turn (S1).
   ///

@@ -35,7 +35,8 @@ final class ExitHooks: ModuleSlice {
   func dropAll(of sandbox: LuaSandbox) {
     let count = hooks.count
     hooks.removeAll { $0.sandbox == sandbox.number }
-    state.discharge(Self.charge * (count - hooks.count))
+    let share = host.sandboxes.share(of: sandbox.number)
+    state.discharge(Self.charge * (count - hooks.count), from: share)
   }
 
   /// Calls the hooks, once each, in the order of registration.
@@ -43,7 +44,7 @@ final class ExitHooks: ModuleSlice {
     while !hooks.isEmpty {
       let due = hooks
       hooks = []
-      state.discharge(Self.charge * due.count)
+      for hook in due { state.discharge(Self.charge, from: host.sandboxes.share(of: hook.sandbox)) }
       for (hook, site, sandbox) in due where !clua_ishurried() {
         host.reports.run(hook, .exit, name: "on_exit", site: site, in: sandbox)
       }

@@ -161,6 +161,7 @@ final class ObsModule {
       try state.push(table.pin, to: L)
       return 1
     }
+    if let refusal = host.loop.refusal { throw LuaError("\(refusal)") }
     try pushCore(to: L)
     let core = L.height
     L.pushNil()

@@ -208,7 +208,7 @@ final class RegisteringFunctions: ModuleSlice {
   /// watcher, and of each component its wire, link and slot.
   private func charge(for path: Path, of watcher: WatcherRef) throws(LuaError) {
     let bytes = (watcher.script.pointee.charge == 0 ? 400 : 0) + 320 * path.components.count
-    try state.charge(bytes)
+    try state.charge(bytes, to: watcher.pointee.payer.map(LuaState.Share.init) ?? state.mainShare)
     watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 

@@ -98,7 +98,7 @@ final class TimerFunctions: ModuleSlice {
 
   private func giveBack(_ sandbox: UInt32) {
     host.sandboxes[sandbox].quotas.giveTimerBack()
-    state.discharge(Self.charge)
+    state.discharge(Self.charge, from: host.sandboxes.share(of: sandbox))
   }
 
   /// Takes a callback of `next_turn` out; false where it was stopped.

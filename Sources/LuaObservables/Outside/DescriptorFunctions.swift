@@ -105,7 +105,7 @@ final class DescriptorFunctions: ModuleSlice {
       }
       entries[id] = Entry(handler: handler, function: function, site: site)
     } catch {
-      state.discharge(Self.charge)
+      state.discharge(Self.charge, from: state.mainShare)
       throw badArgument(1, of: function, "descriptor \(descriptor) is not open")
     }
     try state.check(
@@ -180,7 +180,7 @@ final class DescriptorFunctions: ModuleSlice {
 
   private func stop(_ id: Int) {
     guard let entry = entries.removeValue(forKey: id) else { return }
-    state.discharge(Self.charge)
+    state.discharge(Self.charge, from: state.mainShare)
     entry.handler.stop()
   }
 

@@ -5,8 +5,9 @@ internal import Observables
 extension LuaHost {
   /// A new sandbox: scripts with globals, time and quotas of their own.
   ///
-  /// Memory is the host's. Without `limits` it gets those of the host. Libraries, `obs`, and the
-  /// globals that the host sets are found in each sandbox.
+  /// With `limits` that say so, its scripts have a share of the memory of the host, which others
+  /// cannot use up; else they have it in common. Without `limits` it gets those of the host.
+  /// Libraries, `obs`, and the globals that the host sets are found in each sandbox.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   /// - Precondition: the host was made with `.safe` libraries.
@@ -15,7 +16,9 @@ extension LuaHost {
   ) throws(LuaError) -> LuaSandbox {
     precondition(
       module.isShared, "A host has sandboxes if it was made with the libraries '.safe'")
-    let sandbox = sandboxes.add(name, limits ?? sandboxes.main.quotas.limits, self)
+    guard !isClosed else { throw .closed }
+    let sandbox = try sandboxes.add(
+      name, limits ?? sandboxes.main.quotas.limits, share: limits?.memory, self)
     chargeLinks(sandbox.quotas.limits)
     do {
       try state.withStack { L throws(LuaError) in

@@ -4,8 +4,9 @@ public import Observables
 
 /// Scripts of a host that have globals, time and quotas of their own: a plugin.
 ///
-/// All sandboxes of a host share its memory, and the libraries, which are read-only. A callback
-/// runs on the account of the sandbox that registered it. Confined to the thread of the host, whose
+/// A sandbox with a limit of memory has a share of the host's; the others have it in common, and
+/// all have the libraries, which are read-only. A callback runs on the account of the sandbox that
+/// registered it. Confined to the thread of the host, whose
 /// ``LuaHost/sandbox(named:limits:)`` makes it; it ends with ``close()``, or with the host.
 public final class LuaSandbox {
   /// The name by which reports call it.
@@ -65,6 +66,17 @@ public final class LuaSandbox {
   func limitCalls(_ limits: ScriptLimits) {
     account.pointee.chunksize = max(0, limits.chunkSize ?? 0)
     account.pointee.calldepth = CInt(clamping: limits.callDepth ?? 0)
+  }
+
+  // MARK: Memory
+
+  /// The bytes that its scripts use, of its own share of memory; nil where it has none.
+  ///
+  /// That is what they have allocated and what the engine keeps for them, garbage included. Another
+  /// sandbox that holds an object does not change whose it is.
+  public var memoryInUse: Int? {
+    guard !isClosed, let host, !host.isClosed, account.pointee.share != nil else { return nil }
+    return host.sandboxes.share(of: number).used
   }
 
   // MARK: Scripts

@@ -10,6 +10,9 @@ final class Sandboxes {
   @exclusivity(unchecked) private(set) var current: LuaSandbox
   @exclusivity(unchecked) private var others: [UInt32: LuaSandbox] = [:]
   @exclusivity(unchecked) private var lastNumber: UInt32 = 0
+  /// The memory of sandboxes that have a share of their own, also of closed ones: others may hold
+  /// what these have made.
+  @exclusivity(unchecked) private var shares: [UInt32: LuaState.Share] = [:]
   private let state: LuaState
 
   init(_ state: LuaState) {
@@ -19,14 +22,29 @@ final class Sandboxes {
     state.interrupter.begin(main.account)
   }
 
-  func add(_ name: String, _ limits: ScriptLimits, _ host: LuaHost) -> LuaSandbox {
+  /// Adds a sandbox; it has a share of the memory if its `limits` say how large that is.
+  func add(
+    _ name: String, _ limits: ScriptLimits, share: Int?, _ host: LuaHost
+  ) throws(LuaError) -> LuaSandbox {
+    let sandbox = LuaSandbox(name, number: lastNumber + 1, limits: limits, host: host)
+    shares = shares.filter { others[$0.key] != nil || $0.value.used > 0 }
+    if let share {
+      shares[sandbox.number] = try state.openShare(limit: share, for: sandbox.account)
+    }
     lastNumber += 1
-    let sandbox = LuaSandbox(name, number: lastNumber, limits: limits, host: host)
     others[lastNumber] = sandbox
     return sandbox
   }
 
-  func remove(_ sandbox: LuaSandbox) { others[sandbox.number] = nil }
+  func remove(_ sandbox: LuaSandbox) {
+    others[sandbox.number] = nil
+    if let share = shares[sandbox.number] { state.close(share) }
+  }
+
+  /// The memory that pays for what a sandbox has.
+  func share(of number: UInt32) -> LuaState.Share {
+    number == 0 || shares.isEmpty ? state.mainShare : shares[number] ?? state.mainShare
+  }
 
   /// Replaces what takes back the turns of scripts; also for sandboxes without limits of their own.
   func replaceStoppedTurns(by fresh: StoppedTurns?) {

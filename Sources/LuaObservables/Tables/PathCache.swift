@@ -26,12 +26,17 @@ final class PathCache {
   @exclusivity(unchecked) private var observers: CInt = 0
   @exclusivity(unchecked) private var objectKeys: CInt = 0
   @exclusivity(unchecked) private var lastNumber = 0
-  @exclusivity(unchecked) private var cached: [Path] = []
+  @exclusivity(unchecked) private var cached: [Entry] = []
   private let limit = 4096
-  /// Bytes of the memory of scripts that the cached paths take.
-  @exclusivity(unchecked) private var charge = 0
   @exclusivity(unchecked) private unowned(unsafe) var state: LuaState?
   @exclusivity(unchecked) private unowned(unsafe) var sandboxes: Sandboxes?
+
+  /// A path, and the memory that pays for it.
+  private struct Entry {
+    let path: Path
+    let share: LuaState.Share
+    let size: Int
+  }
 
   func install(_ host: LuaHost, _ L: LuaStack) throws(LuaError) {
     (state, sandboxes) = (host.state, host.sandboxes)
@@ -65,7 +70,8 @@ final class PathCache {
     let size = bytes(at: index, of: L)
     // Parsing takes more than the path that comes of it.
     try state.charge(4 * size)
-    defer { state.discharge(4 * size) }
+    let share = state.share
+    defer { state.discharge(4 * size, from: share) }
     let components = try Path.components(ofScript: state.bytes(at: index, of: L))
     try state.pushTable(elements: components.count, to: L)
     for (step, component) in components.enumerated() {
@@ -114,19 +120,21 @@ final class PathCache {
       let fresh = try state.makeReference(L)
       clua_dropreference(L.pointer, texts)
       texts = fresh
+      for entry in cached { state.discharge(entry.size, from: entry.share) }
       cached = []
-      state.discharge(charge)
-      charge = 0
     }
     let size = bytes(at: index, of: L)
     try state.charge(size)
-    charge += size
+    let entry = Entry(path: path, share: state.share, size: size)
     L.pushReference(texts)
     L.pushCopy(at: index)
     L.push(Unmanaged.passUnretained(path).toOpaque())
-    try state.rawSet(of: L)
+    do throws(LuaError) { try state.rawSet(of: L) } catch {
+      state.discharge(size, from: entry.share)
+      throw error
+    }
     L.pop()
-    cached.append(path)
+    cached.append(entry)
   }
 
   /// A path of exact keys, the values from index `first` to the top; pushes the table of them.

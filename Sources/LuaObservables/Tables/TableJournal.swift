@@ -23,6 +23,7 @@ final class TableJournal {
   private var listLimit = 1024
   private var keyedLimit = 1024
   private let state: LuaState
+  private let share: LuaState.Share
   /// Bytes of the memory of scripts that the entries take (S3).
   private var charge = 0
   /// Bytes of an entry, or of an element that one holds.
@@ -40,10 +41,11 @@ final class TableJournal {
   init(_ host: LuaHost, of table: OpaquePointer, length: Int) {
     (self.host, self.table, self.length) = (host, table, length)
     state = host.state
+    share = state.share
     kind = clua_node_kind(table)
   }
 
-  deinit { state.discharge(charge) }
+  deinit { state.discharge(charge, from: share) }
 
   /// Takes what the entries have grown by from the memory of scripts.
   ///
@@ -51,7 +53,7 @@ final class TableJournal {
   func account() {
     let bytes = Self.entrySize * (list.size + keyed.count)
     guard abs(bytes - charge) >= 4096 || bytes == 0 else { return }
-    state.chargeAfterwards(bytes - charge)
+    state.chargeAfterwards(bytes - charge, to: share)
     charge = bytes
   }
 

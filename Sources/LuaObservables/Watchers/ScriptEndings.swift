@@ -81,7 +81,9 @@ final class ScriptEndings {
     if !data.pointee.isInternal {
       host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
     }
-    state.discharge(Int(data.pointee.charge))
+    if let payer = watcher.pointee.payer {
+      state.discharge(Int(data.pointee.charge), from: LuaState.Share(payer))
+    }
     data.deallocate()
   }
 

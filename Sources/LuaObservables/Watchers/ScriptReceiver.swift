@@ -57,7 +57,11 @@ final class ScriptReceiver: Receiver {
 
   // MARK: Limits
 
-  override func charge(_ bytes: Int) { linkLimits.charge(bytes) }
+  override var payer: UnsafeMutableRawPointer? { linkLimits.payer }
+
+  override func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {
+    linkLimits.charge(bytes, to: payer)
+  }
 
   override func checkLimits() throws { try linkLimits.check() }
 
@@ -153,7 +157,7 @@ final class ScriptReceiver: Receiver {
     guard let root = watcher.pointee.root, !state.interrupter.isStopping else { return }
     guard L.hasRoom(for: 24) else {
       report(
-        .noRoom(to: "call a watcher"),
+        L.noRoom(to: "call a watcher"),
         change == nil ? .watcher : .immediate, of: watcher)
       return
     }

@@ -80,13 +80,12 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   private func forget(_ id: UInt64) {
     guard let history = histories.removeValue(forKey: id) else { return }
-    release(history.waiting)
-    release(history.last)
-    if let write = history.lastEqual { release(write.size) }
+    release(history.waiting + history.last, of: history.owner)
+    release(history.lastEqual.map { [$0] } ?? [], of: history.owner)
   }
 
-  private func release(_ writes: [RecordedWrite]) {
-    for write in writes { release(write.size) }
+  private func release(_ writes: [RecordedWrite], of owner: UInt32) {
+    for write in writes { release(write.size, of: owner) }
   }
 
   // MARK: What bridges know better
@@ -139,11 +138,12 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Whether writes are kept for the watchers of a part of the program.
   open func records(_ owner: UInt32) -> Bool { true }
 
-  /// Takes the memory for what is about to be kept; false where there is not as much.
-  open func reserve(_ bytes: Int) -> Bool { true }
+  /// Takes memory of a part of the program for what is about to be kept; false where that has not
+  /// as much.
+  open func reserve(_ bytes: Int, of owner: UInt32) -> Bool { true }
 
   /// Gives back memory that `reserve` has taken.
-  open func release(_ bytes: Int) {}
+  open func release(_ bytes: Int, of owner: UInt32) {}
 
   /// An event was dropped, as there was no memory for it.
   open func missed(_ owner: UInt32) {}
@@ -248,14 +248,14 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     if !isSame, history.waiting.count >= 1000 { return }
     var write = write
     write.through = lazies.map(engine.name)
-    guard reserve(write.size) else { return }
+    guard reserve(write.size, of: history.owner) else { return }
     if let suspect, !isSame { history.suspects.append((history.waiting.count, suspect)) }
     if isSame { keepEqual(write, &history) } else { history.waiting.append(write) }
   }
 
   /// Keeps a write, whose memory was reserved, as the last one that changed nothing.
   private func keepEqual(_ write: RecordedWrite, _ history: inout History) {
-    if let former = history.lastEqual { release(former.size) }
+    if let former = history.lastEqual { release(former.size, of: history.owner) }
     history.lastEqual = write
   }
 
@@ -266,8 +266,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     write.isRecomputed = true
     // Its value was not the same: that of the watched property is.
     (write.old, write.new) = (nil, nil)
-    release(history.waiting)
-    if reserve(write.size) { keepEqual(write, &history) }
+    release(history.waiting, of: history.owner)
+    if reserve(write.size, of: history.owner) { keepEqual(write, &history) }
     history.waiting = []
     history.suspects = []
     histories[watcher.pointee.id] = history
@@ -318,14 +318,14 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     let owner = owner(of: watcher)
     if keepsHistory, records(owner) {
       var history = histories[watcher.pointee.id] ?? History(owner: owner)
-      release(history.last)
+      release(history.last, of: owner)
       history.last = history.waiting
       for (position, place) in history.suspects where hasLeft(place) {
         history.last[position].hasLeft = true
       }
       (history.waiting, history.suspects) = ([], [])
       (history.lastTurn, history.lastFlush) = (turn, flush)
-      if let write = history.lastEqual { release(write.size) }
+      if let write = history.lastEqual { release(write.size, of: owner) }
       history.lastEqual = nil
       histories[watcher.pointee.id] = history
     }
@@ -380,7 +380,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     var event = LoopEvent(kind, turn: turn, flush: flush)
     event.owner = owner
     fill(&event)
-    if reserve(event.size) { events.append(event) } else { missed(owner) }
+    if reserve(event.size, of: owner) { events.append(event) } else { missed(owner) }
   }
 
   private func add(

@@ -7,7 +7,23 @@ import Synchronization
 /// It starts when the first such loop waits for a descriptor, and lasts as long as the process. May
 /// be used on any thread.
 final class DescriptorThread: Sendable {
-  static let shared = DescriptorThread()
+  private static let shared = Mutex<DescriptorThread?>(nil)
+
+  /// The thread of the process, which is started where it does not run yet.
+  ///
+  /// - Throws: what the system refused; it is asked again the next time.
+  static func started() throws(SystemRefusal) -> DescriptorThread {
+    // A closure that throws a type of its own is no argument of the lock.
+    let result: Result<DescriptorThread, SystemRefusal> = shared.withLock { shared in
+      if let shared { return .success(shared) }
+      do throws(SystemRefusal) {
+        let made = try DescriptorThread()
+        shared = made
+        return .success(made)
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
 
   /// What a loop waits for.
   private struct Wait {
@@ -16,15 +32,20 @@ final class DescriptorThread: Sendable {
   }
 
   private let waits = Mutex<[UInt64: Wait]>([:])
-  private let wakeDescriptor: Int32
-  private let writeDescriptor: Int32
+  private let pipe: WakePipe
 
-  private init() {
-    (wakeDescriptor, writeDescriptor) = makeWakePipe()
-    let thread = startThread { [unowned self] in
-      while true { waitOnce() }
+  private init() throws(SystemRefusal) {
+    pipe = try WakePipe()
+    do throws(SystemRefusal) {
+      let thread = try startThread { [unowned self] in
+        while true { waitOnce() }
+      }
+      pthread_detach(thread)
+    } catch {
+      close(pipe.input)
+      close(pipe.output)
+      throw error
     }
-    pthread_detach(thread)
   }
 
   /// Has `wake` called once, when one of the descriptors is ready or closed; it takes the place of
@@ -34,17 +55,17 @@ final class DescriptorThread: Sendable {
   ) {
     let wait = descriptors.isEmpty ? nil : Wait(descriptors: descriptors, wake: wake)
     waits.withLock { $0[loop] = wait }
-    writeToWakePipe(writeDescriptor)
+    WakePipe.wake(pipe.output)
   }
 
   private func waitOnce() {
     let current = waits.withLock { Array($0) }
-    var polled = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
+    var polled = [pollfd(fd: pipe.input, events: Int16(POLLIN), revents: 0)]
     for wait in current { polled += wait.value.descriptors }
     guard poll(&polled, nfds_t(polled.count), -1) > 0 else { return }
     if polled[0].revents != 0 {
       // What is waited for has changed: what was found may be of a descriptor that was closed.
-      emptyWakePipe(wakeDescriptor)
+      WakePipe.empty(pipe.input)
       return
     }
     var next = 1

@@ -19,6 +19,8 @@ public final class Inbox: Sendable {
   package let wakeDescriptor: Int32
   private let writeDescriptor: Int32
   private let wakeDriver: (@Sendable () -> Void)?
+  /// Why there is no pipe to wake the loop: no other thread may wake it, and it does not wait.
+  package let refusal: SystemRefusal?
   /// The loop that handles the messages.
   // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
@@ -29,7 +31,7 @@ public final class Inbox: Sendable {
 
   /// An inbox whose loop is woken by `wake`.
   init(home: LoopHome, wake: @escaping @Sendable () -> Void) {
-    (wakeDescriptor, writeDescriptor, wakeDriver) = (-1, -1, wake)
+    (wakeDescriptor, writeDescriptor, wakeDriver, refusal) = (-1, -1, wake, nil)
     self.home = home
     address = LoopAddress(home)
     address.enter(self)
@@ -40,12 +42,17 @@ public final class Inbox: Sendable {
     wakeDriver = nil
     home = .currentThread
     address = LoopAddress(home)
-    (wakeDescriptor, writeDescriptor) = makeWakePipe()
+    do throws(SystemRefusal) {
+      let pipe = try WakePipe()
+      (wakeDescriptor, writeDescriptor, refusal) = (pipe.input, pipe.output, nil)
+    } catch {
+      (wakeDescriptor, writeDescriptor, refusal) = (-1, -1, error)
+    }
     address.enter(self)
   }
 
   deinit {
-    if wakeDriver != nil { return }
+    if wakeDescriptor < 0 { return }
     close(wakeDescriptor)
     close(writeDescriptor)
   }
@@ -70,13 +77,13 @@ public final class Inbox: Sendable {
   /// Async-signal-safe where there is no driver.
   package func wake() {
     if let wakeDriver { return wakeDriver() }
-    writeToWakePipe(writeDescriptor)
+    WakePipe.wake(writeDescriptor)
   }
 
   var isEmpty: Bool { withState { $0.messages.isEmpty } }
 
   func takeAll() -> [@Sendable () -> Void] {
-    if wakeDriver == nil { emptyWakePipe(wakeDescriptor) }
+    if wakeDescriptor >= 0 { WakePipe.empty(wakeDescriptor) }
     return withState { state in
       defer { state.messages = [] }
       return state.messages

@@ -59,9 +59,21 @@ public final class Loop {
   public convenience init(
     clock: LoopClock = .system, file: StaticString = #fileID, line: UInt = #line
   ) {
+    self.init(unchecked: clock, file: file, line: line)
+    if let refusal = inbox.refusal { preconditionFailure("A loop cannot be made: \(refusal)") }
+  }
+
+  /// A loop for the current thread that may lack what it needs (`refusal`): it must not be run
+  /// then.
+  package convenience init(
+    unchecked clock: LoopClock, file: StaticString = #fileID, line: UInt = #line
+  ) {
     self.init(clock, Inbox(), nil, file, line)
     CurrentLoop.add(self)
   }
+
+  /// Why the loop cannot wait for anything; nil where it can.
+  package var refusal: SystemRefusal? { inbox.refusal }
 
   /// A loop for the current thread that gets its turns from `driver`: after the first write that
   /// makes a watcher pending, for messages, and for timers.

@@ -36,6 +36,8 @@ final class DrivenLoop: Sendable {
   private let number: UInt64
   // Only used on the loop's thread.
   private nonisolated(unsafe) var waitsForDescriptors = false
+  // Only used on the loop's thread.
+  private nonisolated(unsafe) var isRefused = false
 
   private static let made = Atomic<UInt64>(0)
 
@@ -60,8 +62,16 @@ final class DrivenLoop: Sendable {
   /// Asks for a step when one of the descriptors is ready; called on the loop's thread.
   func wait(for descriptors: [pollfd]) {
     if descriptors.isEmpty, !waitsForDescriptors { return }
-    waitsForDescriptors = !descriptors.isEmpty
-    DescriptorThread.shared.wait(for: descriptors, of: number) { [weak self] in self?.ask() }
+    do throws(SystemRefusal) {
+      let thread = try DescriptorThread.started()
+      thread.wait(for: descriptors, of: number) { [weak self] in self?.ask() }
+      waitsForDescriptors = !descriptors.isEmpty
+      isRefused = false
+    } catch {
+      // The next step tries again; it is reported once.
+      if !isRefused { loop?.report(error) }
+      isRefused = true
+    }
   }
 
   func waitForNothing() { wait(for: []) }

@@ -17,7 +17,7 @@ public final class LoopThread: Sendable {
   public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
     let start = Start(clock: clock, prepare: prepare)
     self.start = start
-    let thread = startThread { start.run() }
+    let thread = startNeededThread { start.run() }
     inbox = start.waitForInbox()
     self.thread = Mutex(thread)
   }

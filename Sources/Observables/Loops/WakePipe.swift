@@ -1,33 +1,49 @@
 import Glibc
 
-/// Makes a pipe by which a thread is woken that waits for its first end.
-func makeWakePipe() -> (Int32, Int32) {
-  var ends: [Int32] = [-1, -1]
-  let status = pipe(&ends)
-  precondition(status == 0, "The process has no file descriptors left for a loop")
-  for (index, end) in ends.enumerated() {
-    // The descriptor must not be that of a standard stream, which the process may have been
-    // started without.
-    let moved = fcntl(end, F_DUPFD_CLOEXEC, 3)
-    precondition(moved >= 3, "The process has no file descriptors left for a loop")
-    close(end)
-    _ = fcntl(moved, F_SETFL, O_NONBLOCK)
-    ends[index] = moved
+/// The two ends of a pipe by which a thread is woken that waits for the first one.
+struct WakePipe {
+  let input: Int32
+  let output: Int32
+
+  /// - Throws: if the process has no descriptors left.
+  init() throws(SystemRefusal) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Self.refusal }
+    for index in 0...1 {
+      do throws(SystemRefusal) { ends[index] = try Self.moved(ends[index]) } catch {
+        for end in ends { close(end) }
+        throw error
+      }
+      _ = fcntl(ends[index], F_SETFD, FD_CLOEXEC)
+      _ = fcntl(ends[index], F_SETFL, O_NONBLOCK)
+    }
+    (input, output) = (ends[0], ends[1])
   }
-  return (ends[0], ends[1])
-}
 
-/// Wakes the thread that waits.
-///
-/// Async-signal-safe.
-func writeToWakePipe(_ descriptor: Int32) {
-  // A pipe that is full wakes it as well.
-  var byte: UInt8 = 1
-  _ = write(descriptor, &byte, 1)
-}
+  /// The descriptor, or another one in its place: it must not be that of a standard stream, which
+  /// the process may have been started without.
+  private static func moved(_ descriptor: Int32) throws(SystemRefusal) -> Int32 {
+    if descriptor > STDERR_FILENO { return descriptor }
+    let moved = fcntl(descriptor, F_DUPFD, STDERR_FILENO + 1)
+    guard moved >= 0 else { throw refusal }
+    close(descriptor)
+    return moved
+  }
 
-func emptyWakePipe(_ descriptor: Int32) {
-  withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
-    while read(descriptor, buffer.baseAddress, buffer.count) == buffer.count {}
+  private static var refusal: SystemRefusal { SystemRefusal("a pipe for the loop", number: errno) }
+
+  /// Wakes the thread that waits.
+  ///
+  /// Async-signal-safe.
+  static func wake(_ output: Int32) {
+    // A pipe that is full wakes it as well.
+    var byte: UInt8 = 1
+    _ = write(output, &byte, 1)
+  }
+
+  static func empty(_ input: Int32) {
+    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
+      while read(input, buffer.baseAddress, buffer.count) == buffer.count {}
+    }
   }
 }

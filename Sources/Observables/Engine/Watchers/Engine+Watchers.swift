@@ -12,7 +12,8 @@ extension Engine {
     let watcher = records.make(
       WatcherRecord(
         id: name.number, flags: flags, root: root, receiver: .passRetained(receiver),
-        context: context, index: name.index))
+        context: context, index: name.index,
+        payer: receiver.payer))
     watchers.add(watcher)
     root.pointee.watchers.append(watcher)
     if !flags.contains(.lazy) { statistics.watchers += 1 }

@@ -30,6 +30,8 @@ extension ObservationCore {
     package var context: Int
     /// Its place in the engine's table of watchers.
     package let index: Int
+    /// Who pays for its links, as the receiver has said.
+    package let payer: UnsafeMutableRawPointer?
 
     @frozen package struct Flags: OptionSet, Sendable {
       package let rawValue: UInt32
@@ -172,8 +174,10 @@ extension ObservationCore {
     /// Whether the records of watchers and lazy properties that are made from now on are charged to
     /// the receiver, which may refuse more.
     package final var chargesLinks = false
+    /// Who pays for a record that is made now; nil where there is only one payer.
+    open var payer: UnsafeMutableRawPointer? { nil }
     /// The links of a watcher, and what they know of collections, take so many bytes more.
-    open func charge(_ bytes: Int) {}
+    open func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {}
     /// - Throws: the error for which no more links are made.
     open func checkLimits() throws {}
     /// Runs what looks after the links of a watcher in a flush, on the account of its program.

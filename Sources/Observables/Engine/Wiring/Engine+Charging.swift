@@ -14,7 +14,8 @@ extension Engine {
   }
 
   func charge(_ bytes: Int, to watcher: WatcherRef) {
-    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.charge(bytes) }
+    let payer = watcher.pointee.payer
+    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.charge(bytes, to: payer) }
   }
 
   /// Charges what a link knows of its members now.

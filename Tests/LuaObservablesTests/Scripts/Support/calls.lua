@@ -1,8 +1,9 @@
 -- A call of each function of `obs`, with an input of any size.
 --
--- `calls[name](size)` makes an input of `size` elements and calls the function. It leaves nothing behind
--- when the next turns are over, unless `kept` has its name. `names()` lists the functions of the module
--- that runs, sorted; one of them without a call here is an error, so a new function needs its call.
+-- `calls[name](size)` makes an input of `size` elements and calls the function. It leaves nothing
+-- behind when the next turns are over, unless `kept` has its name. `names()` lists the functions of
+-- the module that runs, sorted; one of them without a call here is an error, so that a new function
+-- needs its call.
 local obs = require "obs"
 
 local function nothing() end
@@ -233,7 +234,7 @@ end
 function calls.break_on_change(size) obs.break_on_change(record(size), "x") end
 function calls.limits() obs.limits() end
 function calls.stats() obs.stats() end
-function calls.native() obs.native {luv = true} end
+function calls.native() obs.native {unused = false} end
 function calls.raw(size)
   local t = record(size)
   obs.observe(t, "list.*.x", nothing)

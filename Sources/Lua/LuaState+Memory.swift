@@ -1,0 +1,124 @@
+package import CLua
+
+/// Memory that Swift keeps for scripts (S3), and the garbage of both languages.
+extension LuaState {
+  /// The memory of some scripts: of the host, or of a sandbox that has a share of its own.
+  ///
+  /// It can be used as long as the state is not freed.
+  package struct Share: Equatable {
+    let pointer: UnsafeMutablePointer<clua_share>
+
+    init(pointer: UnsafeMutablePointer<clua_share>) { self.pointer = pointer }
+
+    /// The share of a name that `name` gave.
+    package init(_ name: UnsafeMutableRawPointer) {
+      pointer = name.assumingMemoryBound(to: clua_share.self)
+    }
+
+    package var name: UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
+    /// The bytes that are in use.
+    package var used: Int { Int(clamping: pointer.pointee.meter.used) }
+    package var limit: Int? {
+      pointer.pointee.meter.limit == 0 ? nil : Int(clamping: pointer.pointee.meter.limit)
+    }
+  }
+
+  /// The memory of scripts that have no other.
+  package var mainShare: Share { Share(pointer: clua_mainshare(allocator)) }
+
+  /// The memory of the scripts that run now.
+  package var share: Share { Share(pointer: allocator.pointee.current) }
+
+  /// Makes a share for scripts, which `account` gets.
+  ///
+  /// - Throws: `memory`.
+  package func openShare(
+    limit: Int, for account: UnsafeMutablePointer<clua_account>
+  ) throws(LuaError) -> Share {
+    guard !isFreed else { throw .closed }
+    guard let share = clua_share_open(allocator, Self.limit(limit)) else { throw .noMemory }
+    account.pointee.share = share
+    return Share(pointer: share)
+  }
+
+  /// The scripts of a share have ended; blocks of it that others hold stay its own.
+  package func close(_ share: Share) {
+    if !isFreed { clua_share_close(allocator, share.pointer) }
+  }
+
+  // MARK: What Swift keeps
+
+  /// Takes bytes that Swift keeps for scripts from the memory that they may use.
+  ///
+  /// Finalizers may run.
+  ///
+  /// - Throws: `memory` where there is not as much left.
+  package func charge(_ bytes: Int, to share: Share) throws(LuaError) {
+    guard !isFreed else { throw .closed }
+    try makeRoom(for: bytes, in: share)
+    chargeAfterwards(bytes, to: share)
+  }
+
+  package func charge(_ bytes: Int) throws(LuaError) {
+    guard !isFreed else { throw .closed }
+    try charge(bytes, to: share)
+  }
+
+  /// - Throws: `memory` where more is in use than may be, by what was charged afterwards.
+  package func checkMemory() throws(LuaError) {
+    if !isFreed { try makeRoom(for: 0, in: share) }
+  }
+
+  /// Collects garbage if memory would have to be refused otherwise.
+  private func makeRoom(for bytes: Int, in share: Share) throws(LuaError) {
+    guard clua_isbeyond(allocator, share.pointer, bytes) else { return }
+    freeGarbage(stack)
+    if clua_isbeyond(allocator, share.pointer, bytes) { throw .noMemory }
+  }
+
+  /// Whether so many bytes could be charged, whatever is garbage.
+  package func hasMemory(for bytes: Int, in share: Share) -> Bool {
+    !isFreed && !clua_isbeyond(allocator, share.pointer, bytes)
+  }
+
+  /// Takes bytes that Swift has used already: scripts find less memory from now on.
+  package func chargeAfterwards(_ bytes: Int, to share: Share) {
+    if !isFreed { clua_count(allocator, share.pointer, bytes) }
+  }
+
+  /// Gives back bytes that were charged to a share.
+  package func discharge(_ bytes: Int, from share: Share) { chargeAfterwards(-bytes, to: share) }
+
+  // MARK: Garbage
+
+  /// Lets the collector do what is due for what Swift keeps.
+  ///
+  /// Only called where code of scripts could run, which may call finalizers at any time.
+  @inline(__always)
+  package func collectDue(_ L: LuaStack) {
+    if clua_iscollectordue(allocator) { work(L) }
+  }
+
+  @inline(never)
+  private func work(_ L: LuaStack) {
+    recycleReleased(L)
+    clua_workcollector(L.pointer, allocator)
+  }
+
+  /// Frees all garbage, with finalizers and without.
+  package func freeGarbage(_ L: LuaStack) {
+    recycleReleased(L)
+    clua_freegarbage(L.pointer, allocator)
+    // Finalizers may have released more.
+    recycleReleased(L)
+  }
+}
+
+extension LuaStack {
+  /// The error for a stack that could not grow just now: there is no memory for more, or it is as
+  /// deep as it may be.
+  package func noRoom(to purpose: String? = nil) -> LuaError {
+    if clua_ismemoryrefused(pointer) { return .noMemory }
+    return LuaError("stack overflow" + (purpose.map { ": no room to \($0)" } ?? ""))
+  }
+}

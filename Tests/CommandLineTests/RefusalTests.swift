@@ -1,0 +1,90 @@
+import Testing
+
+/// What the system refuses is an error of the script, which says so; nothing ends the process.
+struct RefusalTests {
+  @Test func `without a descriptor for the loop 'require' raises`() throws {
+    let outcome = try Command(
+      """
+      cat >f.lua <<'END'
+      print(1)
+      print(pcall(require, "obs"))
+      local obs = require "obs"
+      obs.after(0.01, print)
+      END
+      # The script itself takes a descriptor, too, while it is loaded.
+      ulimit -n 4
+      $L f.lua
+      """
+    ).run()
+    let message = "the system refused a pipe for the loop: Too many open files (EMFILE)"
+    #expect(outcome.status == 1)
+    #expect(outcome.output == "1\nfalse\t\(message)\n")
+    #expect(outcome.errors.contains(": \(message)\n"))
+  }
+
+  @Test(arguments: [4, 5, 6, 7, 8, 10, 14, 20])
+  func `however few descriptors there are, no script ends the process`(count: Int) throws {
+    let outcome = try Command(
+      """
+      cat >f.lua <<'END'
+      local obs = require "obs"
+      obs.after(0.01, print)
+      local files = {}
+      pcall(function() while true do files[#files + 1] = assert(io.open("/dev/null")) end end)
+      for _, file in ipairs(files) do pcall(obs.on_readable, file, print) end
+      print(pcall(require, "obs.io"))
+      END
+      ulimit -n \(count)
+      $L f.lua
+      """
+    ).run()
+    #expect(outcome.status == 1 && !outcome.errors.contains("Fatal error"), "\(outcome)")
+  }
+
+  @Test(.enabled(if: !Command.delaysSignals))
+  func `without a timer scripts whose time is limited do not run`() throws {
+    let outcome = try Command(
+      "ulimit -i 0; $L --turn-time=50ms -e 'print(pcall(function() while true do end end))'"
+    ).run()
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors.contains(
+        """
+        the system refused the timer that limits the time of the turn: \
+        Resource temporarily unavailable (EAGAIN)
+        """))
+  }
+
+  /// S3: an operation whose stack cannot grow for lack of memory says so.
+  @Test func `a getter that runs out of memory does not speak of a stack overflow`() throws {
+    let outcome = try Command(
+      """
+      $L --max-memory=4M - <<'END'
+      local obs = require "obs"
+      local t, list = {a = 1}, obs.array()
+      obs.computed(t, "b", {"a"}, function(self) return self.a end)
+      local function later(body)
+        local resume = coroutine.wrap(function()
+          coroutine.yield()
+          return select(2, pcall(body))
+        end)
+        resume()
+        return resume
+      end
+      local read = later(function() return t.b end)
+      local append = later(function() list:append(1) end)
+      local hog, n = {}, 0
+      for _, size in ipairs {100000, 1000, 10} do
+        pcall(function() while true do n = n + 1 hog[n] = ("x"):rep(size) .. n end end)
+      end
+      local messages = {read(), append()}
+      hog = nil
+      print(table.unpack(messages))
+      END
+      """
+    ).run()
+    let messages = outcome.output.split(separator: "\t")
+    #expect(messages.count == 2, "\(outcome)")
+    #expect(messages.allSatisfy { $0.contains("not enough memory") }, "\(outcome)")
+  }
+}

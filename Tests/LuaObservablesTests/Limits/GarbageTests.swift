@@ -1,0 +1,47 @@
+import Foundation
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// S3: what the engine makes for scripts is collected in time, and a limit collects garbage before
+/// it refuses memory.
+struct GarbageTests {
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Scripts/Limited")
+
+  /// Reports what a script with a memory limit fails with; nil where it does not.
+  private func failure(_ memory: Int, _ script: String) throws -> String? {
+    var limits = ScriptLimits()
+    limits.memory = memory
+    let test = try TestHost { loop in try LuaHost(loop: loop, limits: limits) }
+    do {
+      try test.host.run("obs = require 'obs' nop = function() end")
+      try test.host.run(script)
+    } catch { return "\(error)" }
+    test.loop.run()
+    return test.reports.first.map { "\($0)" }
+  }
+
+  @Test func `every function of the module can be called in turns without end`() throws {
+    let script = Self.folder.appending(path: "EveryFunction.lua").path
+    let turns = ProcessInfo.processInfo.environment["OBS_LIGHT"] == nil ? 400 : 40
+    let error = try failure(
+      6 << 20, "arg = { [0] = '\(script)', '\(turns)', '20' } dofile(arg[0])")
+    #expect(error == nil)
+  }
+
+  @Test(arguments: [
+    "obs.observe({ a = 1 }, 'a', nop)",
+    "obs.after(1, nop):stop()",
+    "obs.observe({ a = 1 }, 'a', nop):stop()",
+    "local t = { a = 1 } obs.computed(t, 'b', { 'a' }, function(self) return self.a end) n = t.b",
+    "n = obs.model('M', { c = obs.computed({ 'a' }, nop), a = obs.none }) {}.c",
+    "obs.task(nop)",
+    "obs.path('a', {})",
+  ])
+  func `garbage of one turn is no reason to refuse memory`(statement: String) throws {
+    let error = try failure(2 << 20, "for _ = 1, 5000 do \(statement) end")
+    #expect(error == nil)
+  }
+}
