@@ -26,8 +26,11 @@ typedef struct operation {
   }
 
 static int run(lua_State *L, lua_CFunction body, int operands, operation *wanted) {
+  bool held = clua_holdcollector(L);
   lua_pushlightuserdata(L, wanted);
-  return clua_protect(L, body, operands + 1, 0);
+  int status = clua_protect(L, body, operands + 1, 0);
+  clua_releasecollector(L, held);
+  return status;
 }
 
 /* A path may lead to any number of tables, so making and watching them can be stopped. */

@@ -58,4 +58,18 @@ int clua_mend(lua_State *L, const char *name);
     return clua_protect(L, name##_body, (operands) + 1, results); \
   }
 
+/// Lets the collector begin no step until `clua_releasecollector`, which is given the result: no
+/// finalizer may run where an operation takes memory while it changes a node. An error on the way
+/// comes after a full collection without finalizers, which ends this as well.
+static inline bool clua_holdcollector(lua_State *L) {
+  // The collector works off a debt in KB; one far below zero is due for no step.
+  if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;
+  lua_gc(L, LUA_GCSTEP, -(1 << 20));
+  return true;
+}
+
+static inline void clua_releasecollector(lua_State *L, bool held) {
+  if (held) lua_gc(L, LUA_GCSTEP, 1 << 20);
+}
+
 #endif

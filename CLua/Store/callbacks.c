@@ -1,5 +1,6 @@
 #include "store.h"
 
+#include "../Shim/private.h"
 #include "clua_callbacks.h"
 #include "clua_handles.h"
 
@@ -105,7 +106,11 @@ static int observe(lua_State *L) {
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   if (plain) {
     made.node = clua_node_at(L, 1);
-    if (made.node == NULL) made.node = clua_node_make(L, 1);
+    if (made.node == NULL) {
+      bool held = clua_holdcollector(L);
+      made.node = clua_node_make(L, 1);
+      clua_releasecollector(L, held);
+    }
   }
   clua_newhandle(L, CLUA_HANDLE_WATCHER);
   made.handle = lua_touserdata(L, -1);

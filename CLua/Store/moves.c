@@ -1,4 +1,6 @@
+#include "../Shim/private.h"
 #include "store.h"
+
 /* ---- Watching ------------------------------------------------------------------------------- */
 
 /* Appends the key on top to an order. [-1, +0, m] */
@@ -195,7 +197,11 @@ bool clua_node_waslist(const clua_node *node) { return node->listed; }
 void clua_moveall(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
-  if (!node->all && clua_pushnode(L, node)) move_all(L, node, top + 1, top + 2, top + 3, 0);
+  if (!node->all && clua_pushnode(L, node)) {
+    bool held = clua_holdcollector(L);
+    move_all(L, node, top + 1, top + 2, top + 3, 0);
+    clua_releasecollector(L, held);
+  }
   lua_settop(L, top);
 }
 
