@@ -590,6 +590,10 @@ operation("collect", 1, function(self)
   return self.depth == 0 and not self.pauses and {} or nil
 end, function() return "collect" end)
 
+operation("deep", 1, function(self)
+  return self.depth == 0 and {} or nil
+end, function() return "collect_deep()" end)
+
 operation("later", 1, function(self)
   if self.depth > 1 then return nil end
   return {body = self:body(2)}

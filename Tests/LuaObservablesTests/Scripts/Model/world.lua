@@ -108,6 +108,7 @@ local function vocabulary(self, lua)
     table.sort(names)
     self:say("names %s", table.concat(names, " "))
   end
+  env.collect_deep = lua.collect_deep
   function env.boom(text) error("boom " .. text, 0) end
   function env.say(...)
     local texts = {}
@@ -265,6 +266,18 @@ local function real_functions()
     collectgarbage()
     collectgarbage()
   end
+  -- Makes watchers whose objects are garbage, and has the collector work where no further call fits
+  -- on the stack of C: it cannot call finalizers there.
+  function lua.collect_deep()
+    local function make() obs.observe({a = 1}, {"a", obs.path("b", {})}, print) end
+    local function deep()
+      if pcall(deep) then return end
+      pcall(make)
+      for i = 1, 2000 do local _ = {i} end
+    end
+    for _ = 1, 10 do make() end
+    deep()
+  end
   return lua
 end
 
@@ -292,6 +305,7 @@ local function reference_functions(M)
     return p and M.is_open(p)
   end
   function lua.configure(object, value) M.data[object].store.b = value end
+  function lua.collect_deep() end
   function lua.is_wiring_open() return M.is_any_invalid() or M.is_any_end_moved() end
   function lua.collect()
     collectgarbage()
