@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,10 +177,11 @@ static void give_up_files(void) {
    it stay open, as that may wait for their end, but cannot be used: what comes from there is not
    closed on exec, and what is opened here is. */
 static void find_own(program *program) {
-  int most = (int)sysconf(_SC_OPEN_MAX);
-  if (most < 0 || most > 4096) most = 4096;
-  for (int descriptor = STDERR_FILENO + 1; descriptor < most; descriptor++) {
+  // What is opened takes the lowest free number, so beyond a gap there is nothing of our own.
+  int gap = 0;
+  for (int descriptor = STDERR_FILENO + 1; gap <= MOST_OWN; descriptor++) {
     int flags = fcntl(descriptor, F_GETFD);
+    gap = flags < 0 ? gap + 1 : 0;
     bool is_own = flags >= 0 && flags & FD_CLOEXEC;
     if (is_own && program->own_count < MOST_OWN) {
       program->own[program->own_count++] = (unsigned)descriptor;
