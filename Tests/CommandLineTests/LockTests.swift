@@ -21,7 +21,7 @@ struct LockTests {
     try Command(
       """
       mkfifo ready
-      $L \(options) -e 'require "obs".after(60, print) print "ready"' >ready &
+      $L --turn-time=60s \(options) -e 'require "obs".after(60, print) print "ready"' >ready &
       read line <ready
       \(lines)
       kill $!
@@ -53,10 +53,10 @@ struct LockTests {
       """
     let outcome = try Command(
       """
-      $L --sandbox -e '\(script)'
-      $L --sandbox --timeout=0.05 -e 'require "obs".every(60, print)'; echo $?
+      $L --sandbox --turn-time=60s -e '\(script)'
+      $L --sandbox --turn-time=60s --timeout=0.05 -e 'require "obs".every(60, print)'; echo $?
       $L --sandbox --timeout=0.05 --turn-time=60s -e 'while true do end'; echo $?
-      $L --sandbox --max-memory=8M -e 'local t = {} for i = 1, 1e8 do t[i] = {} end'; echo $?
+      $L --sandbox --turn-time=60s --max-memory=8M -e 'local t = {} for i = 1, 1e8 do t[i] = {} end'; echo $?
       """
     ).run()
     #expect(
