@@ -72,6 +72,15 @@ static bool is_call_chain(const clua_allocator *allocator, size_t new) {
       && lua_gettop(guard->running) > CALL_CHAIN;
 }
 
+/* Gives memory back. */
+static void give_back(clua_allocator *allocator, void *block, size_t size) {
+  clua_block_share(block, size)->meter.used -= size;
+  allocator->whole.used -= size;
+  clua_block_free(&allocator->pages, block, size);
+}
+
+static bool keeps(clua_claims *claims, void *block, size_t size);
+
 /* A block that grows belongs from then on to the share that makes it grow: scripts could use up the
    memory of others otherwise, by what these have made. What Lua needs for itself stays with it. */
 static void *resize(clua_allocator *allocator, void *block, size_t old, size_t new) {
@@ -105,9 +114,7 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
     return result;
   }
   if (new > 0) return resize(allocator, block, old, new);
-  clua_block_share(block, old)->meter.used -= old;
-  allocator->whole.used -= old;
-  clua_block_free(&allocator->pages, block, old);
+  if (!keeps(&allocator->claims, block, old)) give_back(allocator, block, old);
   return NULL;
 }
 
@@ -217,6 +224,144 @@ void clua_workcollector(lua_State *L, clua_allocator *allocator) {
   if (lua_gc(L, LUA_GCISRUNNING)) lua_gc(L, LUA_GCSTEP, (int)(debt >> 10));
 }
 
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+/* A claim is at the end of its block, so that the block leads to it when Lua frees it, whatever Lua
+   keeps at the beginning. What is there in other blocks may be anything, chosen by a script: only
+   the list says whether it is a claim. A block that is kept stays ours, so that no other object has
+   its address before it was looked at. */
+
+/* A place that is free has the next free one, which is no address of a claim. */
+static clua_claim *link_to(size_t place) { return (clua_claim *)(2 * place + 1); }
+static size_t linked_from(const clua_claim *link) { return (uintptr_t)link / 2; }
+
+static void free_place(clua_claims *claims, size_t place) {
+  claims->list[place] = link_to(claims->spare);
+  claims->spare = place;
+}
+
+static void *block_of(const clua_claim *claim, size_t size) {
+  return (char *)claim + sizeof *claim - size;
+}
+
+/* Blocks of lost objects form a chain, which is where Lua had its own. */
+static void push_lost(clua_claim **first, clua_claim *claim, size_t size) {
+  memcpy(block_of(claim, size), first, sizeof *first);
+  *first = claim;
+  claim->place = 2 * size + 1;
+}
+
+static clua_claim *next_lost(const clua_claim *claim) {
+  clua_claim *next;
+  memcpy(&next, block_of(claim, claim->place / 2), sizeof next);
+  return next;
+}
+
+/* Takes the first one out of a chain; returns its size. */
+static size_t pop_lost(clua_claim **first) {
+  clua_claim *claim = *first;
+  size_t size = claim->place / 2;
+  *first = next_lost(claim);
+  claim->place = 0;
+  return size;
+}
+
+/* Whether the block that Lua frees is kept, as there is a claim on it. */
+static inline bool keeps(clua_claims *claims, void *block, size_t size) {
+  if (size < sizeof(clua_claim)) return false;
+  char *end = (char *)block + size - sizeof(clua_claim);
+  size_t place;
+  memcpy(&place, end + offsetof(clua_claim, place), sizeof place);
+  place /= 2;
+  if (place >= claims->count || (char *)claims->list[place] != end) return false;
+  free_place(claims, place);
+  push_lost(&claims->lost, (clua_claim *)end, size);
+  return true;
+}
+
+/* Whether there is a place, or room for twice as many. */
+static bool has_place(clua_allocator *allocator) {
+  clua_claims *claims = &allocator->claims;
+  if (claims->spare || claims->count < claims->room) return true;
+  size_t room = claims->room ? 2 * claims->room : 64, size = sizeof *claims->list;
+  clua_share *share = allocator->current;
+  allocator->current = &allocator->interpreter;
+  clua_claim **list = allocate(allocator, claims->list, claims->room * size, room * size);
+  allocator->current = share;
+  if (!list) return false;
+  if (!claims->room) list[claims->count++] = NULL;
+  claims->list = list;
+  claims->room = room;
+  return true;
+}
+
+void clua_makeclaim(lua_State *L, clua_claim *claim, bool (*lost)(lua_State *, clua_claim *)) {
+  clua_allocator *allocator = clua_home_of(L)->allocator;
+  if (!allocator || claim->place) return;
+  clua_claims *claims = &allocator->claims;
+  if (!has_place(allocator)) {
+    // This collects garbage, which may free places, or raises the error.
+    lua_newuserdatauv(L, 2 * claims->room * sizeof *claims->list, 0);
+    lua_pop(L, 1);
+    if (!has_place(allocator)) luaL_error(L, "not enough memory");
+  }
+  size_t place = claims->spare ? claims->spare : claims->count++;
+  if (claims->spare) claims->spare = linked_from(claims->list[place]);
+  claims->list[place] = claim;
+  *claim = (clua_claim){lost, 2 * place};
+}
+
+void clua_endclaim(lua_State *L, clua_claim *claim) {
+  if (claim->place & 1) {
+    claim->lost = NULL;
+  } else if (claim->place) {
+    free_place(&clua_home_of(L)->allocator->claims, claim->place / 2);
+    claim->place = 0;
+  }
+}
+
+/* How many objects are recovered at once: each may end a node with its watchers. */
+enum { RECOVERED = 64 };
+
+bool clua_recover(lua_State *L) {
+  clua_allocator *allocator = clua_home_of(L)->allocator;
+  if (!allocator || !lua_checkstack(L, LUA_MINSTACK)) return false;
+  clua_claims *claims = &allocator->claims;
+  clua_claim *waiting = NULL;
+  for (int i = 0; i < RECOVERED && claims->lost; i++) {
+    clua_claim *claim = claims->lost;
+    size_t size = pop_lost(&claims->lost);
+    bool done = !claim->lost || claim->lost(L, claim);
+    if (done) give_back(allocator, block_of(claim, size), size);
+    else push_lost(&waiting, claim, size);
+  }
+  bool more = claims->lost;
+  while (waiting) {
+    clua_claim *claim = waiting;
+    push_lost(&claims->lost, claim, pop_lost(&waiting));
+  }
+  return more;
+}
+
+void clua_closestate(lua_State *L) {
+  clua_allocator *allocator = clua_home_of(L)->allocator;
+  clua_claims *claims = &allocator->claims;
+  lua_close(L);
+  // They refer to each other.
+  for (clua_claim *claim = claims->lost; claim; claim = next_lost(claim)) {
+    if (claim->lost) claim->lost(NULL, claim);
+  }
+  clua_claim **list = claims->list;
+  size_t size = claims->room * sizeof *list;
+  while (claims->lost) {
+    clua_claim *claim = claims->lost;
+    size_t freed = pop_lost(&claims->lost);
+    give_back(allocator, block_of(claim, freed), freed);
+  }
+  *claims = (clua_claims){0};
+  if (list) give_back(allocator, list, size);
+}
+
 /* ---- Warnings, and errors outside of protected calls ----------------------------------------- */
 
 /* What luaL_newstate does, which brings an allocator of its own. */
@@ -271,6 +416,7 @@ lua_State *clua_newstate(clua_allocator *allocator, clua_home *home) {
   allocator->current = &allocator->main;
   if (!L) return NULL;
   allocator->home = home;
+  home->allocator = allocator;
   clua_sethome(L, home);
   lua_atpanic(L, panic);
   lua_setwarnf(L, warn_off, L);

@@ -269,19 +269,16 @@ int clua_try_pushmessage(lua_State *L, const char *message, size_t length) {
 
 static int pusherror(lua_State *L) {
   const error_source *source = lua_touserdata(L, 1);
-  clua_box *box = lua_newuserdatauv(L, sizeof *box, 1);
-  *box = (clua_box){0};
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &error_key);
-  lua_setmetatable(L, -2);
+  clua_box *box = clua_newbox(L, &error_key, 1);
   pushpositioned(L, source);
   lua_setiuservalue(L, -2, 1);
-  *box = source->box;
+  clua_fillbox(box, &source->box);
   return 1;
 }
 
 int clua_try_pusherror(lua_State *L, void *object, clua_finalizer release, const char *message,
                        size_t length) {
-  error_source source = {{NULL, object, release}, message, length};
+  error_source source = {{.context = object, .release = release}, message, length};
   lua_pushlightuserdata(L, &source);
   return clua_protect(L, pusherror, 1, 1);
 }

@@ -27,16 +27,40 @@ int clua_call_box(lua_State *L) {
   return results == CLUA_RAISE ? lua_error(L) : results;
 }
 
+static void release(clua_box *box) {
+  void *context = box->context;
+  box->context = NULL;
+  if (context) box->release(context);
+}
+
 int clua_box_collect(lua_State *L) {
   clua_box *box = lua_touserdata(L, 1);
-  void *context = box ? box->context : NULL;
-  if (context) {
-    box->context = NULL;
-    // With the function.
-    clua_owe(L, 3 * sizeof(clua_box));
-    box->release(context);
-  }
+  clua_endclaim(L, &box->claim);
+  // With the function.
+  if (box->context) clua_owe(L, 3 * sizeof(clua_box));
+  release(box);
   return 0;
+}
+
+static bool box_lost(lua_State *L, clua_claim *claim) {
+  (void)L;
+  release((clua_box *)((char *)claim - offsetof(clua_box, claim)));
+  return true;
+}
+
+clua_box *clua_newbox(lua_State *L, const void *key, int uservalues) {
+  clua_box *box = lua_newuserdatauv(L, sizeof *box, uservalues);
+  *box = (clua_box){0};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+  lua_setmetatable(L, -2);
+  clua_makeclaim(L, &box->claim, box_lost);
+  return box;
+}
+
+void clua_fillbox(clua_box *box, const clua_box *source) {
+  box->function = source->function;
+  box->context = source->context;
+  box->release = source->release;
 }
 
 /* A script may call this function itself, with any arguments. */
@@ -61,19 +85,16 @@ void clua_install_functions(lua_State *L) {
 
 static int pushfunction(lua_State *L) {
   const clua_box *source = lua_touserdata(L, 1);
-  clua_box *box = lua_newuserdatauv(L, sizeof *box, 0);
-  *box = (clua_box){.function = source->function};
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
-  lua_setmetatable(L, -2);
+  clua_box *box = clua_newbox(L, &box_key, 0);
   lua_pushcclosure(L, clua_call_box, 1);
   // The box is filled last, so that after a failure above the caller still has the reference.
-  *box = *source;
+  clua_fillbox(box, source);
   return 1;
 }
 
 int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
                           clua_finalizer release) {
-  clua_box box = {function, context, release};
+  clua_box box = {.function = function, .context = context, .release = release};
   lua_pushlightuserdata(L, &box);
   return clua_protect(L, pushfunction, 1, 1);
 }

@@ -7,40 +7,47 @@
 
 static const char handle_keys[CLUA_HANDLE_KINDS];
 
-/* The handle of any kind at 1, NULL where there is none. */
-static clua_handle *anyhandle(lua_State *L) {
-  if (lua_type(L, 1) != LUA_TUSERDATA || !lua_getmetatable(L, 1)) return NULL;
-  bool same = false;
-  for (int kind = 0; kind < CLUA_HANDLE_KINDS && !same; kind++) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
-    same = lua_rawequal(L, -1, -2);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  bool fits = same && lua_rawlen(L, 1) == sizeof(clua_kindhandle);
-  return fits ? &((clua_kindhandle *)lua_touserdata(L, 1))->handle : NULL;
+/* Whether Lua retains the objects of handles of this kind. The others own nothing: without a
+   finalizer they cost the collector nothing either. */
+static bool is_owner(clua_handle_kind kind) {
+  return kind == CLUA_HANDLE_PATH || kind == CLUA_HANDLE_OBJECT;
+}
+
+static size_t size_of(clua_handle_kind kind) {
+  return is_owner(kind) ? sizeof(clua_ownhandle) : sizeof(clua_kindhandle);
+}
+
+static void release(clua_handle *handle) {
+  clua_finalizer release = handle->release;
+  // A script may use the handle afterwards.
+  void *object = handle->object;
+  handle->release = NULL;
+  handle->object = NULL;
+  if (release) release(object);
 }
 
 static int collect(lua_State *L) {
   // A script may call this function itself, with any arguments.
-  clua_handle *handle = anyhandle(L);
-  if (handle != NULL && handle->release != NULL) {
-    clua_finalizer release = handle->release;
-    // A script may use the handle afterwards.
-    void *object = handle->object;
-    handle->release = NULL;
-    handle->object = NULL;
-    clua_owe(L, 2 * sizeof(clua_kindhandle));
-    release(object);
+  for (int kind = 0; kind < CLUA_HANDLE_KINDS; kind++) {
+    clua_handle *handle = is_owner(kind) ? clua_tohandle(L, 1, kind) : NULL;
+    if (!handle) continue;
+    clua_endclaim(L, &((clua_ownhandle *)lua_touserdata(L, 1))->claim);
+    if (handle->release) clua_owe(L, 2 * sizeof(clua_ownhandle));
+    release(handle);
   }
   return 0;
+}
+
+static bool handle_lost(lua_State *L, clua_claim *claim) {
+  (void)L;
+  release(&((clua_ownhandle *)((char *)claim - offsetof(clua_ownhandle, claim)))->base.handle);
+  return true;
 }
 
 static int sethandlekind(lua_State *L) {
   lua_Integer kind = lua_tointeger(L, 2);
   lua_settop(L, 1);
-  if (kind == CLUA_HANDLE_PATH || kind == CLUA_HANDLE_OBJECT) {
-    // The others own nothing: without a finalizer the first cycle of the collector frees them.
+  if (is_owner(kind)) {
     lua_pushcfunction(L, collect);
     lua_setfield(L, 1, "__gc");
   }
@@ -81,11 +88,12 @@ int clua_try_sethandleindex(lua_State *L, clua_handle_kind kind) {
 }
 
 void clua_newhandle(lua_State *L, clua_handle_kind kind) {
-  clua_kindhandle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
-  memset(handle, 0, sizeof *handle);
+  clua_kindhandle *handle = lua_newuserdatauv(L, size_of(kind), 1);
+  memset(handle, 0, size_of(kind));
   handle->kind = kind;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
   lua_setmetatable(L, -2);
+  if (is_owner(kind)) clua_makeclaim(L, &((clua_ownhandle *)handle)->claim, handle_lost);
 }
 
 typedef struct handle_source {
@@ -111,7 +119,7 @@ clua_handle *clua_tohandle(lua_State *L, int index, clua_handle_kind kind) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
   bool same = lua_rawequal(L, -1, -2);
   lua_pop(L, 2);
-  if (!same || lua_rawlen(L, index) != sizeof(clua_kindhandle)) return NULL;
+  if (!same || lua_rawlen(L, index) != size_of(kind)) return NULL;
   clua_kindhandle *held = lua_touserdata(L, index);
   return held->kind == kind ? &held->handle : NULL;
 }

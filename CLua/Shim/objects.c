@@ -68,7 +68,7 @@ clua_handle *clua_toobject(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
   // The address of the finalizer distinguishes a handle of this kind from any other userdata of
   // this size.
-  if (!handle || lua_rawlen(L, index) != sizeof(clua_kindhandle)) return NULL;
+  if (!handle || lua_rawlen(L, index) != sizeof(clua_ownhandle)) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;
 }

@@ -2,13 +2,15 @@
 #ifndef CLUA_PRIVATE_H
 #define CLUA_PRIVATE_H
 
+#include "clua_allocator.h"
 #include "clua_handles.h"
 
-/// A reference held by Lua, in a full userdata whose metatable releases it.
+/// A reference held by Lua, in a full userdata: its finalizer releases it, or its claim.
 typedef struct clua_box {
   clua_function function;
   void *context;  // NULL once it was released
   clua_finalizer release;
+  clua_claim claim;
 } clua_box;
 
 /// A handle that says of which kind it is: with `debug` a script may give it another metatable.
@@ -17,12 +19,23 @@ typedef struct clua_kindhandle {
   clua_handle_kind kind;
 } clua_kindhandle;
 
+/// A handle of a kind whose objects Lua retains.
+typedef struct clua_ownhandle {
+  clua_kindhandle base;
+  clua_claim claim;
+} clua_ownhandle;
+
 /// Makes the metatables of boxes. [-0, +0, m]
 void clua_install_functions(lua_State *L);
 /// Makes the metatable of error values and the places of tracebacks. [-0, +0, m]
 void clua_install_errors(lua_State *L);
 /// `__gc` of boxes: releases what the box holds, once. [-0, +0, -]
 int clua_box_collect(lua_State *L);
+/// Pushes a box that holds nothing yet, and whose metatable is in the registry at `key`.
+/// [-0, +1, m]
+clua_box *clua_newbox(lua_State *L, const void *key, int uservalues);
+/// Makes a box hold what another one does. [-0, +0, -]
+void clua_fillbox(clua_box *box, const clua_box *source);
 
 /// The body of a function that owns its context; the box is its first upvalue. [-any, +any, e]
 int clua_call_box(lua_State *L);

@@ -1,5 +1,7 @@
 #include "clua_registry.h"
 
+#include "clua_allocator.h"
+
 /* ---- Tables of the host ---------------------------------------------------------------------- */
 
 /* (light reference, weak?) */
@@ -34,6 +36,7 @@ void clua_dropreference(lua_State *L, int reference) {
 typedef struct sentinel {
   clua_finalizer function;
   void *context;
+  clua_claim claim;
 } sentinel;
 
 /* The finalizer of an object that dies in each cycle and is revived for the next one, which takes
@@ -46,20 +49,38 @@ static int sentinel_collect(lua_State *L) {
   return 0;
 }
 
+/* A sentinel that is not revived has a successor. */
+static bool sentinel_lost(lua_State *L, clua_claim *claim) {
+  const sentinel *dead = (sentinel *)((char *)claim - offsetof(sentinel, claim));
+  if (!L) return true;
+  if (clua_try_watchcollector(L, dead->function, dead->context) != LUA_OK) {
+    lua_pop(L, 1);
+    return false;
+  }
+  dead->function(dead->context);
+  return true;
+}
+
 static int watchcollector(lua_State *L) {
   sentinel *first = lua_newuserdatauv(L, sizeof *first, 0);
   *first = *(sentinel *)lua_touserdata(L, 1);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, sentinel_collect);
   lua_setfield(L, -2, "__gc");
+  // Memory was needed up to here only: there is never a second one.
+  clua_makeclaim(L, &first->claim, sentinel_lost);
   lua_setmetatable(L, -2);
   return 0;
 }
 
 int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context) {
-  sentinel source = {function, context};
+  sentinel source = {.function = function, .context = context};
   lua_pushlightuserdata(L, &source);
   return clua_protect(L, watchcollector, 1, 0);
 }
 
-void clua_collect(lua_State *L) { lua_gc(L, LUA_GCCOLLECT); }
+void clua_collect(lua_State *L) {
+  lua_gc(L, LUA_GCCOLLECT);
+  while (clua_recover(L)) {
+  }
+}

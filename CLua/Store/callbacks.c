@@ -106,7 +106,7 @@ static int observe(lua_State *L) {
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   if (plain) {
     made.node = clua_node_at(L, 1);
-    if (made.node == NULL) {
+    if (!made.node || !clua_node_isthere(L, made.node)) {
       bool held = clua_holdcollector(L);
       made.node = clua_node_make(L, 1);
       clua_releasecollector(L, held);

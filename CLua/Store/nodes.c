@@ -45,14 +45,31 @@ void clua_pushweak(lua_State *L, const char *mode) {
 
 /* ---- Nodes: life ---------------------------------------------------------------------------- */
 
-static void link_node(clua_node *node, clua_shared *shared) {
+static bool node_lost(lua_State *L, clua_claim *claim) {
+  clua_node *node = (clua_node *)((char *)claim - offsetof(clua_node, claim));
+  const clua_observation *observation = &node->shared->observation;
+  if (L) clua_losenode(L, node);
+  else if (node->owner) observation->ended(observation->context, NULL, node, node->owner);
+  return true;
+}
+
+/* A node that has not ended is linked: what leads to it must not find memory that Lua has freed,
+   though its finalizer was skipped. [-0, +0, m] */
+static void link_node(lua_State *L, clua_node *node) {
+  clua_shared *shared = node->shared;
+  clua_makeclaim(L, &node->claim, node_lost);
+  clua_claimrecords(L, node);
+  node->ended = false;
   node->next = shared->nodes;
   node->previous = &shared->nodes;
   if (node->next) node->next->previous = &node->next;
   shared->nodes = node;
 }
 
-void clua_unlinknode(clua_node *node) {
+void clua_unlinknode(lua_State *L, clua_node *node) {
+  clua_endclaim(L, &node->claim);
+  clua_unclaimrecords(L, node);
+  node->ended = true;
   if (!node->previous) return;
   *node->previous = node->next;
   if (node->next) node->next->previous = node->previous;
@@ -65,7 +82,6 @@ void clua_unlinknode(clua_node *node) {
 static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;
   clua_shared *shared = node->shared;
-  node->ended = true;
   node->owner = NULL;
   node->every = NULL;
   for (int i = 0; i < node->count; i++) node->records[i].slot = NULL;
@@ -73,11 +89,18 @@ static void end_node(lua_State *L, clua_node *node) {
   node->journaling = false;
   while (node->dependents) clua_unwatchmetatable(node->dependents);
   clua_unwatchmetatable(node);
-  clua_unlinknode(node);
+  clua_unlinknode(L, node);
   clua_forgettable(L, node);
   if (owner && shared->observation.ended) {
     shared->observation.ended(shared->observation.context, L, node, owner);
   }
+}
+
+void clua_losenode(lua_State *L, clua_node *node) {
+  if (node->ended) return;
+  lua_pushnil(L);
+  end_node(L, node);
+  lua_pop(L, 1);
 }
 
 void clua_observation_close(lua_State *L) {
@@ -116,16 +139,13 @@ static int node_gc(lua_State *L) {
   return 0;
 }
 
-/* When the state closes, this finalizer is the last one: it ends the nodes whose second
-   finalization will not come. */
-static int shared_gc(lua_State *L) {
-  clua_shared *shared = (clua_shared *)lua_touserdata(L, 1);
-  lua_pushnil(L);
-  while (shared->nodes) end_node(L, shared->nodes);
+/* The state is closed. */
+static bool shared_lost(lua_State *L, clua_claim *claim) {
+  (void)L;
+  clua_shared *shared = (clua_shared *)((char *)claim - offsetof(clua_shared, claim));
   clua_dropunheard(shared);
   free(shared->places.free);
-  shared->places = (clua_places){0};
-  return 0;
+  return true;
 }
 
 /* ---- Nodes: their tables --------------------------------------------------------------------- */
@@ -196,13 +216,18 @@ clua_node *clua_node_make(lua_State *L, int index) {
   clua_checkstack(L, 20, NULL);
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
+    if (!node->ended && !clua_node_isthere(L, node)) {
+      // Its finalizer was skipped, and that of another object has brought the table back (L8).
+      lua_getiuservalue(L, top + 2, CLUA_NODE_VALUE);
+      end_node(L, node);
+      lua_settop(L, top + 2);
+    }
     if (node->ended) {
       // The table outlived its finalization.
       clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
       lua_setmetatable(L, top + 2);
       clua_remembertable(L, node, table);
-      node->ended = false;
-      link_node(node, node->shared);
+      link_node(L, node);
       clua_watchmetatable(L, node, top + 2);
     }
     lua_settop(L, top);
@@ -229,8 +254,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   clua_above.fill(L, node, table, metatable, userdata, false);
   clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
   lua_setmetatable(L, userdata);
-  link_node(node, shared);
-  node->ended = false;
+  link_node(L, node);
   shared->active = true;
   __atomic_store_n(&clua_observing, 1, __ATOMIC_RELAXED);
   clua_watchmetatable(L, node, userdata);
@@ -283,11 +307,8 @@ clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observatio
   clua_shared *shared = (clua_shared *)lua_newuserdatauv(L, sizeof *shared, CLUA_SHARED_COUNT);
   memset(shared, 0, sizeof *shared);
   shared->observation = *observation;
+  clua_makeclaim(L, &shared->claim, shared_lost);
   int userdata = top + 1;
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, shared_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_setmetatable(L, userdata);
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
 

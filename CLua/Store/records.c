@@ -4,6 +4,33 @@
 
 /* ---- Records -------------------------------------------------------------------------------- */
 
+/* Many records are in a block, which is a userdata, so that it lives as long as the node and the
+   code that writes to it. Lua may free it before a node whose finalizer was skipped. */
+typedef struct tail {
+  clua_node *node;
+  clua_claim claim;
+} tail;
+
+/* The end of the block of the records; NULL where there is none. */
+static tail *tail_of(const clua_node *node) {
+  return node->records == node->inlined ? NULL : (tail *)(node->records + node->capacity);
+}
+
+static bool records_lost(lua_State *L, clua_claim *claim) {
+  if (L) clua_losenode(L, ((tail *)((char *)claim - offsetof(tail, claim)))->node);
+  return true;
+}
+
+void clua_claimrecords(lua_State *L, clua_node *node) {
+  tail *tail = tail_of(node);
+  if (tail) clua_makeclaim(L, &tail->claim, records_lost);
+}
+
+void clua_unclaimrecords(lua_State *L, clua_node *node) {
+  tail *tail = tail_of(node);
+  if (tail) clua_endclaim(L, &tail->claim);
+}
+
 static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata, int key) {
   if (!node->indexed) return NULL;
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
@@ -94,10 +121,13 @@ static void index_records(lua_State *L, clua_node *node, int userdata) {
 
 clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int key) {
   if (node->count == node->capacity) {
-    // The block is a userdata, so that it lives as long as the node and the code that writes to it.
     size_t old = (size_t)node->capacity * sizeof(clua_record);
-    clua_record *records = (clua_record *)lua_newuserdatauv(L, old * 2, 0);
+    clua_record *records = (clua_record *)lua_newuserdatauv(L, 2 * old + sizeof(tail), 0);
     memcpy(records, node->records, old);
+    tail *end = (tail *)(records + 2 * node->capacity);
+    *end = (tail){.node = node};
+    clua_makeclaim(L, &end->claim, records_lost);
+    clua_unclaimrecords(L, node);
     lua_setiuservalue(L, userdata, CLUA_NODE_RECORDS);
     node->records = records;
     node->capacity *= 2;

@@ -3,6 +3,7 @@
 #ifndef CLUA_STORE_H
 #define CLUA_STORE_H
 
+#include "clua_allocator.h"
 #include "clua_lazy.h"
 #include "clua_observed.h"
 
@@ -67,6 +68,7 @@ typedef struct clua_shared {
   lua_CFunction insert, remove, move, sort, concat, unpack;
   lua_CFunction getmetatable, setmetatable, rawget, rawset, rawlen;
   lua_CFunction debug_getmetatable, debug_setmetatable;
+  clua_claim claim;
 } clua_shared;
 
 /// User values of a node.
@@ -154,6 +156,7 @@ struct clua_node {
   clua_node *dependents;                           // as a metatable: the nodes that have it
   clua_node *nextdependent, **previousdependent;
   clua_record inlined[CLUA_RECORDS_INLINE];
+  clua_claim claim;        // until it has ended
 };
 
 /// Keys of light userdata: of the node in a private metatable; in the registry, of the state's
@@ -244,8 +247,10 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
   return text[0] == '_' && text[1] == '_';
 }
 
-/// Takes a node out of the list of all. [-0, +0, -]
-void clua_unlinknode(clua_node *node);
+/// Takes a node out of the list of all: it ends. [-0, +0, -]
+void clua_unlinknode(lua_State *L, clua_node *node);
+/// Ends a node that was lost, or lost its records. [-0, +0, -]
+void clua_losenode(lua_State *L, clua_node *node);
 /// Lets the node find its table, which is at an absolute index. [-0, +0, m]
 void clua_remembertable(lua_State *L, clua_node *node, int table);
 /// Takes that back. [-0, +0, -]
@@ -280,6 +285,10 @@ bool clua_ispositive(lua_State *L, int key);
 clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int key);
 /// Pushes the key of the record at a place, counted from 1. [-0, +1, -]
 void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int place);
+/// Claims the records of a node, where they are a block. [-0, +0, m]
+void clua_claimrecords(lua_State *L, clua_node *node);
+/// Takes that back. [-0, +0, -]
+void clua_unclaimrecords(lua_State *L, clua_node *node);
 /// Removes the record at a place, counted from 1. [-0, +0, -]
 void clua_droprecord(lua_State *L, clua_node *node, int userdata, int place);
 /// The place of the record of a slot, 0 if there is none. [-0, +0, -]

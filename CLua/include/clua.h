@@ -60,11 +60,13 @@ static inline bool clua_isrunning(lua_State *L) {
 /* ---- The host of a state --------------------------------------------------------------------- */
 
 typedef struct clua_guard clua_guard;
+typedef struct clua_allocator clua_allocator;
 
 /// What belongs to a state, and is found from each of its coroutines.
 typedef struct clua_home {
   void *host;         // what the host has attached
   clua_guard *guard;  // NULL where nothing stops scripts
+  clua_allocator *allocator;  // NULL where the memory of the state is not ours
   bool restricted;    // scripts have safe libraries only
 } clua_home;
 

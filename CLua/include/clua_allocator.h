@@ -31,7 +31,15 @@ typedef struct clua_pages {
   int warm;              // how many free pages are resident
 } clua_pages;
 
-typedef struct clua_allocator {
+/// The claims of a state.
+typedef struct clua_claims {
+  struct clua_claim **list;  // by their places, of which 0 is not used
+  size_t count, room;
+  size_t spare;              // the first place that is free again, 0 for none
+  struct clua_claim *lost;   // the first one whose block Lua has freed
+} clua_claims;
+
+struct clua_allocator {
   clua_meter whole;        // of all shares
   clua_share *current;     // to which allocations belong
   clua_share interpreter;  // what Lua needs for itself: its stack, the table of strings
@@ -46,11 +54,14 @@ typedef struct clua_allocator {
   uint64_t refuse_to;      // the last one
   clua_pages pages;
   const clua_home *home;  // of the state
-} clua_allocator;
+  clua_claims claims;
+};
 
 /// A state whose memory `allocator` accounts for, or NULL. Both must outlive the state.
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home);
-/// Frees what is left when the state is closed.
+/// Closes a state that clua_newstate has made. [-0, +0, -]
+void clua_closestate(lua_State *L);
+/// Frees what is left when the state is closed, or could not be made.
 void clua_allocator_end(clua_allocator *allocator);
 
 /// Sets the limit of a meter; 0 for none.
@@ -101,5 +112,35 @@ static inline bool clua_iscollectordue(const clua_allocator *allocator) {
 void clua_workcollector(lua_State *L, clua_allocator *allocator);
 /// Frees all garbage, with finalizers and without, before memory is refused. [-0, +0, -]
 void clua_freegarbage(lua_State *L, clua_allocator *allocator);
+
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+/// The claim of an object on its own memory, which is the end of a userdata.
+///
+/// Lua skips a finalizer that it cannot call, at the limit of nested calls or of memory: it warns,
+/// and frees the object a cycle later. While there is a claim the allocator keeps the block that
+/// Lua frees, with all that is in it, until clua_recover has called `lost` in place of the
+/// finalizer.
+typedef struct clua_claim {
+  /// Does what the finalizer has not done; false where that takes memory which is not there. L is
+  /// NULL when the state is closed, and no memory of it has been freed then that was claimed.
+  bool (*lost)(lua_State *L, struct clua_claim *claim);
+  /// 0 where there is none; twice the place in the list; once the block is lost, twice its size
+  /// and 1.
+  size_t place;
+} clua_claim;
+
+/// Makes a claim, the last field of a userdata; nothing where there is one. [-0, +0, m]
+void clua_makeclaim(lua_State *L, clua_claim *claim, bool (*lost)(lua_State *, clua_claim *));
+/// Ends a claim, if there is one: the finalizer has run, or there is nothing to do. [-0, +0, -]
+void clua_endclaim(lua_State *L, clua_claim *claim);
+/// Whether an object is lost. [-0, +0, -]
+static inline bool clua_haslost(lua_State *L) {
+  const clua_allocator *allocator = clua_home_of(L)->allocator;
+  return allocator && allocator->claims.lost;
+}
+/// Does what some of the lost objects have left, and frees them; returns whether there are more. It
+/// may call code of the host, not of scripts. [-0, +0, -]
+bool clua_recover(lua_State *L);
 
 #endif

@@ -14,7 +14,7 @@ typedef enum clua_handle_kind {
 } clua_handle_kind;
 
 typedef struct clua_handle {
-  void *object;             // retained for Lua, if `release` is given
+  void *object;             // retained for Lua, for paths and objects
   clua_finalizer release;
   intptr_t index;
   uint64_t id;

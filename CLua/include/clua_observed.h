@@ -83,9 +83,9 @@ typedef struct clua_observation {
   /// written; the value is stored already. One call for one operation on a list.
   /// May run Lua code, protected; never raises; leaves the stack as it was.
   void (*written)(void *context, lua_State *L, const clua_write *write);
-  /// The table of `node` was collected; what the node keeps is on top of the stack. Called from a
-  /// finalizer, also while the state closes: must not run Lua code. The node's memory is gone
-  /// afterwards.
+  /// The table of `node` was collected; what the node keeps is on top of the stack, nil where Lua
+  /// has skipped the finalizer. Called from a finalizer, also while the state closes: must not run
+  /// Lua code. L is NULL when the state is closed. The node's memory is gone afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
   /// The table of `node` was given up by the collector and is back: its own finalizer, which runs
   /// next, may keep it. Called from a finalizer: must not run Lua code.

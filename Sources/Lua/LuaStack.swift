@@ -28,6 +28,9 @@ public import CLua
     lua_absindex(pointer, index)
   }
 
+  /// Whether Lua has skipped finalizers, for which `clua_recover` has something to do. [-0, +0, -]
+  @inlinable @inline(__always) package var hasLost: Bool { clua_haslost(pointer) }
+
   // MARK: Moving values
 
   /// Drops values. [-count, +0, -]

@@ -95,7 +95,10 @@ extension LuaState {
     return state.entered(from: L) {
       // A failure may leave operands; the error value goes where they were.
       let height = L.height
-      do { return try function.body(state, L) } catch {
+      do {
+        if L.hasLost { try state.recoverLost(L) }
+        return try function.body(state, L)
+      } catch {
         L.height = height
         state.pushError(error, to: L)
         return CInt(CLUA_RAISE)

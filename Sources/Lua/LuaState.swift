@@ -58,7 +58,8 @@ public final class LuaState {
     let allocator = UnsafeMutablePointer<clua_allocator>.allocate(capacity: 1)
     allocator.initialize(to: clua_allocator())
     home = .allocate(capacity: 1)
-    home.initialize(to: clua_home(host: nil, guard: interrupter.record, restricted: false))
+    home.initialize(
+      to: clua_home(host: nil, guard: interrupter.record, allocator: nil, restricted: false))
     guard let main = clua_newstate(allocator, home) else {
       clua_allocator_end(allocator)
       allocator.deallocate()
@@ -73,7 +74,7 @@ public final class LuaState {
       clua_try_openlibs(main, libraries.rawValue) == LUA_OK,
       !libraries.contains(.restricted) || clua_try_makesafe(main) == LUA_OK
     else {
-      lua_close(main)
+      clua_closestate(main)
       clua_allocator_end(allocator)
       allocator.deallocate()
       home.deallocate()
@@ -134,7 +135,7 @@ public final class LuaState {
     stack = LuaStack(main)
     // Calls by finalizers are not to close the state once more.
     depth += 1
-    lua_close(main)
+    clua_closestate(main)
     pins.close()
     reraised = nil
     Unmanaged.passUnretained(pins).release()
@@ -175,6 +176,13 @@ public final class LuaState {
     throw LuaError(code, message)
   }
 
+  /// Ends what belonged to objects whose finalizers Lua has skipped, where a script enters Swift.
+  ///
+  /// - Throws: the error that stops scripts, where they are to stop.
+  package func recoverLost(_ L: LuaStack) throws(LuaError) {
+    while clua_recover(L.pointer) { try checkStop() }
+  }
+
   /// Whether a stop of scripts is to be reported: only the first one of a turn.
   package func takeStopReport() -> Bool { interrupter.takeReport() }
 
@@ -213,6 +221,7 @@ public final class LuaState {
     let L = stack
     guard L.hasRoom() else { throw L.noRoom() }
     recycleReleased(L)
+    if L.hasLost { _ = clua_recover(L.pointer) }
     let height = L.height
     depth += 1
     defer {

@@ -7,6 +7,7 @@
 
    Tests/CLuaTests/run builds it, also with sanitizers, and runs all of it. */
 #include "clua.h"
+#include "clua_allocator.h"
 #include "clua_collections.h"
 #include "clua_observed.h"
 
@@ -246,6 +247,12 @@ static int observed(lua_State *L) {
   return 1;
 }
 
+static int recover(lua_State *L) {
+  while (clua_recover(L)) {
+  }
+  return 0;
+}
+
 static int stats(lua_State *L) {
   lua_pushinteger(L, live_owners);
   lua_pushinteger(L, ended_owners);
@@ -337,7 +344,7 @@ static int open_obs(lua_State *L) {
   static const luaL_Reg functions[] = {
     {"watch", watch}, {"unwatch", unwatch}, {"quiet", quiet}, {"settle", settle},
     {"on_written", on_written}, {"on_edit", on_edit}, {"journal", journal},
-    {"observed", observed}, {"stats", stats},
+    {"observed", observed}, {"stats", stats}, {"recover", recover},
     {NULL, NULL},
   };
   if (luaL_loadbuffer(L, obs_source, sizeof obs_source - 1, "=obs") != LUA_OK) lua_error(L);
@@ -393,9 +400,9 @@ static int traceback(lua_State *L) {
 }
 
 static lua_State *new_state(bool observing) {
-  static clua_home home;
-  lua_State *L = luaL_newstate();
-  clua_sethome(L, &home);
+  // There may be two at a time.
+  clua_home *home = calloc(1, sizeof *home);
+  lua_State *L = clua_newstate(calloc(1, sizeof(clua_allocator)), home);
   luaL_openlibs(L);
   if (observing) {
     lua_pushcfunction(L, install);
@@ -405,6 +412,14 @@ static lua_State *new_state(bool observing) {
     }
   }
   return L;
+}
+
+static void close_state(lua_State *L) {
+  clua_home *home = clua_home_of(L);
+  clua_closestate(L);
+  clua_allocator_end(home->allocator);
+  free(home->allocator);
+  free(home);
 }
 
 static void run_program(const char *text, size_t length, bool observing, buffer *out) {
@@ -429,7 +444,7 @@ static void run_program(const char *text, size_t length, bool observing, buffer 
     append(out, message, end ? (size_t)(end - message) : strlen(message));
     append(out, "\n", 1);
   }
-  lua_close(L);
+  close_state(L);
 }
 
 static int fuzz(const char *generator, long first, long last) {
@@ -470,7 +485,7 @@ static int fuzz(const char *generator, long first, long last) {
   }
   if (faults) failures++;
   printf("%ld programs, %d failures\n", last - first + 1, failures);
-  lua_close(L);
+  close_state(L);
   free(plain.text);
   free(with.text);
   return failures != 0;
@@ -515,7 +530,7 @@ int main(int argc, char **argv) {
   for (int i = 2; status == LUA_OK && i < argc; i++) lua_pushstring(L, argv[i]);
   if (status == LUA_OK) status = lua_pcall(L, argc - 2, 0, 1);
   if (status != LUA_OK) fprintf(stderr, "%s\n", lua_tostring(L, -1));
-  lua_close(L);
+  close_state(L);
   if (live_owners) fprintf(stderr, "%d owners never ended\n", live_owners);
   return status != LUA_OK || faults || live_owners;
 }

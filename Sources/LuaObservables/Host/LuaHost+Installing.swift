@@ -18,8 +18,9 @@ extension LuaHost {
           }
         },
         ended: { context, L, node, owner in
+          guard let L else { return }
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-            $0.receiver.tableEnded(LuaStack(L!), owner)
+            $0.receiver.tableEnded(LuaStack(L), owner)
           }
         },
         revived: { context, L, node in

@@ -146,6 +146,11 @@ final class HostObjects {
       return
     }
     L.pop()
+    // The collector has given up the former userdata, and with it the callbacks.
+    if let entry = watched.removeValue(forKey: ObjectIdentifier(object)) {
+      entry.box.isLoose = false
+      host.receiver.stopWatchers(of: object)
+    }
     let box = Unmanaged.passRetained(Box(object, self))
     let status = clua_try_pushhandle(
       L.pointer, CLUA_HANDLE_OBJECT,
@@ -353,9 +358,10 @@ final class HostObjects {
 
   /// Ends the watchers of scripts on a model whose userdata is gone.
   private func collected(_ box: Box) {
-    guard watched.removeValue(forKey: ObjectIdentifier(box.object!)) != nil, !host.isClosed else {
-      return
-    }
+    let identifier = ObjectIdentifier(box.object!)
+    // The object may have another userdata already.
+    guard !host.isClosed, watched[identifier]?.box === box else { return }
+    watched[identifier] = nil
     host.receiver.stopWatchers(of: box.object!)
   }
 }

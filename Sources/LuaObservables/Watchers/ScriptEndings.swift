@@ -13,7 +13,7 @@ final class ScriptEndings {
   /// A call of `on_end` that is due, in a turn of its own.
   private struct Ending {
     let watcher: UInt64
-    /// The slot of the anchor table that holds the callback.
+    /// The slot of the anchor table that holds the callback; 0 where Lua has freed it.
     let slot: Int
     let name: String
     let site: String
@@ -31,18 +31,22 @@ final class ScriptEndings {
   func end() { waiting = [] }
 
   /// Notes the ending of a watcher, in the finalizer of its observed object: the kept values are on
-  /// top.
+  /// top, nil where the finalizer was skipped.
   func note(_ watcher: WatcherRef, _ L: LuaStack) {
     var name = host.sources.text(watcher.script.pointee.site)
     let site = name
-    if L.rawGet(index: ScriptWatcher.key(watcher, .name), at: -1) == .string {
-      name = state.text(at: -1, of: L)
+    var slot = 0
+    if L.isTable(at: -1) {
+      if L.rawGet(index: ScriptWatcher.key(watcher, .name), at: -1) == .string {
+        name = state.text(at: -1, of: L)
+      }
+      L.pop()
+      L.rawGet(index: ScriptWatcher.key(watcher, .end), at: -1)
+      slot = host.anchors.keep(L)
     }
-    L.pop()
-    L.rawGet(index: ScriptWatcher.key(watcher, .end), at: -1)
     waiting.append(
       Ending(
-        watcher: watcher.pointee.id, slot: host.anchors.keep(L), name: name, site: site,
+        watcher: watcher.pointee.id, slot: slot, name: name, site: site,
         sandbox: watcher.script.pointee.sandbox))
   }
 
@@ -89,6 +93,11 @@ final class ScriptEndings {
 
   private func report(_ ending: Ending, path: [UInt8]) {
     guard !host.isClosed else { return }
+    guard ending.slot != 0 else {
+      return host.reports.report(
+        LuaError("it cannot be called: there was no memory, or no room for a call, to keep it"),
+        .hook, name: "on_end of \(ending.name)", site: ending.site)
+    }
     try? state.withStack { L throws(LuaError) in
       host.anchors.push(ending.slot, to: L)
       host.anchors.release(ending.slot, L)

@@ -336,8 +336,8 @@ final class ScriptReceiver: Receiver {
 
   /// Ends the node of a table that was collected.
   ///
-  /// The node's user value is on top of the stack; its callbacks go with it, but for those that are
-  /// to be called. Runs in a finalizer.
+  /// The node's user value is on top of the stack, nil where Lua has skipped the finalizer; its
+  /// callbacks go with it, but for those that are to be called. Runs in a finalizer.
   func tableEnded(_ L: LuaStack, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     host.calls.entered(L) { tableEnded(owner.assumingMemoryBound(to: Node.self), L) }
@@ -352,7 +352,7 @@ final class ScriptReceiver: Receiver {
 
   private func tableEnded(_ root: NodeRef, _ L: LuaStack) {
     tables.abandonJournal(of: root)
-    if L.isTable(at: -1), L.hasRoom(for: 8) {
+    if L.hasRoom(for: 8) {
       engine.forEachWatcher(of: root) { watcher in
         guard isScript(watcher), watcher.script.pointee.hasEnd else { return }
         // Where the observer was collected first, its watchers have ended without a call (L3).

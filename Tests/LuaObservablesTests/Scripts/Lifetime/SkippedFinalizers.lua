@@ -1,0 +1,178 @@
+-- Lua skips a finalizer that it has no room to call. What ends with an object ends all the same.
+local obs = require "obs"
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+
+-- Runs `body` where one more nested call is an error: collections skip all finalizers.
+local function at_the_limit(body)
+  -- The way there takes memory: nothing is to be collected on it.
+  collectgarbage "stop"
+  local function deep() if not pcall(deep) then body() end end
+  deep()
+  collectgarbage "restart"
+end
+-- Collects what is garbage now, without any finalizer.
+local function skip()
+  at_the_limit(function()
+    collectgarbage()
+    collectgarbage()
+  end)
+end
+local function count()
+  obs.flush()
+  local stats = obs.stats()
+  return stats.watchers, stats.nodes
+end
+-- What is there before `make` is there after it, when what it has made is garbage.
+local function leaves_nothing(make)
+  collectgarbage()
+  collectgarbage()
+  local watchers, nodes = count()
+  for _ = 1, 10 do make() end
+  skip()
+  local w, n = count()
+  eq(w, watchers)
+  eq(n, nodes)
+end
+
+check("the limit is one: a finalizer does not run there", function()
+  local ran = false
+  for _ = 1, 2 do setmetatable({}, { __gc = function() ran = true end }) end
+  skip()
+  collectgarbage()
+  eq(ran, false)
+end)
+check("watchers end, and with them their nodes", function()
+  leaves_nothing(function() obs.observe({ a = 1 }, "a", nothing) end)
+  leaves_nothing(function() obs.observe({ a = { b = 1 } }, "a.b", nothing) end)
+  leaves_nothing(function() obs.observe({ { 1 }, { 2 } }, "*.1", nothing) end)
+  leaves_nothing(function() obs.observe(obs.array { {}, {} }, "1", nothing) end)
+  leaves_nothing(function() obs.observe(obs.set_of { 1 }, "count", nothing) end)
+  leaves_nothing(function() obs.observe({ { n = 1 } }, "@sum.n", nothing) end)
+end)
+check("also those of tables with many keys", function()
+  leaves_nothing(function()
+    local t = {}
+    for i = 1, 40 do
+      obs.observe(t, "k" .. i, nothing)
+      obs.observe(t, obs.path(-i), nothing)
+    end
+  end)
+end)
+check("what is freed in steps can be stopped between any two", function()
+  local _, nodes = count()
+  local handles = {}
+  for i = 1, 300 do
+    local t = {}
+    for key = 1, 12 do handles[#handles + 1] = obs.observe(t, "k" .. key, nothing) end
+  end
+  at_the_limit(function() collectgarbage() end)
+  for _, handle in ipairs(handles) do
+    at_the_limit(function() collectgarbage("step") end)
+    handle:stop()
+    eq(handle.active, false)
+  end
+  collectgarbage()
+  collectgarbage()
+  local _, now = count()
+  eq(now, nodes)
+end)
+check("a metatable that ends is left by the tables that have it", function()
+  leaves_nothing(function()
+    local class = { __index = {} }
+    for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, class), "a", nothing) end
+  end)
+  local class = { __index = { b = 1 } }
+  leaves_nothing(function()
+    for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, class), "a", nothing) end
+  end)
+  class.__len = function() return 7 end
+  eq(#setmetatable({}, class), 7)
+end)
+check("watchers on and of models and lazy properties end", function()
+  local model = obs.model("Point", { x = 1, y = 2 })
+  leaves_nothing(function() obs.observe(model {}, "x", nothing) end)
+  leaves_nothing(function()
+    local t = { a = 1 }
+    obs.computed(t, "b", { "a" }, function() return t.a + 1 end)
+    obs.computed(t, "c", function(self) return self.b + 1 end)
+    obs.observe(t, "c", nothing)
+    eq(t.c, 3)
+  end)
+end)
+check("getters go on in their coroutines", function()
+  local function chain(length)
+    local t = { p0 = 1 }
+    for i = 1, length do
+      local before = "p" .. i - 1
+      obs.computed(t, "p" .. i, function(self) return self[before] + 1 end)
+    end
+    return t
+  end
+  leaves_nothing(function() eq(chain(300).p300, 301) end)
+  local kept = chain(300)
+  eq(kept.p300, 301)
+  leaves_nothing(function() eq(chain(300).p300, 301) end)
+  kept.p0 = 2
+  eq(kept.p300, 302)
+end)
+check("number and place of what ended are given out again", function()
+  for round = 1, 20 do
+    local calls, tables = 0, {}
+    for i = 1, 50 do
+      obs.observe({ a = 1 }, "a", nothing)
+      tables[i] = { a = 1 }
+      obs.observe(tables[i], "a", function() calls = calls + 1 end)
+    end
+    skip()
+    for i = 1, 50 do tables[i].a = 2 end
+    obs.flush()
+    eq(calls, 50)
+  end
+end)
+turns("L3: an on_end that Lua has freed is reported", function()
+  local called = 0
+  local function make()
+    obs.observe({ a = 1 }, "a", nothing, { on_end = function() called = called + 1 end })
+    obs.observe({ a = 1 }, "a", nothing, { on_end = nothing, observer = {} })
+  end
+  reporting(function()
+    make()
+    skip()
+    turn()
+    turn()
+    eq(called, 0)
+    eq(#reports, 1)
+    has(tostring(reports[1].error), "cannot be called")
+    has(reports[1].where.name, "on_end of ")
+  end)
+end)
+turns("L3: observers that die afterwards are noticed", function()
+  for _ = 1, 3 do skip() end
+  local watchers = count()
+  local t = {}
+  local function make() obs.observe(t, "a", nothing, { observer = {} }) end
+  for _ = 1, 10 do make() end
+  collectgarbage()
+  collectgarbage()
+  turn()
+  eq((count()), watchers)
+end)
+check("L8: a table that comes back when its finalizer was skipped can be observed again", function()
+  local saved, first, second = nil, 0, 0
+  -- An object with a finalizer is a weak key until it is freed, and what it holds is there.
+  local holders = setmetatable({}, { __mode = "k" })
+  local function make()
+    local t = { a = 1 }
+    obs.observe(t, "a", function() first = first + 1 end)
+    holders[setmetatable({ t }, { __gc = nothing })] = true
+  end
+  make()
+  at_the_limit(function() collectgarbage() end)
+  for holder in pairs(holders) do saved = holder[1] end
+  obs.observe(saved, "a", function() second = second + 1 end)
+  saved.a = 2
+  obs.flush()
+  eq(first, 0)
+  eq(second, 1)
+end)
+finish()
