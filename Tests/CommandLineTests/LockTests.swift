@@ -51,12 +51,13 @@ struct LockTests {
       obs.task(function() obs.sleep(0.01) t.n = 1 print(#os.date(), os.clock() > 0) end)
       obs.on_exit(function() print "exit" end)
       """
+    let hog = "local t = {} for i = 1, 1e8 do t[i] = {} end"
     let outcome = try Command(
       """
       $L --sandbox --turn-time=60s -e '\(script)'
       $L --sandbox --turn-time=60s --timeout=0.05 -e 'require "obs".every(60, print)'; echo $?
       $L --sandbox --timeout=0.05 --turn-time=60s -e 'while true do end'; echo $?
-      $L --sandbox --turn-time=60s --max-memory=8M -e 'local t = {} for i = 1, 1e8 do t[i] = {} end'; echo $?
+      $L --sandbox --turn-time=60s --max-memory=8M -e '\(hog)'; echo $?
       """
     ).run()
     #expect(
