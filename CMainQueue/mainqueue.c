@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 /* Dispatch's own header needs the blocks extension. The first two functions are in none: they are
@@ -18,7 +19,17 @@ extern void dispatch_queue_set_specific(void *queue, const void *key, void *valu
 
 bool cmq_isfirstthread(void) { return getpid() == syscall(SYS_gettid); }
 
-int cmq_descriptor(void) { return _dispatch_get_main_queue_handle_4CF(); }
+int cmq_descriptor(void) {
+  static _Atomic bool is_made;
+  if (!is_made) {
+    // Dispatch makes its descriptor now, and ends the process where the system refuses that.
+    int probe = eventfd(0, EFD_CLOEXEC);
+    if (probe < 0) return -1;
+    close(probe);
+    is_made = true;
+  }
+  return _dispatch_get_main_queue_handle_4CF();
+}
 
 void cmq_drain(void) {
   uint64_t count;

@@ -7,11 +7,11 @@ struct MainQueue {
 
   static func isMainThread() -> Bool { cmq_isfirstthread() }
 
-  /// nil where the system has no descriptor left for it.
-  static let shared: MainQueue? = {
+  /// nil as long as the system has no descriptor left for it.
+  static var shared: MainQueue? {
     let descriptor = cmq_descriptor()
     return descriptor < 0 ? nil : MainQueue(descriptor: descriptor)
-  }()
+  }
 
   func drain() { cmq_drain() }
 }
