@@ -4,17 +4,29 @@ internal import Observables
 
 /// The keys of a path as Lua values, in a table.
 final class PathKeys: Sendable {
-  enum Place: Sendable {
-    /// The path keeps the table: it leads to no other object.
-    case pinned(LuaPin)
-    /// Some key is an object, which may lead back to the path: the path does not keep the table,
-    /// which has this number. Scripts do, by the path that they hold, and the observed object of
-    /// each watcher of the path (L6).
-    case numbered(Int, in: LuaPins)
+  /// Keeps the table, which leads to no other object; nil where some key is one.
+  let pin: LuaPin?
+  /// The number of a table that the path does not keep, as it may lead back to the path; else 0.
+  ///
+  /// Scripts keep it, by the path that they hold, and so does the observed object of each watcher
+  /// of the path (L6).
+  let number: Int
+  let pins: LuaPins
+
+  init(_ pin: LuaPin) { (self.pin, number, pins) = (pin, 0, pin.pins) }
+  init(number: Int, in pins: LuaPins) { (pin, self.number, self.pins) = (nil, number, pins) }
+}
+
+extension Path {
+  /// The keys of a path of a script.
+  @inline(__always)
+  fileprivate var keys: PathKeys? {
+    guard let attachment, type(of: attachment) == PathKeys.self else { return nil }
+    return unsafeDowncast(attachment, to: PathKeys.self)
   }
 
-  let place: Place
-  init(_ place: Place) { self.place = place }
+  /// Whether some component is an object, which the path does not keep.
+  var hasObjectKeys: Bool { keys.map { $0.number > 0 } ?? false }
 }
 
 /// Paths by their text, so that a text is parsed once; and the weak references to observers and to
@@ -96,7 +108,7 @@ final class PathCache {
   private func keys(_ L: LuaStack) throws -> PathKeys {
     guard let state else { throw LuaError.closed }
     defer { L.pop() }
-    return PathKeys(.pinned(try state.pin(at: -1, of: L)))
+    return PathKeys(try state.pin(at: -1, of: L))
   }
 
   /// Gives the table of keys on top, one of which is an object, a number. [-0, +0, -]
@@ -109,7 +121,7 @@ final class PathCache {
     L.pushCopy(at: -3)
     try state.rawSet(of: L)
     L.pop()
-    return PathKeys(.numbered(number, in: state.pins))
+    return PathKeys(number: number, in: state.pins)
   }
 
   private func remember(_ path: Path, at index: CInt, _ L: LuaStack) throws(LuaError) {
@@ -166,10 +178,8 @@ final class PathCache {
   ///
   /// [-0, +(0|1), -]
   func pushObjectKeys(of path: Path, to L: LuaStack) -> Bool {
-    guard let keys = path.attachment as? PathKeys,
-      case .numbered(let number, let pins) = keys.place, pins === state?.pins
-    else { return false }
-    pushKeys(numbered: number, to: L)
+    guard let keys = path.keys, keys.number > 0, keys.pins === state?.pins else { return false }
+    pushKeys(numbered: keys.number, to: L)
     if !L.isNil(at: -1) { return true }
     L.pop()
     return false
@@ -215,22 +225,17 @@ final class PathCache {
   /// Pushes the key of one step of a path. [-0, +1, -]
   func pushKey(_ step: Int, of path: Path, to L: LuaStack) throws(LuaError) {
     guard let state else { throw .closed }
-    if let attachment = path.attachment, type(of: attachment) == PathKeys.self {
-      switch unsafeDowncast(attachment, to: PathKeys.self).place {
-      case .pinned(let table) where table.pins === state.pins:
-        clua_pushpin(L.pointer, state.pinTable, table.slot)
-        L.rawGet(index: step + 1, at: -1)
-        L.remove(-2)
-        return
-      case .numbered(let number, let pins) where pins === state.pins:
-        pushKeys(numbered: number, to: L)
+    if let keys = path.keys, keys.pins === state.pins {
+      if let pin = keys.pin {
+        clua_pushpin(L.pointer, state.pinTable, pin.slot)
+      } else {
+        pushKeys(numbered: keys.number, to: L)
         // What nothing holds any more is no key of any table.
         if L.isNil(at: -1) { return }
-        L.rawGet(index: step + 1, at: -1)
-        L.remove(-2)
-        return
-      default: break
       }
+      L.rawGet(index: step + 1, at: -1)
+      L.remove(-2)
+      return
     }
     // The path is one of a Swift program, which counts from 0.
     let component = path.components[step]

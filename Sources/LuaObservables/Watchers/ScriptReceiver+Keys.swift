@@ -8,6 +8,7 @@ internal import Observables
 extension ScriptReceiver {
   /// Adds a path to a watcher, whose observed object keeps its components from now on.
   func add(_ path: Path, to watcher: WatcherRef, _ L: LuaStack) throws {
+    guard path.hasObjectKeys else { return try engine.add(path, to: watcher) }
     let name = watcher.identity
     let height = L.height
     defer { L.height = height }
