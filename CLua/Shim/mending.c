@@ -131,6 +131,8 @@ static int survey_block(lua_State *L, const void *block, size_t size, void *data
   if (survey->may_skip && survey->number > OPERANDS) survey->is_refused = true;
   survey->may_skip = false;
   for (size_t i = 0; is_code && i < count; i++) {
+    int kind = op(at(block, i));
+    if (kind != JMP && kind != TFORLOOP) continue;
     bool forgets = forgets_closing(block, i, count), skips = skips_table(block, i, count);
     if (forgets && copy) close_all(copy, i);
     if (skips && copy) load_always(copy, i);
@@ -140,9 +142,9 @@ static int survey_block(lua_State *L, const void *block, size_t size, void *data
   return 0;
 }
 
-static survey survey_function(lua_State *L, char *copy) {
+static survey survey_function(lua_State *L, char *copy, bool is_whole) {
   survey result = {.copy = copy};
-  lua_dump(L, survey_block, &result, false);
+  lua_dump(L, survey_block, &result, !is_whole);
   return result;
 }
 
@@ -162,7 +164,7 @@ static bool can_skip_constants(lua_State *L) {
   size_t length;
   const char *bytes = lua_tolstring(L, -1, &length);
   bool can = luaL_loadbufferx(L, bytes, length, "=", "t") == LUA_OK
-      && survey_function(L, NULL).is_refused;
+      && survey_function(L, NULL, false).is_refused;
   lua_pop(L, 2);
   return can;
 }
@@ -181,7 +183,8 @@ static const char *read_mended(lua_State *L, void *data, size_t *size) {
 }
 
 int clua_mend(lua_State *L, const char *name) {
-  survey found = survey_function(L, NULL);
+  // Without names and lines there is half as much to go through.
+  survey found = survey_function(L, NULL, false);
   if (found.is_refused && can_skip_constants(L)) {
     lua_pop(L, 1);
     lua_pushliteral(L, "a function with more than 256 constants cannot have a constant before '&', "
@@ -189,10 +192,12 @@ int clua_mend(lua_State *L, const char *name) {
     return LUA_ERRSYNTAX;
   }
   if (!found.is_wrong) return LUA_OK;
-  mended chunk = {lua_newuserdatauv(L, found.size, 0), found.size};
+  size_t size = survey_function(L, NULL, true).size;
+  char *copy = lua_newuserdatauv(L, size, 0);
   lua_insert(L, -2);
-  survey_function(L, (char *)chunk.bytes);
+  survey_function(L, copy, true);
   lua_pop(L, 1);
+  mended chunk = {copy, size};
   int status = lua_load(L, read_mended, &chunk, name, "b");
   lua_remove(L, -2);
   return status;
