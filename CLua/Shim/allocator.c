@@ -7,6 +7,7 @@
 
 #include "blocks.h"
 #include "clua_guard.h"
+#include "private.h"
 
 /* Whether a request is too much for a meter that grows by so many bytes. */
 static bool passes(const clua_meter *meter, size_t growth, bool is_part) {
@@ -72,13 +73,6 @@ static bool is_call_chain(const clua_allocator *allocator, size_t new) {
       && lua_gettop(guard->running) > CALL_CHAIN;
 }
 
-/* Gives memory back. */
-static void give_back(clua_allocator *allocator, void *block, size_t size) {
-  clua_block_share(block, size)->meter.used -= size;
-  allocator->whole.used -= size;
-  clua_block_free(&allocator->pages, block, size);
-}
-
 static bool keeps(clua_claims *claims, void *block, size_t size);
 
 /* A block that grows belongs from then on to the share that makes it grow: scripts could use up the
@@ -114,7 +108,10 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
     return result;
   }
   if (new > 0) return resize(allocator, block, old, new);
-  if (!keeps(&allocator->claims, block, old)) give_back(allocator, block, old);
+  if (keeps(&allocator->claims, block, old)) return NULL;
+  clua_block_share(block, old)->meter.used -= old;
+  allocator->whole.used -= old;
+  clua_block_free(&allocator->pages, block, old);
   return NULL;
 }
 
@@ -233,6 +230,7 @@ void clua_workcollector(lua_State *L, clua_allocator *allocator) {
 
 /* A place that is free has the next free one, which is no address of a claim. */
 static clua_claim *link_to(size_t place) { return (clua_claim *)(2 * place + 1); }
+static bool is_link(const clua_claim *link) { return (uintptr_t)link & 1; }
 static size_t linked_from(const clua_claim *link) { return (uintptr_t)link / 2; }
 
 static void free_place(clua_claims *claims, size_t place) {
@@ -273,7 +271,8 @@ static inline bool keeps(clua_claims *claims, void *block, size_t size) {
   size_t place;
   memcpy(&place, end + offsetof(clua_claim, place), sizeof place);
   place /= 2;
-  if (place >= claims->count || (char *)claims->list[place] != end) return false;
+  if (__builtin_expect(place >= claims->count, 1)) return false;
+  if ((char *)claims->list[place] != end) return false;
   free_place(claims, place);
   push_lost(&claims->lost, (clua_claim *)end, size);
   return true;
@@ -320,6 +319,15 @@ void clua_endclaim(lua_State *L, clua_claim *claim) {
   }
 }
 
+void clua_eachclaim(lua_State *L, bool (*lost)(lua_State *, clua_claim *),
+                    void (*body)(clua_claim *)) {
+  const clua_claims *claims = &clua_home_of(L)->allocator->claims;
+  for (size_t place = 1; place < claims->count; place++) {
+    clua_claim *claim = claims->list[place];
+    if (!is_link(claim) && claim->lost == lost) body(claim);
+  }
+}
+
 /* How many objects are recovered at once: each may end a node with its watchers. */
 enum { RECOVERED = 64 };
 
@@ -332,7 +340,7 @@ bool clua_recover(lua_State *L) {
     clua_claim *claim = claims->lost;
     size_t size = pop_lost(&claims->lost);
     bool done = !claim->lost || claim->lost(L, claim);
-    if (done) give_back(allocator, block_of(claim, size), size);
+    if (done) allocate(allocator, block_of(claim, size), size, 0);
     else push_lost(&waiting, claim, size);
   }
   bool more = claims->lost;
@@ -356,10 +364,10 @@ void clua_closestate(lua_State *L) {
   while (claims->lost) {
     clua_claim *claim = claims->lost;
     size_t freed = pop_lost(&claims->lost);
-    give_back(allocator, block_of(claim, freed), freed);
+    allocate(allocator, block_of(claim, freed), freed, 0);
   }
   *claims = (clua_claims){0};
-  if (list) give_back(allocator, list, size);
+  if (list) allocate(allocator, list, size, 0);
 }
 
 /* ---- Warnings, and errors outside of protected calls ----------------------------------------- */

@@ -37,6 +37,10 @@ clua_box *clua_newbox(lua_State *L, const void *key, int uservalues);
 /// Makes a box hold what another one does. [-0, +0, -]
 void clua_fillbox(clua_box *box, const clua_box *source);
 
+/// Calls `body` with the claims of one kind. [-0, +0, -]
+void clua_eachclaim(lua_State *L, bool (*lost)(lua_State *, clua_claim *),
+                    void (*body)(clua_claim *));
+
 /// The body of a function that owns its context; the box is its first upvalue. [-any, +any, e]
 int clua_call_box(lua_State *L);
 /// Whether a function is one that clua_outer made.

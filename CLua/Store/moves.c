@@ -334,7 +334,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
   if (moved || !node->unfinished) clua_forgetplaces(L, node, userdata);
   if (node->count == 0 && !node->every && !node->all && !node->owner && !node->dependents) {
     clua_unwatchmetatable(node);
-    clua_unlinknode(L, node);
+    clua_unclaimnode(L, node);
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     clua_setunmarked(L, table);
     clua_forgettable(L, node);

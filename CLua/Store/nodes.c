@@ -1,4 +1,5 @@
 #include "store.h"
+#include "../Shim/private.h"
 #include "clua_allocator.h"
 #include "clua_modules.h"
 
@@ -45,51 +46,50 @@ void clua_pushweak(lua_State *L, const char *mode) {
 
 /* ---- Nodes: life ---------------------------------------------------------------------------- */
 
+static clua_node *node_of(clua_claim *claim) {
+  return (clua_node *)((char *)claim - offsetof(clua_node, claim));
+}
+
 static bool node_lost(lua_State *L, clua_claim *claim) {
-  clua_node *node = (clua_node *)((char *)claim - offsetof(clua_node, claim));
+  clua_node *node = node_of(claim);
   const clua_observation *observation = &node->shared->observation;
   if (L) clua_losenode(L, node);
   else if (node->owner) observation->ended(observation->context, NULL, node, node->owner);
   return true;
 }
 
-/* A node that has not ended is linked: what leads to it must not find memory that Lua has freed,
+/* The node has not ended from here on: what leads to it must not find memory that Lua has freed,
    though its finalizer was skipped. [-0, +0, m] */
-static void link_node(lua_State *L, clua_node *node) {
-  clua_shared *shared = node->shared;
+static void claim_node(lua_State *L, clua_node *node) {
   clua_makeclaim(L, &node->claim, node_lost);
   clua_claimrecords(L, node);
   node->ended = false;
-  node->next = shared->nodes;
-  node->previous = &shared->nodes;
-  if (node->next) node->next->previous = &node->next;
-  shared->nodes = node;
 }
 
-void clua_unlinknode(lua_State *L, clua_node *node) {
+void clua_unclaimnode(lua_State *L, clua_node *node) {
   clua_endclaim(L, &node->claim);
   clua_unclaimrecords(L, node);
   node->ended = true;
-  if (!node->previous) return;
-  *node->previous = node->next;
-  if (node->next) node->next->previous = node->previous;
-  node->previous = NULL;
-  node->next = NULL;
 }
 
-/* Ends a node: nothing is reported any more; reads and writes of a table that survived go on
-   working. The node's user value is on top of the stack. */
-static void end_node(lua_State *L, clua_node *node) {
-  void *owner = node->owner;
-  clua_shared *shared = node->shared;
+/* Nothing is reported any more; reads and writes of a table that survived go on working. */
+static void silence(clua_claim *claim) {
+  clua_node *node = node_of(claim);
   node->owner = NULL;
   node->every = NULL;
   for (int i = 0; i < node->count; i++) node->records[i].slot = NULL;
   node->positives = 0;
   node->journaling = false;
+}
+
+/* Ends a node. Its user value is on top of the stack. */
+static void end_node(lua_State *L, clua_node *node) {
+  void *owner = node->owner;
+  clua_shared *shared = node->shared;
+  silence(&node->claim);
   while (node->dependents) clua_unwatchmetatable(node->dependents);
   clua_unwatchmetatable(node);
-  clua_unlinknode(L, node);
+  clua_unclaimnode(L, node);
   clua_forgettable(L, node);
   if (owner && shared->observation.ended) {
     shared->observation.ended(shared->observation.context, L, node, owner);
@@ -107,13 +107,7 @@ void clua_observation_close(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
   if (!shared) return;
   shared->closed = true;
-  for (clua_node *node = shared->nodes; node; node = node->next) {
-    node->owner = NULL;
-    node->every = NULL;
-    for (int i = 0; i < node->count; i++) node->records[i].slot = NULL;
-    node->positives = 0;
-    node->journaling = false;
-  }
+  clua_eachclaim(L, node_lost, silence);
 }
 
 /* About what goes with a node: the table, what stands in for its metatable, the store, callbacks;
@@ -227,7 +221,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
       clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
       lua_setmetatable(L, top + 2);
       clua_remembertable(L, node, table);
-      link_node(L, node);
+      claim_node(L, node);
       clua_watchmetatable(L, node, top + 2);
     }
     lua_settop(L, top);
@@ -254,7 +248,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   clua_above.fill(L, node, table, metatable, userdata, false);
   clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
   lua_setmetatable(L, userdata);
-  link_node(L, node);
+  claim_node(L, node);
   shared->active = true;
   __atomic_store_n(&clua_observing, 1, __ATOMIC_RELAXED);
   clua_watchmetatable(L, node, userdata);

@@ -49,7 +49,6 @@ typedef struct clua_places {
 
 typedef struct clua_shared {
   clua_observation observation;
-  clua_node *nodes;  // all nodes that have not ended
   clua_places places;
   int cells;         // registry reference of the list of the cells of lazy keys, which is weak
   struct clua_lazyvalues *values;  // by the numbers of lazy keys
@@ -151,7 +150,6 @@ struct clua_node {
   lua_Integer ordered;     // length of CLUA_NODE_ORDER
   int links;               // length of the chain
   lua_Integer place;       // where its table is in the list of tables, 0 for none
-  clua_node *next, **previous;                     // among all nodes
   clua_node *metatable;                            // the node of the user's metatable
   clua_node *dependents;                           // as a metatable: the nodes that have it
   clua_node *nextdependent, **previousdependent;
@@ -247,8 +245,8 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
   return text[0] == '_' && text[1] == '_';
 }
 
-/// Takes a node out of the list of all: it ends. [-0, +0, -]
-void clua_unlinknode(lua_State *L, clua_node *node);
+/// The node has ended: Lua may free it. [-0, +0, -]
+void clua_unclaimnode(lua_State *L, clua_node *node);
 /// Ends a node that was lost, or lost its records. [-0, +0, -]
 void clua_losenode(lua_State *L, clua_node *node);
 /// Lets the node find its table, which is at an absolute index. [-0, +0, m]
