@@ -20,15 +20,13 @@ extern void dispatch_queue_set_specific(void *queue, const void *key, void *valu
 bool cmq_isfirstthread(void) { return getpid() == syscall(SYS_gettid); }
 
 int cmq_descriptor(void) {
-  static _Atomic bool is_made;
-  if (!is_made) {
-    // Dispatch makes its descriptor now, and ends the process where the system refuses that.
-    int probe = eventfd(0, EFD_CLOEXEC);
-    if (probe < 0) return -1;
-    close(probe);
-    is_made = true;
-  }
-  return _dispatch_get_main_queue_handle_4CF();
+  // Only used on the main thread. Dispatch ends the process where it gets no descriptor.
+  static int made = -1;
+  if (made >= 0) return made;
+  int probe = eventfd(0, EFD_CLOEXEC);
+  if (probe < 0) return -1;
+  close(probe);
+  return made = _dispatch_get_main_queue_handle_4CF();
 }
 
 void cmq_drain(void) {

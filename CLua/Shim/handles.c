@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "clua_guard.h"
 #include "private.h"
 
 static const char handle_keys[CLUA_HANDLE_KINDS];
@@ -17,8 +18,17 @@ static size_t size_of(clua_handle_kind kind) {
   return is_owner(kind) ? sizeof(clua_ownhandle) : sizeof(clua_kindhandle);
 }
 
-static void release(clua_handle *handle) {
+/* The memory that a path takes. */
+static void give_back(lua_State *L, const clua_handle *handle) {
+  clua_guard *guard = clua_guard_of(L);
+  clua_share *share = (clua_share *)(uintptr_t)handle->id;
+  if (share && guard && guard->memory) clua_count(guard->memory, share, -(ptrdiff_t)handle->index);
+}
+
+/* L is NULL when the state is closed. */
+static void release(lua_State *L, clua_handle *handle) {
   clua_finalizer release = handle->release;
+  if (release && L && ((clua_kindhandle *)handle)->kind == CLUA_HANDLE_PATH) give_back(L, handle);
   // A script may use the handle afterwards.
   void *object = handle->object;
   handle->release = NULL;
@@ -33,14 +43,13 @@ static int collect(lua_State *L) {
     if (!handle) continue;
     clua_endclaim(L, &((clua_ownhandle *)lua_touserdata(L, 1))->claim);
     if (handle->release) clua_owe(L, 2 * sizeof(clua_ownhandle));
-    release(handle);
+    release(L, handle);
   }
   return 0;
 }
 
 static bool handle_lost(lua_State *L, clua_claim *claim) {
-  (void)L;
-  release(&((clua_ownhandle *)((char *)claim - offsetof(clua_ownhandle, claim)))->base.handle);
+  release(L, &((clua_ownhandle *)((char *)claim - offsetof(clua_ownhandle, claim)))->base.handle);
   return true;
 }
 

@@ -17,7 +17,7 @@ typedef struct clua_handle {
   void *object;             // retained for Lua, for paths and objects
   clua_finalizer release;
   intptr_t index;
-  uint64_t id;
+  uint64_t id;              // of a path: the share that pays for it, `index` bytes; or 0
 } clua_handle;
 
 /// Pops a table: the metatable of the handles of this kind. [-1, +(0|1), -]

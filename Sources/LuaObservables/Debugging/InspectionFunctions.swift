@@ -125,12 +125,15 @@ final class InspectionFunctions: ModuleSlice {
   private func describe(_ L: LuaStack) throws -> CInt {
     L.height = 1
     let root = try settledNode(L, "describe")
-    // Where scripts are to stop no code reads the text, which may be long.
-    let interrupter = state.interrupter
+    let budget = TextBudget(state)
+    defer { budget.end() }
     let description = ObjectDescription(
-      in: engine, naming: { [unowned self] in interrupter.isStopping ? "" : name(of: $0) },
-      describing: { [unowned self] in interrupter.isStopping ? "" : describe($0, $1) })
-    try state.push(text: description.text(of: root, title: state.title(at: 1, of: L)), to: L)
+      in: engine,
+      naming: { [unowned self] slot in budget.part { name(of: slot) } },
+      describing: { [unowned self] watcher, path in budget.part { describe(watcher, path) } })
+    let text = description.text(of: root, title: state.title(at: 1, of: L))
+    try budget.check()
+    try state.push(text: text, to: L)
     return 1
   }
 

@@ -36,12 +36,14 @@ final class GraphFunctions: ModuleSlice {
       engine.settleWhenIdle(root)
       roots.append(root)
     }
-    // Where scripts are to stop no code reads the text, which may be long.
-    let (inspection, interrupter) = (host.module.inspection, state.interrupter)
-    let graph = engine.graph(of: roots, firstIndex: 1) {
-      interrupter.isStopping ? "" : inspection.name(of: $0)
+    let (inspection, budget) = (host.module.inspection, TextBudget(state))
+    defer { budget.end() }
+    let graph = engine.graph(of: roots, firstIndex: 1) { slot in
+      budget.part { inspection.name(of: slot) }
     }
-    try state.checkStop()
+    // Labels and edges are in the graph only.
+    budget.take(graph.size)
+    try budget.check()
     try state.push(text: graph.text(format), to: L)
     return 1
   }

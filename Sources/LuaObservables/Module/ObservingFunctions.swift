@@ -103,14 +103,18 @@ final class ObservingFunctions: ModuleSlice {
   func push(_ path: Path, to L: LuaStack) throws(LuaError) {
     // An object that is made while the state closes is not finalized any more.
     guard !host.isClosed else { throw .closed }
+    let bytes = path.components.reduce(500) { $0 + 160 + 2 * $1.bytes.count }
+    let share = state.share
+    try state.charge(bytes, to: share)
     let path = Unmanaged.passRetained(path)
     let status = clua_try_pushhandle(
       L.pointer, CLUA_HANDLE_PATH,
       clua_handle(
-        object: path.toOpaque(), release: { Unmanaged<Path>.fromOpaque($0!).release() }, index: 0,
-        id: 0))
+        object: path.toOpaque(), release: { Unmanaged<Path>.fromOpaque($0!).release() },
+        index: bytes, id: UInt64(UInt(bitPattern: share.name))))
     guard status == LUA_OK else {
       path.release()
+      state.discharge(bytes, from: share)
       throw state.takeError(status, L)
     }
   }

@@ -18,6 +18,9 @@ final class ScriptEndings {
     let name: String
     let site: String
     let sandbox: UInt32
+    /// The memory that pays for it, and its bytes.
+    let share: LuaState.Share
+    var size: Int { 600 + 2 * name.utf8.count }
   }
 
   init(_ host: LuaHost) {
@@ -44,10 +47,13 @@ final class ScriptEndings {
       L.rawGet(index: ScriptWatcher.key(watcher, .end), at: -1)
       slot = host.anchors.keep(L)
     }
-    waiting.append(
-      Ending(
-        watcher: watcher.pointee.id, slot: slot, name: name, site: site,
-        sandbox: watcher.script.pointee.sandbox))
+    let ending = Ending(
+      watcher: watcher.pointee.id, slot: slot, name: name, site: site,
+      sandbox: watcher.script.pointee.sandbox,
+      share: watcher.pointee.payer.map(LuaState.Share.init) ?? state.mainShare)
+    // In a finalizer nothing can be refused.
+    state.chargeAfterwards(ending.size, to: ending.share)
+    waiting.append(ending)
   }
 
   /// A watcher ended: removes what the observed object kept for it.
@@ -93,6 +99,7 @@ final class ScriptEndings {
 
   private func report(_ ending: Ending, path: [UInt8]) {
     guard !host.isClosed else { return }
+    state.discharge(ending.size, from: ending.share)
     guard ending.slot != 0 else {
       return host.reports.report(
         LuaError("it cannot be called: there was no memory, or no room for a call, to keep it"),

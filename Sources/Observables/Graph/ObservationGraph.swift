@@ -79,6 +79,17 @@ package struct ObservationGraph {
   var watchers: [Watcher] = []
   var edges: [Edge] = []
 
+  /// The bytes that the graph takes together with its text, about.
+  package var size: Int {
+    let keys = objects.lazy.flatMap(\.keys)
+    let texts =
+      objects.reduce(0) { $0 + $1.type.utf8.count + ($1.place?.utf8.count ?? 0) }
+      + keys.reduce(0) { $0 + $1.name.utf8.count }
+      + watchers.reduce(0) { $0 + $1.name.utf8.count + ($1.site?.utf8.count ?? 0) }
+      + edges.reduce(0) { $0 + ($1.path?.utf8.count ?? 0) }
+    return 4 * texts + 300 * (objects.count + watchers.count + edges.count)
+  }
+
   /// The graph as text, with a line break at its end.
   package func text(_ format: GraphFormat) -> String {
     switch format {

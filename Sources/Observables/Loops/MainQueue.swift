@@ -7,7 +7,7 @@ struct MainQueue {
 
   static func isMainThread() -> Bool { cmq_isfirstthread() }
 
-  /// nil as long as the system has no descriptor left for it.
+  /// nil where the system has no descriptor left for it; the next wait asks again.
   static var shared: MainQueue? {
     let descriptor = cmq_descriptor()
     return descriptor < 0 ? nil : MainQueue(descriptor: descriptor)

@@ -3,7 +3,8 @@
 --
 --   obs-lua --max-memory=16M EveryFunction.lua [turns [size [name]]]
 --
--- Calls each function, or the one of that name, once in each of so many turns, with inputs of a size.
+-- Calls each function, or the one of that name, once in each of so many turns, with inputs of a
+-- size.
 -- Fails where memory runs out, where a function has no call in `calls.lua`, and, on Linux, where
 -- the resident memory goes on growing.
 local obs = require "obs"
