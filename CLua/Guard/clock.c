@@ -1,5 +1,7 @@
 #include "guard.h"
 
+#include "chains.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -71,6 +73,7 @@ static uint64_t tick_exempted(clua_guard *guard, uint64_t passed) {
   if (guard->countsexempted) account->used += passed;
   bool is_late = guard->countsexempted && account->used >= account->limit;
   if (is_late || guard->exemptedtime >= account->limit) clua_guard_fence(guard);
+  if (guard->fenced) clua_chains_tick(guard);
   return account->limit;
 }
 
@@ -88,6 +91,7 @@ static void tick(clua_clock *clock) {
     if (!account->limit) continue;
     if (account->isfresh) account->isfresh = false;
     else account->used += passed;
+    if (guard->stopped) clua_chains_tick(guard);
     if (account->used >= clua_guard_due(guard)) clua_guard_stop(guard, CLUA_STOP_TIME);
     if (!least || account->limit < least) least = account->limit;
   }

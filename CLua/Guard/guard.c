@@ -1,5 +1,6 @@
 #include "guard.h"
 
+#include "chains.h"
 #include "clua_places.h"
 
 #include <errno.h>
@@ -66,6 +67,7 @@ static bool is_called_by_us(lua_State *L) {
 
 int clua_raisestop(lua_State *L) {
   clua_guard *guard = clua_guard_of(L);
+  if (!guard->chain.israising) clua_chains_reset(guard);
   if (!guard->stopped && guard->exempted && is_called_by_us(L)) return 0;
   if (!guard->account->isspent && !guard->exempted) {
     spend(guard->account);
@@ -97,6 +99,7 @@ static bool is_ours(lua_State *L, lua_Debug *activation) {
 
 static void stop_here(lua_State *L, lua_Debug *activation) {
   clua_guard *guard = clua_guard_of(L);
+  clua_chains_reset(guard);
   if (!guard->stopped) {
     // The coroutine was stopped in a turn that is over, and goes on now.
     lua_sethook(L, NULL, 0, 0);
@@ -125,6 +128,7 @@ enum { LOOKS = 1000 };
 
 static void fence_here(lua_State *L, lua_Debug *activation) {
   clua_guard *guard = clua_guard_of(L);
+  clua_chains_reset(guard);
   if (!guard->fenced) {
     lua_sethook(L, NULL, 0, 0);
     return;
@@ -150,6 +154,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
   guard->stopped = guard->reason = reason;
   guard->culprit = guard->account;
   guard->grace = GRACE;
+  guard->chain.height = NULL;
   guard->hook = lua_gethook(L);
   guard->mask = lua_gethookmask(L);
   guard->count = lua_gethookcount(L);
@@ -196,6 +201,7 @@ static void open_account(clua_guard *guard) {
 
 /* The scripts of the present account have returned to the host, or to those of another one. */
 static void end_stop(clua_guard *guard, lua_State *L) {
+  clua_chains_reset(guard);
   if (!guard->stopped) return;
   guard->stopped = CLUA_STOP_NONE;
   // No instruction may have come after the signal, so no place is known.
@@ -293,6 +299,7 @@ static void arm_where_due(clua_guard *guard, lua_State *L) {
 
 lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {
   lua_State *outer = guard->running;
+  clua_chains_reset(guard);
   guard->running = thread;
   arm_where_due(guard, thread);
   return outer;
@@ -300,6 +307,7 @@ lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {
 
 void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua_State *from,
                      bool failed) {
+  clua_chains_reset(guard);
   guard->running = outer;
   if (!guard->stopped && !guard->fenced) return;
   if (failed) lua_sethook(thread, died_here, LUA_MASKCOUNT, 1 << 30);

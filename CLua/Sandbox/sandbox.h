@@ -5,20 +5,6 @@
 #include "clua_guard.h"
 #include "clua_sandbox.h"
 
-/// Counts the steps of a loop, and looks now and then whether scripts are to stop.
-typedef struct clua_steps {
-  lua_State *L;
-  unsigned count;
-} clua_steps;
-
-enum { CLUA_STEPS = 4096 };
-
-static inline void clua_step(clua_steps *steps) {
-  if (++steps->count < CLUA_STEPS) return;
-  steps->count = 0;
-  clua_poll(steps->L);
-}
-
 /// Bytes that are copied or compared between two looks.
 enum { CLUA_PIECE = 1 << 18 };
 

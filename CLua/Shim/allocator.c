@@ -8,6 +8,7 @@
 #include "blocks.h"
 #include "clua_guard.h"
 #include "private.h"
+#include "../Guard/chains.h"
 
 /* Whether a request is too much for a meter that grows by so many bytes. */
 static bool passes(const clua_meter *meter, size_t growth, bool is_part) {
@@ -62,15 +63,11 @@ static bool refuses(clua_allocator *allocator, const request *request) {
   return true;
 }
 
-/* Calling a table whose `__call` is a table, and so on, moves the arguments for each: scripts that
-   are to stop would fill the stack that way before they come to an instruction. Where it grows it
-   has thousands of values already, which no other call has then. */
-enum { CALL_CHAIN = 4096, GROWN_STACK = 1 << 16 };
-
-static bool is_call_chain(const clua_allocator *allocator, size_t new) {
-  const clua_guard *guard = allocator->home ? allocator->home->guard : NULL;
-  return guard && guard->stopped && new >= GROWN_STACK && guard->running
-      && lua_gettop(guard->running) > CALL_CHAIN;
+/* Whether a block without a type, which a stack is, is refused to code that is to stop. */
+static bool is_call_chain(const clua_allocator *allocator, size_t size) {
+  clua_guard *guard = allocator->home ? allocator->home->guard : NULL;
+  return guard && (guard->stopped || guard->fenced || guard->chain.thread)
+      && clua_chains_refuse(guard, size);
 }
 
 static bool keeps(clua_claims *claims, void *block, size_t size);
@@ -415,14 +412,35 @@ static void warn_on(void *ud, const char *message, int goes_on) {
   go_on(ud, message, goes_on);
 }
 
+/* The first blocks of a state: itself, and its stack. */
+typedef struct first_blocks {
+  clua_allocator *allocator;
+  void *blocks[2];
+  size_t sizes[2];
+  int count;
+} first_blocks;
+
+static void *allocate_first(void *ud, void *block, size_t old, size_t new) {
+  first_blocks *first = ud;
+  void *result = allocate(first->allocator, block, old, new);
+  if (!block && first->count < 2) {
+    first->blocks[first->count] = result;
+    first->sizes[first->count++] = new;
+  }
+  return result;
+}
+
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home) {
   open_share(&allocator->interpreter, 0);
   open_share(&allocator->main, 0);
   clua_meter_limit(&allocator->whole, 0);
   allocator->current = &allocator->interpreter;
-  lua_State *L = lua_newstate(allocate, allocator);
+  first_blocks first = {.allocator = allocator};
+  lua_State *L = lua_newstate(allocate_first, &first);
   allocator->current = &allocator->main;
   if (!L) return NULL;
+  lua_setallocf(L, allocate, allocator);
+  clua_chains_learn(L, first.sizes[0], first.blocks[1], first.sizes[1]);
   allocator->home = home;
   home->allocator = allocator;
   clua_sethome(L, home);

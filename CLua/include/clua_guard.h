@@ -40,6 +40,15 @@ typedef struct clua_account {
 /// stopped: watchers follow objects that were replaced just before.
 enum { CLUA_ENGINE_GRACE = 5 * 1000 * 1000 };
 
+/// What is known of a chain of `__call` that runs: see chains.c.
+typedef struct clua_chain {
+  char *volatile height;       // the top of the stack at the last tick since an instruction
+  char *base, *last;           // and its bounds
+  lua_State *volatile thread;  // the one whose bound was taken away, or NULL
+  size_t refused;              // the size of the stack that was refused
+  bool israising;              // the error that leaves the chain is raised
+} clua_chain;
+
 struct clua_guard {
   /// The coroutine that runs; NULL where no call of the host is under way.
   lua_State *volatile running;
@@ -68,6 +77,7 @@ struct clua_guard {
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
   clua_guard *outer;            // the one that was active before on this thread
+  clua_chain chain;
   lua_Hook hook;                // what the hook of the stopped coroutine was
   int mask, count;
   char place[CLUA_PLACE_SIZE];  // "file:line: " where scripts were stopped
@@ -105,6 +115,20 @@ int clua_raisestop(lua_State *L);
 static inline void clua_poll(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
   if (__builtin_expect(guard && (guard->stopped || guard->fenced), 0)) clua_raisestop(L);
+}
+
+/// Counts the steps of a loop, and looks now and then whether scripts are to stop.
+typedef struct clua_steps {
+  lua_State *L;
+  unsigned count;
+} clua_steps;
+
+enum { CLUA_STEPS = 4096 };
+
+static inline void clua_step(clua_steps *steps) {
+  if (++steps->count < CLUA_STEPS) return;
+  steps->count = 0;
+  clua_poll(steps->L);
 }
 
 /// A function for scripts: clua_poll. () -> ()

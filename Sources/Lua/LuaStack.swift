@@ -20,7 +20,8 @@ public import CLua
 
   /// Makes room for so many more values; false where there is no memory for it. [-0, +0, -]
   @inlinable @inline(__always) package func hasRoom(for count: CInt = LUA_MINSTACK) -> Bool {
-    lua_checkstack(pointer, count) != 0
+    // Only a chain of `__call` asks for one, which tells it from functions of Swift (chains.c).
+    lua_checkstack(pointer, max(count, 2)) != 0
   }
 
   /// The index from 1 upwards that means the same. [-0, +0, -]

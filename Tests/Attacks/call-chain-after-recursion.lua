@@ -1,0 +1,8 @@
+-- A recursion makes the stack large; then a call fills it with arguments, and moves all of them at
+-- each step.
+local meta = {}
+local t = setmetatable({}, meta)
+meta.__call = t
+local function deep(n) return n == 0 and 0 or 1 + deep(n - 1) end
+deep(150000)
+while true do pcall(t) end
