@@ -1,0 +1,200 @@
+import Glibc
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// S8: taking writes back costs as much as they are many, whatever they are.
+///
+/// Four times the writes may take eight times the CPU time of this thread: a cost that grows with
+/// the square of their number takes sixteen times.
+@Suite struct UndoCostTests {
+  /// What is written: the object `o` that `n` makes, and the writes.
+  static let writes: [(made: String, written: String)] = [
+    ("{}", "for i = 1, n do o[#o + 1] = i end"),
+    ("{}", "for i = 1, n do o[#o + 1] = {} end"),
+    ("{}", "for i = 1, n do table.insert(o, i) end"),
+    ("filled(n)", "for i = 1, n // 10 do table.remove(o, 1) end"),
+    ("filled(n)", "for i = 1, n // 10 do table.insert(o, 1, -i) end"),
+    (
+      "filled(n)",
+      "for i = 1, n // 10 do table.remove(o, #o // 2) table.insert(o, #o // 3, -i) end"
+    ),
+    ("filled(n)", "for i = 1, n do o[#o] = nil end"),
+    ("filled(n)", "table.sort(o, function(a, b) return a > b end)"),
+    ("filled(n)", "table.move(o, 1, n // 2, n // 4)"),
+    ("{}", "for i = 1, n do o['k' .. i] = i end"),
+    ("{}", "for i = 1, n do o.next = {} o = o.next end"),
+    ("obs.array {}", "for i = 1, n do o:append(i) end"),
+    ("obs.array(filled(n))", "for i = 1, n // 10 do o:remove(1) end"),
+    ("obs.array(filled(n))", "for i = 1, n // 10 do o:insert(1, -i) end"),
+    ("obs.array(filled(n))", "o:reverse()"),
+    ("obs.array(filled(n))", "o:clear()"),
+    ("obs.set_of {}", "for i = 1, n do o:add(i) end"),
+    ("obs.set_of(filled(n))", "o:clear()"),
+    ("obs.dictionary {}", "for i = 1, n do o['k' .. i] = i end"),
+    ("list(n)", "for i = 1, n do o:append(i) end"),
+    ("list(n)", "for i = 1, n do o:append(i) end for i = 1, n // 10 do o:remove(1) end"),
+    ("list(n)", "for i = 1, n do o:insert(1, i) end"),
+  ]
+  private static let prologue = """
+    obs = require 'obs'
+    function filled(n) local t = {} for i = 1, n do t[i] = i end return t end
+    function nop() end
+    watched = {
+      nothing = nop,
+      all = function(o) obs.observe(o, '*', nop) end,
+      edits = function(o) obs.observe_edits(o, nop) end,
+      deep = function(o) obs.changes(o, nop) end,
+    }
+    """
+  private static let bound = 8.0
+
+  private let loop = Loop(clock: .virtual)
+
+  /// The seconds of CPU time that this thread has taken.
+  private var now: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  private func host() throws -> LuaHost {
+    let host = try LuaHost(loop: loop, libraries: .all)
+    try host.set(
+      "list",
+      to: host.state.function("list") { [unowned host] (_: Int) -> LuaValue in
+        try host.value(for: ObservableArray<Int>())
+      })
+    try host.run(Self.prologue)
+    return host
+  }
+
+  /// The shortest time that `undo` takes of three, after `write` with `n`.
+  private func shortest(
+    _ host: LuaHost, _ n: Int, _ write: String, _ undo: (LuaHost) throws -> Void
+  ) throws -> Double {
+    try (0..<3).map { _ in
+      try host.run("n = \(n) \(write)")
+      try host.run("collectgarbage()")
+      let start = now
+      try undo(host)
+      return now - start
+    }.min()!
+  }
+
+  private func expectProportional(
+    _ host: LuaHost, _ write: String, _ undo: (LuaHost) throws -> Void
+  ) throws {
+    let few = try shortest(host, 2000, write, undo)
+    let many = try shortest(host, 8000, write, undo)
+    #expect(many < Self.bound * few, "\(few) and \(many) seconds: \(write)")
+  }
+
+  @Test(arguments: writes, ["nothing", "all", "edits", "deep"])
+  func `an abort costs what was written`(
+    writes: (made: String, written: String), watcher: String
+  ) throws {
+    let host = try host()
+    try host.set(
+      "now", to: host.state.function("now") { () -> Double in now })
+    // The transaction is open when the clock starts.
+    let write = """
+      taken = nil
+      do
+        local root = \(writes.made)
+        watched.\(watcher)(root)
+        local start
+        obs.transaction({ root }, function()
+          local o = root
+          \(writes.written)
+          collectgarbage()
+          start = now()
+          obs.abort()
+        end)
+        taken = now() - start
+      end
+      """
+    func shortest(_ n: Int) throws -> Double {
+      try (0..<3).map { _ in
+        try host.run("n = \(n) \(write)")
+        return try #require(host["taken"] as Double?)
+      }.min()!
+    }
+    let (few, many) = (try shortest(2000), try shortest(8000))
+    #expect(many < Self.bound * few, "\(few) and \(many) seconds")
+  }
+
+  @Test(arguments: writes.filter { !$0.written.contains("o = o.next") })
+  func `undo of a history costs what was written`(
+    writes: (made: String, written: String)
+  ) throws {
+    let host = try host()
+    try expectProportional(
+      host, "do local o = \(writes.made) root = o h = obs.history(o) \(writes.written) end"
+    ) { host in
+      loop.flush()
+      try host.run("assert(h:undo())")
+    }
+  }
+
+  @Test func `inner transactions that are kept cost the outer one what they wrote`() throws {
+    let host = try host()
+    try host.set(
+      "now", to: host.state.function("now") { () -> Double in now })
+    let write = """
+      local o, start = { {}, {} }
+      obs.transaction({ o }, function()
+        for i = 1, n // 2 do o[1][i] = i end
+        obs.transaction({ o[2] }, function() for i = 1, n // 2 do o[2][i] = i end end)
+        start = now()
+        obs.abort()
+      end)
+      taken = now() - start
+      """
+    func shortest(_ n: Int) throws -> Double {
+      try (0..<3).map { _ in
+        try host.run("n = \(n) \(write)")
+        return try #require(host["taken"] as Double?)
+      }.min()!
+    }
+    let (few, many) = (try shortest(2000), try shortest(8000))
+    #expect(many < Self.bound * few, "\(few) and \(many) seconds")
+  }
+
+  @Test func `a turn that is taken back costs what was written`() throws {
+    func taken(_ n: Int) throws -> Double {
+      let model = ObservableArray<Int>()
+      let test = try ContainedHost {
+        $0.turnTime = nil
+        $0.timers = 1
+        $0.undoStoppedTurns = [model]
+      }
+      try test.host.set("model", to: model)
+      try test.host.run("obs = require 'obs'")
+      return try (0..<3).map { _ in
+        var start = 0.0
+        try test.host.set("begin", to: test.host.state.function("begin") { () in start = now })
+        let error = test.failure(
+          """
+          for i = 1, \(n) do model:append(i) end begin()
+          obs.after(1, print) obs.after(1, print)
+          """)
+        #expect(error?.code == .quota && model.isEmpty)
+        return now - start
+      }.min()!
+    }
+    let (few, many) = (try taken(2000), try taken(8000))
+    #expect(many < Self.bound * few, "\(few) and \(many) seconds")
+  }
+
+  @Test func `changes that are applied backwards cost what they are`() throws {
+    let host = try host()
+    let write = """
+      old, new = {}, {}
+      for i = 1, n do new[i] = i end
+      changes = obs.invert(obs.diff(old, new))
+      """
+    try expectProportional(host, write) { try $0.run("obs.apply(new, changes)") }
+  }
+}
