@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_guard.h"
 #include "clua_modules.h"
 
 /* ---- Checks --------------------------------------------------------------------------------- */
@@ -169,7 +170,9 @@ static int array_remove(lua_State *L) {
 }
 
 static lua_Integer find(lua_State *L, int store, lua_Integer length, int value) {
+  clua_steps steps = {L, 0};
   for (lua_Integer i = 1; i <= length; i++) {
+    clua_step(&steps);
     lua_rawgeti(L, store, i);
     bool same = clua_same(L, -1, value);
     lua_pop(L, 1);
@@ -326,7 +329,9 @@ static int array_reverse(lua_State *L) {
   lua_Integer length = clua_listlength(L, node, store);
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
   length = clua_listlength(L, node, store);
+  clua_steps steps = {L, 0};
   for (lua_Integer i = 1; i <= length; i++) {
+    clua_step(&steps);
     lua_rawgeti(L, store, length + 1 - i);
     lua_rawseti(L, store + 1, i);
   }
@@ -341,8 +346,10 @@ static int array_set(lua_State *L) {
   clua_checklist(L, 2);
   // Reading may run code; the array is changed when no error can be raised any more.
   lua_Integer count = luaL_len(L, 2);
+  clua_steps steps = {L, 0};
   lua_newtable(L);
   for (lua_Integer i = 1; i <= count; i++) {
+    clua_step(&steps);
     if (lua_geti(L, 2, i) == LUA_TNIL) {
       return luaL_error(L, "the list has a hole at %I of %I", (LUAI_UACINT)i, (LUAI_UACINT)count);
     }

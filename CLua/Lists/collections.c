@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -203,7 +204,9 @@ void clua_checklist(lua_State *L, int index) {
   push_iteration(L, index, "list");
   int first = lua_gettop(L) - 2;
   lua_newtable(L);
+  clua_steps steps = {L, 0};
   for (lua_Integer count = 1; iterate(L, first); count++) {
+    clua_step(&steps);
     lua_rawseti(L, first + 3, count);
     lua_pop(L, 1);
   }
@@ -221,7 +224,9 @@ static int array_new(lua_State *L) {
   clua_pushnodeat(L, 2);
   lua_getiuservalue(L, 4, CLUA_NODE_STORE);
   lua_Integer length = luaL_len(L, 1);
+  clua_steps steps = {L, 0};
   for (lua_Integer i = 1; i <= length; i++) {
+    clua_step(&steps);
     if (lua_geti(L, 1, i) == LUA_TNIL) {
       return luaL_error(L, "the list has a hole at %I of %I", (LUAI_UACINT)i, (LUAI_UACINT)length);
     }
@@ -236,14 +241,19 @@ static int dictionary_new(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
+  clua_steps steps = {L, 0};
   if (lua_type(L, 1) != LUA_TTABLE) {
     push_iteration(L, 1, "table");
-    while (iterate(L, 3)) lua_rawset(L, 2);
+    while (iterate(L, 3)) {
+      clua_step(&steps);
+      lua_rawset(L, 2);
+    }
     lua_settop(L, 2);
     return 1;
   }
   lua_pushnil(L);
   while (clua_next(L, 1)) {
+    clua_step(&steps);
     lua_pushvalue(L, -2);
     lua_insert(L, -2);
     lua_rawset(L, 2);
@@ -262,9 +272,11 @@ static int set_new(lua_State *L) {
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
   clua_checklist(L, 1);
+  clua_steps steps = {L, 0};
   if (clua_collection_kind(L, 1) == CLUA_KIND_SET) {
     lua_pushnil(L);
     while (clua_next(L, 1)) {
+      clua_step(&steps);
       lua_pushvalue(L, lua_upvalueindex(2));
       lua_pushvalue(L, 2);
       lua_rotate(L, -3, -1);
@@ -274,6 +286,7 @@ static int set_new(lua_State *L) {
   }
   lua_Integer length = luaL_len(L, 1);
   for (lua_Integer i = 1; i <= length; i++) {
+    clua_step(&steps);
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_pushvalue(L, 2);
     bool missing = lua_geti(L, 1, i) == LUA_TNIL;

@@ -1,5 +1,6 @@
 #include "lists.h"
 #include "clua_collections.h"
+#include "clua_guard.h"
 #include "clua_modules.h"
 
 /* ---- Members -------------------------------------------------------------------------------- */
@@ -119,8 +120,12 @@ static lua_Integer push_members(lua_State *L, int store) {
   lua_newtable(L);
   int list = lua_gettop(L);
   lua_Integer count = 0;
+  clua_steps steps = {L, 0};
   lua_pushnil(L);
-  while (lua_next(L, store)) lua_rawseti(L, list, ++count);
+  while (lua_next(L, store)) {
+    clua_step(&steps);
+    lua_rawseti(L, list, ++count);
+  }
   return count;
 }
 
@@ -138,8 +143,10 @@ static lua_Integer push_argument(lua_State *L) {
   }
   if (node) lua_pop(L, 2);
   lua_Integer count = luaL_len(L, 2);
+  clua_steps steps = {L, 0};
   lua_newtable(L);
   for (lua_Integer i = 1; i <= count; i++) {
+    clua_step(&steps);
     lua_geti(L, 2, i);
     bool nan = lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) != lua_tonumber(L, -1);
     if (lua_isnil(L, -1) || nan) {
@@ -153,7 +160,9 @@ static lua_Integer push_argument(lua_State *L) {
 /* Adds all values of the list on top, or removes them. [-0, +0, m] */
 static int put_all(lua_State *L, const set *set, lua_Integer count, bool in) {
   int list = lua_gettop(L);
+  clua_steps steps = {L, 0};
   for (lua_Integer i = 1; i <= count; i++) {
+    clua_step(&steps);
     lua_rawgeti(L, list, i);
     put(L, set, in);
   }
@@ -177,14 +186,17 @@ static int set_intersect(lua_State *L) {
   set set = check_open_set(L, 1);
   lua_Integer others = push_argument(L);
   int list = lua_gettop(L), kept = list + 1;
+  clua_steps steps = {L, 0};
   lua_newtable(L);
   for (lua_Integer i = 1; i <= others; i++) {
+    clua_step(&steps);
     lua_rawgeti(L, list, i);
     lua_pushboolean(L, true);
     lua_rawset(L, kept);
   }
   lua_Integer count = push_members(L, set.store);
   for (lua_Integer i = 1; i <= count; i++) {
+    clua_step(&steps);
     lua_rawgeti(L, kept + 1, i);
     lua_pushvalue(L, -1);
     if (contains(L, kept)) lua_pop(L, 1);

@@ -1,5 +1,7 @@
 #include "store.h"
 
+#include "clua_guard.h"
+
 /* ---- Which slots are notified --------------------------------------------------------------- */
 
 /* Whether the slot of an element at low…high has to be notified. [-0, +0, -] */
@@ -30,7 +32,9 @@ void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high) {
   lua_Unsigned length = lua_rawlen(L, list);
   if (length > (lua_Unsigned)count) length = (lua_Unsigned)count;
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
+  clua_steps steps = {L, 0};
   for (lua_Integer i = 0; i < count; i++) {
+    clua_step(&steps);
     lua_rawgeti(L, list, low + i);
     lua_rawseti(L, -2, i + 1);
   }

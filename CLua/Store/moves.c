@@ -1,6 +1,8 @@
 #include "../Shim/private.h"
 #include "store.h"
 
+#include "clua_guard.h"
+
 /* ---- Watching ------------------------------------------------------------------------------- */
 
 /* Appends the key on top to an order. [-1, +0, m] */
@@ -55,10 +57,13 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     else lua_replace(L, after);
   }
   lua_Integer prefix = 0, ordered = 0;
+  clua_steps steps = {L, 0};
   bool list = true;
   bool whole = !node->chained && node->count == 0;  // nothing is in the old store
   lua_pushnil(L);
   while (whole ? lua_next(L, table) : clua_nodenext(L, node, table, userdata)) {
+    // Nothing has been changed yet.
+    clua_step(&steps);
     if (ordering && removed && lua_rawequal(L, -2, after)) {
       lua_pushvalue(L, removed);
       append(L, order, positions, &ordered);

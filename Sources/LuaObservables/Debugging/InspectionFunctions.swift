@@ -40,7 +40,11 @@ final class InspectionFunctions: ModuleSlice {
 
   /// Pushes the sorted names of the keys under which an object is observed. [-0, +1, -]
   private func push(names root: NodeRef?, _ L: LuaStack) throws {
-    var names = root.map { engine.observedKeys(of: $0).map { name(of: $0, L) } } ?? []
+    var names: [[UInt8]] = []
+    for key in root.map({ engine.observedKeys(of: $0) }) ?? [] {
+      names.append(name(of: key, L))
+      try state.checkStop()
+    }
     names.sort { $0.lexicographicallyPrecedes($1) }
     try state.pushTable(elements: names.count, to: L)
     for (position, name) in names.enumerated() {
@@ -85,6 +89,7 @@ final class InspectionFunctions: ModuleSlice {
         L.isString(at: 2)
         ? state.bytes(at: 2, of: L) : Array(state.keyName(at: 2, of: L).utf8)
       for key in engine.observedKeys(of: root) {
+        try state.checkStop()
         let name = name(of: key, L)
         // A number stands for all its spellings: 3 is "#3" and "3".
         if name == wanted || isNumber && name[...] == wanted.dropFirst() { count += key.count }
@@ -130,7 +135,8 @@ final class InspectionFunctions: ModuleSlice {
     let description = ObjectDescription(
       in: engine,
       naming: { [unowned self] slot in budget.part { name(of: slot) } },
-      describing: { [unowned self] watcher, path in budget.part { describe(watcher, path) } })
+      describing: { [unowned self] watcher, path in budget.part { describe(watcher, path) } },
+      unless: { budget.isSpent })
     let text = description.text(of: root, title: state.title(at: 1, of: L))
     try budget.check()
     try state.push(text: text, to: L)

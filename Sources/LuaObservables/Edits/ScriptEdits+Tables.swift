@@ -28,8 +28,11 @@ extension ScriptEdits {
     }
     func index(_ position: Int) -> KeptValue { .integer(Int64(position + 1)) }
     let parts = journal.parts(of: position)
+    let interrupter = state.interrupter
     let edits = journal.list.edits(
-      since: parts.list, current: journal.current, same: { journal.same($0, $1, L) })
+      since: parts.list, current: journal.current, same: { journal.same($0, $1, L) },
+      unless: { interrupter.isStopping })
+    try state.checkStop()
     for edit in edits {
       switch edit {
       case .insert(let element, let at): try add("insert", at: index(at), new: element)
@@ -40,7 +43,9 @@ extension ScriptEdits {
         try add("move", at: index(at), from: index(from), old: element, new: element)
       }
     }
-    let keyed = journal.keyed.edits(since: parts.keyed, same: { journal.same($0, $1, L) })
+    let keyed = journal.keyed.edits(
+      since: parts.keyed, same: { journal.same($0, $1, L) }, unless: { interrupter.isStopping })
+    try state.checkStop()
     for edit in keyed {
       let kind = edit.old == nil ? "insert" : edit.new == nil ? "remove" : "replace"
       try add(kind, at: edit.key.value, old: edit.old, new: edit.new)

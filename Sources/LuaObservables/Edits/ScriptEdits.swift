@@ -95,6 +95,7 @@ struct ScriptEdits {
 
   /// Pops an edit into the list at `list`. [-1, +0, -]
   func add(_ position: Int, to list: CInt, _ L: LuaStack) throws(LuaError) {
+    try state.checkStop()
     L.push(position)
     L.insert(-2)
     try state.rawSet(at: list, of: L)

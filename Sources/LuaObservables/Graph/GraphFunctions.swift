@@ -35,12 +35,14 @@ final class GraphFunctions: ModuleSlice {
       let root = try arguments.observed(at: 1, of: L, "graph")
       engine.settleWhenIdle(root)
       roots.append(root)
+      try state.checkStop()
     }
     let (inspection, budget) = (host.module.inspection, TextBudget(state))
     defer { budget.end() }
-    let graph = engine.graph(of: roots, firstIndex: 1) { slot in
-      budget.part { inspection.name(of: slot) }
-    }
+    let graph = engine.graph(
+      of: roots, firstIndex: 1,
+      naming: { slot in budget.part { inspection.name(of: slot) } },
+      unless: { budget.isSpent })
     // Labels and edges are in the graph only.
     budget.take(graph.size)
     try budget.check()

@@ -181,13 +181,18 @@ end
 
 --- The keys of a map in order, but for 1..`n`; those that are objects come last, in no order.
 local function sorted_keys(map, n)
-  local keys = {}
+  local keys, count, kind, is_mixed = {}, 0, nil, false
   for key in next, map do
     if not (n and number_type(key) == "integer" and key >= 1 and key <= n) then
-      keys[#keys + 1] = key
+      count = count + 1
+      keys[count] = key
+      kind = kind or type(key)
+      is_mixed = is_mixed or type(key) ~= kind
     end
   end
-  if #keys > 1 then sort(keys, is_before) end
+  -- Lua's own comparison is much faster than a function.
+  local is_plain = not is_mixed and (kind == "number" or kind == "string")
+  if count > 1 then sort(keys, not is_plain and is_before or nil) end
   return keys
 end
 

@@ -44,6 +44,8 @@ extension TableJournal {
       for position in at..<at + count {
         record(.insert(keepValue(at: position, L), at: position - 1))
       }
+    case CLUA_EDIT_CLEAR where count == length && count > EditScript.limit:
+      recordWhole(keepElements(of: write.list, count, L), isPermutation: false, length: 0)
     case CLUA_EDIT_CLEAR where count == length:
       for (index, element) in keepElements(of: write.list, count, L).enumerated().reversed() {
         record(.remove(element, at: index))

@@ -111,7 +111,10 @@ final class TableJournal {
   func compact(for readers: [Int], _ L: LuaStack) {
     let count = list.count
     if count > max(listLimit, 4 * length + 1024) {
-      list.compact(for: readers.map { parts(of: $0).list }) { keepList(length, L) }
+      let interrupter = state.interrupter
+      list.compact(
+        for: readers.map { parts(of: $0).list }, current: { keepList(length, L) },
+        unless: { interrupter.isStopping })
     }
     // Where nothing can be combined, not each write has to try.
     if count > listLimit { listLimit = max(1024, 4 * length + 1024, 2 * list.count) }

@@ -105,10 +105,14 @@ extension TableKind {
   /// Implements `hasEdits`.
   func isEdited(_ node: NodeRef, since position: Int) -> Bool {
     guard let journal = journals[node] else { return false }
+    // The call for the edits is dropped, so they need not be compared.
+    if state.interrupter.isStopping { return true }
     let L = L
     let (list, keyed) = journal.parts(of: position)
+    let interrupter = state.interrupter
     return journal.list.hasEdits(
-      since: list, current: journal.current, same: { journal.same($0, $1, L) })
+      since: list, current: journal.current, same: { journal.same($0, $1, L) },
+      unless: { interrupter.isStopping })
       || journal.keyed.hasEdits(since: keyed, same: { journal.same($0, $1, L) })
   }
 }

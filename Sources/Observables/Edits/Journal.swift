@@ -18,6 +18,11 @@ package struct Journal<Element> {
   private var entries: [Entry] = []
   /// The position of each entry; there are gaps where entries were combined.
   private var positions: [Int] = []
+  /// By how much the list had grown before each entry, and has now.
+  private var growths: [Int] = []
+  private var growth = 0
+  /// The position of the last entry that is no edit.
+  private var lastWhole = -1
   private var next = 0
   /// The highest position that a reader may have.
   private var read = 0
@@ -60,6 +65,11 @@ package struct Journal<Element> {
     size += entry.size
     entries.append(entry)
     positions.append(next)
+    growths.append(growth)
+    switch entry {
+    case .edit(let edit): growth += edit.isInsertion ? 1 : edit.isRemoval ? -1 : 0
+    case .whole: lastWhole = next
+    }
     next += 1
   }
 
@@ -82,11 +92,12 @@ package struct Journal<Element> {
     if count == 0 { return }
     if count == entries.count, size > minimalLimit {
       // Arrays keep the room that they once needed.
-      (entries, positions, size) = ([], [], 0)
+      (entries, positions, growths, size) = ([], [], [], 0)
     } else {
       for entry in entries[..<count] { size -= entry.size }
       entries.removeFirst(count)
       positions.removeFirst(count)
+      growths.removeFirst(count)
     }
     if entries.isEmpty { limit = minimalLimit }
   }
@@ -94,8 +105,12 @@ package struct Journal<Element> {
   /// Combines the entries between readers where they hold much more than the list does and readers
   /// lag behind; `readers` are the positions of all readers.
   ///
+  /// They stay as they are where `isStopped` becomes true.
+  ///
   /// - Complexity: O(1) as long as the entries hold little; else O(n · entries).
-  package mutating func compact(for readers: [Int], current: () -> [Element]) {
+  package mutating func compact(
+    for readers: [Int], current: () -> [Element], unless isStopped: () -> Bool = { false }
+  ) {
     if size <= limit { return }
     var state = current()
     limit = 4 * state.count + minimalLimit
@@ -103,6 +118,10 @@ package struct Journal<Element> {
     let starts = Set(readers)
     var compacted: [(position: Int, old: [Element])] = []
     for (entry, position) in zip(entries, positions).reversed() {
+      if isStopped() {
+        limit = 2 * size
+        return
+      }
       Journal.undo(entry, in: &state)
       if starts.contains(position) || position == positions[0] {
         compacted.append((position, state))
@@ -110,6 +129,8 @@ package struct Journal<Element> {
     }
     entries = compacted.reversed().map { .whole(old: $0.old, isPermutation: false) }
     positions = compacted.reversed().map(\.position)
+    growths = Array(repeating: growth, count: entries.count)
+    lastWhole = positions.last ?? -1
     size = entries.reduce(0) { $0 + $1.size }
     // Where readers need different contents, the next pass waits until it pays.
     limit = max(limit, 2 * size)
@@ -132,10 +153,12 @@ package struct Journal<Element> {
   /// The first entry at or behind a position.
   private func index(of position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
 
-  /// The contents at `position`.
+  /// The contents at `position`; any where `isStopped` becomes true.
   ///
   /// - Complexity: O(n · entries since).
-  package func former(at position: Int, current: () -> [Element]) -> [Element] {
+  package func former(
+    at position: Int, current: () -> [Element], unless isStopped: () -> Bool = { false }
+  ) -> [Element] {
     let unread = entries(since: position)
     let whole = unread.firstIndex {
       if case .whole = $0 { return true }
@@ -149,17 +172,21 @@ package struct Journal<Element> {
     } else {
       state = current()
     }
-    for entry in rest.reversed() { Journal.undo(entry, in: &state) }
+    for entry in rest.reversed() {
+      if isStopped() { break }
+      Journal.undo(entry, in: &state)
+    }
     return state
   }
 
   /// Edits that turn the contents at `position` into the present ones, the first to be applied
-  /// first; none where they are the same.
+  /// first; none where they are the same, or `isStopped` becomes true.
   ///
   /// - Complexity: O(edits) for insertions or removals only, and for one move of an element among
   ///   others; O(n + n·d) otherwise.
   package func edits(
-    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool
+    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool,
+    unless isStopped: () -> Bool = { false }
   ) -> [CollectionEdit<Element>] {
     let unread = entries(since: position)
     let recorded = unread.compactMap { entry -> CollectionEdit<Element>? in
@@ -180,10 +207,14 @@ package struct Journal<Element> {
     {
       return recorded
     }
-    let (old, new) = (former(at: position, current: current), current())
+    let (old, new) = (former(at: position, current: current, unless: isStopped), current())
+    if isStopped() { return [] }
     // A longer script than what was recorded is of no use.
     let limit = isComplete ? min(recorded.count, EditScript.limit) : EditScript.limit
-    let script = EditScript(from: old.count, to: new.count, limit: limit) { same(old[$0], new[$1]) }
+    let script = EditScript(from: old.count, to: new.count, limit: limit) {
+      isStopped() || same(old[$0], new[$1])
+    }
+    if isStopped() { return [] }
     if isComplete, !script.steps.isEmpty, recorded.count <= script.steps.count { return recorded }
     return script.steps.map { step in
       switch step {
@@ -203,24 +234,17 @@ package struct Journal<Element> {
     return list[min(from, place)...max(from, place)].contains { !same($0, element) }
   }
 
-  /// Whether there are edits since `position`.
+  /// Whether there are edits since `position`; either where `isStopped` becomes true.
   package func hasEdits(
-    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool
+    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool,
+    unless isStopped: () -> Bool = { false }
   ) -> Bool {
-    let unread = entries(since: position)
-    var growth = 0
-    var isComplete = true
-    for entry in unread {
-      guard case .edit(let edit) = entry else {
-        isComplete = false
-        break
-      }
-      if edit.isInsertion { growth += 1 }
-      if edit.isRemoval { growth -= 1 }
-    }
+    let first = index(of: position)
+    if first == entries.count { return false }
+    let unread = entries[first...]
+    let isComplete = lastWhole < position
     // A list of another length is another list.
-    if isComplete, growth != 0 { return true }
-    if unread.isEmpty { return false }
+    if isComplete, growth != growths[first] { return true }
     if isComplete, unread.count == 1, case .edit(.replace(let old, let new, _)) = unread.first! {
       return !same(old, new)
     }
@@ -229,8 +253,8 @@ package struct Journal<Element> {
     {
       return true
     }
-    let (old, new) = (former(at: position, current: current), current())
-    return old.count != new.count || !zip(old, new).allSatisfy(same)
+    let (old, new) = (former(at: position, current: current, unless: isStopped), current())
+    return isStopped() || old.count != new.count || !zip(old, new).allSatisfy(same)
   }
 
   /// Calls `visit` with each element that came (+1) or left (-1) since `position`.

@@ -64,10 +64,13 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   /// One entry for each key, in the order of their first changes; none for a key that came and
   /// left.
-  private static func puttingTogether(_ part: ArraySlice<Entry>) -> [Entry] {
+  private static func puttingTogether(
+    _ part: ArraySlice<Entry>, unless isStopped: () -> Bool = { false }
+  ) -> [Entry] {
     var net: [Entry] = []
     var places: [Key: Int] = [:]
     for entry in part {
+      if isStopped() { return [] }
       if let place = places[entry.key] {
         let first = net[place]
         net[place] = Entry(position: first.position, key: first.key, old: first.old, new: entry.new)
@@ -92,12 +95,14 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   /// The change of each key since `position`, in the order of their first changes; a key that has
   /// its former value is left out.
+  ///
+  /// There are none once `isStopped` is true.
   package func edits(
-    since position: Int, same: (Value, Value) -> Bool
+    since position: Int, same: (Value, Value) -> Bool, unless isStopped: () -> Bool = { false }
   ) -> [KeyedEdit<Key, Value>] {
-    let edits = KeyedJournal.puttingTogether(entries(since: position)).map {
-      KeyedEdit(key: $0.key, old: $0.old, new: $0.new)
-    }
+    let net = KeyedJournal.puttingTogether(entries(since: position), unless: isStopped)
+    if isStopped() { return [] }
+    let edits = net.map { KeyedEdit(key: $0.key, old: $0.old, new: $0.new) }
     return edits.filter { edit in
       switch (edit.old, edit.new) {
       case (let old?, let new?): !same(old, new)

@@ -7,6 +7,8 @@
 struct GraphBuilder {
   let name: (SlotRef) -> String
   let firstIndex: Int
+  /// Whether the graph is not wanted any more; it may be left incomplete then.
+  let isStopped: () -> Bool
   var graph = ObservationGraph()
 
   /// The objects found so far, and their keys as far as they are known.
@@ -20,23 +22,28 @@ struct GraphBuilder {
   private var watcherIndices: [UInt64: Int] = [:]
   private var held: [(object: Int, key: String, child: Int)] = []
 
-  init(firstIndex: Int, naming name: @escaping (SlotRef) -> String) {
-    (self.firstIndex, self.name) = (firstIndex, name)
+  init(
+    firstIndex: Int, naming name: @escaping (SlotRef) -> String,
+    unless isStopped: @escaping () -> Bool
+  ) {
+    (self.firstIndex, self.name, self.isStopped) = (firstIndex, name, isStopped)
+    graph.isStopped = isStopped
   }
 
   /// The graph of all that is connected with `roots`.
   static func graph(
-    of roots: [NodeRef], firstIndex: Int, naming name: @escaping (SlotRef) -> String
+    of roots: [NodeRef], firstIndex: Int, naming name: @escaping (SlotRef) -> String,
+    unless isStopped: @escaping () -> Bool
   ) -> ObservationGraph {
-    var builder = GraphBuilder(firstIndex: firstIndex, naming: name)
+    var builder = GraphBuilder(firstIndex: firstIndex, naming: name, unless: isStopped)
     for root in roots { builder.include(root, place: "") }
     var position = 0
-    while position < builder.nodes.count {
+    while position < builder.nodes.count, !isStopped() {
       builder.search(builder.nodes[position], at: position)
       position += 1
     }
-    builder.describeAll()
-    builder.connect()
+    if !isStopped() { builder.describeAll() }
+    if !isStopped() { builder.connect() }
     return builder.graph
   }
 
@@ -66,6 +73,7 @@ struct GraphBuilder {
     node.forEachSlot { slot in
       var names: Set<String> = []
       slot.forEachLinkOfAny { link in
+        if isStopped() { return }
         names.insert(slot.pointee.isEvery ? link.wholeName : "")
         let watcher = link.pointee.wire.pointee.watcher
         users[watcher.pointee.id] = watcher
@@ -87,7 +95,10 @@ struct GraphBuilder {
     node.engine.forEachWatcher(of: node) { watcher in
       if !watcher.pointee.flags.contains(.probing) { users[watcher.pointee.id] = watcher }
     }
-    for (_, watcher) in users.sorted(by: { $0.key < $1.key }) { follow(watcher) }
+    for (_, watcher) in users.sorted(by: { $0.key < $1.key }) {
+      if isStopped() { return }
+      follow(watcher)
+    }
   }
 
   /// Adds the objects that are stored at a key, and those that paths pass to from it.
@@ -99,11 +110,11 @@ struct GraphBuilder {
     }
     let stored = slot.pointee.node.kind.observedObjects(at: slot, firstIndex: firstIndex)
     for (member, node) in stored.sorted(by: { $0.key ?? "" < $1.key ?? "" }) {
-      guard let child = include(node, place: place(member ?? key)) else { continue }
+      guard !isStopped(), let child = include(node, place: place(member ?? key)) else { continue }
       held.append((object, key, child))
     }
     slot.forEachLinkOfAny { link in
-      if link.pointee.wire.pointee.use == .tracking { return }
+      if isStopped() || link.pointee.wire.pointee.use == .tracking { return }
       if slot.pointee.isEvery, link.wholeName != key { return }
       var children: [LinkRef] = []
       link.appendChildren(to: &children)
@@ -141,6 +152,7 @@ struct GraphBuilder {
 
   private mutating func describeAll() {
     for (index, node) in nodes.enumerated() {
+      if isStopped() { return }
       let names = keys[index].keys.sorted()
       keyIndices.append(Dictionary(uniqueKeysWithValues: zip(names, names.indices)))
       graph.objects.append(
@@ -149,6 +161,7 @@ struct GraphBuilder {
           keys: names.map { .init(name: $0, lazy: keys[index][$0] ?? nil) }))
     }
     for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
+      if isStopped() { return }
       watcherIndices[id] = graph.watchers.count
       let (name, site) = watcher.pointee.receiver.takeUnretainedValue().label(watcher)
       graph.watchers.append(.init(name: name, site: site, notes: watcher.notes))
@@ -161,9 +174,11 @@ struct GraphBuilder {
       if known.insert(edge).inserted { graph.edges.append(edge) }
     }
     for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
+      if isStopped() { return }
       edges(from: .watcher(watcherIndices[id]!), .watches, watcher).forEach(add)
     }
     for (object, node) in nodes.enumerated() {
+      if isStopped() { return }
       for lazy in node.engine.lazies(of: node) {
         guard let slot = lazy.slot, let key = end(object, name(slot)) else { continue }
         edges(from: key, .depends, lazy).forEach(add)
@@ -171,6 +186,7 @@ struct GraphBuilder {
     }
     let places = held.map { ($0.object, keyIndices[$0.object][$0.key]!, $0.child) }
     for (object, key, child) in places.sorted(by: <) {
+      if isStopped() { return }
       add(
         .init(
           kind: .holds, from: .key(object: object, key: key), to: .object(child), path: nil,

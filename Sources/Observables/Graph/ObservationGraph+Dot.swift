@@ -5,18 +5,18 @@ extension ObservationGraph {
       "digraph observation {", "  rankdir=LR;", "  node [fontname=\"Helvetica\", fontsize=11];",
       "  edge [fontname=\"Helvetica\", fontsize=9];",
     ]
-    for (index, object) in objects.enumerated() {
+    for (index, object) in wanted(objects.enumerated()) {
       let fields = object.keys.enumerated().map { key, value in
         "<k\(key + 1)> \(field(title(value)))"
       }
       let label = (["<t> \(field(title(object)))"] + fields).joined(separator: " | ")
       lines.append("  \(id(.object(index))) [shape=record, label=\"\(label)\"];")
     }
-    for (index, watcher) in watchers.enumerated() {
+    for (index, watcher) in wanted(watchers.enumerated()) {
       lines.append(
         "  \(id(.watcher(index))) [shape=ellipse, label=\"\(text(title(watcher)))\"];")
     }
-    for edge in edges {
+    for edge in wanted(edges) {
       var attributes: [String] = []
       // A dependency on a key of the same name needs no label.
       if let path = edge.path, edge.kind == .watches || path != name(edge.to) {

@@ -1,7 +1,7 @@
 extension ObservationGraph {
   /// One object with the lists `objects`, `watchers` and `edges`, an element a line.
   var json: String {
-    let objects = self.objects.enumerated().map { index, object in
+    let objects = texts(of: self.objects.enumerated()) { index, object in
       let keys = object.keys.enumerated().map { position, key in
         self.object([
           ("id", quoted(id(.key(object: index, key: position)))), ("name", quoted(key.name)),
@@ -15,14 +15,14 @@ extension ObservationGraph {
         ("place", object.place.map(quoted)), ("keys", "[\(keys.joined(separator: ", "))]"),
       ])
     }
-    let watchers = self.watchers.enumerated().map { index, watcher in
+    let watchers = texts(of: self.watchers.enumerated()) { index, watcher in
       object([
         ("id", quoted(id(.watcher(index)))), ("name", quoted(watcher.name)),
         ("site", watcher.site.map(quoted)),
         ("notes", "[\(watcher.notes.map(quoted).joined(separator: ", "))]"),
       ])
     }
-    let edges = self.edges.map { edge in
+    let edges = texts(of: self.edges) { edge in
       object([
         ("kind", quoted(edge.kind.rawValue)), ("from", quoted(id(edge.from))),
         ("to", quoted(id(edge.to))), ("path", edge.path.map(quoted)),
@@ -35,6 +35,14 @@ extension ObservationGraph {
       return "  \"\(name)\": [" + (elements.isEmpty ? "]" : "\n\(lines)\n  ]")
     }
     return "{\n\(lists.joined(separator: ",\n"))\n}\n"
+  }
+
+  private func texts<Elements: Sequence>(
+    of elements: Elements, _ text: (Elements.Element) -> String
+  ) -> [String] {
+    var texts: [String] = []
+    for element in wanted(elements) { texts.append(text(element)) }
+    return texts
   }
 
   /// The fields that have a value.

@@ -2,7 +2,7 @@ extension ObservationGraph {
   /// A flow chart as Mermaid draws it.
   var mermaid: String {
     var lines = ["flowchart LR"]
-    for (index, object) in objects.enumerated() {
+    for (index, object) in wanted(objects.enumerated()) {
       let name = id(.object(index))
       if object.keys.isEmpty {
         lines.append("  \(name)[\(quoted(title(object)))]")
@@ -17,10 +17,10 @@ extension ObservationGraph {
       }
       lines.append("  end")
     }
-    for (index, watcher) in watchers.enumerated() {
+    for (index, watcher) in wanted(watchers.enumerated()) {
       lines.append("  \(id(.watcher(index)))([\(quoted(title(watcher)))])")
     }
-    for edge in edges {
+    for edge in wanted(edges) {
       let label = edge.path.map { "|\(quoted($0))|" } ?? ""
       let arrow = edge.kind == .holds ? "---" : edge.isWhole ? "-->" : "-.->"
       lines.append("  \(id(edge.from)) \(arrow)\(label) \(id(target(of: edge)))")

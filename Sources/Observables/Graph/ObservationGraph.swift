@@ -78,6 +78,8 @@ package struct ObservationGraph {
   var objects: [Object] = []
   var watchers: [Watcher] = []
   var edges: [Edge] = []
+  /// Whether the text is not wanted any more; it may be left incomplete then.
+  var isStopped: () -> Bool = { false }
 
   /// The bytes that the graph takes together with its text, about.
   package var size: Int {
@@ -97,6 +99,11 @@ package struct ObservationGraph {
     case .json: json
     case .mermaid: mermaid
     }
+  }
+
+  /// The elements for the text, as long as it is wanted.
+  func wanted<Elements: Sequence>(_ elements: Elements) -> LazyPrefixWhileSequence<Elements> {
+    elements.lazy.prefix { _ in !isStopped() }
   }
 
   /// What an end is called in every format: the same object has the same name in all of them.

@@ -19,12 +19,15 @@ package struct ObjectDescription {
   private let name: (SlotRef) -> String
   /// A watcher in one line.
   private let line: (WatcherRef, Path) -> String
+  /// Whether the rest is to be left out.
+  private let isStopped: () -> Bool
 
   package init(
     in engine: Engine, naming name: @escaping (SlotRef) -> String,
-    describing line: @escaping (WatcherRef, Path) -> String
+    describing line: @escaping (WatcherRef, Path) -> String,
+    unless isStopped: @escaping () -> Bool = { false }
   ) {
-    (self.engine, self.name, self.line) = (engine, name, line)
+    (self.engine, self.name, self.line, self.isStopped) = (engine, name, line, isStopped)
   }
 
   /// The text for the object of `root`, which has the title `title`; nil where there is nothing to
@@ -35,6 +38,7 @@ package struct ObjectDescription {
 
   private func textInside(of root: NodeRef?, title: String) -> String {
     let keys = root.map(keys) ?? []
+    if isStopped() { return "" }
     if let root, !keys.isEmpty, keys.allSatisfy({ !$0.isObserved && !$0.isLazy }) {
       return "\(title) is not observed, but \(needs(keys, of: root))"
     }
@@ -54,11 +58,13 @@ package struct ObjectDescription {
         name: lazy.name, title: "\(lazy.name) (lazy, \(state))", isLazy: true)
     }
     for lazy in engine.lazies(of: root) {
+      if isStopped() { break }
       guard let slot = lazy.slot else { continue }
       let name = name(slot)
       keys[name] = describe(lazy, named: name)
     }
     for used in engine.usedKeys(of: root) {
+      if isStopped() { break }
       let name = used.name ?? name(used.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.dependents += engine.dependents(of: used.slot, name: used.name)
@@ -69,12 +75,13 @@ package struct ObjectDescription {
       keys[name] = key
     }
     for observed in engine.observedKeys(of: root, withWatchers: true) {
+      if isStopped() { break }
       let name = observed.name ?? name(observed.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.isObserved = true
       // A watcher that ended while links are being made keeps its own links until that is done.
-      key.lines += observed.watchers.filter { $0.watcher.pointee.isActive }.map {
-        "    \(line($0.watcher, $0.path))"
+      for (watcher, path) in observed.watchers where watcher.pointee.isActive && !isStopped() {
+        key.lines.append("    \(line(watcher, path))")
       }
       keys[name] = key
     }

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// S1, S3: each function of the module, and each method of what these return, is stopped when the
+/// time of the turn is up, with the largest input that its memory allows.
+@Suite(.disabled(if: Command.delaysSignals || !Command.reusesMemory))
+struct LatenessTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().path
+
+  /// The names in the definitions, which have all that the module has.
+  private static let names: [String] = {
+    let definitions = try? String(
+      contentsOfFile: "\(root)/Scripts/Definitions/obs.lua", encoding: .utf8)
+    return (definitions ?? "").split(separator: "\n").compactMap { line in
+      guard line.hasPrefix("function "), let end = line.firstIndex(of: "(") else { return nil }
+      return String(line[..<end].dropFirst("function ".count))
+    }
+  }()
+
+  // The goal is 20 milliseconds of CPU time; a machine that is busy with other things makes it more.
+  @Test(arguments: names) func `a function is stopped soon`(name: String) throws {
+    let outcome = try Command(
+      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 100 120 3 \(name)"
+    ).run()
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+  }
+
+  @Test func `there are functions and methods`() {
+    #expect(Self.names.contains("obs.observe") && Self.names.contains("History:undo"))
+  }
+}
