@@ -4,9 +4,8 @@
 --   obs-lua --max-memory=16M EveryFunction.lua [turns [size [name]]]
 --
 -- Calls each function, or the one of that name, once in each of so many turns, with inputs of a
--- size.
--- Fails where memory runs out, where a function has no call in `calls.lua`, and, on Linux, where
--- the resident memory goes on growing.
+-- size. Fails where memory runs out, and where a function has no call in `calls.lua`. With a name
+-- the process is taken to run nothing else: on Linux its resident memory must not go on growing.
 local obs = require "obs"
 local calls = dofile(arg[0]:match "^.*/" .. "../Support/calls.lua")
 local turns = tonumber(arg[1]) or 400
@@ -24,7 +23,7 @@ local function resident()
 end
 
 local position, turn = 1, 0
-local before
+local before = 0
 
 -- What one call may have left when the next one comes is larger than what the first calls leave.
 local settled, slack = turns // 4, 8 << 20
@@ -39,9 +38,11 @@ local function next_turn()
   end
   if turn == settled then before = resident() end
   if turn >= turns then
-    local grown = resident() - (before or 0)
-    assert(calls.kept[name] or grown < slack, ("%s: %d bytes more"):format(name, grown))
-    if arg[3] then print(("%s: %d turns, %d bytes more"):format(name, turns, grown)) end
+    if arg[3] then
+      local grown = resident() - before
+      assert(calls.kept[name] or grown < slack, ("%s: %d bytes more"):format(name, grown))
+      print(("%s: %d turns, %d bytes more"):format(name, turns, grown))
+    end
     position, turn = position + 1, 0
     if not names[position] then return end
   end
