@@ -121,10 +121,11 @@ final class CollectionKind: NodeKind {
     Unmanaged<AnyObject>.fromOpaque(node.pointee.object)
   }
 
-  override func setHook(
-    _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
-  ) {
-    with(node) { $0.observedHook = hook }
+  override func changeHooks(of node: NodeRef, _ change: (inout ObservedHooks) -> Void) -> Bool {
+    with(node) {
+      change(&$0.observedHooks)
+      return !$0.observedHooks.isEmpty
+    }
   }
 
   override func anchor(_ node: NodeRef) -> Bool {
@@ -170,7 +171,9 @@ final class CollectionKind: NodeKind {
   }
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
-    with(slot.pointee.node) { $0.observedHook?(name, isObserved) }
+    // A hook may change the hooks.
+    let hooks = with(slot.pointee.node) { $0.observedHooks }
+    hooks.call(name, isObserved)
   }
 }
 

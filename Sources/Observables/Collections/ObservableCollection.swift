@@ -7,7 +7,7 @@ public class ObservableCollection: KeyPathObservable {
   @usableFromInline @exclusivity(unchecked) final var node: NodeRef?
   @exclusivity(unchecked) private final var engine: Engine?
   /// Called with each key that is observed from now on, or no longer (W1).
-  final var observedHook: ((_ key: String, _ isObserved: Bool) -> Void)?
+  final var observedHooks = ObservedHooks()
   /// The number that was given last to an object that digits follow (C4).
   final var lastAnchor = 0
   /// The engine's count of armed slots at the time when all observed slots were found quiet.
@@ -78,7 +78,7 @@ public class ObservableCollection: KeyPathObservable {
   func detach() {
     (node, engine) = (nil, nil)
     (isJournaling, hasSlots) = (false, false)
-    observedHook = nil
+    observedHooks = ObservedHooks()
   }
 }
 

@@ -207,9 +207,17 @@ extension KeyPathObservable {
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {
+    onObserved(by: nil, in: loop, hook)
+  }
+
+  /// As `onObserved(in:_:)`, for a host of scripts, which has a hook of its own.
+  package func onObserved(
+    by owner: AnyObject?, in loop: Loop?, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
+  ) {
     guard let engine = try? engine(of: loop) else { LoopChoice.failWithoutLoop() }
     guard let node = observationToken(in: engine)?.node else { return }
-    node.kind.setHook(hook, of: node)
-    node.pointee.isHooked = hook != nil
+    node.pointee.isHooked = node.kind.changeHooks(of: node) {
+      $0.set(hook, of: owner.map(ObjectIdentifier.init))
+    }
   }
 }

@@ -134,10 +134,10 @@ final class ModelKind: NodeKind {
     ModelObservation.with(node) { $0.reference }
   }
 
-  override func setHook(
-    _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
-  ) {
-    ModelObservation.of(node).observedHook = hook
+  override func changeHooks(of node: NodeRef, _ change: (inout ObservedHooks) -> Void) -> Bool {
+    let observation = ModelObservation.of(node)
+    change(&observation.observedHooks)
+    return !observation.observedHooks.isEmpty
   }
 
   override func anchor(_ node: NodeRef) -> Bool {
@@ -186,7 +186,9 @@ final class ModelKind: NodeKind {
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
     let observation = ModelObservation.of(slot.pointee.node)
-    observation.observedHook?(name, isObserved)
+    // A hook may change the hooks.
+    let hooks = observation.observedHooks
+    hooks.call(name, isObserved)
     observation.keeper?.observedChanged(isObserved: isObserved)
   }
 }

@@ -218,10 +218,10 @@ extension ObservationCore {
 
     /// The object itself, for watchers of a Swift program; nil where Swift has none.
     package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
-    /// Sets the hook that `observedChanged` is to call (W1); nil for none.
-    package func setHook(
-      _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?, of node: NodeRef
-    ) {}
+    /// Changes the hooks that `observedChanged` is to call (W1); returns whether some are left.
+    package func changeHooks(of node: NodeRef, _ change: (inout ObservedHooks) -> Void) -> Bool {
+      false
+    }
 
     /// Keeps the object alive until `release`: between a write and its flush (L2).
     ///
