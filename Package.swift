@@ -94,7 +94,7 @@ let package = Package(
         .embedInCode("Prelude/diff.lua"), .embedInCode("Prelude/writing.lua"),
         .embedInCode("Prelude/apply.lua"), .embedInCode("Prelude/invert.lua"),
         .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/changes.lua"),
-        .embedInCode("Prelude/history.lua"),
+        .embedInCode("Prelude/others.lua"), .embedInCode("Prelude/history.lua"),
         .embedInCode("Prelude/transactions.lua"),
         .embedInCode("Prelude/native.lua"), .embedInCode("Outside/luv.lua"),
         .embedInCode("Outside/io.lua"),

@@ -163,8 +163,9 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
 
 void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
-    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn has taken more time than it may (%g ms)",
-             guard->place, (double)guard->culprit->limit / 1e6);
+    const char *what = guard->culprit->ofothers ? "a call that others have caused" : "the turn";
+    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%s%s has taken more time than it may (%g ms)",
+             guard->place, what, (double)guard->culprit->limit / 1e6);
   } else if (guard->reason == CLUA_STOP_UNTIMED) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE,
              "%sthe system refused the timer that limits the time of the turn: %s%s", guard->place,
@@ -248,6 +249,19 @@ void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) 
   if (guard->depth > 0) end_stop(guard, L);
   guard->account = account;
   use_share(guard, account);
+}
+
+int clua_guard_delaystop(clua_guard *guard) {
+  int stopped = guard->stopped;
+  lua_State *L = guard->running;
+  if (!stopped || guard->depth == 0 || !L) return CLUA_STOP_NONE;
+  clua_guard_noteplace(guard, L);
+  end_stop(guard, L);
+  return stopped;
+}
+
+void clua_guard_stopagain(clua_guard *guard, int stopped) {
+  if (stopped && guard->depth > 0) clua_guard_stop(guard, (clua_stop)stopped);
 }
 
 void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {

@@ -202,6 +202,16 @@ static int close(lua_State *L) {
   return 2;
 }
 
+/* Upvalue: the function of the library. A callback that other scripts have caused runs on their
+   coroutine, which is none of its business: it could resume or close that later. */
+static int running(lua_State *L) {
+  const clua_guard *guard = clua_guard_of(L);
+  if (!guard || guard->lent != L) return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_pushboolean(L, true);
+  return 2;
+}
+
 /* Replaces a function of the library on top. [-0, +0, m] */
 static void guard(lua_State *L, const char *name, lua_CFunction function) {
   lua_pushstring(L, name);
@@ -223,6 +233,7 @@ static int watchyields(lua_State *L) {
   guard(L, "resume", resume);
   guard(L, "wrap", wrap);
   guard(L, "close", close);
+  guard(L, "running", running);
   return 0;
 }
 

@@ -26,6 +26,8 @@ typedef struct clua_account {
   int calldepth;
   /// The memory to which allocations of the scripts belong; NULL for that of the host.
   clua_share *share;
+  /// Whether it is the account of calls that others have caused.
+  bool ofothers;
 
   // What follows is the guard's own.
   uint64_t window;  // the turn that `used` belongs to
@@ -52,6 +54,9 @@ typedef struct clua_chain {
 struct clua_guard {
   /// The coroutine that runs; NULL where no call of the host is under way.
   lua_State *volatile running;
+  /// The coroutine that ran when the present account began to: one of other scripts, which
+  /// have caused a call on the present account; NULL where there is none.
+  lua_State *lent;
   /// The calls of the host that are under way, one inside the other.
   int depth;
   /// Why the code that runs is stopped, until the host has control again: a `clua_stop`.
@@ -172,6 +177,11 @@ static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int ha
 /// are stopped, that ends there.
 clua_account *clua_guard_switch(clua_guard *guard, clua_account *account);
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L);
+
+/// Scripts that are to stop have caused what is called next, on another account, which is not: the
+/// stop waits for `clua_guard_stopagain`, which takes what this returns. [-0, +0, -]
+int clua_guard_delaystop(clua_guard *guard);
+void clua_guard_stopagain(clua_guard *guard, int stopped);
 
 /// What runs from now on, up to `clua_guard_resume`, is not stopped, also where scripts were: it
 /// runs on the account `exempt`, which has no limit. Within a call of a script its time counts for

@@ -84,8 +84,8 @@ function obs.observe(observed, paths, callback, options) end
 ---@field observer? obs.Observed
 ---@field callback? function
 
----Ends watchers rooted at `observed`. With no filter: all. Harmless when nothing matches, and when
----called twice.
+---Ends watchers rooted at `observed`; in a sandbox its own. With no filter: all. Harmless when
+---nothing matches, and when called twice.
 ---@param observed obs.Observed
 ---@param filter? obs.PathLike|obs.PathLike[]|obs.StopFilter
 ---@return integer stopped  # (watcher, path) pairs
@@ -479,14 +479,15 @@ function obs.observed_keys(observed) end
 function obs.observer_count(observed, key) end
 
 ---Calls the function when the first watcher of a key comes, and when the last one goes. One for
----each object; nil takes it away.
+---each object and sandbox; nil takes it away.
 ---@param observed obs.Observed
 ---@param callback? fun(observed: any, key: string, is_observed: boolean)
 function obs.on_observed(observed, callback) end
 
 ---Who observes what, with name and file:line of the registration; which properties are lazy,
 ---whether they are valid, where they are declared, what they depend on and what depends on them.
----Nothing is computed for the lazy ones. Of what nobody observes, and computed properties of others
+---Nothing is computed for the lazy ones. What others have registered is "another script" in a
+---sandbox. Of what nobody observes, and computed properties of others
 ---depend on, it is one sentence.
 ---@param observed obs.Observed
 ---@return string text
@@ -692,8 +693,9 @@ function obs.diff(a, b) end
 ---@param options? obs.MergeOptions
 function obs.merge(target, data, options) end
 
----Undo and redo: each turn that changed something is a step. Inside a transaction only `stop` may
----be called.
+---Undo and redo: each turn that changed something is a step; in a sandbox, what that has written.
+---Where others have written the same key since, their value stays, and is reported. Inside a
+---transaction only `stop` may be called.
 ---@class obs.History
 ---@field can_undo boolean  observable, as is can_redo
 ---@field can_redo boolean
@@ -724,14 +726,15 @@ function History:stop() end
 ---@return obs.History
 function obs.history(target, options) end
 
----Makes a table a leaf for `**` in key paths, from the next flush on. Returns it.
+---Makes a table a leaf for `**` in key paths, from the next flush on. Returns it. An error where
+---another sandbox observes the table.
 ---@generic T: table
 ---@param object T
 ---@return T
 function obs.opaque(object) end
 
 ---Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
----made meanwhile is taken back, and watchers are not told of it.
+---made meanwhile is taken back, and watchers are not told of it. In a sandbox, its own writes.
 ---@param roots obs.Observed[]
 ---@param f fun(): ...: any
 ---@return boolean ok

@@ -75,6 +75,28 @@ public final class LuaInterrupter: Sendable {
     _ = clua_guard_switch(record, account)
   }
 
+  /// Scripts that are to stop have caused a call on another account, which is made all the same;
+  /// for `stopAgain`, after that.
+  package func delayStop() -> DelayedStop { DelayedStop(reason: clua_guard_delaystop(record)) }
+
+  package func stopAgain(_ stop: DelayedStop) { clua_guard_stopagain(record, stop.reason) }
+
+  package struct DelayedStop { fileprivate let reason: CInt }
+
+  /// The coroutine that runs, of scripts that have caused a call on another account; for `lend`.
+  package var runningThread: LentThread { LentThread(thread: record.pointee.running) }
+
+  /// What runs from now on is not the business of a coroutine; returns the one before.
+  package func lend(_ lent: LentThread) -> LentThread {
+    defer { record.pointee.lent = lent.thread }
+    return LentThread(thread: record.pointee.lent)
+  }
+
+  /// A coroutine on which callbacks of other scripts run.
+  package struct LentThread {
+    fileprivate let thread: OpaquePointer?
+  }
+
   package func leave(to account: UnsafeMutablePointer<clua_account>, _ L: LuaStack) {
     clua_guard_restore(record, account, L.pointer)
   }

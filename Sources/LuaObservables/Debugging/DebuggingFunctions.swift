@@ -91,9 +91,22 @@ final class DebuggingFunctions: ModuleSlice {
 
   // MARK: Why
 
+  /// The watcher that is to be explained.
+  ///
+  /// - Throws: an error for one of another sandbox.
+  private func ownWatcher(
+    _ L: LuaStack, _ function: String
+  ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
+    let found = try host.module.watchers.watcher(at: 1, of: L, function)
+    if let watcher = found.0, !host.isOwn(watcher) {
+      throw badArgument(1, of: function, "the watcher belongs to another script")
+    }
+    return found
+  }
+
   /// why(watcher) → table, text.
   private func why(_ L: LuaStack) throws -> CInt {
-    let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "why")
+    let (watcher, handle) = try ownWatcher(L, "why")
     let name = try host.module.watchers.name(of: watcher, handle, L)
     var writes: [RecordedWrite] = []
     var lines: [String] = []
@@ -170,7 +183,7 @@ final class DebuggingFunctions: ModuleSlice {
 
   /// whynot(watcher) → table {reason, detail}, text.
   private func whyNot(_ L: LuaStack) throws -> CInt {
-    let (watcher, handle) = try host.module.watchers.watcher(at: 1, of: L, "whynot")
+    let (watcher, handle) = try ownWatcher(L, "whynot")
     let name = try host.module.watchers.name(of: watcher, handle, L)
     let (isRecording, history) = record(of: watcher, handle.pointee.id)
     let cause = watcher?.script.pointee.cause

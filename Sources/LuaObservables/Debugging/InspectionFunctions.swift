@@ -101,30 +101,41 @@ final class InspectionFunctions: ModuleSlice {
 
   private func onObserved(_ L: LuaStack) throws -> CInt {
     L.height = 2
+    let sandbox = host.sandboxes.current.number
     if L.isNil(at: 2) {
       if let root = try arguments.existingNode(at: 1, of: L, "on_observed") {
-        observed.forget(ScriptWatcher.hookKey, of: root, L)
-        root.pointee.isHooked = false
+        observed.forget(ScriptWatcher.hookKey(of: sandbox), of: root, L)
+        if !host.receiver.hasHook(root) { endHooks(of: root) }
         engine.settleWhenIdle(root)
       }
       return 0
     }
     try arguments.checkFunction(at: 2, of: L, "on_observed")
     let root = try arguments.observed(at: 1, of: L, "on_observed")
-    try observed.keep(ScriptWatcher.hookKey, of: root, L)
+    try observed.keep(ScriptWatcher.hookKey(of: sandbox), of: root, L)
+    host.receiver.noteHooks(of: sandbox)
     root.pointee.isHooked = true
     if !observed.isTable(root), let object = root.model as? any KeyPathObservable {
-      object.onObserved(in: host.loop) {
+      object.onObserved(by: host, in: host.loop) {
         [reference = host.reference, unowned object] key, isObserved in
         guard let host = reference.host, !host.isClosed,
           let root = object.currentNode(in: host.engine)
         else { return }
         let isSlot = key.hasPrefix("#") && object is any DynamicArray
         let name = isSlot ? Int(key.dropFirst()).map { "#\($0 + 1)" } : nil
-        host.receiver.callObservedHook(of: root, name: name ?? key, isObserved: isObserved)
+        host.receiver.callObservedHooks(of: root, name: name ?? key, isObserved: isObserved)
       }
     }
     return 0
+  }
+
+  /// No script has a hook for an object any more.
+  private func endHooks(of root: NodeRef) {
+    if !observed.isTable(root), let object = root.model as? any KeyPathObservable {
+      object.onObserved(by: host, in: host.loop, nil)
+    } else {
+      root.pointee.isHooked = false
+    }
   }
 
   private func describe(_ L: LuaStack) throws -> CInt {
@@ -136,7 +147,7 @@ final class InspectionFunctions: ModuleSlice {
       in: engine,
       naming: { [unowned self] slot in budget.part { name(of: slot) } },
       describing: { [unowned self] watcher, path in budget.part { describe(watcher, path) } },
-      unless: { budget.isSpent })
+      hiding: host.stranger, unless: { budget.isSpent })
     let text = description.text(of: root, title: state.title(at: 1, of: L))
     try budget.check()
     try state.push(text: text, to: L)

@@ -16,16 +16,10 @@ final class ScriptRecorder: HistoryRecorder {
   private var recording: Set<UInt32> = []
   /// The numbers of the sandboxes whose sinks miss events for which there was not enough memory.
   private var deprived: Set<UInt32> = []
-  /// The calls of watchers that are under way, the innermost last.
-  private var calls: [Call] = []
+  /// The numbers of the sandboxes whose sinks miss events that others have caused, for which there
+  /// was not enough time.
+  private var hurried: Set<UInt32> = []
   private var isDraining = false
-
-  /// A call of a watcher, by Swift or a script; `sandbox` is the one that ran before.
-  private struct Call {
-    let watcher: WatcherID
-    let sandbox: UInt32
-    let isScript: Bool
-  }
 
   init(_ host: LuaHost) {
     self.host = host
@@ -55,32 +49,12 @@ final class ScriptRecorder: HistoryRecorder {
     return recording.contains(sandbox) || recording.contains(0)
   }
 
-  /// The sandbox whose code runs; `main` where a watcher of Swift does, though it may be called
-  /// inside of a write or a flush of another one, which is not to learn what Swift writes.
-  override var writer: UInt32 {
-    let current = host.sandboxes.current.number
-    if let call = calls.last, !call.isScript, call.sandbox == current { return 0 }
-    return current
-  }
+  override var writer: UInt32 { host.sandboxes.writer(host.receiver) }
 
-  override func called(_ watcher: WatcherRef) {
-    super.called(watcher)
-    calls.append(
-      Call(
-        watcher: watcher.identity, sandbox: host.sandboxes.current.number,
-        isScript: host.receiver.isScript(watcher)))
-  }
+  override func owner(of watcher: WatcherRef) -> UInt32 { host.owner(of: watcher) }
 
-  override func returned(_ watcher: WatcherRef) {
-    let name = watcher.identity
-    if let position = calls.lastIndex(where: { $0.watcher == name }) {
-      calls.removeSubrange(position...)
-    }
-  }
-
-  override func owner(of watcher: WatcherRef) -> UInt32 {
-    if watcher.pointee.flags.contains(.lazy) { return host.lazies.sandbox(of: watcher) }
-    return host.receiver.isScript(watcher) ? watcher.script.pointee.sandbox : 0
+  override func isCausedByOthers(_ owner: UInt32) -> Bool {
+    owner != 0 && host.sandboxes.isCausedByOthers(owner)
   }
 
   override func logs(_ owner: UInt32) -> Bool { sinks[owner] != nil || sinks[0] != nil }
@@ -171,8 +145,6 @@ final class ScriptRecorder: HistoryRecorder {
   /// This may only be called between operations.
   func drain() {
     guard !isDraining, !host.isClosed else { return }
-    // Calls are left of watchers in which the recorder was removed and added again.
-    if !calls.isEmpty, !host.engine.isOccupied { calls = [] }
     isDraining = true
     defer { isDraining = false }
     let hadEvents = pass(takeEvents())
@@ -195,7 +167,12 @@ final class ScriptRecorder: HistoryRecorder {
       position += 1
       for sandbox in event.owner == 0 ? [0] : [event.owner, 0] where !causes.contains(sandbox) {
         guard let sink = sinks[sandbox], !host.sandboxes[sandbox].isPaused else { continue }
-        pass(event, to: sink, of: sandbox)
+        let isCaused = event.isCausedByOthers && sandbox != 0
+        if isCaused, host.sandboxes.hasSpentShare(sandbox) {
+          hurried.insert(sandbox)
+          continue
+        }
+        pass(event, to: sink, of: sandbox, isCaused ? .shareAlways : .own)
         for caused in takeEvents() { waiting.append((caused, causes.union([sandbox]))) }
       }
       release(event.size, of: event.owner)
@@ -205,20 +182,26 @@ final class ScriptRecorder: HistoryRecorder {
 
   /// Reports to sandboxes that their sinks got only a part of the events.
   private func reportMissed() {
-    if deprived.isEmpty { return }
-    let sandboxes = deprived.sorted()
-    deprived = []
-    for sandbox in sandboxes where sinks[sandbox] != nil {
-      host.sandboxes.entered(sandbox) {
-        host.reports.report(
-          LuaError(.memory, "not enough memory for all events of 'obs.log'"), .hook, name: "log",
-          site: "")
+    let missed = [
+      (deprived, LuaError(.memory, "not enough memory for all events of 'obs.log'")),
+      (hurried, LuaError("not enough time for all events of 'obs.log' that others have caused")),
+    ]
+    (deprived, hurried) = ([], [])
+    for (sandboxes, error) in missed {
+      for sandbox in sandboxes.sorted() where sinks[sandbox] != nil {
+        host.sandboxes.entered(sandbox, .share) {
+          host.reports.report(error, .hook, name: "log", site: "")
+        }
       }
     }
   }
 
-  private func pass(_ event: LoopEvent, to sink: LuaFunction, of sandbox: UInt32) {
-    host.reports.run(sink, .hook, name: "log", site: "", in: sandbox) { L throws(LuaError) in
+  private func pass(
+    _ event: LoopEvent, to sink: LuaFunction, of sandbox: UInt32, _ payment: Sandboxes.Payment
+  ) {
+    host.reports.run(
+      sink, .hook, name: "log", site: "", in: sandbox, payment
+    ) { L throws(LuaError) in
       try push(event, to: L)
       return 1
     }

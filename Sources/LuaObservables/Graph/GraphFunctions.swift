@@ -42,7 +42,7 @@ final class GraphFunctions: ModuleSlice {
     let graph = engine.graph(
       of: roots, firstIndex: 1,
       naming: { slot in budget.part { inspection.name(of: slot) } },
-      unless: { budget.isSpent })
+      hiding: host.stranger, unless: { budget.isSpent })
     // Labels and edges are in the graph only.
     budget.take(graph.size)
     try budget.check()

@@ -73,8 +73,7 @@ public final class LuaHost {
     self.loop = loop
     engine = loop.engine
     calls = ScriptCalls(state)
-    sandboxes = Sandboxes(state)
-    state.interrupter.count(in: UnsafePointer(engine.turnNumber))
+    sandboxes = Sandboxes(state, engine)
     objects = HostObjects(self)
     tables = TableKind(self)
     receiver = ScriptReceiver(self)

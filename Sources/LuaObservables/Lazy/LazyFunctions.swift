@@ -56,6 +56,7 @@ final class LazyFunctions: ModuleSlice {
     let slot = try host.tables.slot(forKeyAt: 2, of: root, L)
     let wasPlain = slot.pointee.lazy == nil
     if let lazy = slot.pointee.lazy {
+      try checkOwn(lazy)
       if engine.isComputing(lazy) {
         throw LuaError("the getter of '\(engine.name(of: lazy))' declared it anew")
       }
@@ -108,12 +109,19 @@ final class LazyFunctions: ModuleSlice {
     host.objects.object(at: index, of: L).flatMap { lazyHolder($0) }
   }
 
+  /// - Throws: an error for a property that another sandbox has declared.
+  private func checkOwn(_ lazy: WatcherRef) throws(LuaError) {
+    if host.isOwn(lazy) { return }
+    throw LuaError("another script has declared the property '\(engine.name(of: lazy))'")
+  }
+
   /// forget(table, key): the key becomes a plain one without a value.
   private func forgetLazy(_ L: LuaStack) throws -> CInt {
     L.height = 2
     guard let root = try arguments.existingNode(at: 1, of: L, "forget"), observed.isTable(root),
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
+    try checkOwn(lazy)
     let isKnownAsNil = engine.hasDelivered(lazy, { isNil(lazy, isBase: $0, L) })
     if lazy.pointee.isPending {
       L.pushNil()

@@ -8,6 +8,8 @@ extension ScriptLazies {
   func compute(_ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
     let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     return calls.entered(L) {
+      readings += 1
+      defer { readings -= 1 }
       // A property that was declared anew while the read waited is another one.
       var last: UInt64?
       while let lazy = slot.pointee.lazy, lazy.pointee.id != last {

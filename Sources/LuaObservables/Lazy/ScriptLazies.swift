@@ -16,6 +16,12 @@ final class ScriptLazies: Receiver {
   private let linkLimits: LinkLimits
   /// The record of the lazy properties of the state in C.
   @exclusivity(unchecked) private var shared: OpaquePointer?
+  /// How many reads of scripts wait for a property, one inside of the other.
+  @exclusivity(unchecked) var readings = 0
+  /// Whose time the getter takes that runs.
+  @exclusivity(unchecked) private var payer = Payer.running
+  /// The property that was not computed last, as nobody pays.
+  @exclusivity(unchecked) private var unpaid: WatcherID?
   /// The property whose getter runs, where no other one is running inside of it.
   @exclusivity(unchecked) private var evaluating: WatcherRef?
   private var spareNumbers: [Int] = []
@@ -62,26 +68,60 @@ final class ScriptLazies: Receiver {
       let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
       return result(of: computation, slot, lazy)
     }
-    let outer = evaluating
-    defer { evaluating = outer }
+    let outer = (evaluating, payer)
+    defer { (evaluating, payer) = outer }
     evaluating = lazy
     while let lazy = evaluating {
-      var evaluation = clua_evaluation()
-      evaluation.context = Unmanaged.passUnretained(self).toOpaque()
-      evaluation.prepare(lazy)
-      // The properties after the first one are computed in the same call.
-      if !clua_lazy_evaluate(L.pointer, shared, &evaluation) {
-        finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
+      payer = payer(of: lazy)
+      unpaid = nil
+      switch payer {
+      case .running: evaluate(lazy, L)
+      case .share(let sandbox):
+        host.sandboxes.entered(sandbox, .shareAlways) { evaluate(lazy, L) }
+      case .none:
+        unpaid = lazy.identity
+        fail(lazy, LuaError("the script that has declared the property has no time for it now"))
+        finish(lazy, CLUA_COMPUTED_FAILED)
       }
     }
     return .finished
+  }
+
+  private func evaluate(_ lazy: WatcherRef, _ L: LuaStack) {
+    var evaluation = clua_evaluation()
+    evaluation.context = Unmanaged.passUnretained(self).toOpaque()
+    evaluation.prepare(lazy)
+    // The properties after the first one are computed in the same call.
+    if !clua_lazy_evaluate(L.pointer, shared, &evaluation) {
+      finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
+    }
+  }
+
+  /// Whose time a getter takes (S5).
+  private enum Payer: Equatable {
+    /// That of the code that runs.
+    case running
+    /// The part that a sandbox has for calls that others cause.
+    case share(UInt32)
+    /// There is none left.
+    case none
+  }
+
+  /// Where no code of a script reads a property, the sandbox pays that has declared it: as much as
+  /// for other calls that others cause.
+  private func payer(of lazy: WatcherRef) -> Payer {
+    let sandboxes: Sandboxes = host.sandboxes
+    guard readings == 0, sandboxes.hasSeveral else { return .running }
+    let owner = sandbox(of: lazy)
+    if !sandboxes.isCausedByOthers(owner) { return .running }
+    return sandboxes.isOpen(owner) && !sandboxes.hasSpentShare(owner) ? .share(owner) : .none
   }
 
   /// Finishes the property whose getter has run; returns true with the next one whose getter is to
   /// run.
   func evaluated(_ evaluation: UnsafeMutablePointer<clua_evaluation>) -> Bool {
     finish(evaluating.unsafelyUnwrapped, evaluation.pointee.result)
-    guard let next = evaluating else { return false }
+    guard let next = evaluating, payer(of: next) == payer else { return false }
     evaluation.pointee.prepare(next)
     return true
   }
@@ -206,10 +246,18 @@ final class ScriptLazies: Receiver {
   override func reportFailure(of lazy: WatcherRef) {
     guard !host.isClosed, lazy.slot != nil else { return }
     let L = state.stack
-    let name = engine.name(of: lazy)
-    clua_lazy_pusherror(L.pointer, lazy.number, false)
-    host.reports.reportError(
-      LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
+    let (name, owner) = (engine.name(of: lazy), sandbox(of: lazy))
+    func report() {
+      clua_lazy_pusherror(L.pointer, lazy.number, false)
+      host.reports.reportError(
+        LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
+    }
+    // An error of a getter is one of the script that has declared it.
+    if host.sandboxes.isOpen(owner), unpaid != lazy.identity {
+      host.sandboxes.entered(owner, .share, report)
+    } else {
+      report()
+    }
     clua_lazy_forgeterror(L.pointer, lazy.number)
   }
 
@@ -233,13 +281,16 @@ final class ScriptLazies: Receiver {
     return host.sources.text(host.sources.definition(-1, L))
   }
 
+  /// Whether a lazy property is one of a table.
+  func isScript(_ lazy: WatcherRef) -> Bool {
+    lazy.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+  }
+
   /// The number of the sandbox whose script has declared a lazy property; 0 for those of Swift and
   /// of other hosts.
   func sandbox(of lazy: WatcherRef) -> UInt32 {
     let L = state.stack
-    guard lazy.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
-      !isClosed, L.hasRoom(for: 8)
-    else { return 0 }
+    guard isScript(lazy), !isClosed, L.hasRoom(for: 8) else { return 0 }
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)

@@ -9,6 +9,20 @@ final class LimitFunctions: ModuleSlice {
       ("limits", limits), ("take_task", takeTask), ("recount_tasks", recountTasks),
       ("give_task_back", giveTaskBack), ("collect", collect), ("sandbox", pushSandbox),
       ("enter_sandbox", enterSandbox),
+      (
+        "writer",
+        { [self] L in
+          L.push(Int(host.receiver.notedWriter))
+          return 1
+        }
+      ),
+      (
+        "is_open",
+        { [self] L in
+          L.push(host.sandboxes.isOpen(number(at: 1, of: L)))
+          return 1
+        }
+      ),
     ]
   }
 

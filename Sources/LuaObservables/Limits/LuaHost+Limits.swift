@@ -11,7 +11,7 @@ extension LuaHost {
     state.memoryLimit = limits.memory
     let main = sandboxes.main
     main.quotas.set(limits)
-    main.account.pointee.limit = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
+    main.limitTime(limits)
     main.limitCalls(limits)
     if limits.turnTime != nil { try state.prepareStops() }
     chargeLinks(limits)

@@ -127,11 +127,11 @@ final class ErrorReports: ModuleSlice {
   /// `pushArguments` returns how many it has pushed.
   func run(
     _ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String,
-    in sandbox: UInt32,
+    in sandbox: UInt32, _ payment: Sandboxes.Payment = .own,
     pushArguments: (LuaStack) throws(LuaError) -> CInt = { _ throws(LuaError) in 0 }
   ) {
-    guard !host.isClosed else { return }
-    host.sandboxes.entered(sandbox) {
+    guard !host.isClosed, host.sandboxes.isOpen(sandbox) else { return }
+    host.sandboxes.entered(sandbox, payment) {
       if state.interrupter.isStopping { return }
       do throws(LuaError) {
         try state.withStack { L throws(LuaError) in

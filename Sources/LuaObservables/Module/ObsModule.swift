@@ -171,8 +171,9 @@ final class ObsModule {
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
       PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
       PackageResources.writing_lua, PackageResources.apply_lua, PackageResources.invert_lua,
-      PackageResources.merge_lua, PackageResources.changes_lua, PackageResources.history_lua,
-      PackageResources.transactions_lua, PackageResources.native_lua, PackageResources.luv_lua,
+      PackageResources.merge_lua, PackageResources.changes_lua, PackageResources.others_lua,
+      PackageResources.history_lua, PackageResources.transactions_lua,
+      PackageResources.native_lua, PackageResources.luv_lua,
       PackageResources.finish_lua,
     ] {
       try run(part, core, L)

@@ -56,7 +56,7 @@ final class ObservingFunctions: ModuleSlice {
   private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: LuaStack) -> Int {
     var count = 0
     engine.forEachWatcher(of: root) { watcher in
-      guard host.receiver.isScript(watcher) else { return }
+      guard host.receiver.isScript(watcher), host.isOwn(watcher) else { return }
       if filter.hasObserver {
         host.receiver.pushObserver(of: watcher, to: L)
         let isSame = L.rawEqual(-1, filter.observer)
@@ -160,6 +160,12 @@ final class ObservingFunctions: ModuleSlice {
           + "their class)")
     }
     L.height = 1
+    func isOthers(_ watcher: WatcherRef) -> Bool {
+      !watcher.pointee.flags.contains(.lazy) && !host.isOwn(watcher)
+    }
+    if let root = TableKind.existingNode(at: 1, of: L), engine.hasLink(on: root, where: isOthers) {
+      throw badArgument(1, of: "opaque", "another script observes the table")
+    }
     try host.tables.markOpaque(at: 1, of: L)
     return 1
   }

@@ -76,7 +76,8 @@ final class RegisteringFunctions: ModuleSlice {
   }
 
   /// Reads a manner: a list of paths with a `driver`, or which `tells` an immediate watcher of
-  /// "all" writes, of "arrivals" or of the "first" one; without paths for edits.
+  /// "all" writes, of "arrivals", of the "first" one, or of the "edits" of each; without paths for
+  /// edits.
   private func manner(at index: CInt, of L: LuaStack) throws(LuaError) -> Manner {
     if L.ownLength(at: index) == 0 { return .edits }
     try state.pushField("waits", at: index, of: L)
@@ -91,6 +92,7 @@ final class RegisteringFunctions: ModuleSlice {
     switch state.text(at: -1, of: L) {
     case "arrivals": manner.flags.insert(.arriving)
     case "first": manner.flags.insert(.noticing)
+    case "edits": manner.isEditing = true
     default: break
     }
     return manner
@@ -138,7 +140,8 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(key, of: root, L)
       observed.forget(made.key, of: root, L)
     }
-    let sandbox = manner.isInternal ? host.sandboxes.main : host.sandboxes.current
+    let sandbox = host.sandboxes.current
+    if manner.isInternal { try checkInternals(of: sandbox, on: root, manner) }
     if !manner.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
@@ -177,6 +180,30 @@ final class RegisteringFunctions: ModuleSlice {
     engine.runHooks()
     host.recorder?.drain()
     return 1
+  }
+
+  /// How many histories, transactions and watchers of changes of one sandbox may follow each write
+  /// to an object, and how many the first one in a turn.
+  ///
+  /// What they do in a write is not stopped, and delays the code that writes (S5).
+  private static let internalsLimit = (eachWrite: 16, firstWrite: 100)
+
+  /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
+  private func checkInternals(
+    of sandbox: LuaSandbox, on root: NodeRef, _ manner: Manner
+  ) throws(LuaError) {
+    guard sandbox.number != 0 else { return }
+    let isRare = !manner.flags.isDisjoint(with: [.noticing, .arriving])
+    let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
+    let count = host.receiver.internals(of: sandbox, on: root) {
+      $0.isDisjoint(with: [.noticing, .arriving]) != isRare
+    }
+    guard count < limit else {
+      throw LuaError(
+        .quota,
+        "too many histories, transactions and watchers of changes of one object: a script may "
+          + "have \(limit)")
+    }
   }
 
   private func addPaths(

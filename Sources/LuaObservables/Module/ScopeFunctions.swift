@@ -3,8 +3,8 @@ internal import Observables
 
 /// Scopes: lists to which handles are added that scripts make meanwhile.
 final class ScopeFunctions: ModuleSlice {
-  /// The lists of the open scopes, the innermost last.
-  @exclusivity(unchecked) private var lists: [LuaTable] = []
+  /// The lists of the open scopes, the innermost last, with the sandboxes that have opened them.
+  @exclusivity(unchecked) private var lists: [(list: LuaTable, sandbox: UInt32)] = []
 
   override var functions: [(String, ModuleFunction)] {
     [("open_scope", open), ("close_scope", close)]
@@ -16,7 +16,7 @@ final class ScopeFunctions: ModuleSlice {
   private func open(_ L: LuaStack) throws -> CInt {
     L.height = 1
     state.interrupter.spare()
-    lists.append(LuaTable(pin: try state.pin(at: 1, of: L)))
+    lists.append((LuaTable(pin: try state.pin(at: 1, of: L)), host.sandboxes.current.number))
     return 0
   }
 
@@ -25,9 +25,12 @@ final class ScopeFunctions: ModuleSlice {
     return 0
   }
 
-  /// Adds the handle on top of the stack to the innermost scope, if one is open. [-0, +0, -]
+  /// Adds the handle on top of the stack to the innermost scope of the sandbox that runs, if one is
+  /// open: a callback of another one may run inside of it. [-0, +0, -]
   func add(_ L: LuaStack) throws(LuaError) {
-    guard let list = lists.last else { return }
+    if lists.isEmpty { return }
+    let sandbox = host.sandboxes.current.number
+    guard let (list, _) = lists.last(where: { $0.sandbox == sandbox }) else { return }
     try state.push(list.pin, to: L)
     L.push(L.rawLength(at: -1) + 1)
     L.pushCopy(at: -3)

@@ -23,10 +23,12 @@ trees.Shadow = Shadow
 --- A shadow of the tree below a root; `on_write` is called when an object is written that was not
 --- written since the last delivery, or since writes were taken back. `has_sites`: the places of
 --- writes are noted.
-function Shadow.new(root, on_write, has_sites)
+--- `has_others`: what others write is noted, too.
+function Shadow.new(root, on_write, has_sites, has_others)
   local self = setmetatable({
     root = root, state = {}, wires = {}, dirty = {}, is_dirty = {}, sites = has_sites and {},
   }, Shadow)
+  if has_others then self.others = trees.others(self.state) end
   function self.mark(object, _, change)
     if not self.is_dirty[object] then
       self.is_dirty[object] = true
@@ -65,12 +67,14 @@ function Shadow:wire(object)
   if not self.wires[object] then
     self.wires[object] = core.register(object, self.sites and each_write or first_write, self.mark,
       { name = "changes" })
+    if self.others then self.others:watch(object) end
   end
 end
 
 --- Ends all watching.
 function Shadow:stop()
   for _, watcher in next, self.wires do watcher:stop() end
+  if self.others then self.others:stop() end
   self.wires, self.state, self.dirty, self.is_dirty = {}, {}, {}, {}
 end
 
@@ -189,7 +193,9 @@ function Shadow:advance()
     self.state[object] = nil
     self.wires[object]:stop()
     self.wires[object] = nil
+    if self.others then self.others:leave(object) end
   end
+  if self.others then self.others:forget() end
   self.walk = found.walk
   self.walk.places = nil
   if self.sites then self.sites = {} end

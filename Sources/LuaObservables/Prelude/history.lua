@@ -105,9 +105,11 @@ end
 local function take(state)
   local before, after, objects = state.shadow:take()
   if not before then return false end
-  local records = {}
+  local records, others = {}, state.shadow.others
   for _, object in ipairs(objects) do
     local old, new = before.contents(object), after.contents(object)
+    -- What others wrote is no part of a step.
+    if others and old and new then old = others:wanted(object, new) end
     if old ~= new and not trees.are_same(old, new) then
       records[#records + 1] = { object = object, old = old, new = new }
     end
@@ -146,10 +148,15 @@ local function go(history, state, is_undo)
   local step = remove(from)
   if not step then return false end
   step.is_closed = true
-  local writes, problem = {}, nil
+  local writes, problem, kept = {}, nil, {}
   for _, change in ipairs(step.records) do
     local old, new = change.new, change.old
     if not is_undo then old, new = new, old end
+    if state.shadow.others then
+      -- Keys that others have written since stay.
+      old = contents(change.object)
+      new, kept[change.object] = trees.rebased(old, is_undo and change.new or change.old, new)
+    end
     local key = misfit(change.object, old, new)
     if key ~= nil then
       problem = string_format("'%s' of %s is another one now", tostring(key),
@@ -168,6 +175,7 @@ local function go(history, state, is_undo)
     update(history, state)
     return false
   end
+  trees.report_kept(kept, "history", state.site)
   to[#to + 1] = step
   -- What was written is no step of its own.
   take(state)
@@ -324,7 +332,7 @@ function obs.history(target, options)
   trees.tools[history] = true
   state.shadow = Shadow.new(target, function()
     if state.watcher and state.watcher.active then state.watcher:schedule() end
-  end)
+  end, false, core.sandbox() ~= 0)
   state.watcher = core.register(target, {
     "*", driver = function() record(history, state) end,
   }, function() end, { name = "history" })

@@ -187,10 +187,20 @@ function Scope.__index:add(member)
 end
 
 local current_scopes = {}
+-- scope -> the sandbox that has opened it.
+local scope_owners = setmetatable({}, { __mode = "k" })
+
+-- The innermost scope of the sandbox that runs: a callback of another one may run inside of it.
+local function open_scope()
+  local sandbox = core.sandbox()
+  for i = #current_scopes, 1, -1 do
+    if scope_owners[current_scopes[i]] == sandbox then return current_scopes[i] end
+  end
+end
 
 --- Adds what has a method `stop` to the scope that is open, if there is one.
 function core.add_to_scope(member)
-  local scope = current_scopes[#current_scopes]
+  local scope = open_scope()
   if scope then scope:add(member) end
   return member
 end
@@ -200,8 +210,7 @@ local function close_scope(scope, has_failed)
   current_scopes[#current_scopes] = nil
   core.close_scope()
   if has_failed then return scope:stop() end
-  local outer = current_scopes[#current_scopes]
-  if outer then outer:add(scope) end
+  core.add_to_scope(scope)
 end
 
 -- A variable with `__close` is used so that the error goes on from where it was raised.
@@ -214,6 +223,7 @@ function obs.scope(body)
   check_function(body, 1, "scope")
   local scope = setmetatable({ members = {} }, Scope)
   core.open_scope(scope.members)
+  scope_owners[scope] = core.sandbox()
   current_scopes[#current_scopes + 1] = scope
   -- A scope must not contain a wait: registrations of other code meanwhile are not the scope's.
   local _, is_main = coroutine_running()
@@ -345,7 +355,7 @@ end
 
 function step(task, ...)
   local thread = task.thread
-  if task.done or not thread then return end
+  if task.done or not thread or not core.is_open(accounts[task]) then return end
   -- A task runs on the account of its sandbox, whoever wakes it.
   local sandbox = core.enter_sandbox(accounts[task])
   return leave(sandbox, after_step(task, thread, coroutine_resume(thread, ...)))
@@ -489,7 +499,10 @@ function Task.__index:cancel()
   if coroutine_status(thread) ~= "suspended" then
     core.raise("a task cannot cancel itself; let it return")
   end
+  -- What is closed runs on the account of the task, whoever ends that.
+  local sandbox = core.enter_sandbox(accounts[self])
   local ok, message = coroutine_close(thread)
+  core.enter_sandbox(sandbox)
   finish(self, false, "the task was cancelled")
   if not ok then core.report(message, "", "task", self.name, self.site) end
 end

@@ -129,6 +129,7 @@ function Transaction:add(object)
   self.order[#self.order + 1] = object
   core.cover(object, self.number, true)
   self.wires[object] = core.register(object, arrivals, self.mark, { name = "transaction" })
+  if self.others then self.others:watch(object) end
   return made
 end
 
@@ -172,6 +173,7 @@ function Transaction:leave()
     core.cover(object, self.number, false)
     if self.wires[object] then self.wires[object]:stop() end
   end
+  if self.others then self.others:stop() end
 end
 
 -- Those that came to cover an object meanwhile have seen what is taken back now: they know what was
@@ -192,7 +194,10 @@ end
 function Transaction:undo(objects)
   local writes, changed = {}, {}
   for _, object in ipairs(objects or self.order) do
-    local present, wanted = contents(object), self.state[object]
+    local present = contents(object)
+    -- What others have written stays.
+    if self.others then self.state[object] = self.others:wanted(object, present) end
+    local wanted = self.state[object]
     if not trees.are_same(present, wanted) or present.n ~= wanted.n then
       trees.add_writes(writes, object, present, wanted)
       changed[#changed + 1] = object
@@ -209,6 +214,7 @@ function Transaction:undo(objects)
   self:correct_others()
   for object, values in next, self.lazies do restore_lazies(object, values) end
   renew_witnesses(self)
+  if self.others then self.others:report("transaction", core.site()) end
   if failures > 0 then
     core.report(string_format("%d writes of a transaction could not be taken back", failures), "",
       "watcher", "transaction", core.site())
@@ -268,8 +274,9 @@ function obs.transaction(roots, f)
   end
   local transaction = setmetatable({
     state = {}, lazies = {}, order = {}, wires = {}, witnesses = {}, added = {},
-    number = core.open_transaction(),
+    number = core.open_transaction(), sandbox = core.sandbox(),
   }, Transaction)
+  if transaction.sandbox ~= 0 then transaction.others = trees.others(transaction.state) end
   function transaction.mark(object, _, change)
     trees.through_opaque(transaction.cover_new, transaction, object, change)
   end
@@ -411,7 +418,8 @@ end
 
 function obs.abort(reason)
   local transaction = open[#open]
-  if not transaction then
+  -- A callback of another sandbox may run inside of the transaction.
+  if not transaction or transaction.sandbox ~= core.sandbox() then
     core.raise "obs.abort was called outside of a transaction"
   end
   transaction.is_aborted, transaction.reason = true, reason

@@ -23,6 +23,11 @@ public final class LuaSandbox {
   let quotas: ScriptQuotas
   /// The time that its scripts take.
   let account: UnsafeMutablePointer<clua_account>
+  /// The time that its scripts take in calls that others have caused (S5).
+  ///
+  /// They may take a quarter of the turn's time before the next ones wait. The call under way then
+  /// has as much time as any other one.
+  let share: UnsafeMutablePointer<clua_account>
   /// The number by which watchers know it.
   let number: UInt32
   /// The script's own callback for errors.
@@ -49,9 +54,11 @@ public final class LuaSandbox {
   init(_ name: String, number: UInt32, limits: ScriptLimits, host: LuaHost?) {
     (self.name, self.number, self.host) = (name, number, host)
     quotas = ScriptQuotas(limits)
-    account = .allocate(capacity: 1)
-    account.initialize(to: clua_account())
-    account.pointee.limit = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
+    account = .allocate(capacity: 2)
+    account.initialize(repeating: clua_account(), count: 2)
+    share = account + 1
+    share.pointee.ofothers = true
+    limitTime(limits)
     limitCalls(limits)
   }
 
@@ -64,8 +71,26 @@ public final class LuaSandbox {
 
   /// Puts the limits where `load` and calls look for them.
   func limitCalls(_ limits: ScriptLimits) {
-    account.pointee.chunksize = max(0, limits.chunkSize ?? 0)
-    account.pointee.calldepth = CInt(clamping: limits.callDepth ?? 0)
+    for account in [account, share] {
+      account.pointee.chunksize = max(0, limits.chunkSize ?? 0)
+      account.pointee.calldepth = CInt(clamping: limits.callDepth ?? 0)
+    }
+  }
+
+  func limitTime(_ limits: ScriptLimits) {
+    let time = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
+    account.pointee.limit = time
+    let (sum, overflows) = time.addingReportingOverflow(time / Self.part)
+    share.pointee.limit = overflows ? .max : sum
+  }
+
+  /// Calls that others cause may take one part in so many of the turn's time.
+  private static let part: UInt64 = 4
+
+  /// Whether calls that others cause have taken their part of the time of a turn.
+  func hasSpentShare(inTurn turn: UInt64) -> Bool {
+    let share = share.pointee
+    return share.limit > 0 && share.window == turn && share.used >= share.limit / (Self.part + 1)
   }
 
   // MARK: Memory

@@ -1,5 +1,6 @@
 internal import CLua
 internal import Lua
+internal import Observables
 
 /// The sandboxes of a host, and the one whose scripts run.
 ///
@@ -8,6 +9,8 @@ final class Sandboxes {
   let main: LuaSandbox
   /// The sandbox on whose account scripts run now.
   @exclusivity(unchecked) private(set) var current: LuaSandbox
+  /// Whether others have caused what runs: their share of the time pays for it.
+  @exclusivity(unchecked) private(set) var isCaused = false
   @exclusivity(unchecked) private var others: [UInt32: LuaSandbox] = [:]
   @exclusivity(unchecked) private var lastNumber: UInt32 = 0
   /// The memory of sandboxes that have a share of their own, also of closed ones: others may hold
@@ -15,11 +18,16 @@ final class Sandboxes {
   @exclusivity(unchecked) private var shares: [UInt32: LuaState.Share] = [:]
   private let state: LuaState
 
-  init(_ state: LuaState) {
-    self.state = state
+  private let engine: Engine
+  /// Where the number of the turn under way is.
+  private let turn: UnsafePointer<UInt64>
+
+  init(_ state: LuaState, _ engine: Engine) {
+    (self.state, self.engine, turn) = (state, engine, UnsafePointer(engine.turnNumber))
     main = LuaSandbox("main", number: 0, limits: ScriptLimits(), host: nil)
     current = main
     state.interrupter.begin(main.account)
+    state.interrupter.count(in: turn)
   }
 
   /// Adds a sandbox; it has a share of the memory if its `limits` say how large that is.
@@ -72,51 +80,119 @@ final class Sandboxes {
   /// The sandbox whose scripts were stopped last.
   var stopped: LuaSandbox {
     let account = state.interrupter.stoppedAccount
-    return others.values.first { $0.account == account } ?? main
+    return others.values.first { $0.account == account || $0.share == account } ?? main
   }
+
+  /// Whether there are scripts that do not belong to the host.
+  var hasSeveral: Bool { !others.isEmpty }
+
+  /// Whether callbacks of a sandbox may still be called.
+  func isOpen(_ number: UInt32) -> Bool { number == 0 || others[number] != nil }
 
   subscript(number: UInt32) -> LuaSandbox {
     number == 0 ? main : others[number] ?? main
   }
 
+  /// Whether the scripts that run now may stop and explain what a sandbox has registered: what is
+  /// their own, and scripts of the host everything (S5).
+  func mayManage(_ owner: UInt32) -> Bool { current === main || current.number == owner }
+
+  /// The number of the sandbox that writes what is written now; 0 where a watcher of Swift does,
+  /// though scripts may have caused its call.
+  func writer(_ scripts: ScriptReceiver) -> UInt32 {
+    guard let callee = engine.callee, callee != Unmanaged.passUnretained(scripts).toOpaque() else {
+      return current.number
+    }
+    return 0
+  }
+
+  /// Whether a call of a sandbox has to wait, as the code that runs causes it and is not of that
+  /// sandbox: such calls have taken their part of its time.
+  func isOverdrawn(_ number: UInt32) -> Bool {
+    isCausedByOthers(number) && hasSpentShare(number)
+  }
+
+  /// Whether what the code that runs causes for a sandbox is caused by others.
+  func isCausedByOthers(_ number: UInt32) -> Bool { isCaused || number != current.number }
+
+  func hasSpentShare(_ number: UInt32) -> Bool {
+    self[number].hasSpentShare(inTurn: turn.pointee)
+  }
+
+  /// The number of the turn under way.
+  var turnNumber: UInt64 { turn.pointee }
+
+  // MARK: Accounts
+
+  /// The time that pays for a call.
+  enum Payment {
+    /// That of the sandbox.
+    case own
+    /// The part of it for calls that others cause; that of the sandbox where its own scripts run.
+    case share
+    /// The same, whoever runs.
+    case shareAlways
+  }
+
   /// Runs `body` on the account of a sandbox.
   @inline(__always)
   func entered<Result, Failure: Error>(
-    _ number: UInt32, _ body: () throws(Failure) -> Result
+    _ number: UInt32, _ payment: Payment = .own, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    if number == current.number, !state.interrupter.isExempt { return try body() }
-    return try switched(to: self[number], body)
+    if number == current.number, payment != .shareAlways, !state.interrupter.isExempt {
+      return try body()
+    }
+    return try switched(to: self[number], payment, body)
   }
 
   @inline(never)
   private func switched<Result, Failure: Error>(
-    to sandbox: LuaSandbox, _ body: () throws(Failure) -> Result
+    to sandbox: LuaSandbox, _ payment: Payment, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try state.interrupter.withLimitedMemory { () throws(Failure) in
-      if sandbox === current { return try body() }
-      let outer = enter(sandbox)
+      if sandbox === current, payment != .shareAlways || isCaused { return try body() }
+      let outer = enter(sandbox, payment)
       defer { leave(to: outer) }
       return try body()
     }
   }
 
-  /// Begins to run on the account of a sandbox; returns the one before, for `leave`.
-  func enter(_ sandbox: LuaSandbox) -> LuaSandbox {
-    let outer = current
-    current = sandbox
-    state.interrupter.enter(sandbox.account)
+  /// What ran before another account.
+  struct Outer {
+    fileprivate let sandbox: LuaSandbox
+    fileprivate let isCaused: Bool
+    fileprivate let lent: LuaInterrupter.LentThread
+    fileprivate let callee: UnsafeMutableRawPointer?
+    fileprivate let stop: LuaInterrupter.DelayedStop
+  }
+
+  /// Begins to run on the account of a sandbox; returns what ran before, for `leave`.
+  private func enter(_ sandbox: LuaSandbox, _ payment: Payment) -> Outer {
+    let interrupter = state.interrupter
+    let outer = Outer(
+      sandbox: current, isCaused: isCaused, lent: interrupter.lend(interrupter.runningThread),
+      callee: engine.callee, stop: interrupter.delayStop())
+    engine.callee = nil
+    change(to: sandbox, isCaused: payment != .own)
     return outer
+  }
+
+  private func leave(to outer: Outer) {
+    let account = outer.isCaused ? outer.sandbox.share : outer.sandbox.account
+    state.interrupter.leave(to: account, state.stack)
+    _ = state.interrupter.lend(outer.lent)
+    state.interrupter.stopAgain(outer.stop)
+    (current, isCaused, engine.callee) = (outer.sandbox, outer.isCaused, outer.callee)
   }
 
   /// Goes on with the account of another sandbox; for code that restores the one before itself.
   func change(to sandbox: LuaSandbox) {
     state.interrupter.leave(to: sandbox.account, state.stack)
-    current = sandbox
-    state.interrupter.enter(sandbox.account)
+    change(to: sandbox, isCaused: false)
   }
 
-  func leave(to outer: LuaSandbox) {
-    state.interrupter.leave(to: outer.account, state.stack)
-    current = outer
+  private func change(to sandbox: LuaSandbox, isCaused: Bool) {
+    (current, self.isCaused) = (sandbox, isCaused)
+    state.interrupter.enter(isCaused ? sandbox.share : sandbox.account)
   }
 }

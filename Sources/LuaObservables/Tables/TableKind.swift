@@ -495,7 +495,7 @@ final class TableKind: NodeKind {
   ) -> [(key: String?, node: NodeRef)] { observedObjects(at: slot) }
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
-    host.receiver.callObservedHook(slot, name: name, isObserved: isObserved)
+    host.receiver.callObservedHooks(slot, name: name, isObserved: isObserved)
   }
 }
 

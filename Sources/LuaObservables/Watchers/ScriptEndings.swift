@@ -109,6 +109,7 @@ final class ScriptEndings {
       host.anchors.push(ending.slot, to: L)
       host.anchors.release(ending.slot, L)
       try state.push(bytes: path, to: L)
+      guard host.sandboxes.isOpen(ending.sandbox) else { return }
       host.sandboxes.entered(ending.sandbox) {
         do throws(LuaError) { try state.tracedCall(arguments: 1, L) } catch {
           host.reports.report(

@@ -1,40 +1,113 @@
 internal import Lua
 internal import Observables
 
-/// The hooks of `on_observed`.
+/// The hooks of `on_observed`: each sandbox has one for each object.
 extension ScriptReceiver {
-  /// Calls the hook of `on_observed` for a key of a table.
-  func callObservedHook(_ slot: SlotRef, name: String, isObserved: Bool) {
-    callObservedHook(of: slot.pointee.node, slot, name: name, isObserved: isObserved)
+  /// A call of a hook that waits for the next turn, as others have caused it, and their part of the
+  /// time is taken (S5).
+  struct HeldHook {
+    let sandbox: UInt32
+    let object: LuaValue
+    let key: LuaValue
+    let isObserved: Bool
+
+    /// Whether both together change nothing.
+    func cancels(_ other: HeldHook) -> Bool {
+      sandbox == other.sandbox && object == other.object && key == other.key
+        && isObserved != other.isObserved
+    }
   }
 
-  /// Calls the hook of `on_observed`.
-  func callObservedHook(
+  /// Whether some sandbox has a hook for an object.
+  func hasHook(_ root: NodeRef) -> Bool {
+    let L = state.stack
+    return hookOwners.contains { sandbox in
+      defer { L.pop() }
+      return pushHook(of: sandbox, root, to: L)
+    }
+  }
+
+  /// Calls the hooks of `on_observed` for a key of a table.
+  func callObservedHooks(_ slot: SlotRef, name: String, isObserved: Bool) {
+    callObservedHooks(of: slot.pointee.node, slot, name: name, isObserved: isObserved)
+  }
+
+  /// Calls the hooks of `on_observed`, each on the account of its sandbox.
+  func callObservedHooks(
     of root: NodeRef, _ slot: SlotRef? = nil, name: String, isObserved: Bool
   ) {
     let L = state.stack
     guard L.hasRoom(for: 24) else { return }
     let height = L.height
     defer { L.height = height }
-    observed.pushKept(ScriptWatcher.hookKey, of: root, to: L)
-    guard L.isFunction(at: -1) else { return }
-    inHook {
+    for sandbox in hookOwners where !root.isDead {
+      L.height = height
+      guard pushHook(of: sandbox, root, to: L) else { continue }
       observed.push(root, to: L)
-      if let slot, root.kind === tables, !slot.pointee.isEvery {
-        // A key that is a string is pushed itself, as it may contain any bytes.
-        TableKind.pushKey(of: slot, to: L)
+      guard pushKey(slot, name: name, to: L) else { continue }
+      if sandboxes.isOverdrawn(sandbox) {
+        hold(sandbox, isObserved, L)
       } else {
-        L.pushNil()
-      }
-      if !L.isString(at: -1) {
-        L.pop()
-        guard (try? state.push(text: name, to: L)) != nil else { return }
-      }
-      L.push(isObserved)
-      let site = host.sources.text(host.sources.definition(height + 1, L))
-      do throws(LuaError) { try state.tracedCall(arguments: 3, L) } catch {
-        host.reports.report(error, .hook, name: "on_observed", site: site)
+        callHook(of: sandbox, isObserved, L)
       }
     }
+  }
+
+  /// Calls the hooks that have waited, as far as there is time; the rest waits again.
+  func callHeldHooks() {
+    let L = state.stack
+    let height = L.height
+    defer { L.height = height }
+    for held in takeHeldHooks() where sandboxes.isOpen(held.sandbox) {
+      L.height = height
+      guard L.hasRoom(for: 24), (try? state.push(held.object, to: L)) != nil,
+        let root = try? host.arguments.existingNode(at: height + 1, of: L, "on_observed"),
+        pushHook(of: held.sandbox, root, to: L), (try? state.push(held.object, to: L)) != nil,
+        (try? state.push(held.key, to: L)) != nil
+      else { continue }
+      if sandboxes.hasSpentShare(held.sandbox) {
+        hold(held.sandbox, held.isObserved, L)
+      } else {
+        callHook(of: held.sandbox, held.isObserved, L)
+      }
+    }
+  }
+
+  /// Pushes the hook that a sandbox has for an object, or nil; false then. [-0, +1, -]
+  private func pushHook(of sandbox: UInt32, _ root: NodeRef, to L: LuaStack) -> Bool {
+    observed.pushKept(ScriptWatcher.hookKey(of: sandbox), of: root, to: L)
+    return L.isFunction(at: -1)
+  }
+
+  /// Pushes the key that a hook is called with; false where there is no memory. [-0, +1, -]
+  private func pushKey(_ slot: SlotRef?, name: String, to L: LuaStack) -> Bool {
+    if let slot, slot.pointee.node.kind === tables, !slot.pointee.isEvery {
+      // A key that is a string is pushed itself, as it may contain any bytes.
+      TableKind.pushKey(of: slot, to: L)
+      if L.isString(at: -1) { return true }
+      L.pop()
+    }
+    return (try? state.push(text: name, to: L)) != nil
+  }
+
+  /// Calls a hook with the object and the key above it. [-3, +0, -]
+  private func callHook(of sandbox: UInt32, _ isObserved: Bool, _ L: LuaStack) {
+    sandboxes.entered(sandbox, .share) {
+      if state.interrupter.isStopping { return }
+      inHook {
+        L.push(isObserved)
+        let site = host.sources.text(host.sources.definition(L.height - 3, L))
+        do throws(LuaError) { try state.tracedCall(arguments: 3, L) } catch {
+          host.reports.report(error, .hook, name: "on_observed", site: site)
+        }
+      }
+    }
+  }
+
+  /// Keeps a call of a hook with the object and the key on top of the stack. [-0, +0, -]
+  private func hold(_ sandbox: UInt32, _ isObserved: Bool, _ L: LuaStack) {
+    guard let object = try? state.value(at: -2, of: L), let key = try? state.value(at: -1, of: L)
+    else { return }
+    hold(HeldHook(sandbox: sandbox, object: object, key: key, isObserved: isObserved))
   }
 }

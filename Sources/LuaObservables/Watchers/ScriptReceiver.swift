@@ -15,10 +15,18 @@ final class ScriptReceiver: Receiver {
   private let anchors: AnchorTable
   private let sources: SourceNames
   private let endings: ScriptEndings
-  private let sandboxes: Sandboxes
+  let sandboxes: Sandboxes
   private let linkLimits: LinkLimits
   /// Watchers that stop at a prompt when they are called.
   @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
+  /// The numbers of the sandboxes that have set hooks by `on_observed`, in order.
+  @exclusivity(unchecked) private(set) var hookOwners: [UInt32] = []
+  /// The number of the sandbox of whose write a watcher of the prelude is notified.
+  @exclusivity(unchecked) private(set) var notedWriter: UInt32 = 0
+  /// Calls of hooks that wait for the next turn.
+  @exclusivity(unchecked) private var heldHooks: [HeldHook] = []
+  /// Whether the next turn calls them.
+  @exclusivity(unchecked) private var callsHeldHooks = false
   /// How many hooks and comparisons run, one inside of the other.
   @exclusivity(unchecked) private var hookDepth = 0
 
@@ -39,6 +47,36 @@ final class ScriptReceiver: Receiver {
   /// Whether a hook or a comparison of a script runs.
   var isInHook: Bool { hookDepth > 0 }
 
+  /// A sandbox has set a hook.
+  func noteHooks(of sandbox: UInt32) {
+    if hookOwners.contains(sandbox) { return }
+    hookOwners.append(sandbox)
+    hookOwners.sort()
+  }
+
+  /// The hooks of a sandbox are not called any more: it closes.
+  func dropHooks(of sandbox: UInt32) { hookOwners.removeAll { $0 == sandbox } }
+
+  /// Keeps a call of a hook for the next turn, unless it takes back one that waits.
+  func hold(_ hook: HeldHook) {
+    if let index = heldHooks.lastIndex(where: hook.cancels) {
+      heldHooks.remove(at: index)
+      return
+    }
+    heldHooks.append(hook)
+    if callsHeldHooks { return }
+    callsHeldHooks = true
+    host.loop.nextTurn { [reference = host.reference] in
+      reference.host?.receiver.callHeldHooks()
+    }
+  }
+
+  func takeHeldHooks() -> [HeldHook] {
+    callsHeldHooks = false
+    defer { heldHooks = [] }
+    return heldHooks
+  }
+
   /// Runs `body`, which calls a hook or a comparison.
   @inline(__always)
   func inHook<Result, Failure: Error>(
@@ -53,7 +91,10 @@ final class ScriptReceiver: Receiver {
   func breakOnCalls(of watcher: WatcherRef) { breakingCalls.insert(watcher.pointee.id) }
 
   /// Ends with the host, which closes.
-  func end() { endings.end() }
+  func end() {
+    endings.end()
+    heldHooks = []
+  }
 
   // MARK: Limits
 
@@ -66,9 +107,30 @@ final class ScriptReceiver: Receiver {
   override func checkLimits() throws { try linkLimits.check() }
 
   override func prepare(_ watcher: WatcherRef, _ body: () -> Void) {
-    sandboxes.entered(watcher.script.pointee.sandbox) {
+    sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
       state.interrupter.runEngine(state.stack, body)
     }
+  }
+
+  /// What pays for a call in the flush: the sandbox for the first one in a turn, and for what it
+  /// has caused itself (S5).
+  private func payment(inFlush watcher: WatcherRef) -> Sandboxes.Payment {
+    let script = watcher.script
+    let isAgain = script.pointee.isCausedByOthers && script.pointee.lastTurn == sandboxes.turnNumber
+    return isAgain ? .shareAlways : .own
+  }
+
+  override func waitsForFlush(_ watcher: WatcherRef) -> Bool {
+    let script = watcher.script
+    guard !script.pointee.isInternal, sandboxes.isOverdrawn(script.pointee.sandbox) else {
+      return false
+    }
+    script.pointee.isCausedByOthers = true
+    return true
+  }
+
+  override func waitsForNextTurn(_ watcher: WatcherRef) -> Bool {
+    payment(inFlush: watcher) != .own && sandboxes.hasSpentShare(watcher.script.pointee.sandbox)
   }
 
   override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {
@@ -86,25 +148,43 @@ final class ScriptReceiver: Receiver {
   // MARK: Receiver
 
   override func deliver(_ watcher: WatcherRef) {
-    sandboxes.entered(watcher.script.pointee.sandbox) { call(watcher, change: nil) }
+    enteredInFlush(watcher) { call(watcher, change: nil) }
+  }
+
+  override func deliverInFlush(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+    enteredInFlush(watcher) { call(watcher, change: (change, path)) }
+  }
+
+  private func enteredInFlush(_ watcher: WatcherRef, _ body: () -> Void) {
+    let (script, payment) = (watcher.script, payment(inFlush: watcher))
+    script.pointee.lastTurn = sandboxes.turnNumber
+    script.pointee.isCausedByOthers = false
+    sandboxes.entered(script.pointee.sandbox, payment, body)
   }
 
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    if watcher.script.pointee.isInternal {
+    let sandbox = watcher.script.pointee.sandbox
+    guard watcher.script.pointee.isInternal else {
+      return sandboxes.entered(sandbox, .share) { call(watcher, change: (change, path)) }
+    }
+    let outer = notedWriter
+    defer { notedWriter = outer }
+    notedWriter = sandboxes.writer(self)
+    sandboxes.entered(sandbox, .share) {
       host.module.transactions.exempted { call(watcher, change: (change, path)) }
-    } else {
-      sandboxes.entered(watcher.script.pointee.sandbox) { call(watcher, change: (change, path)) }
     }
   }
 
   override func accept(
     _ change: ImmediateChange, for watcher: WatcherRef
   ) -> ImmediateChange? {
-    sandboxes.entered(watcher.script.pointee.sandbox) { compare(change, for: watcher) }
+    sandboxes.entered(watcher.script.pointee.sandbox, .share) { compare(change, for: watcher) }
   }
 
   override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
-    sandboxes.entered(watcher.script.pointee.sandbox) { compare(old, new, for: watcher) }
+    sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
+      compare(old, new, for: watcher)
+    }
   }
 
   override func save(_ change: Change) -> AnyObject? { saved(.written(change)) }
@@ -146,7 +226,9 @@ final class ScriptReceiver: Receiver {
     let L = state.stack
     // A write in Swift may be made at any stack depth.
     guard !isClosed, L.hasRoom(for: 8) else { return }
-    watcher.script.pointee.cause = sources.current(L)
+    let script = watcher.script
+    script.pointee.cause = sources.current(L)
+    script.pointee.isCausedByOthers = sandboxes.isCausedByOthers(script.pointee.sandbox)
   }
 
   // MARK: Calling
@@ -254,14 +336,33 @@ final class ScriptReceiver: Receiver {
     return clua_watchercall(L.pointer, L.height - height - 1, 0)
   }
 
+  /// How many watchers whose flags are meant the prelude has registered for a sandbox on an object.
+  ///
+  /// - Complexity: O(watchers of the object).
+  func internals(
+    of sandbox: LuaSandbox, on root: NodeRef, where isMeant: (WatcherRecord.Flags) -> Bool
+  ) -> Int {
+    var count = 0
+    var next = root.pointee.firstWatcher
+    while let watcher = next {
+      next = watcher.pointee.next
+      guard isScript(watcher), watcher.script.pointee.isInternal,
+        watcher.script.pointee.sandbox == sandbox.number, isMeant(watcher.pointee.flags)
+      else { continue }
+      count += 1
+    }
+    return count
+  }
+
   private func belongs(_ watcher: WatcherRef, to sandbox: LuaSandbox) -> Bool {
     watcher.script.pointee.sandbox == sandbox.number && !watcher.script.pointee.isInternal
   }
 
-  /// Ends the watchers of a sandbox, without calling `on_end`.
+  /// Ends the watchers of a sandbox, without calling `on_end`; also what the module has registered
+  /// for it.
   func stopWatchers(of sandbox: LuaSandbox) {
     engine.stopWatchers { watcher in
-      isScript(watcher) && belongs(watcher, to: sandbox)
+      isScript(watcher) && watcher.script.pointee.sandbox == sandbox.number
     }
   }
 

@@ -15,6 +15,10 @@ struct ScriptWatcher {
   let key: Int64
   /// The sandbox whose script registered the watcher.
   let sandbox: UInt32
+  /// The turn of its last call in a flush.
+  var lastTurn: UInt64 = 0
+  /// Whether others have made it pending: what their share of the time does not pay for waits.
+  var isCausedByOthers = false
   /// Bytes that it takes of the memory of scripts.
   var charge: Int32 = 0
   /// Whether the prelude has registered it for a purpose of its own: it counts for nobody, and is
@@ -50,8 +54,8 @@ struct ScriptWatcher {
   static func key(ofProbe watcher: WatcherRef) -> Int64 {
     Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.probed.rawValue)
   }
-  /// The key of the hook that `on_observed` sets.
-  static let hookKey: Int64 = -1
+  /// The key of the hook that a sandbox sets by `on_observed`.
+  static func hookKey(of sandbox: UInt32) -> Int64 { -1 - Int64(sandbox) }
 }
 
 extension UnsafeMutablePointer<WatcherRecord> {

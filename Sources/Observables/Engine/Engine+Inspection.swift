@@ -35,6 +35,18 @@ extension Engine {
     }
   }
 
+  /// Whether a path of a watcher, or lazy property, for which `isMeant` is true passes through an
+  /// object.
+  ///
+  /// - Complexity: O(links on the object).
+  package func hasLink(on node: NodeRef, where isMeant: (WatcherRef) -> Bool) -> Bool {
+    var isFound = false
+    node.forEachSlot { slot in
+      slot.forEachLinkOfAny { if isMeant($0.pointee.wire.pointee.watcher) { isFound = true } }
+    }
+    return isFound
+  }
+
   /// The paths of a watcher, in the order in which they were added.
   package func paths(of watcher: WatcherRef) -> [Path] {
     var paths: [Path] = []

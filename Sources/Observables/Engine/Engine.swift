@@ -36,6 +36,12 @@ extension ObservationCore {
     @exclusivity(unchecked) var hookCalls = HookCalls()
     @exclusivity(unchecked) var transactions = Transactions()
     @exclusivity(unchecked) var heldModels = HeldModels()
+    /// How many turns in a row have only triggered watchers again, when the last one of the loop
+    /// was over (T4), and whether the present one goes on with that.
+    @exclusivity(unchecked) var heldRounds = 0
+    @exclusivity(unchecked) package var goesOn = false
+    /// Who receives the innermost call of a watcher that is under way; nil outside of calls.
+    @exclusivity(unchecked) package var callee: UnsafeMutableRawPointer?
     /// The program is about to end: what watchers trigger of themselves is not called any more.
     @exclusivity(unchecked) package var isEnding = false
 

@@ -7,6 +7,9 @@
 struct GraphBuilder {
   let name: (SlotRef) -> String
   let firstIndex: Int
+  /// What the owner of a watcher or lazy property is called of which nothing else is to be known:
+  /// nor where it leads to; nil for all others.
+  let stranger: (WatcherRef) -> String?
   /// Whether the graph is not wanted any more; it may be left incomplete then.
   let isStopped: () -> Bool
   var graph = ObservationGraph()
@@ -24,18 +27,20 @@ struct GraphBuilder {
 
   init(
     firstIndex: Int, naming name: @escaping (SlotRef) -> String,
-    unless isStopped: @escaping () -> Bool
+    hiding stranger: @escaping (WatcherRef) -> String?, unless isStopped: @escaping () -> Bool
   ) {
-    (self.firstIndex, self.name, self.isStopped) = (firstIndex, name, isStopped)
+    (self.firstIndex, self.name, self.stranger) = (firstIndex, name, stranger)
+    self.isStopped = isStopped
     graph.isStopped = isStopped
   }
 
   /// The graph of all that is connected with `roots`.
   static func graph(
     of roots: [NodeRef], firstIndex: Int, naming name: @escaping (SlotRef) -> String,
-    unless isStopped: @escaping () -> Bool
+    hiding stranger: @escaping (WatcherRef) -> String?, unless isStopped: @escaping () -> Bool
   ) -> ObservationGraph {
-    var builder = GraphBuilder(firstIndex: firstIndex, naming: name, unless: isStopped)
+    var builder = GraphBuilder(
+      firstIndex: firstIndex, naming: name, hiding: stranger, unless: isStopped)
     for root in roots { builder.include(root, place: "") }
     var position = 0
     while position < builder.nodes.count, !isStopped() {
@@ -88,7 +93,7 @@ struct GraphBuilder {
       note(lazy.name, of: object, .init(state: lazy.isValid ? .valid : .invalid))
     }
     for (key, slot) in found.sorted(by: { $0.key < $1.key }) {
-      note(key, of: object, slot.pointee.lazy.map(ObservationGraph.LazyKey.init))
+      note(key, of: object, slot.pointee.lazy.map(lazyKey))
       hold(slot, key, of: object)
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
@@ -99,6 +104,11 @@ struct GraphBuilder {
       if isStopped() { return }
       follow(watcher)
     }
+  }
+
+  private func lazyKey(_ lazy: WatcherRef) -> ObservationGraph.LazyKey {
+    let key = ObservationGraph.LazyKey(lazy)
+    return stranger(lazy) == nil ? key : .init(state: key.state)
   }
 
   /// Adds the objects that are stored at a key, and those that paths pass to from it.
@@ -114,7 +124,9 @@ struct GraphBuilder {
       held.append((object, key, child))
     }
     slot.forEachLinkOfAny { link in
-      if isStopped() || link.pointee.wire.pointee.use == .tracking { return }
+      if isStopped() { return }
+      let wire = link.pointee.wire
+      if wire.pointee.use == .tracking || stranger(wire.pointee.watcher) != nil { return }
       if slot.pointee.isEvery, link.wholeName != key { return }
       var children: [LinkRef] = []
       link.appendChildren(to: &children)
@@ -129,6 +141,10 @@ struct GraphBuilder {
 
   /// Adds what a watcher or a lazy property leads to.
   private mutating func follow(_ watcher: WatcherRef) {
+    if stranger(watcher) != nil {
+      if !watcher.pointee.flags.contains(.lazy) { watchers[watcher.pointee.id] = watcher }
+      return
+    }
     guard let root = watcher.pointee.root, !root.isDead, let home = include(root, place: nil) else {
       return
     }
@@ -163,6 +179,10 @@ struct GraphBuilder {
     for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
       if isStopped() { return }
       watcherIndices[id] = graph.watchers.count
+      if let stranger = stranger(watcher) {
+        graph.watchers.append(.init(name: stranger, site: nil, notes: []))
+        continue
+      }
       let (name, site) = watcher.pointee.receiver.takeUnretainedValue().label(watcher)
       graph.watchers.append(.init(name: name, site: site, notes: watcher.notes))
     }
@@ -180,7 +200,8 @@ struct GraphBuilder {
     for (object, node) in nodes.enumerated() {
       if isStopped() { return }
       for lazy in node.engine.lazies(of: node) {
-        guard let slot = lazy.slot, let key = end(object, name(slot)) else { continue }
+        guard stranger(lazy) == nil, let slot = lazy.slot, let key = end(object, name(slot))
+        else { continue }
         edges(from: key, .depends, lazy).forEach(add)
       }
     }

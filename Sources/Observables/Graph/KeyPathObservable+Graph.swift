@@ -5,6 +5,7 @@ extension Engine {
   /// Once `isStopped` is true the rest is left out, of its text, too.
   package func graph(
     of roots: [NodeRef], firstIndex: Int = 0, naming name: ((SlotRef) -> String)? = nil,
+    hiding stranger: @escaping (WatcherRef) -> String? = { _ in nil },
     unless isStopped: @escaping () -> Bool = { false }
   ) -> ObservationGraph {
     // A tracked computation that asks for the graph must not depend on all that is read for it.
@@ -13,7 +14,7 @@ extension Engine {
     return records.hold {
       GraphBuilder.graph(
         of: roots, firstIndex: firstIndex, naming: name ?? { $0.pointee.node.kind.name(of: $0) },
-        unless: isStopped)
+        hiding: stranger, unless: isStopped)
     }
   }
 }

@@ -132,6 +132,9 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The part of the program to which a watcher or a lazy property belongs.
   open func owner(of watcher: ObservationCore.WatcherRef) -> UInt32 { 0 }
 
+  /// Whether what happens now to a part of the program is caused by another one.
+  open func isCausedByOthers(_ owner: UInt32) -> Bool { false }
+
   /// Whether a sink gets the events of a part of the program.
   open func logs(_ owner: UInt32) -> Bool { true }
 
@@ -379,6 +382,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   ) {
     var event = LoopEvent(kind, turn: turn, flush: flush)
     event.owner = owner
+    event.isCausedByOthers = isCausedByOthers(owner)
     fill(&event)
     if reserve(event.size, of: owner) { events.append(event) } else { missed(owner) }
   }

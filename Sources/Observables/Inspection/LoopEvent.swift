@@ -44,6 +44,8 @@ public struct LoopEvent: Sendable {
 
   /// The part of the program to which it belongs, decided when it happens; 0 for the rest of it.
   package var owner: UInt32 = 0
+  /// Whether another part of the program has caused it.
+  package var isCausedByOthers = false
   /// The values themselves, in a form of the bridge that reports the event.
   package var values: (any EventValues)?
 

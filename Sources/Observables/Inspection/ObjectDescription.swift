@@ -21,13 +21,18 @@ package struct ObjectDescription {
   private let line: (WatcherRef, Path) -> String
   /// Whether the rest is to be left out.
   private let isStopped: () -> Bool
+  /// What the owner of a watcher or lazy property is called about which nothing else is to be
+  /// known; nil for all others.
+  private let stranger: (WatcherRef) -> String?
 
   package init(
     in engine: Engine, naming name: @escaping (SlotRef) -> String,
     describing line: @escaping (WatcherRef, Path) -> String,
+    hiding stranger: @escaping (WatcherRef) -> String? = { _ in nil },
     unless isStopped: @escaping () -> Bool = { false }
   ) {
-    (self.engine, self.name, self.line, self.isStopped) = (engine, name, line, isStopped)
+    (self.engine, self.name, self.line) = (engine, name, line)
+    (self.stranger, self.isStopped) = (stranger, isStopped)
   }
 
   /// The text for the object of `root`, which has the title `title`; nil where there is nothing to
@@ -69,8 +74,7 @@ package struct ObjectDescription {
       var key = keys[name] ?? DescribedKey(name: name, title: name)
       key.dependents += engine.dependents(of: used.slot, name: used.name)
       key.lines += engine.dependents(of: used.slot, name: used.name).map { dependent in
-        "    '\(engine.name(of: dependent))'"
-          + "\(owner(dependent.pointee.root, from: root)) depends on it"
+        "    \(title(of: dependent, from: root)) depends on it"
       }
       keys[name] = key
     }
@@ -81,7 +85,7 @@ package struct ObjectDescription {
       key.isObserved = true
       // A watcher that ended while links are being made keeps its own links until that is done.
       for (watcher, path) in observed.watchers where watcher.pointee.isActive && !isStopped() {
-        key.lines.append("    \(line(watcher, path))")
+        key.lines.append("    \(stranger(watcher) ?? line(watcher, path))")
       }
       keys[name] = key
     }
@@ -106,8 +110,7 @@ package struct ObjectDescription {
     var texts = needs.map { dependent, keys in
       let shown = keys.prefix(limit) + (keys.count > limit ? ["\(keys.count - limit) more"] : [])
       return
-        "'\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root)) depends on "
-        + "its \(list(Array(shown)))"
+        "\(title(of: dependent, from: root)) depends on its \(list(Array(shown)))"
     }
     if all > limit { texts.append("\(all - limit) more depend on it") }
     return list(texts)
@@ -121,6 +124,10 @@ package struct ObjectDescription {
 
   private func describe(_ lazy: WatcherRef, named name: String) -> DescribedKey {
     let known = ObservationGraph.LazyKey(lazy)
+    if let stranger = stranger(lazy) {
+      return DescribedKey(
+        name: name, title: "\(name) (lazy, \(known.state)), declared by \(stranger)", isLazy: true)
+    }
     let dependencies = engine.dependencies(of: lazy) { self.name($0) }
     let isTracked = known.isTracked
     let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
@@ -136,6 +143,12 @@ package struct ObjectDescription {
       key.lines.append("    depends on what it will read")
     }
     return key
+  }
+
+  /// "'full'", "'full' of View", "a property of another script".
+  private func title(of dependent: WatcherRef, from root: NodeRef) -> String {
+    if let stranger = stranger(dependent) { return "a property of \(stranger)" }
+    return "'\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root))"
   }
 
   private func owner(_ node: NodeRef?, from root: NodeRef?) -> String {

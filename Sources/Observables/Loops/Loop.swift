@@ -154,6 +154,7 @@ public final class Loop {
   private func beginTurn() {
     // What was done outside of any turn was not a part of this one.
     engine.turnNumber.pointee += 1
+    engine.goesOn = false
     if !deferred.isEmpty { makeDeferredCalls() }
     for turnGuard in guards { turnGuard.turnBegins() }
   }
@@ -170,6 +171,8 @@ public final class Loop {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
     if guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
     finishTurn()
+    // What scripts have caused for others may be left to the next turn.
+    if engine.hasPending, !engine.isEnding { nextTurn { [engine] in engine.goesOn = true } }
     if isInTurn { for turnGuard in guards { turnGuard.turnBegins() } }
   }
 

@@ -14,7 +14,7 @@ final class ContainedHost {
   static let delaysSignals = dlsym(nil, "__tsan_init") != nil
 
   /// The time of a turn in milliseconds; all takes many times as long under the address sanitizer.
-  private static let turnTime = dlsym(nil, "__asan_init") == nil ? 20 : 400
+  static let turnTime = dlsym(nil, "__asan_init") == nil ? 20 : 400
   /// What a script that takes longer ends with.
   static let overtime = "the turn has taken more time than it may (\(turnTime) ms)"
 

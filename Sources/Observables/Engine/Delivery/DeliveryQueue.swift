@@ -13,6 +13,8 @@ struct DeliveryQueue {
   private var position = 0
   private var triggered = WatcherHeap()
   private var later = RawList<WatcherRef>()
+  /// Watchers that wait for the next turn of the loop (`Receiver.waitsForNextTurn`).
+  private var held = RawList<WatcherRef>()
   private(set) var isFlushing = false
   /// The number of the flush under way, or of the last one.
   private var number: UInt64 = 0
@@ -21,7 +23,8 @@ struct DeliveryQueue {
 
   /// True where no watcher waits for the next flush.
   @inline(__always) var isEmpty: Bool { queue.isEmpty }
-  var count: Int { queue.count + triggered.count + later.count }
+  var count: Int { queue.count + triggered.count + later.count + held.count }
+  var hasHeld: Bool { !held.isEmpty }
 
   /// Adds a watcher that is not in the queue.
   @inline(__always)
@@ -89,8 +92,18 @@ struct DeliveryQueue {
     isSorted = false
   }
 
-  /// Takes out the watchers that wait for the next flush, in order.
+  /// The watcher that the flush has just taken waits for the next turn of the loop.
+  mutating func hold(_ watcher: WatcherRef) { held.append(watcher) }
+
+  /// A turn is over: what waits for the next one is in the queue.
+  mutating func releaseHeld() {
+    while let watcher = held.popLast() { queue.append(watcher) }
+    isSorted = false
+  }
+
+  /// Takes out the watchers that wait for the next flush, or turn, in order.
   mutating func takeAll() -> [WatcherRef] {
+    releaseHeld()
     sort()
     var watchers: [WatcherRef] = []
     while let watcher = queue.popLast() { watchers.append(watcher) }
@@ -101,10 +114,12 @@ struct DeliveryQueue {
   mutating func free(_ end: (WatcherRef) -> Void) {
     while let watcher = triggered.pop() { end(watcher) }
     while let watcher = later.popLast() { end(watcher) }
+    while let watcher = held.popLast() { end(watcher) }
     while let watcher = queue.popLast() { end(watcher) }
     queue.free()
     current.free()
     later.free()
+    held.free()
     triggered.free()
   }
 }

@@ -68,6 +68,12 @@ extension Engine {
       return false
     }
     let receiver = watcher.pointee.receiver
+    if flags.contains(.charged), receiver._withUnsafeGuaranteedRef({ $0.waitsForNextTurn(watcher) })
+    {
+      watcher.pointee.flags.insert(.queued)
+      delivery.hold(watcher)
+      return false
+    }
     if flags.contains(.observing),
       !receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
     {
@@ -117,28 +123,35 @@ extension Engine {
     let isImmediate = watcher.pointee.flags.contains(.immediate)
     watcher.pointee.status = .clean
     watcher.pointee.flags.remove(.checkingDepartures)
-    guard departure != nil || isStale || refreshed.path != nil && !isImmediate else {
+    let waiting = isImmediate ? immediates.takeWaiting(of: watcher) : nil
+    guard departure != nil || waiting != nil || isStale || refreshed.path != nil && !isImmediate
+    else {
       if isRecording, !isImmediate { recorder?.unchanged(watcher) }
       releaseAnchorIfIdle(of: watcher)
       return false
     }
     delivery.noteCall(of: watcher)
-    invoke(watcher, on: root, departure)
+    let change = waiting.map { ($0.change, $0.path) }
+    invoke(watcher, on: root, change ?? departure.map { (.saved($0.change), $0.path) })
     return true
   }
 
   private func invoke(
-    _ watcher: WatcherRef, on root: NodeRef, _ departure: Departure? = nil
+    _ watcher: WatcherRef, on root: NodeRef,
+    _ immediate: (change: ImmediateChange, path: Path)? = nil
   ) {
     if isRecording { recorder?.called(watcher) }
     watcher.pointee.flags.insert(.running)
-    if let departure, watcher.pointee.flags.contains(.immediate) {
+    let outer = callee
+    callee = watcher.pointee.receiver.toOpaque()
+    if let immediate, watcher.pointee.flags.contains(.immediate) {
       watcher.pointee.receiver._withUnsafeGuaranteedRef {
-        $0.deliver(watcher, .saved(departure.change), path: departure.path)
+        $0.deliverInFlush(watcher, immediate.change, path: immediate.path)
       }
     } else {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
     }
+    callee = outer
     if isRecording { recorder?.returned(watcher) }
     watcher.pointee.flags.remove(.running)
     guard watcher.pointee.isActive else {
@@ -192,7 +205,8 @@ extension Engine {
   @discardableResult
   package func endTurn() -> Int {
     var calls = 0
-    var rounds = 0
+    var rounds = goesOn ? heldRounds : 0
+    goesOn = false
     while true {
       calls += flush()
       // The flush is a part of the turn that ends.
@@ -212,6 +226,11 @@ extension Engine {
     settle()
     if !heldModels.isEmpty { letGoOfModels() }
     turnNumber.pointee += 1
+    (heldRounds, goesOn) = (rounds, delivery.hasHeld)
+    if delivery.hasHeld {
+      if delivery.isEmpty, let onPending { onPending() }
+      delivery.releaseHeld()
+    }
     return calls
   }
 

@@ -85,8 +85,18 @@ extension Engine {
     else {
       return
     }
-    watcher.pointee.flags.insert(.checkingDepartures)
     watcher.pointee.receiver.takeUnretainedValue().noteCause(of: watcher)
+    checkInFlush(watcher)
+  }
+
+  /// Queues an immediate watcher, or one that compares, for the flush, which looks for objects that
+  /// have left, and for a call that waits.
+  func checkInFlush(_ watcher: WatcherRef) {
+    guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
+    else {
+      return
+    }
+    watcher.pointee.flags.insert(.checkingDepartures)
     makeReady(watcher)
   }
 

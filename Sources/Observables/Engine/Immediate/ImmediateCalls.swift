@@ -97,9 +97,13 @@ final class ImmediateCalls {
       var accepted: [Call] = []
       var last: WatcherID?
       for call in calls where call.watcher != last {
-        guard let watcher = engine.watcher(call.watcher), let change = accept(call, watcher) else {
+        guard let watcher = engine.watcher(call.watcher) else { continue }
+        if waitsForFlush(watcher) {
+          last = call.watcher
+          callInFlush(watcher, call)
           continue
         }
+        guard let change = accept(call, watcher) else { continue }
         last = call.watcher
         if watcher.pointee.flags.contains(.immediate) {
           accepted.append(call.with(change))
@@ -109,6 +113,28 @@ final class ImmediateCalls {
       }
       makeList(accepted)
     }
+  }
+
+  /// Whether the watcher is notified in the flush, not now.
+  private func waitsForFlush(_ watcher: WatcherRef) -> Bool {
+    watcher.pointee.flags.contains(.charged)
+      && watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.waitsForFlush(watcher) }
+  }
+
+  /// Has the watcher called in the flush, an immediate one with the first change for which it
+  /// waits; its own comparison is not asked.
+  private func callInFlush(_ watcher: WatcherRef, _ call: Call) {
+    if watcher.pointee.flags.contains(.immediate) {
+      wait(call, watcher)
+      if !watcher.pointee.flags.contains(.paused) { engine.checkInFlush(watcher) }
+    } else if case .written(let change) = call.change {
+      engine.mark(watcher, .stale, by: change)
+    }
+  }
+
+  /// Takes the call for which a watcher has waited until the flush.
+  func takeWaiting(of watcher: WatcherRef) -> Call? {
+    waiting.isEmpty ? nil : waiting.removeValue(forKey: watcher.identity)
   }
 
   /// Makes the calls that nothing delays, and takes them out.
@@ -199,6 +225,8 @@ final class ImmediateCalls {
       wait(call, watcher)
     } else if watcher.pointee.flags.contains(.running) {
       if count(watcher) { reruns.append(saved(call, watcher)) }
+    } else if waitsForFlush(watcher) {
+      callInFlush(watcher, call)
     } else if depth > 0, nested[call.watcher, default: 0] > engine.limits.immediates {
       // A watcher that was reported as endless is not called again: several that set each other off
       // would multiply their limits.
@@ -270,7 +298,13 @@ final class ImmediateCalls {
     engine.suspendTracking()
     if !watcher.pointee.flags.contains(.probing) { engine.statistics.calls += 1 }
     if engine.isRecording { engine.recorder?.called(watcher) }
+    let outer = engine.callee
+    // What is notified of writes for tools leaves the callback that writes the innermost one.
+    if !watcher.pointee.flags.contains(.probing) {
+      engine.callee = watcher.pointee.receiver.toOpaque()
+    }
     watcher.pointee.receiver.takeUnretainedValue().deliver(watcher, call.change, path: call.path)
+    engine.callee = outer
     if engine.isRecording { engine.recorder?.returned(watcher) }
     depth -= 1
     engine.resumeTracking()

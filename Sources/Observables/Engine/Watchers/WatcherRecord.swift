@@ -193,6 +193,16 @@ extension ObservationCore {
     open func deliver(_ watcher: WatcherRef) {}
     /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
     open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
+    /// Calls the callback of an immediate watcher in the flush, for which it has waited.
+    open func deliverInFlush(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
+      deliver(watcher, change, path: path)
+    }
+    /// Whether an immediate watcher, or one that compares by itself, is not notified in the write
+    /// that is under way, but in the flush; asked of charged ones.
+    open func waitsForFlush(_ watcher: WatcherRef) -> Bool { false }
+    /// Whether a watcher is not called in the flush that is under way, but in the next turn; asked
+    /// of charged ones.
+    open func waitsForNextTurn(_ watcher: WatcherRef) -> Bool { false }
     /// The receiver's own comparison: the change that is delivered to the watcher; nil where it is
     /// none for the watcher.
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {

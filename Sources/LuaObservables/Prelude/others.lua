@@ -1,0 +1,245 @@
+-- What others write below the objects of a history or a transaction of a sandbox, which takes back
+-- what that sandbox has written alone: a slice of the module `obs`.
+--
+-- The *base* of an object is what it would have without the writes of the sandbox: its contents at
+-- the beginning, with what others have written since. Keys are put there as they are written. For
+-- lists it is noted which elements others have put in and taken out: positions are found when the
+-- base is asked for.
+local core, obs = ...
+
+local next, setmetatable, tostring, type = next, setmetatable, tostring, type
+local string_format = string.format
+local trees = core.trees
+local are_lists, contents, edit_script, number_type, same =
+  trees.are_lists, trees.contents, trees.edit_script, trees.number_type, trees.same
+
+local each_edit, each_write = { "*", tells = "edits" }, { "*", tells = "all" }
+
+-- Counts of values: any value but nil can be one.
+local Counts = {}
+Counts.__index = Counts
+
+local nan = {}
+
+local function key_of(value)
+  if value ~= value then return nan end
+  return value
+end
+
+function Counts:add(value)
+  local key = key_of(value)
+  self[key] = (self[key] or 0) + 1
+end
+
+--- Takes a value out; false where it is not there.
+function Counts:take(value)
+  local key = key_of(value)
+  local count = value ~= nil and self[key]
+  if not count then return false end
+  self[key] = count > 1 and count - 1 or nil
+  return true
+end
+
+local function counts() return setmetatable({}, Counts) end
+
+-- Lists ------------------------------------------------------------------------------------------
+
+-- The contents of a list with `present` elements where the writes of a sandbox are taken back, so
+-- that `wanted` ones would be there if others had not put elements in and taken others out; and
+-- whether an element of others stays in the place of one of the sandbox.
+local function merged(present, wanted, inserted, removed)
+  local replaced, dropped, added, shift = {}, {}, {}, 0
+  local function add(at, value)
+    added[at] = added[at] or {}
+    added[at][#added[at] + 1] = value
+  end
+  edit_script(present.map, present.n, wanted.map, wanted.n, same, function(kind, at, old, new)
+    if kind == "insert" then
+      add(at - shift, wanted.map[new])
+      shift = shift + 1
+    elseif kind == "remove" then
+      dropped[old] = true
+      shift = shift - 1
+    else
+      replaced[old] = new
+    end
+  end)
+  local list, n, is_conflict = {}, 0, false
+  local function put(value)
+    n = n + 1
+    list[n] = value
+  end
+  for i = 1, present.n + 1 do
+    for _, value in next, added[i] or {} do
+      if not removed:take(value) then put(value) end
+    end
+    local value = present.map[i]
+    if i > present.n then break end
+    if dropped[i] then
+      if inserted:take(value) then put(value) end
+    elseif replaced[i] then
+      local former = wanted.map[replaced[i]]
+      local stays = inserted:take(value)
+      if stays then put(value) end
+      if not removed:take(former) then
+        if stays and next(removed) ~= nil then
+          -- Others have replaced what the sandbox had put here.
+          is_conflict = true
+          removed[next(removed)] = nil
+        else
+          put(former)
+        end
+      end
+    else
+      put(value)
+    end
+  end
+  return list, n, is_conflict
+end
+
+-- Contents like `made` with another list.
+local function with_list(made, list, n)
+  local map = {}
+  for key, value in next, made.map do
+    local is_element = number_type(key) == "integer" and key >= 1 and key <= made.n
+    if not is_element then map[key] = value end
+  end
+  for i = 1, n do map[i] = list[i] end
+  return { kind = made.kind, map = map, n = n, model = made.model, sparse = made.sparse,
+    is_host = made.is_host }
+end
+
+local function is_list(made) return made.kind == "array" or not made.kind and not made.model end
+
+--- The contents to which an object with `present` ones goes back from `from` to `to`: keys that are
+--- not as in `from` were written by others, and stay. Returns one of these keys as well.
+function trees.rebased(present, from, to)
+  local list, n, kept = nil, nil, nil
+  if is_list(present) and are_lists(from, to) then
+    local inserted, removed = counts(), counts()
+    edit_script(from.map, from.n, present.map, present.n, same, function(kind, _, old, new)
+      if kind ~= "insert" then removed:add(from.map[old]) end
+      if kind ~= "remove" then inserted:add(present.map[new]) end
+    end)
+    local is_conflict
+    list, n, is_conflict = merged(present, to, inserted, removed)
+    if is_conflict then kept = n end
+  else
+    list, n = present.map, present.n
+  end
+  local target = with_list(present, list, n)
+  local function go_back(key, value)
+    local is_element = number_type(key) == "integer" and key >= 1
+      and (key <= from.n or key <= to.n or key <= n)
+    if is_element or same(from.map[key], value) then return end
+    if same(present.map[key], from.map[key]) then
+      target.map[key] = value
+    else
+      kept = key
+    end
+  end
+  for key in next, from.map do go_back(key, to.map[key]) end
+  for key, value in next, to.map do go_back(key, value) end
+  return target, kept
+end
+
+-- Noting -----------------------------------------------------------------------------------------
+
+local Others = {}
+Others.__index = Others
+
+--- Notes what others than the sandbox that runs write to objects; `state` has the contents of these
+--- at the beginning.
+function trees.others(state)
+  local self = setmetatable({ state = state, sandbox = core.sandbox(), wires = {} }, Others)
+  self:forget()
+  function self.note(object, told, change)
+    if core.writer() == self.sandbox then return end
+    if change then return self:adopt(object, change.key, change.old, change.new) end
+    for i = 1, #told do self:adopt_edit(object, told[i]) end
+  end
+  return self
+end
+
+--- What others have written so far is known.
+function Others:forget() self.bases, self.inserted, self.removed, self.kept = {}, {}, {}, {} end
+
+function Others:watch(object)
+  if self.wires[object] then return end
+  local is_model = type(object) == "userdata" and not core.kind(object)
+  self.wires[object] = core.register(object, is_model and each_write or each_edit, self.note,
+    { name = "others" })
+end
+
+function Others:leave(object)
+  if self.wires[object] then self.wires[object]:stop() end
+  self.wires[object] = nil
+end
+
+function Others:stop()
+  for _, wire in next, self.wires do wire:stop() end
+  self.wires = {}
+end
+
+-- The base of an object, nil for one that is not known yet.
+function Others:base(object)
+  local base, made = self.bases[object], self.state[object]
+  if not base and made then
+    base = with_list(made, made.map, made.n)
+    self.bases[object] = base
+    self.inserted[object], self.removed[object] = counts(), counts()
+  end
+  return base
+end
+
+-- Others have written a key.
+function Others:adopt(object, key, old, new)
+  local base = self:base(object)
+  if not base then return end
+  if not same(base.map[key], old) then self.kept[object] = key end
+  base.map[key] = new
+end
+
+function Others:adopt_edit(object, edit)
+  local base = self:base(object)
+  if not base then return end
+  local kind, at = edit.kind, edit.at
+  if base.kind == "set" then
+    return self:adopt(object, at, kind == "remove" or nil, kind == "insert" or nil)
+  end
+  local count = type(object) == "table" and core.element_count(object) or #object
+  local is_position = is_list(base) and number_type(at) == "integer" and at >= 1
+    and at <= count + 1
+  if not is_position then return self:adopt(object, at, edit.old, edit.new) end
+  local inserted, removed = self.inserted[object], self.removed[object]
+  if kind == "move" then return end
+  if kind ~= "insert" and not inserted:take(edit.old) then removed:add(edit.old) end
+  if kind ~= "remove" then inserted:add(edit.new) end
+end
+
+--- The contents that an object has where the writes of the sandbox are taken back.
+function Others:wanted(object, present)
+  local base = self.bases[object]
+  if not base then return self.state[object] end
+  if not is_list(base) then return base end
+  local list, n, is_conflict = merged(present, base, self.inserted[object], self.removed[object])
+  if is_conflict then self.kept[object] = n end
+  self.inserted[object], self.removed[object] = counts(), counts()
+  local wanted = with_list(base, list, n)
+  self.bases[object] = wanted
+  return wanted
+end
+
+--- Reports that what others wrote stays, where the sandbox had written the same key before: `kept`
+--- has one key for each object.
+function trees.report_kept(kept, what, site)
+  local object, key = next(kept)
+  if object == nil then return end
+  local more = next(kept, object) ~= nil and ", among others" or ""
+  core.report(string_format("'%s' of %s was written by another script since, and stays%s",
+    tostring(key), trees.shown(object), more), "", "watcher", what, site)
+end
+
+function Others:report(what, site) trees.report_kept(self.kept, what, site) end
+
+return obs

@@ -1,0 +1,168 @@
+import Lua
+import LuaObservables
+import Observables
+import Testing
+
+/// S8, X5: transactions and histories of a sandbox take back what that sandbox has written.
+struct SandboxUndoTests {
+  private let test: ContainedHost
+  private let a: LuaSandbox
+  private let b: LuaSandbox
+  private let paper = Paper()
+
+  init() throws {
+    test = try ContainedHost()
+    let paper = paper
+    try test.host.set("paper", to: paper)
+    try test.host.set("turn_page") { () -> Void in paper.pages += 1 }
+    try test.host.run(
+      """
+      obs = require 'obs'
+      t = { x = 1, y = 1, list = { 1, 2, 3 }, set = obs.set_of { 1 }, array = obs.array { 1, 2, 3 },
+            sub = { z = 1 } }
+      function text(list) return table.concat(list, ' ') end
+      """)
+    a = try test.host.sandbox(named: "a")
+    b = try test.host.sandbox(named: "b")
+    for sandbox in [a, b] {
+      try sandbox.run(
+        """
+        obs = require 'obs'
+        -- Calls a function inside of each write of `x`.
+        function inside(body) obs.observe(t, 'x', body, { immediate = true, once = true }) end
+        """)
+    }
+  }
+
+  /// Runs a body as a transaction of `a` that fails.
+  private func fail(_ body: String) throws {
+    try a.run("obs.transaction({ t, paper }, function() \(body) error 'no' end)")
+  }
+
+  @Test func `a transaction takes back its own writes, and those of Swift functions`() throws {
+    try fail("t.x, t.new, paper.title = 2, 3, 'new' turn_page()")
+    try test.host.run("assert(t.x == 1 and t.new == nil)")
+    #expect(paper.title == "" && paper.pages == 0)
+  }
+
+  @Test func `what callbacks of others write inside of it stays`() throws {
+    try b.run(
+      """
+      inside(function()
+        t.other, t.sub.z, paper.title = 5, 6, 'of b'
+        t.set:add(2)
+      end)
+      """)
+    try fail("t.set:add(3) t.sub.z = 9 t.x = 2 t.y = 2 t.set:remove(1)")
+    try test.host.run("assert(t.x == 1 and t.y == 1 and t.other == 5 and t.sub.z == 6)")
+    try test.host.run("assert(t.set:contains(1) and t.set:contains(2) and not t.set:contains(3))")
+    #expect(paper.title == "of b")
+    // Both have written `sub.z`.
+    #expect(
+      test.reports.map(\.error.message) == [
+        "'z' of a table was written by another script since, and stays"
+      ])
+  }
+
+  @Test func `an own write over one of others goes back to that`() throws {
+    try b.run("inside(function() t.y = 5 end)")
+    try fail("t.x = 2 assert(t.y == 5) t.y = 7")
+    try test.host.run("assert(t.x == 1 and t.y == 5)")
+    #expect(test.reports.isEmpty)
+  }
+
+  @Test func `what a watcher of Swift writes stays`() throws {
+    try paper.observeImmediately("title", in: test.loop) { paper, _ in paper.pages = 9 }
+    try fail("paper.title = 'new'")
+    #expect(paper.title == "" && paper.pages == 9)
+  }
+
+  @Test(arguments: ["list", "array"])
+  func `elements of others stay in a list`(name: String) throws {
+    let changes: [(own: String, other: String, then: String, result: String)] = [
+      ("insert(l, 'a')", "insert(l, 'b')", "", "1 2 3 b"),
+      ("insert(l, 1, 'a')", "insert(l, 1, 'b')", "insert(l, 1, 'c')", "b 1 2 3"),
+      ("remove(l, 1)", "insert(l, 'b')", "", "1 2 3 b"),
+      ("insert(l, 2, 'a')", "remove(l, 1)", "remove(l, 2)", "2 3"),
+      ("l[2] = 'a'", "l[1] = 'b'", "l[3] = 'a'", "b 2 3"),
+      ("", "remove(l, 2)", "insert(l, 1, 'a') insert(l, 'z')", "1 3"),
+      ("remove(l) remove(l)", "insert(l, 1, 'b')", "remove(l)", "b 1 2 3"),
+    ]
+    for change in changes {
+      try test.host.run("t.\(name) = obs.array { 1, 2, 3 }")
+      if name == "list" { try test.host.run("t.list = { 1, 2, 3 }") }
+      let head = "local insert, remove, l = table.insert, table.remove, t.\(name)"
+      try b.run("inside(function() \(head) \(change.other) end)")
+      try fail("\(head) \(change.own) t.x = t.x + 1 \(change.then)")
+      #expect(try test.host.run("return text(t.\(name))")[0].text == change.result, "\(change)")
+    }
+    #expect(test.reports.isEmpty)
+  }
+
+  @Test func `an element that others have put in the place of an own one stays`() throws {
+    try b.run("inside(function() t.list[2] = 'b' end)")
+    try fail("t.list[2] = 'a' t.x = 2")
+    #expect(try test.host.run("return text(t.list)")[0].text == "1 b 3")
+    #expect(test.reports.count == 1)
+  }
+
+  @Test func `scripts of the host take back all`() throws {
+    try b.run("inside(function() t.y = 5 end)")
+    try test.host.run("obs.transaction({ t }, function() t.x = 2 error 'no' end)")
+    try test.host.run("assert(t.x == 1 and t.y == 1)")
+  }
+
+  // MARK: Histories
+
+  @Test func `a step of a history has the writes of its sandbox`() throws {
+    try a.run("history = obs.history(t)")
+    try b.run("t.x = 5")
+    #expect(try a.run("return history.can_undo, history:undo()") == [false, false])
+    try b.run("inside(function() t.y = 5 t.sub.z = 5 table.insert(t.list, 1, 'b') end)")
+    try a.run("t.new = 1 t.x = 2 t.sub.z = 7 table.insert(t.list, 'a')")
+    try test.host.run("assert(text(t.list) == 'b 1 2 3 a')")
+    #expect(try a.run("return history:undo()") == [true])
+    try test.host.run(
+      """
+      assert(t.x == 5 and t.y == 5 and t.new == nil and t.sub.z == 5)
+      assert(text(t.list) == 'b 1 2 3')
+      """)
+    #expect(try a.run("return history:redo()") == [true])
+    try test.host.run("assert(t.x == 2 and t.sub.z == 7 and text(t.list) == 'b 1 2 3 a')")
+    #expect(try a.run("return history:undo(), history:undo()") == [true, false])
+    #expect(test.reports.isEmpty)
+  }
+
+  @Test func `what others have written since stays, and is reported`() throws {
+    try a.run("history = obs.history(t) t.x, t.y, t.sub = 2, 2, { z = 3 }")
+    try a.run("table.insert(t.list, 1, 'a') table.insert(t.list, 'c')")
+    try b.run("t.x = 5 table.insert(t.list, 2, 'b') table.remove(t.list)")
+    #expect(try a.run("return history:undo()") == [true])
+    #expect(try test.host.run("return text(t.list)")[0].text == "b 1 2 3")
+    #expect(test.reports.isEmpty)
+    #expect(try a.run("return history:undo()") == [true])
+    try test.host.run("assert(t.x == 5 and t.y == 1 and t.sub.z == 1)")
+    #expect(
+      test.reports.map(\.error.message) == [
+        "'x' of a table was written by another script since, and stays"
+      ])
+  }
+
+  @Test func `Swift functions that it calls are a part of a step`() throws {
+    try a.run("history = obs.history(paper) turn_page() paper.title = 'a'")
+    paper.title = "of Swift"
+    test.host.step()
+    try a.run("assert(history:undo())")
+    #expect(paper.pages == 0 && paper.title == "of Swift")
+    #expect(test.reports.count == 1)
+  }
+
+  @Test func `histories of one object are not without number`() throws {
+    let error = #expect(throws: LuaError.self) {
+      try a.run("histories = {} for i = 1, 100 do histories[i] = obs.history(t) end")
+    }
+    #expect(error?.code == .quota)
+    try b.run("history = obs.history(t) t.x = 7")
+    #expect(try b.run("return history:undo()") == [true])
+  }
+}
