@@ -58,8 +58,8 @@ for i = 5, #arg do
     next_size = next_size * 4
   end
   local latest, most, at = 0, 0, 0
-  for part = 1, size > 0 and taken > 2 and parts or 0 do
-    local limit = math.max(1, taken * part / (parts + 1))
+  for part = 1, size > 0 and taken > 15 and parts or 0 do
+    local limit = math.max(10, taken * part / (parts + 1))
     local time, _, memory = run(name, size, limit)
     if not time then
       print(name .. ": no answer with a limit of " .. limit)
