@@ -99,6 +99,14 @@ extension LuaState {
     if clua_iscollectordue(allocator) { work(L) }
   }
 
+  /// As `collectDue`, before a callback that begins a turn: where hardly any memory is left, what
+  /// earlier turns have dropped is collected first, as Lua itself would refuse memory.
+  package func collectBeforeTurn(_ L: LuaStack) {
+    let (memory, own) = (allocator.pointee, allocator.pointee.current.pointee.meter.limit)
+    let reserve = max(memory.whole.limit, own) / 64
+    if clua_isbeyond(allocator, memory.current, reserve) { freeGarbage(L) } else { collectDue(L) }
+  }
+
   @inline(never)
   private func work(_ L: LuaStack) {
     recycleReleased(L)

@@ -135,6 +135,7 @@ final class ErrorReports: ModuleSlice {
       if state.interrupter.isStopping { return }
       do throws(LuaError) {
         try state.withStack { L throws(LuaError) in
+          state.collectBeforeTurn(L)
           try state.push(callback.pin, to: L)
           let count = try pushArguments(L)
           try state.tracedCall(arguments: count, L)
