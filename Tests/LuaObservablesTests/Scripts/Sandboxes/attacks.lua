@@ -157,7 +157,7 @@ end
 function attacks.force()
   storm(function(i)
     shared.v = i
-    obs.force(shared)
+    pcall(obs.force, shared)
   end)
 end
 
@@ -283,12 +283,12 @@ function attacks.opaque()
 end
 
 function attacks.transaction()
-  storm(function(i)
+  for i = 1, 5 do
     obs.transaction({ shared, document }, function()
       shared.v, document.title = i, "title " .. i
       error "no"
     end)
-  end)
+  end
 end
 
 function attacks.abort()
