@@ -19,7 +19,7 @@ final class ScriptLazies: Receiver {
   /// How many reads of scripts wait for a property, one inside of the other.
   @exclusivity(unchecked) var readings = 0
   /// Whose time the getter takes that runs.
-  @exclusivity(unchecked) private var payer = Payer.running
+  @exclusivity(unchecked) private var timePayer = TimePayer.running
   /// The property that was not computed last, as nobody pays.
   @exclusivity(unchecked) private var unpaid: WatcherID?
   /// The property whose getter runs, where no other one is running inside of it.
@@ -68,13 +68,13 @@ final class ScriptLazies: Receiver {
       let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
       return result(of: computation, slot, lazy)
     }
-    let outer = (evaluating, payer)
-    defer { (evaluating, payer) = outer }
+    let outer = (evaluating, timePayer)
+    defer { (evaluating, timePayer) = outer }
     evaluating = lazy
     while let lazy = evaluating {
-      payer = payer(of: lazy)
+      timePayer = timePayer(of: lazy)
       unpaid = nil
-      switch payer {
+      switch timePayer {
       case .running: evaluate(lazy, L)
       case .share(let sandbox):
         host.sandboxes.entered(sandbox, .shareAlways) { evaluate(lazy, L) }
@@ -98,7 +98,7 @@ final class ScriptLazies: Receiver {
   }
 
   /// Whose time a getter takes (S5).
-  private enum Payer: Equatable {
+  private enum TimePayer: Equatable {
     /// That of the code that runs.
     case running
     /// The part that a sandbox has for calls that others cause.
@@ -109,7 +109,7 @@ final class ScriptLazies: Receiver {
 
   /// Where no code of a script reads a property, the sandbox pays that has declared it: as much as
   /// for other calls that others cause.
-  private func payer(of lazy: WatcherRef) -> Payer {
+  private func timePayer(of lazy: WatcherRef) -> TimePayer {
     let sandboxes: Sandboxes = host.sandboxes
     guard readings == 0, sandboxes.hasSeveral else { return .running }
     let owner = sandbox(of: lazy)
@@ -121,7 +121,7 @@ final class ScriptLazies: Receiver {
   /// run.
   func evaluated(_ evaluation: UnsafeMutablePointer<clua_evaluation>) -> Bool {
     finish(evaluating.unsafelyUnwrapped, evaluation.pointee.result)
-    guard let next = evaluating, payer(of: next) == payer else { return false }
+    guard let next = evaluating, timePayer(of: next) == timePayer else { return false }
     evaluation.pointee.prepare(next)
     return true
   }

@@ -343,12 +343,10 @@ final class ScriptReceiver: Receiver {
     of sandbox: LuaSandbox, on root: NodeRef, where isMeant: (WatcherRecord.Flags) -> Bool
   ) -> Int {
     var count = 0
-    var next = root.pointee.firstWatcher
-    while let watcher = next {
-      next = watcher.pointee.next
+    engine.forEachWatcher(of: root) { watcher in
       guard isScript(watcher), watcher.script.pointee.isInternal,
         watcher.script.pointee.sandbox == sandbox.number, isMeant(watcher.pointee.flags)
-      else { continue }
+      else { return }
       count += 1
     }
     return count
