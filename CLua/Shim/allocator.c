@@ -46,11 +46,11 @@ static bool is_over(const clua_allocator *allocator, const clua_share *share) {
    second request for a part of a table, or anything else that is no object, is always refused. Half
    of the limit is a reserve for these parts, so that garbage does not make them fail: a part that
    passes the limit has it collected at the next instruction. */
-static bool refuses(clua_allocator *allocator, const request *request) {
+static __attribute__((noinline)) bool refuses_some(clua_allocator *allocator, const request *request) {
   uint64_t number = ++allocator->requests;
   bool fails = is_to_fail(allocator);
   bool again = number == allocator->refused + 1 && request->size == allocator->refusedsize;
-  if (__builtin_expect(!fails && !(again && request->is_part), 1)) {
+  if (!fails && !(again && request->is_part)) {
     if (__builtin_expect(!exceeds(allocator, request, false), 1)) return false;
     if (request->is_part && !exceeds(allocator, request, true)) {
       if (allocator->home && !is_over(allocator, request->share))
@@ -61,6 +61,12 @@ static bool refuses(clua_allocator *allocator, const request *request) {
   allocator->refused = number;
   allocator->refusedsize = fails || again ? 0 : request->size;
   return true;
+}
+
+/* Where there is no limit, no request is refused, and none has to be counted. */
+static inline __attribute__((always_inline)) bool refuses(clua_allocator *allocator, const request *request) {
+  bool is_limited = allocator->whole.limit | request->share->meter.limit | allocator->refuse_from;
+  return is_limited && refuses_some(allocator, request);
 }
 
 /* Whether a block without a type, which a stack is, is refused to code that is to stop. */

@@ -84,7 +84,9 @@ bool clua_ismemoryrefused(lua_State *L);
 static inline void clua_count(clua_allocator *allocator, clua_share *share, ptrdiff_t bytes) {
   allocator->whole.used += (size_t)bytes;
   share->meter.used += (size_t)bytes;
+  // What is given back by itself is no garbage.
   if (bytes > 0) allocator->debt += (size_t)bytes;
+  else allocator->debt -= (size_t)-bytes < allocator->debt ? (size_t)-bytes : allocator->debt;
 }
 
 /// Whether so many more bytes would be too many.

@@ -102,9 +102,9 @@ extension LuaState {
   /// As `collectDue`, before a callback that begins a turn: where hardly any memory is left, what
   /// earlier turns have dropped is collected first, as Lua itself would refuse memory.
   package func collectBeforeTurn(_ L: LuaStack) {
-    let (memory, own) = (allocator.pointee, allocator.pointee.current.pointee.meter.limit)
-    let reserve = max(memory.whole.limit, own) / 64
-    if clua_isbeyond(allocator, memory.current, reserve) { freeGarbage(L) } else { collectDue(L) }
+    let share = allocator.pointee.current
+    let reserve = max(allocator.pointee.whole.limit, share!.pointee.meter.limit) / 64
+    if clua_isbeyond(allocator, share, reserve) { freeGarbage(L) } else { collectDue(L) }
   }
 
   @inline(never)

@@ -109,9 +109,14 @@ final class ScriptLazies: Receiver {
 
   /// Where no code of a script reads a property, the sandbox pays that has declared it: as much as
   /// for other calls that others cause.
+  @inline(__always)
   private func timePayer(of lazy: WatcherRef) -> TimePayer {
+    readings > 0 || !host.sandboxes.hasSeveral ? .running : timePayer(ofUnread: lazy)
+  }
+
+  @inline(never)
+  private func timePayer(ofUnread lazy: WatcherRef) -> TimePayer {
     let sandboxes: Sandboxes = host.sandboxes
-    guard readings == 0, sandboxes.hasSeveral else { return .running }
     let owner = sandbox(of: lazy)
     if !sandboxes.isCausedByOthers(owner) { return .running }
     return sandboxes.isOpen(owner) && !sandboxes.hasSpentShare(owner) ? .share(owner) : .none

@@ -155,8 +155,10 @@ final class ScriptReceiver: Receiver {
     enteredInFlush(watcher) { call(watcher, change: (change, path)) }
   }
 
+  @inline(__always)
   private func enteredInFlush(_ watcher: WatcherRef, _ body: () -> Void) {
-    let (script, payment) = (watcher.script, payment(inFlush: watcher))
+    let script = watcher.script
+    let payment = script.pointee.isCausedByOthers ? payment(inFlush: watcher) : .own
     script.pointee.lastTurn = sandboxes.turnNumber
     script.pointee.isCausedByOthers = false
     sandboxes.entered(script.pointee.sandbox, payment, body)

@@ -204,8 +204,8 @@ extension Engine {
   private func examine(_ wire: WireRef) -> Examination? {
     if wire.pointee.dirty == nil { return nil }
     var (hasFailed, waits) = (false, false)
-    for link in wire.dirtyLinks {
-      guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { continue }
+    records.forEachDirty(of: wire) { link in
+      guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
       if hasFailedNow(other) || other.isUnderWay {
         hasFailed = true
       } else {
@@ -232,9 +232,8 @@ extension Engine {
   func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
     var found: WatcherRef?
     forEachWire(of: lazy) { wire in
-      if wire.pointee.dirty == nil { return }
-      for link in wire.dirtyLinks where found == nil && !link.pointee.isDead {
-        guard let other = link.pointee.slot?.pointee.lazy else { continue }
+      records.forEachDirty(of: wire) { link in
+        guard found == nil, let other = link.pointee.slot?.pointee.lazy else { return }
         if other.pointee.flags.contains(.uncached) {
           // A property without a value only reports changes of its dependencies: those are brought
           // up to date.

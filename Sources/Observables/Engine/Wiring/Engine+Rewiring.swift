@@ -43,6 +43,7 @@ extension Engine {
   }
 
   /// The next link whose derived value may have changed, if it is still there.
+  @inline(__always)
   func takeDirty(_ wire: WireRef) -> LinkRef? {
     while let link = wire.popDirty() {
       if !link.pointee.isDead {

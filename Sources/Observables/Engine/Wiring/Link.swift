@@ -150,11 +150,32 @@ extension LinkRef {
   }
 }
 
+/// Links that were listed before code goes along them; a single one needs no array.
+struct ListedLinks: Sequence, IteratorProtocol {
+  private var first: LinkRef?
+  private var others: [LinkRef] = []
+  private var position = 0
+
+  mutating func append(_ link: LinkRef) {
+    if first == nil { first = link } else { others.append(link) }
+  }
+
+  mutating func next() -> LinkRef? {
+    if let link = first {
+      first = nil
+      return link
+    }
+    guard position < others.count else { return nil }
+    defer { position += 1 }
+    return others[position]
+  }
+}
+
 extension WireRef {
   /// Every link of a path, the nearest to the root first; those of a tracked computation in the
   /// order of its reads.
-  var links: [LinkRef] {
-    var (links, rest) = ([LinkRef](), [LinkRef]())
+  var links: ListedLinks {
+    var (links, rest) = (ListedLinks(), [LinkRef]())
     var next = pointee.top
     while let link = next {
       links.append(link)
@@ -205,6 +226,7 @@ extension WireRef {
     pointee.dirty = link
   }
 
+  @inline(__always)
   func popDirty() -> LinkRef? {
     guard let link = pointee.dirty else { return nil }
     pointee.dirty = link.pointee.nextDirty
@@ -214,13 +236,33 @@ extension WireRef {
   }
 
   /// The dirty links that are still there; they stay in the list.
-  var dirtyLinks: [LinkRef] {
-    var links: [LinkRef] = []
+  var dirtyLinks: ListedLinks {
+    var links = ListedLinks()
     var next = pointee.dirty
     while let link = next {
       if !link.pointee.isDead { links.append(link) }
       next = link.pointee.nextDirty
     }
     return links
+  }
+}
+
+extension Records {
+  /// Goes along the dirty links of a path that are still there, and leaves them in the list.
+  ///
+  /// `body` may end links. It must not compare the path, which would mark links again.
+  @inline(__always)
+  func forEachDirty(of wire: WireRef, _ body: (LinkRef) -> Void) {
+    guard var link = wire.pointee.dirty else { return }
+    // The last link is not looked at again.
+    let isAlone = link.pointee.nextDirty == nil
+    if !isAlone { beginHold() }
+    while true {
+      let next = link.pointee.nextDirty
+      if !link.pointee.isDead { body(link) }
+      guard let next else { break }
+      link = next
+    }
+    if !isAlone { endHold() }
   }
 }
