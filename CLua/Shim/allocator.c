@@ -46,10 +46,12 @@ static bool is_over(const clua_allocator *allocator, const clua_share *share) {
    second request for a part of a table, or anything else that is no object, is always refused. Half
    of the limit is a reserve for these parts, so that garbage does not make them fail: a part that
    passes the limit has it collected at the next instruction. */
-static __attribute__((noinline)) bool refuses_some(clua_allocator *allocator, const request *request) {
-  uint64_t number = ++allocator->requests;
+__attribute__((noinline))
+static bool refuses_some(clua_allocator *allocator, const request *request) {
+  uint64_t number = allocator->requests;
   bool fails = is_to_fail(allocator);
   bool again = number == allocator->refused + 1 && request->size == allocator->refusedsize;
+  allocator->refusedsize = 0;
   if (!fails && !(again && request->is_part)) {
     if (__builtin_expect(!exceeds(allocator, request, false), 1)) return false;
     if (request->is_part && !exceeds(allocator, request, true)) {
@@ -59,14 +61,19 @@ static __attribute__((noinline)) bool refuses_some(clua_allocator *allocator, co
     }
   }
   allocator->refused = number;
-  allocator->refusedsize = fails || again ? 0 : request->size;
+  if (!fails && !again) allocator->refusedsize = request->size;
   return true;
 }
 
-/* Where there is no limit, no request is refused, and none has to be counted. */
-static inline __attribute__((always_inline)) bool refuses(clua_allocator *allocator, const request *request) {
-  bool is_limited = allocator->whole.limit | request->share->meter.limit | allocator->refuse_from;
-  return is_limited && refuses_some(allocator, request);
+/* Most requests are below all limits, and follow none that was refused. */
+static inline __attribute__((always_inline)) bool refuses(clua_allocator *allocator,
+                                                          const request *request) {
+  const clua_meter *whole = &allocator->whole, *own = &request->share->meter;
+  allocator->requests++;
+  bool fits = whole->used + request->total <= whole->most
+      && own->used + request->growth <= own->most;
+  if (__builtin_expect(fits && !(allocator->refusedsize | allocator->refuse_from), 1)) return false;
+  return refuses_some(allocator, request);
 }
 
 /* Whether a block without a type, which a stack is, is refused to code that is to stop. */
@@ -112,9 +119,8 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
   }
   if (new > 0) return resize(allocator, block, old, new);
   if (keeps(&allocator->claims, block, old)) return NULL;
-  clua_block_share(block, old)->meter.used -= old;
+  clua_block_free(&allocator->pages, block, old)->meter.used -= old;
   allocator->whole.used -= old;
-  clua_block_free(&allocator->pages, block, old);
   return NULL;
 }
 
@@ -139,6 +145,7 @@ int clua_raisestack(lua_State *L, const char *purpose) {
 
 void clua_meter_limit(clua_meter *meter, size_t limit) {
   meter->limit = limit;
+  meter->most = limit ? limit : SIZE_MAX;
   meter->mark = limit ? limit / 2 : SIZE_MAX;
 }
 

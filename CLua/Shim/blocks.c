@@ -189,14 +189,20 @@ void *clua_block_make(clua_pages *pages, clua_share *share, size_t size) {
   return block;
 }
 
-void clua_block_free(clua_pages *pages, void *block, size_t size) {
-  if (!block) return;
-  if (!is_small(size)) return free(header_of(block));
-  clua_page *page = page_of(block), **first = &page->share->withroom[class_of(size)];
+clua_share *clua_block_free(clua_pages *pages, void *block, size_t size) {
+  if (!is_small(size)) {
+    clua_share *share = header_of(block)->share;
+    free(header_of(block));
+    return share;
+  }
+  clua_page *page = page_of(block);
+  clua_share *share = page->share;
+  clua_page **first = &share->withroom[class_of(size)];
   if (is_full(page)) link_page(first, page);
   memcpy(block, &page->free, sizeof page->free);
   page->free = block;
   if (--page->used == 0 && (page->next || page->previous)) free_page(pages, first, page);
+  return share;
 }
 
 clua_share *clua_block_share(void *block, size_t size) {

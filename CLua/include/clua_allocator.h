@@ -14,6 +14,7 @@ typedef struct clua_meter {
   size_t used;   // bytes in use
   size_t limit;  // objects that would pass it are refused; 0: no limit
   size_t mark;   // garbage is collected when more is in use
+  size_t most;   // the limit, or the largest number
 } clua_meter;
 
 /// The memory of some scripts of a state. A block belongs to the share that was current when it was
