@@ -145,11 +145,12 @@ local function vocabulary(self, lua)
       self:say("%s", line)
       return true
     end
-    local entry = {
-      text = line, paths = {}, is_open = change.is_open,
-      detail = ("%s from %s to %s"):format(
-        self:name(change.key), self:name(change.old), self:name(change.new)),
-    }
+    local entry = {text = line, paths = {}, details = {}, is_open = change.is_open}
+    for _, told in ipairs(change.others or {change}) do
+      local detail = ("%s from %s to %s"):format(
+        self:name(told.key), self:name(told.old), self:name(told.new))
+      entry.details[detail] = true
+    end
     for i, path in ipairs(change.paths or {change.path}) do
       -- Tables among the members of sets are numbered in each world.
       path = path:gsub("&table:%d+", "&table")
@@ -458,7 +459,7 @@ function worlds.reference(statements, mode)
 end
 
 -- Whether a line of the real log is one that the reference has. A watcher may be told any of its
--- paths that a change lies on.
+-- paths that a change lies on, and any of the computed values on one path.
 local function is_as(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a == b end
   if a.text ~= b.text then return false end
@@ -475,7 +476,7 @@ local function is_as(a, b)
   end
   if a.answer then return (b.is_open or a.answer == b.answer) end
   if b.is_open then return true end
-  return b.paths[next(a.paths)] and (b.is_of_list or a.detail == b.detail)
+  return b.paths[next(a.paths)] and (b.is_of_list or b.details[next(a.details)])
 end
 
 -- The members of a set in order, as text.
@@ -491,7 +492,7 @@ local function shown(line)
   if line.ids then return line.text .. ": " .. joined(line.ids, " ") end
   if line.failures then return line.text .. " " .. joined(line.failures, ", ") end
   if line.answer then return line.text .. ": " .. line.answer end
-  return ("%s %s: %s"):format(line.text, joined(line.paths, " or "), line.detail)
+  return ("%s %s: %s"):format(line.text, joined(line.paths, " or "), joined(line.details, " or "))
 end
 
 -- nil, or the first line in which two logs differ, with what comes before it. Behind what the rules

@@ -87,7 +87,7 @@ return function(M)
 
   -- The values of a watcher that are others than those delivered last (Z4, Z8), as a change, and
   -- all of them. One that failed counts as it did before. `only` is the path to look at, if not
-  -- all.
+  -- all. `others`: which of several on one path is told is open.
   local function difference(w, compute, only)
     local now, change = derived_of(w, compute), nil
     for _, entry in ipairs(now) do
@@ -101,11 +101,12 @@ return function(M)
         local old, new = before.value, entry.value
         if old == FAILED or old == NONE then old = nil end
         if entry.announced then old, new = nil, nil end
-        change = change or {
-          path = path, key = entry.announced or part and part.key or entry.step,
-          old = old, new = new, paths = {},
-        }
+        local key = entry.announced or part and part.key or entry.step
+        change = change or {path = path, key = key, old = old, new = new, paths = {}, others = {}}
         table.insert(change.paths, path.text)
+        if path == change.path then
+          table.insert(change.others, {key = key, old = old, new = new})
+        end
       end
     end
     return change, now
@@ -352,7 +353,7 @@ return function(M)
     anchored[w], w.is_running = nil, true
     local told = change and {
       path = change.path.text, key = change.key, old = change.old, new = change.new,
-      paths = change.paths, is_open = change.is_open,
+      paths = change.paths, others = change.others, is_open = change.is_open,
     }
     local kind = w.immediate and change and "immediate" or "watcher"
     protected(kind, w.name, w.callback, w.root, w.observer[1], told)
