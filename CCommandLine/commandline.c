@@ -32,9 +32,16 @@ static int to_text(lua_State *L) {
 }
 
 void ccl_writeraised(lua_State *L, const char *name) {
+  char text[CLUA_STOP_MESSAGE_SIZE];
+  const char *message = "(error object is not a string)";
   if (lua_type(L, -1) == LUA_TNUMBER) clua_protect(L, to_text, 1, 1);
-  const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  ccl_writeerror(name, message ? message : "(error object is not a string)");
+  if (lua_type(L, -1) == LUA_TSTRING) message = lua_tostring(L, -1);
+  // Scripts may be stopped before any of their calls, as they are loaded.
+  if (clua_isstop(L, -1)) {
+    clua_stopmessage(clua_guard_of(L), text);
+    message = text;
+  }
+  ccl_writeerror(name, message);
   lua_pop(L, 1);
 }
 

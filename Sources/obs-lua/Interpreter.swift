@@ -102,7 +102,7 @@ final class Interpreter {
     do {
       try host.librariesDidOpen()
     } catch {
-      try protect(ccl_outofmemory)
+      try raise(error)
     }
   }
 
@@ -238,7 +238,7 @@ final class Interpreter {
     do {
       return try host.startSession(hasScript: arguments.script < arguments.count)
     } catch {
-      try protect(ccl_outofmemory)
+      try raise(error)
       return nil
     }
   }
@@ -265,6 +265,13 @@ final class Interpreter {
     _ function: @escaping lua_CFunction, arguments: CInt = 0, results: CInt = 0
   ) throws(Raised) {
     guard clua_protect(L.pointer, function, arguments, results) == LUA_OK else { throw Raised() }
+  }
+
+  /// The host could not begin: it was stopped, or has no memory. [-0, +1, -]
+  private func raise(_ error: LuaError) throws(Raised) {
+    guard error.isStop else { return try protect(ccl_outofmemory) }
+    clua_pushstop(L.pointer)
+    throw Raised()
   }
 
   /// Writes the error on top of the stack, if `status` says that there is one, and returns whether

@@ -45,11 +45,11 @@ struct RefusalTests {
     #expect(outcome.status == 1 && !outcome.errors.contains("Fatal error"), "\(outcome)")
   }
 
-  @Test(.enabled(if: !Command.delaysSignals))
-  func `without a timer scripts whose time is limited do not run`() throws {
-    let outcome = try Command(
-      "prlimit --sigpending=0 $L --turn-time=50ms -e 'while true do end'"
-    ).run()
+  @Test(
+    .enabled(if: !Command.delaysSignals),
+    arguments: ["-e 'while true do end'", "--sandbox -e 'while true do end'"])
+  func `without a timer scripts whose time is limited do not run`(options: String) throws {
+    let outcome = try Command("prlimit --sigpending=0 $L --turn-time=50ms \(options)").run()
     #expect(outcome.status == 1)
     #expect(
       outcome.errors.contains(
