@@ -18,7 +18,8 @@ local here = arg[0]:match "^(.*)/" or "."
 local support = here .. "/../LuaObservablesTests/Scripts/Support"
 
 -- Runs a call in a process; the milliseconds it took, whether it returned, and the megabytes that
--- the process had at most. nil where it ended without an answer.
+-- the process had at most. nil where it ended without an answer, false where it was stopped before
+-- the call.
 local function run(name, size, turn_time)
   local line = string.format(
     "echo $$; exec '%s' --sandbox='%s' --max-memory=%dM --turn-time=%.1fms --error=continue "
@@ -26,7 +27,8 @@ local function run(name, size, turn_time)
     program, support, MEMORY, turn_time, here, name, size)
   local process = assert(io.popen(line))
   local number = process:read "l"
-  local answer = process:read "l"
+  local is_ready = process:read "l" == "ready"
+  local answer = is_ready and process:read "l"
   local memory = 0
   if answer then
     for entry in io.lines("/proc/" .. number .. "/status") do
@@ -34,10 +36,19 @@ local function run(name, size, turn_time)
     end
     os.execute("kill " .. number .. " 2>/dev/null")
   end
-  process:close()
+  local _, how, code = process:close()
+  if not is_ready and how == "exit" and code == 1 then return false end
   if not answer then return nil end
   local taken, is_whole = answer:match "^(%S+) (%S+)"
   return tonumber(taken), is_whole == "whole", memory / 1024
+end
+
+-- Runs a call with a limit of time, which is made longer where the script does not come to the
+-- call; also returns the limit.
+local function run_limited(name, size, limit)
+  local time, _, memory = run(name, size, limit)
+  if time == false and limit < 20000 then return run_limited(name, size, limit * 2) end
+  return time, memory, limit
 end
 
 local status = 0
@@ -59,8 +70,7 @@ for i = 5, #arg do
   end
   local latest, most, at = 0, 0, 0
   for part = 1, size > 0 and taken > 15 and parts or 0 do
-    local limit = math.max(10, taken * part / (parts + 1))
-    local time, _, memory = run(name, size, limit)
+    local time, memory, limit = run_limited(name, size, taken * part / (parts + 1))
     if not time then
       print(name .. ": no answer with a limit of " .. limit)
       status = 1
