@@ -67,13 +67,19 @@ static void set_timer(clua_clock *clock, uint64_t limit) {
 
 /* Counts the time of code that is not stopped; returns the limit of the scripts it runs for. */
 static uint64_t tick_exempted(clua_guard *guard, uint64_t passed) {
-  clua_account *account = guard->exempted;
+  clua_account *account = guard->exemption.account;
   if (!account->limit) return 0;
-  guard->exemptedtime += passed;
-  if (guard->countsexempted) account->used += passed;
-  bool is_late = guard->countsexempted && account->used >= account->limit;
-  if (is_late || guard->exemptedtime >= account->limit) clua_guard_fence(guard);
-  if (guard->fenced) clua_chains_tick(guard);
+  guard->exemption.time += passed;
+  if (guard->exemption.counts) account->used += passed;
+  bool is_late = guard->exemption.counts && account->used >= account->limit;
+  is_late = is_late || guard->exemption.time >= account->limit;
+  if (is_late && !guard->exemption.isfenced) {
+    guard->reason = CLUA_STOP_TIME;
+    guard->culprit = account;
+    *guard->place = '\0';
+    clua_guard_fence(guard);
+  }
+  if (guard->exemption.isfenced) clua_chains_tick(guard);
   return account->limit;
 }
 
@@ -83,7 +89,7 @@ static void tick(clua_clock *clock) {
   clock->isarmed = 0;
   for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
     clua_account *account = guard->account;
-    if (guard->exempted) {
+    if (guard->exemption.account) {
       uint64_t limit = tick_exempted(guard, passed);
       if (limit && (!least || limit < least)) least = limit;
       continue;
@@ -180,7 +186,8 @@ void clua_clock_add(clua_guard *guard) {
 }
 
 void clua_clock_change(clua_guard *guard) {
-  const clua_account *account = guard->exempted ? guard->exempted : guard->account;
+  const clua_account *account = guard->exemption.account;
+  if (!account) account = guard->account;
   if (account->limit && !here->isarmed) arm(here, guard, account->limit);
 }
 

@@ -68,8 +68,8 @@ static bool is_called_by_us(lua_State *L) {
 int clua_raisestop(lua_State *L) {
   clua_guard *guard = clua_guard_of(L);
   if (!guard->chain.israising) clua_chains_reset(guard);
-  if (!guard->stopped && guard->exempted && is_called_by_us(L)) return 0;
-  if (!guard->account->isspent && !guard->exempted) {
+  if (!guard->stopped && guard->exemption.account && is_called_by_us(L)) return 0;
+  if (!guard->account->isspent && !guard->exemption.account) {
     spend(guard->account);
     note_place(L, guard);
   }
@@ -129,7 +129,7 @@ enum { LOOKS = 1000 };
 static void fence_here(lua_State *L, lua_Debug *activation) {
   clua_guard *guard = clua_guard_of(L);
   clua_chains_reset(guard);
-  if (!guard->fenced) {
+  if (!guard->exemption.isfenced) {
     lua_sethook(L, NULL, 0, 0);
     return;
   }
@@ -143,7 +143,7 @@ static void fence_here(lua_State *L, lua_Debug *activation) {
 /* Called by the signal handler, too. */
 void clua_guard_fence(clua_guard *guard) {
   lua_State *L = guard->running;
-  guard->fenced = true;
+  guard->exemption.isfenced = true;
   if (L && lua_gethook(L) != fence_here) lua_sethook(L, fence_here, LUA_MASKCOUNT, 1);
 }
 
@@ -251,17 +251,26 @@ void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) 
   use_share(guard, account);
 }
 
-int clua_guard_delaystop(clua_guard *guard) {
-  int stopped = guard->stopped;
+clua_caller clua_guard_suspend(clua_guard *guard) {
   lua_State *L = guard->running;
-  if (!stopped || guard->depth == 0 || !L) return CLUA_STOP_NONE;
+  clua_caller caller = {.account = guard->account, .exemption = guard->exemption};
+  // A tick that comes here counts for no account.
+  guard->exemption = (clua_exemption){0};
+  if (!guard->stopped || guard->depth == 0 || !L) return caller;
+  caller.stopped = guard->stopped;
   clua_guard_noteplace(guard, L);
   end_stop(guard, L);
-  return stopped;
+  return caller;
 }
 
-void clua_guard_stopagain(clua_guard *guard, int stopped) {
-  if (stopped && guard->depth > 0) clua_guard_stop(guard, (clua_stop)stopped);
+void clua_guard_goon(clua_guard *guard, const clua_caller *caller, lua_State *L) {
+  clua_guard_restore(guard, caller->account, L);
+  if (caller->exemption.account) {
+    use_share(guard, caller->exemption.account);
+    guard->exemption = caller->exemption;
+    if (caller->exemption.isfenced) clua_guard_fence(guard);
+  }
+  if (caller->stopped && guard->depth > 0) clua_guard_stop(guard, (clua_stop)caller->stopped);
 }
 
 void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {
@@ -272,26 +281,26 @@ int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **ou
   int stopped = guard->stopped;
   if (guard->depth > 0 && guard->running) end_stop(guard, guard->running);
   *outer = guard->account;
-  if (!guard->exempted) {
-    guard->countsexempted = guard->depth > 0;
-    guard->exemptedtime = 0;
-    guard->exempted = guard->account;
+  if (!guard->exemption.account) {
+    guard->exemption.counts = guard->depth > 0;
+    guard->exemption.time = 0;
+    guard->exemption.account = guard->account;
     if (guard->memory) guard->memory->isunlimited = true;
   }
   clua_guard_switch(guard, exempt);
   // What it allocates is still the scripts'.
-  use_share(guard, guard->exempted);
+  use_share(guard, guard->exemption.account);
   // Scripts whose time was up before have none here.
-  if (guard->exempted->isspent && stopped) clua_guard_fence(guard);
+  if (guard->exemption.account->isspent && stopped) clua_guard_fence(guard);
   return stopped;
 }
 
 void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
   guard->account = outer;
-  use_share(guard, guard->exempted ? guard->exempted : outer);
-  if (guard->exempted == outer) {
-    guard->exempted = NULL;
-    guard->fenced = false;
+  use_share(guard, guard->exemption.account ? guard->exemption.account : outer);
+  if (guard->exemption.account == outer) {
+    guard->exemption.account = NULL;
+    guard->exemption.isfenced = false;
     if (guard->memory) guard->memory->isunlimited = false;
     lua_State *L = guard->running;
     if (L && lua_gethook(L) == fence_here) lua_sethook(L, NULL, 0, 0);
@@ -299,7 +308,7 @@ void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
   if (guard->depth == 0) return;
   clua_clock_change(guard);
   bool is_late = outer->limit && outer->used >= clua_guard_due(guard);
-  if (!stopped && is_late && !guard->exempted) stopped = CLUA_STOP_TIME;
+  if (!stopped && is_late && !guard->exemption.account) stopped = CLUA_STOP_TIME;
   if (stopped) clua_guard_stop(guard, (clua_stop)stopped);
 }
 
@@ -308,7 +317,7 @@ void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
 /* Scripts that are to stop have a hook that does it. */
 static void arm_where_due(clua_guard *guard, lua_State *L) {
   if (guard->stopped) arm(L);
-  else if (guard->fenced) clua_guard_fence(guard);
+  else if (guard->exemption.isfenced) clua_guard_fence(guard);
 }
 
 lua_State *clua_guard_entering(clua_guard *guard, lua_State *thread) {
@@ -323,7 +332,7 @@ void clua_guard_left(clua_guard *guard, lua_State *outer, lua_State *thread, lua
                      bool failed) {
   clua_chains_reset(guard);
   guard->running = outer;
-  if (!guard->stopped && !guard->fenced) return;
+  if (!guard->stopped && !guard->exemption.isfenced) return;
   if (failed) lua_sethook(thread, died_here, LUA_MASKCOUNT, 1 << 30);
   if (!guard->stopped) clua_guard_fence(guard);
   else if (from) arm(from);
@@ -351,7 +360,7 @@ void clua_guard_collect(clua_guard *guard) {
 /* Upvalue: the message handler of the script. */
 static int handle(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
-  if (guard && (guard->stopped || guard->fenced)) return 1;
+  if (guard && (guard->stopped || guard->exemption.isfenced)) return 1;
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, 1);

@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) bool refuses(clua_allocator *alloca
 /* Whether a block without a type, which a stack is, is refused to code that is to stop. */
 static bool is_call_chain(const clua_allocator *allocator, size_t size) {
   clua_guard *guard = allocator->home ? allocator->home->guard : NULL;
-  return guard && (guard->stopped || guard->fenced || guard->chain.thread)
+  return guard && (guard->stopped || guard->exemption.isfenced || guard->chain.thread)
       && clua_chains_refuse(guard, size);
 }
 

@@ -51,6 +51,14 @@ typedef struct clua_chain {
   bool israising;              // the error that leaves the chain is raised
 } clua_chain;
 
+/// Code runs that is not stopped.
+typedef struct clua_exemption {
+  clua_account *volatile account;  // that of the scripts for which it runs; NULL where none does
+  bool counts;                     // whether its time is that of the account
+  uint64_t time;                   // nanoseconds that it has taken
+  volatile bool isfenced;          // those scripts are stopped all the same where it calls them
+} clua_exemption;
+
 struct clua_guard {
   /// The coroutine that runs; NULL where no call of the host is under way.
   lua_State *volatile running;
@@ -75,10 +83,7 @@ struct clua_guard {
   int refusal;                  // the number of the system's error, where it refused a timer
   bool isengine;                // what runs was not called for a script: see CLUA_ENGINE_GRACE
   int grace;                    // how many instructions our own code may still take
-  clua_account *exempted;       // the account for which code runs that is not stopped, or NULL
-  bool countsexempted;          // whether its time is that of the account
-  uint64_t exemptedtime;        // nanoseconds that it has taken
-  volatile bool fenced;         // scripts that it calls are stopped all the same
+  clua_exemption exemption;
   int thread;                   // the thread that runs it, for signals
   int asked;                    // another thread asks for an end
   clua_guard *outer;            // the one that was active before on this thread
@@ -119,7 +124,8 @@ int clua_raisestop(lua_State *L);
 /// millisecond at the least; it costs a branch. [-0, +0, e]
 static inline void clua_poll(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
-  if (__builtin_expect(guard && (guard->stopped || guard->fenced), 0)) clua_raisestop(L);
+  bool isdue = guard && (guard->stopped || guard->exemption.isfenced);
+  if (__builtin_expect(isdue, 0)) clua_raisestop(L);
 }
 
 /// Counts the steps of a loop, and looks now and then whether scripts are to stop.
@@ -178,10 +184,18 @@ static inline int clua_guardedcall(lua_State *L, int nargs, int nresults, int ha
 clua_account *clua_guard_switch(clua_guard *guard, clua_account *account);
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L);
 
-/// Scripts that are to stop have caused what is called next, on another account, which is not: the
-/// stop waits for `clua_guard_stopagain`, which takes what this returns. [-0, +0, -]
-int clua_guard_delaystop(clua_guard *guard);
-void clua_guard_stopagain(clua_guard *guard, int stopped);
+/// Code that has caused a call on another account.
+typedef struct clua_caller {
+  clua_account *account;
+  int stopped;               // why it is to stop
+  clua_exemption exemption;  // or why it is not
+} clua_caller;
+
+/// What is called next, on another account, is limited by that alone, until `clua_guard_goon`: it is
+/// neither stopped with the code that runs, nor exempt with it. [-0, +0, -]
+clua_caller clua_guard_suspend(clua_guard *guard);
+/// Restores the account of the caller, too. [-0, +0, -]
+void clua_guard_goon(clua_guard *guard, const clua_caller *caller, lua_State *L);
 
 /// What runs from now on, up to `clua_guard_resume`, is not stopped, also where scripts were: it
 /// runs on the account `exempt`, which has no limit. Within a call of a script its time counts for
@@ -195,7 +209,7 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator);
 /// Code of scripts that is called by code which is exempt has the memory of scripts until
 /// clua_guard_lendmemory, which gets what this returns. [-0, +0, -]
 static inline bool clua_guard_limitmemory(clua_guard *guard) {
-  if (!guard || !guard->exempted || !guard->memory || !guard->memory->isunlimited) return false;
+  if (!guard || !guard->exemption.account || !guard->memory || !guard->memory->isunlimited) return false;
   guard->memory->isunlimited = false;
   return true;
 }

@@ -75,13 +75,17 @@ public final class LuaInterrupter: Sendable {
     _ = clua_guard_switch(record, account)
   }
 
-  /// Scripts that are to stop have caused a call on another account, which is made all the same;
-  /// for `stopAgain`, after that.
-  package func delayStop() -> DelayedStop { DelayedStop(reason: clua_guard_delaystop(record)) }
+  /// What is called next, on another account, is neither stopped nor exempt with the code that runs;
+  /// until `goOn`.
+  package func suspend() -> Caller { Caller(record: clua_guard_suspend(record)) }
 
-  package func stopAgain(_ stop: DelayedStop) { clua_guard_stopagain(record, stop.reason) }
+  /// The caller runs again, on its account.
+  package func goOn(_ caller: Caller, _ L: LuaStack) {
+    withUnsafePointer(to: caller.record) { clua_guard_goon(record, $0, L.pointer) }
+  }
 
-  package struct DelayedStop { fileprivate let reason: CInt }
+  /// Code that has caused a call on another account.
+  package struct Caller { fileprivate let record: clua_caller }
 
   /// The coroutine that runs, of scripts that have caused a call on another account; for `lend`.
   package var runningThread: LentThread { LentThread(thread: record.pointee.running) }
@@ -123,7 +127,7 @@ public final class LuaInterrupter: Sendable {
 
   /// Whether code runs that is not stopped.
   package var isExempt: Bool {
-    @inline(__always) get { record.pointee.exempted != nil }
+    @inline(__always) get { record.pointee.exemption.account != nil }
   }
 
   /// What was interrupted by code that must not be stopped.

@@ -163,7 +163,7 @@ final class Sandboxes {
     fileprivate let isCaused: Bool
     fileprivate let lent: LuaInterrupter.LentThread
     fileprivate let callee: UnsafeMutableRawPointer?
-    fileprivate let stop: LuaInterrupter.DelayedStop
+    fileprivate let caller: LuaInterrupter.Caller
   }
 
   /// Begins to run on the account of a sandbox; returns what ran before, for `leave`.
@@ -171,17 +171,15 @@ final class Sandboxes {
     let interrupter = state.interrupter
     let outer = Outer(
       sandbox: current, isCaused: isCaused, lent: interrupter.lend(interrupter.runningThread),
-      callee: engine.callee, stop: interrupter.delayStop())
+      callee: engine.callee, caller: interrupter.suspend())
     engine.callee = nil
     change(to: sandbox, isCaused: payment != .own)
     return outer
   }
 
   private func leave(to outer: Outer) {
-    let account = outer.isCaused ? outer.sandbox.share : outer.sandbox.account
-    state.interrupter.leave(to: account, state.stack)
     _ = state.interrupter.lend(outer.lent)
-    state.interrupter.stopAgain(outer.stop)
+    state.interrupter.goOn(outer.caller, state.stack)
     (current, isCaused, engine.callee) = (outer.sandbox, outer.isCaused, outer.callee)
   }
 

@@ -283,12 +283,12 @@ function attacks.opaque()
 end
 
 function attacks.transaction()
-  for i = 1, 5 do
+  storm(function(i)
     obs.transaction({ shared, document }, function()
       shared.v, document.title = i, "title " .. i
       error "no"
     end)
-  end
+  end)
 end
 
 function attacks.abort()
