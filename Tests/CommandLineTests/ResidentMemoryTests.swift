@@ -1,6 +1,6 @@
 import Testing
 
-/// S3: the memory that a script can make the process take is that of its account, and not much more.
+/// S3: a script makes the process take the memory of the script's account, and not much more.
 @Suite(.enabled(if: Command.reusesMemory))
 struct ResidentMemoryTests {
   @Test(arguments: [

@@ -120,8 +120,10 @@ final class ChangeFunctions: ModuleSlice {
   }
 
   /// edit_steps(old, count, new, count, limit) → the steps of a shortest script from one list of
-  /// integers to another, four values each: kind, position, index in the old list, index in the new
-  /// one, 0 where there is none. A shortest one of more than `limit` steps is not searched for.
+  /// integers to another.
+  ///
+  /// Four values for each step: kind, position, index in the old list, index in the new one. An
+  /// index that does not exist is 0. The search for a shortest script ends at `limit` steps.
   private func editSteps(_ L: LuaStack) throws -> CInt {
     func numbers(_ index: CInt) -> [Int] {
       (0..<Int(L.integer(at: index + 1) ?? 0)).map { position in
