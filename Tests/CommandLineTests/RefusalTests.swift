@@ -22,6 +22,22 @@ struct RefusalTests {
     #expect(outcome.errors.contains(": \(message)\n"))
   }
 
+  @Test func `without a descriptor for the loop a sandbox says so`() throws {
+    let outcome = try Command("ulimit -n 4\n$L --sandbox -e 'print(1)'").run()
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(
+      outcome.errors.contains(
+        ": the system refused a pipe for the loop: Too many open files (EMFILE)\n"))
+  }
+
+  /// S1: what makes a sandbox ready is not on the account of its scripts.
+  @Test(.enabled(if: !Command.delaysSignals))
+  func `a sandbox whose scripts have next to no time starts`() throws {
+    let outcome = try Command("$L --sandbox --turn-time=1ms -e 'while true do end'").run()
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("the turn has taken more time than it may (1 ms)"))
+  }
+
   @Test(arguments: [4, 5, 6, 7, 8, 10, 14, 20])
   func `however few descriptors there are, no script ends the process`(count: Int) throws {
     let outcome = try Command(
@@ -57,6 +73,26 @@ struct RefusalTests {
         the system refused the timer that limits the time of the turn: \
         Resource temporarily unavailable (EAGAIN)
         """))
+  }
+
+  /// S8: a transaction whose function leaves no memory is taken back and over.
+  @Test func `a transaction that uses up the memory ends`() throws {
+    let outcome = try Command(
+      """
+      $L --max-memory=4M - <<'END'
+      local obs = require "obs"
+      print(pcall(function()
+        local set = obs.set_of()
+        return obs.transaction({ set }, function()
+          for i = 1, math.huge do set:add(i) end
+        end)
+      end))
+      obs.flush()
+      print "flushed"
+      END
+      """
+    ).run()
+    #expect(outcome.output == "true\tfalse\tnot enough memory\nflushed\n", "\(outcome)")
   }
 
   /// S3: an operation whose stack cannot grow for lack of memory says so.

@@ -235,6 +235,16 @@ local function begin(transaction, roots)
   end)
 end
 
+-- A transaction is open when all of this has succeeded: there may be no memory for any part of it.
+local function enter(transaction, roots)
+  begin(transaction, roots)
+  noting[transaction] = true
+  open[#open + 1] = transaction
+end
+
+-- The results belong to the protected call: where no memory is left for them, the call has failed.
+local function results_of(f) return pack(core.call_plainly(f)) end
+
 -- Ends the transaction; what a script is stopped for must not end this.
 local function finish(transaction, is_undone)
   open[#open], noting[transaction] = nil, nil
@@ -274,22 +284,24 @@ function obs.transaction(roots, f)
   end
   local transaction = setmetatable({
     state = {}, lazies = {}, order = {}, wires = {}, witnesses = {}, added = {},
-    number = core.open_transaction(), sandbox = core.sandbox(),
+    number = 0, sandbox = core.sandbox(),
   }, Transaction)
   if transaction.sandbox ~= 0 then transaction.others = trees.others(transaction.state) end
   function transaction.mark(object, _, change)
     trees.through_opaque(transaction.cover_new, transaction, object, change)
   end
-  local ok, message = pcall(begin, transaction, roots)
+  -- Only protected calls follow until the number is given back.
+  transaction.number = core.open_transaction()
+  local ok, message = pcall(enter, transaction, roots)
   if not ok then
+    noting[transaction] = nil
     exempted(transaction.leave, transaction)
     core.close_transaction(transaction.number, false)
     core.end_transaction(transaction.number)
     core.written(false, message)
   end
-  open[#open + 1], noting[transaction] = transaction, true
-  local results = pack(pcall(core.call_plainly, f))
-  local is_undone = not results[1] or transaction.is_aborted
+  local succeeded, results = pcall(results_of, f)
+  local is_undone = not succeeded or transaction.is_aborted
   -- Immediate watchers are called for the way back when the transaction is over: what they write
   -- then is no part of it.
   if is_undone then core.begin_batch() end
@@ -297,7 +309,8 @@ function obs.transaction(roots, f)
   if is_undone then core.end_batch() end
   if not done then error(failure, 0) end
   if transaction.is_aborted then return false, transaction.reason end
-  return unpack(results, 1, results.n)
+  if not succeeded then return false, results end
+  return true, unpack(results, 1, results.n)
 end
 
 -- Turns ------------------------------------------------------------------------------------------
