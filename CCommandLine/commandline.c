@@ -174,8 +174,6 @@ int ccl_setarguments(lua_State *L) {
   return 0;
 }
 
-int ccl_outofmemory(lua_State *L) { return luaL_error(L, "not enough memory"); }
-
 int ccl_scriptarguments(lua_State *L) {
   if (lua_getglobal(L, "arg") != LUA_TTABLE) return luaL_error(L, "'arg' is not a table");
   int table = lua_gettop(L);

@@ -56,8 +56,6 @@ int ccl_ignoreenvironment(lua_State *L);
 int ccl_openlibraries(lua_State *L);
 /// Sets the global `arg`. (light userdata argv, argc, index of the script) -> ()
 int ccl_setarguments(lua_State *L);
-/// Raises the error that there is no memory. () -> ()
-int ccl_outofmemory(lua_State *L);
 /// Returns arg[1] to arg[#arg]. () -> (…)
 int ccl_scriptarguments(lua_State *L);
 /// Returns the function that calls `require`, and its argument. (light userdata module name) ->

@@ -56,7 +56,7 @@ final class ScriptHost {
   /// Installs the module; called when the libraries are open and `arg` is set, and no Lua code has
   /// run.
   ///
-  /// - Throws: `memory`.
+  /// - Throws: `memory`; an error where the system refuses what the loop needs.
   func librariesDidOpen() throws(LuaError) {
     try host.install()
     if !options.isSandboxed {
@@ -64,12 +64,12 @@ final class ScriptHost {
       ccl_showtables()
       host.showTablesToModules { name, isShown in ccl_setnative(name, isShown) }
     }
+    // The time of scripts does not begin before they do.
+    if options.isSandboxed { try host.shareLibraries() }
     var limits = options.isSandboxed ? ScriptLimits.untrusted : ScriptLimits()
     if let memory = options.memoryLimit { limits.memory = memory }
     if let time = options.turnTime { limits.turnTime = time }
     try host.limit(to: limits)
-    guard options.isSandboxed else { return }
-    try host.shareLibraries()
   }
 
   /// Reads the modules of a sandbox.

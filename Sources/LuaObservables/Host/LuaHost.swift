@@ -58,8 +58,9 @@ public final class LuaHost {
     if let refusal = loop.refusal { throw LuaError("\(refusal)") }
     try self.init(state: LuaState(libraries: libraries.union(needed)), loop: loop)
     try install()
-    try limit(to: limits)
+    // The time of scripts does not begin before they do.
     if libraries.contains(.safe) { try shareLibraries() }
+    try limit(to: limits)
     let surplus = needed.subtracting(libraries)
     if !surplus.isEmpty {
       try state.withStack { L throws(LuaError) in try module.withdraw(surplus, L) }

@@ -12,7 +12,7 @@ public struct ScriptLimits: Sendable, Hashable {
   /// CPU time that scripts may take in a turn (S1).
   ///
   /// What Swift does that they call counts, what else the loop does in the turn does not. Scripts
-  /// are stopped within 10 milliseconds after it. What they would still do in the turn is dropped,
+  /// are stopped within 20 milliseconds after it. What they would still do in the turn is dropped,
   /// and ``whenStopped`` says what becomes of the host.
   public var turnTime: Duration?
   /// Watchers that have not ended.

@@ -5,8 +5,8 @@ internal import Observables
 extension LuaHost {
   /// A new sandbox: scripts with globals, time and quotas of their own.
   ///
-  /// With `limits` that say so, its scripts have a share of the memory of the host, which others
-  /// cannot use up; else they have it in common. Without `limits` it gets those of the host.
+  /// With `limits.memory` its scripts have a share of the memory of the host, which others cannot
+  /// use up; without it they share the host's memory. Without `limits` it gets those of the host.
   /// Libraries, `obs`, and the globals that the host sets are found in each sandbox.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
