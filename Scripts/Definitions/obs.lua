@@ -84,8 +84,8 @@ function obs.observe(observed, paths, callback, options) end
 ---@field observer? obs.Observed
 ---@field callback? function
 
----Ends watchers rooted at `observed`; in a sandbox its own. With no filter: all. Harmless when
----nothing matches, and when called twice.
+---Ends watchers rooted at `observed`; in a sandbox, only the sandbox's own ones. With no filter:
+---all. Harmless when nothing matches, and when called twice.
 ---@param observed obs.Observed
 ---@param filter? obs.PathLike|obs.PathLike[]|obs.StopFilter
 ---@return integer stopped  # (watcher, path) pairs
@@ -486,9 +486,8 @@ function obs.on_observed(observed, callback) end
 
 ---Who observes what, with name and file:line of the registration; which properties are lazy,
 ---whether they are valid, where they are declared, what they depend on and what depends on them.
----Nothing is computed for the lazy ones. What others have registered is "another script" in a
----sandbox. Of what nobody observes, and computed properties of others
----depend on, it is one sentence.
+---Nothing is computed for the lazy ones. In a sandbox, watchers of others are "another script".
+---For an object without watchers on which computed properties of others depend, it is one sentence.
 ---@param observed obs.Observed
 ---@return string text
 function obs.describe(observed) end
@@ -693,9 +692,9 @@ function obs.diff(a, b) end
 ---@param options? obs.MergeOptions
 function obs.merge(target, data, options) end
 
----Undo and redo: each turn that changed something is a step; in a sandbox, what that has written.
----Where others have written the same key since, their value stays, and is reported. Inside a
----transaction only `stop` may be called.
+---Undo and redo: each turn that changed something is a step; in a sandbox, each turn in which it
+---wrote something. Where others have written the same key since, their value stays, which is
+---reported. Inside a transaction only `stop` may be called.
 ---@class obs.History
 ---@field can_undo boolean  observable, as is can_redo
 ---@field can_redo boolean
@@ -734,7 +733,8 @@ function obs.history(target, options) end
 function obs.opaque(object) end
 
 ---Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
----made meanwhile is taken back, and watchers are not told of it. In a sandbox, its own writes.
+---made inside of it is taken back, and watchers are not called for it; in a sandbox, only the
+---sandbox's own writes.
 ---@param roots obs.Observed[]
 ---@param f fun(): ...: any
 ---@return boolean ok

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A script that nobody trusts, in a locked process of its own: it is sent lines of Lua, each of which is
-/// a turn, and answers by what it prints.
+/// An untrusted script in a separate, locked process. It receives lines of Lua, and prints its answers;
+/// each line is a turn.
 final class Plugin {
   private let name: String
   private let script: String
@@ -29,7 +29,7 @@ final class Plugin {
   ///
   /// Nil where it fails, or is stopped. A process that has ended, or says nothing for ten seconds, is started again.
   func answer(to event: String) throws -> String? {
-    // As numbers of bytes no text is anything but a text.
+    // Each byte is escaped, so that no event can become code.
     let text = event.utf8.map { String(format: "\\x%02x", $0) }.joined()
     let lines = "print('answer ' .. on_event('\(text)'))\nprint('end')\n"
     try? input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
@@ -62,7 +62,7 @@ final class Plugin {
     }
   }
 
-  /// What a script does that has found a fault in Lua.
+  /// Ends the process, as a script can that exploits a fault of Lua.
   func crash() { kill(process.processIdentifier, SIGKILL) }
 }
 
