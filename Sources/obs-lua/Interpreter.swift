@@ -267,10 +267,10 @@ final class Interpreter {
     guard clua_protect(L.pointer, function, arguments, results) == LUA_OK else { throw Raised() }
   }
 
-  /// The host could not begin: it was stopped, or has no memory. [-0, +1, -]
+  /// The host could not begin: it was stopped, has no memory, or the system has refused something.
+  /// [-0, +1, -]
   private func raise(_ error: LuaError) throws(Raised) {
-    guard error.isStop else { return try protect(ccl_outofmemory) }
-    clua_pushstop(L.pointer)
+    if error.isStop { clua_pushstop(L.pointer) } else { host.state.pushError(error, to: L) }
     throw Raised()
   }
 
