@@ -96,7 +96,7 @@ extension LuaState {
       // A failure may leave operands; the error value goes where they were.
       let height = L.height
       do {
-        if L.hasLost { try state.recoverLost(L) }
+        if L.hasLost { state.recoverLost(L) }
         return try function.body(state, L)
       } catch {
         L.height = height

@@ -176,11 +176,12 @@ public final class LuaState {
     throw LuaError(code, message)
   }
 
-  /// Ends what belonged to objects whose finalizers Lua has skipped, where a script enters Swift.
+  /// Ends what belonged to objects whose finalizers Lua has skipped, where a script enters Swift;
+  /// once scripts are to stop the rest is left to later calls.
   ///
-  /// - Throws: the error that stops scripts, where they are to stop.
-  package func recoverLost(_ L: LuaStack) throws(LuaError) {
-    while clua_recover(L.pointer) { try checkStop() }
+  /// No error is thrown: what has begun must be ended also where scripts are stopped.
+  package func recoverLost(_ L: LuaStack) {
+    while clua_recover(L.pointer), !interrupter.isStopping {}
   }
 
   /// Whether a stop of scripts is to be reported: only the first one of a turn.

@@ -49,7 +49,7 @@ final class ScriptCalls {
     entered(L) {
       let height = L.height
       do {
-        if L.hasLost { try state.recoverLost(L) }
+        if L.hasLost { state.recoverLost(L) }
         if clua_isunheard() { try hear(L) }
         state.collectDue(L)
         return try body()

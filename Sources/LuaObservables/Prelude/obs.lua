@@ -95,21 +95,24 @@ core.is_object = is_object
 -- Closes the batch also where an error leaves it; the error goes on from where it was raised.
 local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.batch" })
 
-local function end_batch(ok, ...)
+-- Calls `body` in a coroutine, where an error that ends it closes no variables. A batch ends also
+-- where there is no memory: no number of results is on the stack then.
+local function batch_in_coroutine(body, ...)
+  local results
+  local function run(...) results = pack(core.call_plainly(body, ...)) end
+  core.begin_batch()
+  local ok, message = pcall(run, ...)
   core.end_batch()
-  if not ok then error((...), 0) end
-  return ...
+  if not ok then error(message, 0) end
+  return unpack(results, 1, results.n)
 end
 
 function obs.batch(body, ...)
   check_function(body, 1, "batch")
-  core.begin_batch()
   -- A batch must not contain a wait: it would be open when the turn ends, or for ever.
   local _, is_main = coroutine_running()
-  if not is_main then
-    -- An error that ends a coroutine closes none of its variables.
-    return end_batch(pcall(core.call_plainly, body, ...))
-  end
+  if not is_main then return batch_in_coroutine(body, ...) end
+  core.begin_batch()
   local guard <close> = batch_end
   return core.call_plainly(body, ...)
 end

@@ -221,39 +221,34 @@ function Transaction:undo(objects)
   end
 end
 
--- Calls a function that is not stopped by limits.
-local function exempted(body, ...)
-  core.begin_exempt()
-  local ok, message = pcall(body, ...)
-  core.end_exempt()
-  return ok, message
-end
-
 local function begin(transaction, roots)
   trees.through_opaque(function()
     for i = 1, #roots do transaction:cover(roots[i]) end
   end)
 end
 
--- A transaction is open when all of this has succeeded: there may be no memory for any part of it.
+-- Begins a transaction that `obs.abort` ends.
 local function enter(transaction, roots)
   begin(transaction, roots)
-  noting[transaction] = true
-  open[#open + 1] = transaction
+  open[#open + 1], noting[transaction] = transaction, true
 end
 
--- The results belong to the protected call: where no memory is left for them, the call has failed.
-local function results_of(f) return pack(core.call_plainly(f)) end
+-- Runs the function of a transaction, and keeps its results.
+local function run(transaction, f) transaction.results = pack(core.call_plainly(f)) end
 
--- Ends the transaction; what a script is stopped for must not end this.
+-- Ends the transaction; what a script is stopped for must not end this. Nothing is allocated before
+-- `begin_exempt`, and it is called directly: a call of a call may need memory. Returns whether that
+-- worked, and the error where it did not.
 local function finish(transaction, is_undone)
-  open[#open], noting[transaction] = nil, nil
+  if open[#open] == transaction then open[#open] = nil end
+  noting[transaction] = nil
   local ok, message = true, nil
   if is_undone then ok, message = pcall(transaction.undo, transaction) end
   core.close_transaction(transaction.number, is_undone)
-  transaction:leave()
+  local has_left, failure = pcall(transaction.leave, transaction)
   core.end_transaction(transaction.number)
-  if not ok then error(message, 0) end
+  if not ok then return false, message end
+  return has_left, failure
 end
 
 -- Whether so many calls fit into each other here, as taking a transaction back needs them.
@@ -283,34 +278,36 @@ function obs.transaction(roots, f)
     core.raise "a transaction was opened in calls that are nested too deep"
   end
   local transaction = setmetatable({
-    state = {}, lazies = {}, order = {}, wires = {}, witnesses = {}, added = {},
-    number = 0, sandbox = core.sandbox(),
+    state = {}, lazies = {}, order = {}, wires = {}, witnesses = {}, added = {}, number = 0,
+    sandbox = core.sandbox(),
   }, Transaction)
   if transaction.sandbox ~= 0 then transaction.others = trees.others(transaction.state) end
   function transaction.mark(object, _, change)
     trees.through_opaque(transaction.cover_new, transaction, object, change)
   end
-  -- Only protected calls follow until the number is given back.
+  -- What is open from here on is closed below, also where there is no memory: no call is made in
+  -- between that may fail.
   transaction.number = core.open_transaction()
   local ok, message = pcall(enter, transaction, roots)
   if not ok then
-    noting[transaction] = nil
-    exempted(transaction.leave, transaction)
-    core.close_transaction(transaction.number, false)
-    core.end_transaction(transaction.number)
+    core.begin_exempt()
+    finish(transaction, false)
+    core.end_exempt()
     core.written(false, message)
   end
-  local succeeded, results = pcall(results_of, f)
-  local is_undone = not succeeded or transaction.is_aborted
+  ok, message = pcall(run, transaction, f)
+  core.begin_exempt()
+  local is_undone = not ok or transaction.is_aborted
   -- Immediate watchers are called for the way back when the transaction is over: what they write
   -- then is no part of it.
   if is_undone then core.begin_batch() end
-  local done, failure = exempted(finish, transaction, is_undone)
+  local done, failure = finish(transaction, is_undone)
+  core.end_exempt()
   if is_undone then core.end_batch() end
   if not done then error(failure, 0) end
   if transaction.is_aborted then return false, transaction.reason end
-  if not succeeded then return false, results end
-  return true, unpack(results, 1, results.n)
+  if not ok then return false, message end
+  return true, unpack(transaction.results, 1, transaction.results.n)
 end
 
 -- Turns ------------------------------------------------------------------------------------------
