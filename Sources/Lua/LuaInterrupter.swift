@@ -148,6 +148,9 @@ public final class LuaInterrupter: Sendable {
   /// The account of the scripts that were stopped last.
   package var stoppedAccount: UnsafeMutablePointer<clua_account>? { record.pointee.culprit }
 
+  /// Whether the last stop was not reported yet.
+  var isUnreported: Bool { record.pointee.culprit.map { !$0.pointee.isreported } ?? false }
+
   /// Whether this is the first report of a stop; others of the same turn say nothing new.
   func takeReport() -> Bool {
     guard let account = record.pointee.culprit else { return true }

@@ -65,6 +65,16 @@ extension LuaState {
     return LuaError(code, message, traceback: traceback)
   }
 
+  /// The error for the last stop, if no script has raised it and none runs that will; the program's
+  /// answer to that is given now.
+  package func unreportedStop() -> LuaError? {
+    guard interrupter.depth == 0, interrupter.isUnreported else { return nil }
+    let (code, message) = interrupter.lastStop
+    turns?.scriptsWereStopped()
+    turns?.scriptsMetLimit()
+    return LuaError(code, message)
+  }
+
   /// What the value at an index says about why scripts were stopped; nil for any other value.
   private func stop(at index: CInt, of L: LuaStack) -> (LuaError.Code, String)? {
     guard clua_isstop(L.pointer, index) else { return nil }

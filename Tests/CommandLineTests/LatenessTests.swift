@@ -19,7 +19,7 @@ struct LatenessTests {
   }()
 
   // The goal is 20 milliseconds of CPU time. A machine that is busy with other things makes it
-  // more, and so does what a flush compares, which is on no account of scripts.
+  // more.
   @Test(arguments: names) func `a function is stopped soon`(name: String) throws {
     let outcome = try Command(
       "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 200 120 3 \(name)"

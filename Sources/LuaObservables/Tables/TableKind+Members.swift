@@ -113,6 +113,7 @@ extension TableKind {
     return journal.list.hasEdits(
       since: list, current: journal.current, same: { journal.same($0, $1, L) },
       unless: { interrupter.isStopping })
-      || journal.keyed.hasEdits(since: keyed, same: { journal.same($0, $1, L) })
+      || journal.keyed.hasEdits(
+        since: keyed, same: { journal.same($0, $1, L) }, unless: { interrupter.isStopping })
   }
 }

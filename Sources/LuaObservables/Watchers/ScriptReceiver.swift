@@ -238,7 +238,10 @@ final class ScriptReceiver: Receiver {
   /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
   private func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
     let L = state.stack
-    guard let root = watcher.pointee.root, !state.interrupter.isStopping else { return }
+    guard let root = watcher.pointee.root else { return }
+    if state.interrupter.isStopping {
+      return reportStop(of: watcher, change == nil ? .watcher : .immediate)
+    }
     guard L.hasRoom(for: 24) else {
       report(
         L.noRoom(to: "call a watcher"),
@@ -301,6 +304,12 @@ final class ScriptReceiver: Receiver {
     host.reports.report(
       error, kind, name: title(of: watcher).name, site: sources.text(watcher.script.pointee.site),
       cause: cause(of: watcher))
+  }
+
+  /// Reports a stop that no script has raised, as the engine worked for it then.
+  @inline(never)
+  private func reportStop(of watcher: WatcherRef, _ kind: LuaReport.Kind) {
+    if let error = state.unreportedStop() { report(error, kind, of: watcher) }
   }
 
   /// "file:line" of the write that made a watcher of a script pending last.

@@ -254,7 +254,8 @@ package struct Journal<Element> {
       return true
     }
     let (old, new) = (former(at: position, current: current, unless: isStopped), current())
-    return isStopped() || old.count != new.count || !zip(old, new).allSatisfy(same)
+    if isStopped() || old.count != new.count { return true }
+    return zip(old, new).contains { isStopped() || !same($0, $1) }
   }
 
   /// Calls `visit` with each element that came (+1) or left (-1) since `position`.

@@ -111,9 +111,11 @@ package struct KeyedJournal<Key: Hashable, Value> {
     }
   }
 
-  /// Whether there are edits since `position`.
-  package func hasEdits(since position: Int, same: (Value, Value) -> Bool) -> Bool {
-    !edits(since: position, same: same).isEmpty
+  /// Whether there are edits since `position`; false where `isStopped` becomes true.
+  package func hasEdits(
+    since position: Int, same: (Value, Value) -> Bool, unless isStopped: () -> Bool = { false }
+  ) -> Bool {
+    !edits(since: position, same: same, unless: isStopped).isEmpty
   }
 
   /// Calls `visit` with each value that came (+1) or left (-1) since `position`.

@@ -287,4 +287,27 @@ struct StoppingTests {
     test.host.close()
     #expect(test.host.isClosed)
   }
+
+  /// C10: comparing what is in a list with what was there takes time of the scripts.
+  @Test func `comparing edits in the flush is stopped and reported`() throws {
+    let test = try ContainedHost { $0.turnTime = .milliseconds(5 * ContainedHost.turnTime) }
+    try test.host.run(
+      """
+      obs, calls, watchers = require 'obs', 0, {}
+      list = obs.array {}
+      for i = 1, 4096 do list:append(i) end
+      """)
+    try test.host.run(
+      """
+      for i = 1, 40 do
+        watchers[i] = obs.observe_edits(list, function() calls = calls + 1 end)
+        watchers[i]:pause()
+      end
+      """)
+    for _ in 0..<100 { try test.host.run("for _ = 1, 10 do list:move(1, 4096) end") }
+    #expect(test.codes.isEmpty)
+    try test.host.run("for _, watcher in ipairs(watchers) do watcher:resume() end")
+    #expect(test.codes == [.timeLimit])
+    #expect(try test.host.run("return calls < 40")[0] == true)
+  }
 }

@@ -81,15 +81,17 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    let isCharged = flags.contains(.charged) && watcher.hasLinkWork
-    guard isCharged ? prepareCharged(watcher) : prepare(watcher) else { return false }
+    let isCharged = flags.contains(.charged)
+    guard isCharged && watcher.hasLinkWork ? prepareCharged(watcher) : prepare(watcher) else {
+      return false
+    }
     let isStale = watcher.pointee.isStale
     watcher.pointee.flags.remove(.undone)
     if transactions.hasTurns { noteTentativeCall(of: watcher) }
     if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
       return callAnchoring(watcher, on: root, isStale: isStale)
     }
-    guard let refreshed = refresh(watcher) else { return false }
+    guard let refreshed = refreshInFlush(watcher) else { return false }
     watcher.pointee.status = .clean
     guard refreshed.path != nil || isStale else {
       if isRecording { recorder?.unchanged(watcher) }
@@ -114,12 +116,28 @@ extension Engine {
     return isReady
   }
 
+  /// Compares what a watcher watches with what was delivered to it; its receiver pays for that.
+  @inline(__always)
+  private func refreshInFlush(_ watcher: WatcherRef) -> Refreshed? {
+    let isCharged = watcher.pointee.flags.contains(.charged) && watcher.hasWork
+    return isCharged ? refreshCharged(watcher) : refresh(watcher)
+  }
+
+  @inline(never)
+  private func refreshCharged(_ watcher: WatcherRef) -> Refreshed? {
+    var refreshed: Refreshed?
+    watcher.pointee.receiver.takeUnretainedValue().prepare(watcher) {
+      refreshed = refresh(watcher)
+    }
+    return refreshed
+  }
+
   /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
   private func callAnchoring(
     _ watcher: WatcherRef, on root: NodeRef, isStale: Bool
   ) -> Bool {
     let departure = takeDepartures(of: watcher)
-    guard let refreshed = refresh(watcher) else { return false }
+    guard let refreshed = refreshInFlush(watcher) else { return false }
     let isImmediate = watcher.pointee.flags.contains(.immediate)
     watcher.pointee.status = .clean
     watcher.pointee.flags.remove(.checkingDepartures)
