@@ -191,8 +191,8 @@ typedef struct clua_caller {
   clua_exemption exemption;  // or why it is not
 } clua_caller;
 
-/// What is called next, on another account, is limited by that alone, until `clua_guard_goon`: it is
-/// neither stopped with the code that runs, nor exempt with it. [-0, +0, -]
+/// What is called next, on another account, is limited by that alone, until `clua_guard_goon`:
+/// it is neither stopped with the code that runs, nor exempt with it. [-0, +0, -]
 clua_caller clua_guard_suspend(clua_guard *guard);
 /// Restores the account of the caller, too. [-0, +0, -]
 void clua_guard_goon(clua_guard *guard, const clua_caller *caller, lua_State *L);
@@ -209,7 +209,8 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator);
 /// Code of scripts that is called by code which is exempt has the memory of scripts until
 /// clua_guard_lendmemory, which gets what this returns. [-0, +0, -]
 static inline bool clua_guard_limitmemory(clua_guard *guard) {
-  if (!guard || !guard->exemption.account || !guard->memory || !guard->memory->isunlimited) return false;
+  if (!guard || !guard->exemption.account) return false;
+  if (!guard->memory || !guard->memory->isunlimited) return false;
   guard->memory->isunlimited = false;
   return true;
 }

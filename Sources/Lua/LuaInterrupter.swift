@@ -75,8 +75,8 @@ public final class LuaInterrupter: Sendable {
     _ = clua_guard_switch(record, account)
   }
 
-  /// What is called next, on another account, is neither stopped nor exempt with the code that runs;
-  /// until `goOn`.
+  /// What is called next, on another account, is neither stopped nor exempt with the code that
+  /// runs; until `goOn`.
   package func suspend() -> Caller { Caller(record: clua_guard_suspend(record)) }
 
   /// The caller runs again, on its account.

@@ -1,6 +1,6 @@
 -- One call of a function of the module with an input of some size: arguments are the name of the
--- function, and the size. Prints "ready" before the call, then how many milliseconds of CPU time the
--- turn has taken, and "whole" where the call has returned, then waits to be ended.
+-- function, and the size. Prints "ready" before the call, then how many milliseconds of CPU time
+-- the turn has taken, and "whole" where the call has returned, then waits to be ended.
 local obs = require "obs"
 local functions = require "calls"
 
