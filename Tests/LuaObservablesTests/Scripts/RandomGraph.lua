@@ -364,10 +364,10 @@ local function stop_by_path()
       for i = #other.paths, 1, -1 do
         if other.paths[i].text == text then
           expected = expected + 1
-          table.remove(other.paths, i)
-          -- What it lost may be what it was to be called for.
+          -- What it loses may be what it is to be called for (L5), an operator, too.
           other.maybe = other.maybe or is_due(other)
           other.dirty = false
+          table.remove(other.paths, i)
         end
       end
       if #other.paths == 0 then end_watcher(other)
