@@ -1,7 +1,8 @@
 import Foundation
 
-/// An untrusted script in a separate, locked process. It receives lines of Lua, and prints its answers;
-/// each line is a turn.
+/// An untrusted script in a separate, locked process.
+///
+/// It receives lines of Lua, and prints its answers; each line is a turn.
 final class Plugin {
   private let name: String
   private let script: String
