@@ -60,7 +60,7 @@ struct Options {
       case .maxMemory: "let scripts use this much memory, as 64M or 1G; more is an error"
       case .turnTime: "stop scripts that take longer in a turn, as 50ms or 2s"
       case .sandbox:
-        "give scripts safe libraries, modules of FOLDER, and a locked process (strict: or end)"
+        "safe libraries, modules of FOLDER, a locked process (strict: or end)"
       case .test: "run the scripts at the paths that follow, which check themselves"
       case .tap: "with --test: write TAP on a terminal, too"
       case .junit: "with --test: write the results to FILE, too, as XML"
