@@ -136,6 +136,50 @@ struct WatchTests {
     #expect(outcome.output.hasSuffix("value 7\nstatus 130\n"), "\(outcome)")
   }
 
+  @Test func `a module that came before the script has failed is not missed`() throws {
+    let outcome = try run(
+      """
+      cat >s.lua <<'END'
+      local found, value = pcall(require, "lib.m")
+      print(found and "value " .. value or "not found")
+      io.stdout:flush()
+      if not found then
+        os.execute "until [ -e go ]; do sleep 0.05; done"
+        error "fails"
+      end
+      END
+      run --watch s.lua
+      until_lines 1 'not found'
+      mkdir lib
+      echo 'return 7' >lib/m.lua
+      : >go
+      until_lines 1 'value 7'
+      until_idle
+      finish INT
+      """)
+    #expect(outcome.output.hasSuffix("value 7\nstatus 130\n"), "\(outcome)")
+  }
+
+  @Test func `a script that writes a file of Lua and fails does not run for ever`() throws {
+    let outcome = try run(
+      """
+      cat >s.lua <<'END'
+      io.open("made.lua", "w"):close()
+      print "run"
+      io.stdout:flush()
+      os.exit(1)
+      END
+      run --watch s.lua
+      until_lines 2 'run'
+      until_idle
+      echo 'print "other"; io.stdout:flush()' >s.lua
+      until_lines 1 'other'
+      until_idle
+      finish INT
+      """)
+    #expect(outcome.output == "run\nrun\nother\nstatus 130\n", "\(outcome)")
+  }
+
   @Test func `a file of tests runs again when it or what it requires changes`() throws {
     let outcome = try run(
       """

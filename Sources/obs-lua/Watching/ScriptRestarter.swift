@@ -16,6 +16,7 @@ struct ScriptRestarter {
       ccl_writeerror(name, "the system cannot watch files")
       return 1
     }
+    var retried: Set<WatchedFile> = []
     while true {
       // The files of the last run: a process that fails may load fewer.
       var files = Set([watch.add(script)].compactMap { $0 })
@@ -29,7 +30,7 @@ struct ScriptRestarter {
         ccl_writeerror(name, "no process could be started: \(String(cString: strerror(errno)))")
         return 1
       }
-      let end = wait(for: process, watch, signals, &files)
+      let end = wait(for: process, watch, signals, &files, &retried)
       close(process.records)
       if let end { return end }
     }
@@ -37,22 +38,28 @@ struct ScriptRestarter {
 
   /// Waits until a file has changed, and ends the process; returns the status where a signal ends
   /// all.
+  ///
+  /// After a failure any file of Lua may be what was missing, also one that came while the process
+  /// ran. A script that writes such files itself and fails would run for ever, so those for which
+  /// it ran again are `retried`, until something else has changed.
   private func wait(
     for process: ccl_process, _ watch: FileWatch, _ signals: EndSignals,
-    _ files: inout Set<WatchedFile>
+    _ files: inout Set<WatchedFile>, _ retried: inout Set<WatchedFile>
   ) -> CInt? {
     var paths: [UInt8] = []
     var isRunning = true
-    // After a failure any file of Lua may be what was missing.
     var hasFailed = false
+    var missed: Set<WatchedFile> = []
     while true {
       var polled = [watch.descriptor, signals.descriptor, isRunning ? process.records : -1]
         .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
+      var hasEnded = false
       if polled[2].revents != 0 {
         isRunning = read(process.records, &paths, watch, &files)
         // The end of the records is that of the process.
-        if !isRunning {
+        hasEnded = !isRunning
+        if hasEnded {
           let status = reap(process.id)
           hasFailed = status != 0
           note(status: status)
@@ -64,15 +71,20 @@ struct ScriptRestarter {
         if isOwn { kill(process.id, signal) }
         return reap(process.id)
       }
-      if polled[0].revents != 0 {
-        let changes = watch.takeChanges()
-        let isMissing = hasFailed && changes.contains(where: \.mayBeModule)
-        if hasFailed { watch.addFolders(of: changes) }
-        guard isMissing || !changes.isDisjoint(with: files) else { continue }
-        if isRunning { end(process.id) }
-        if isatty(STDERR_FILENO) != 0 { ccl_writeerror(name, "a file has changed: running again") }
-        return nil
+      let changes = polled[0].revents != 0 ? watch.takeChanges() : []
+      missed.formUnion(changes.lazy.filter(\.mayBeModule))
+      if hasFailed { watch.addFolders(of: missed) }
+      if hasEnded, hasFailed, !missed.isSubset(of: retried) {
+        retried.formUnion(missed)
+      } else if !changes.isDisjoint(with: files) || hasFailed && !hasEnded && !missed.isEmpty {
+        retried = []
+      } else {
+        if !isRunning { missed = [] }
+        continue
       }
+      if isRunning { end(process.id) }
+      if isatty(STDERR_FILENO) != 0 { ccl_writeerror(name, "a file has changed: running again") }
+      return nil
     }
   }
 
