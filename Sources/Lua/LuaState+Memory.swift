@@ -99,8 +99,8 @@ extension LuaState {
     if clua_iscollectordue(allocator) { work(L) }
   }
 
-  /// As `collectDue`, before a callback that begins a turn: where hardly any memory is left, what
-  /// earlier turns have dropped is collected first, as Lua itself would refuse memory.
+  /// As `collectDue`, before a chunk or a callback that begins a turn: where hardly any memory is
+  /// left, what earlier turns have dropped is collected first, as Lua itself would refuse memory.
   package func collectBeforeTurn(_ L: LuaStack) {
     let share = allocator.pointee.current
     let reserve = max(allocator.pointee.whole.limit, share!.pointee.meter.limit) / 64

@@ -24,6 +24,32 @@ struct ResidentMemoryTests {
     """,
   ])
   func `what is made for a script on the way is counted`(script: String) throws {
+    try expectPeak(of: script, below: 80)
+  }
+
+  /// An undo is no part of the account: it must be possible where there is no memory.
+  @Test(arguments: [
+    ("obs.set_of {}", "o:add(i)"),
+    ("obs.dictionary {}", "o['k' .. i] = i"),
+    ("{}", "o['k' .. i] = i"),
+    ("{}", "o[i] = i"),
+    ("obs.array {}", "o:append(i)"),
+  ])
+  func `undoing what has filled the memory takes a copy of it`(
+    made: String, write: String
+  ) throws {
+    try expectPeak(
+      of: """
+        local o = \(made)
+        local _, message = obs.transaction({ o }, function()
+          for i = 1, math.huge do \(write) end
+        end)
+        error(message, 0)
+        """, below: 100)
+  }
+
+  /// Runs a script that ends for want of memory, with 32 MB; `most` is in MB.
+  private func expectPeak(of script: String, below most: Int) throws {
     let outcome = try Command(
       """
       $L --max-memory=32M - <<'END'
@@ -36,7 +62,7 @@ struct ResidentMemoryTests {
       obs.after(0.1, function()
         local file = io.open "/proc/self/status"
         local peak = file:read "a":match "VmHWM:%s+(%d+)"
-        print(tonumber(peak) < 80 * 1024 or peak)
+        print(tonumber(peak) < \(most) * 1024 or peak)
         os.exit(true, false)
       end)
       local ok, message = pcall(run)

@@ -17,6 +17,9 @@ final class HostTurns: LuaTurns {
 
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     defer { host.recorder?.drain() }
-    return try host.loop.turn(body)
+    return try host.loop.turn { () throws(LuaError) in
+      try host.state.withStack { L throws(LuaError) in host.state.collectBeforeTurn(L) }
+      return try body()
+    }
   }
 }

@@ -11,11 +11,11 @@ local core, obs = ...
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local concat, sort = table.concat, table.sort
 local trees = core.trees
-local number_type = trees.number_type
-local are_lists, contents, copied, each_object, edit_script, extended, holds_objects, is_object =
-  trees.are_lists, trees.contents, trees.copied, trees.each_object, trees.edit_script,
-  trees.extended, trees.holds_objects, trees.is_object
-local leaf = trees.leaf
+local are_lists, contents, copied, differing_keys, each_object, edit_script, extended =
+  trees.are_lists, trees.contents, trees.copied, trees.differing_keys, trees.each_object,
+  trees.edit_script, trees.extended
+local holds_objects, is_element, is_object, leaf =
+  trees.holds_objects, trees.is_element, trees.is_object, trees.leaf
 local same, sorted_keys, trace = trees.same, trees.sorted_keys, trees.trace
 
 -- Data of objects ---------------------------------------------------------------------------------
@@ -83,8 +83,7 @@ function Side:data(root)
         end
       end
       for key, value in next, map do
-        local is_element = number_type(key) == "integer" and key >= 1 and key <= length
-        if not is_element then put(key, value) end
+        if not is_element(key, length) then put(key, value) end
       end
     end
   end
@@ -172,12 +171,12 @@ function Difference:complete(root, path)
     work[first] = false
     first = first + 1
     local made, cut, inner = after:parts(object)
-    local is_list = are_lists(made, made)
+    local n = are_lists(made, made) and made.n
     for i = 1, #cut do
       local key = cut[i]
       local value, place = made.map[key], extended(path, key)
-      local is_element = is_list and number_type(key) == "integer" and key >= 1 and key <= made.n
-      self:describe(self:add(is_element and "insert" or "set", place), after, object, key, value)
+      local kind = is_element(key, n) and "insert" or "set"
+      self:describe(self:add(kind, place), after, object, key, value)
       if after:is_inner(object, key, value) then work[#work + 1] = { value, place } end
     end
     for i = 1, #inner do
@@ -190,12 +189,11 @@ end
 function Difference:strip(object, path)
   local before = self.before
   local made, cut = before:parts(object)
-  local is_list = are_lists(made, made)
+  local n = are_lists(made, made) and made.n
   for i = #cut, 1, -1 do
     local key = cut[i]
-    local is_element = is_list and number_type(key) == "integer" and key >= 1 and key <= made.n
-    self:describe(self:add(is_element and "remove" or "set", extended(path, key)), before, object,
-      key, made.map[key])
+    self:describe(self:add(is_element(key, n) and "remove" or "set", extended(path, key)), before,
+      object, key, made.map[key])
   end
 end
 
@@ -248,14 +246,7 @@ function Difference:object(object, path)
     self:list(object, path, old, new)
     n = old.n > new.n and old.n or new.n
   end
-  local keys = {}
-  for key, value in next, old.map do
-    if not same(value, new.map[key]) then keys[key] = true end
-  end
-  for key in next, new.map do
-    if old.map[key] == nil then keys[key] = true end
-  end
-  for _, key in next, sorted_keys(keys, n) do
+  for _, key in next, differing_keys(old.map, new.map, n) do
     self:slot(extended(path, key), object, key, old.map[key], key, new.map[key], "set")
   end
 end
@@ -339,8 +330,8 @@ function trees.paired(a, b, contents_a, contents_b, can_pair, pair_lists)
     end
     if are_lists(x, y) then pair_lists(x, y, pair) end
     each_object(y, function(key, value)
-      local is_element = are_lists(x, y) and number_type(key) == "integer" and key <= y.n
-      if not is_element and holds_objects(x, key) then pair(x.map[key], value) end
+      local has_partner = are_lists(x, y) and is_element(key, y.n)
+      if not has_partner and holds_objects(x, key) then pair(x.map[key], value) end
     end)
   end
   return partners, taken

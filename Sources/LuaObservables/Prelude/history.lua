@@ -8,9 +8,8 @@ local ipairs, next, setmetatable, tostring, type = ipairs, next, setmetatable, t
 local string_format = string.format
 local remove = table.remove
 local trees = core.trees
-local Shadow, are_lists, contents, edit_script, plain, same, sorted_keys =
-  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.plain, trees.same,
-  trees.sorted_keys
+local Shadow, are_lists, contents, edit_script, plain, same =
+  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.plain, trees.same
 
 -- Contents ---------------------------------------------------------------------------------------
 
@@ -20,37 +19,16 @@ local FEW_EDITS = 16
 
 --- Adds the writes that turn contents of an object into others.
 function trees.add_writes(writes, object, from, to)
-  local function add(kind, key, value)
-    writes[#writes + 1] = { number = 0, kind = kind, object = object, key = key, value = value }
-  end
-  if from.kind == "set" then
-    for member in next, from.map do
-      if not to.map[member] then add("drop", nil, member) end
-    end
-    for member in next, to.map do
-      if not from.map[member] then add("add", nil, member) end
-    end
-    return
-  end
-  local n = nil
-  if are_lists(from, to) then
-    local is_short = edit_script(from.map, from.n, to.map, to.n, same,
-      function(kind, position, _, new)
-        add(kind == "replace" and "set" or kind, position, new and plain(to.map[new]))
-      end, FEW_EDITS)
-    if not is_short then
-      writes[#writes + 1] = { number = 0, kind = "list", object = object, value = to, from = from }
-    end
-    n = from.n > to.n and from.n or to.n
-  end
-  local keys = {}
-  for key, value in next, from.map do
-    if not same(value, to.map[key]) then keys[key] = true end
-  end
-  for key in next, to.map do
-    if from.map[key] == nil then keys[key] = true end
-  end
-  for _, key in ipairs(sorted_keys(keys, n)) do add("set", key, plain(to.map[key])) end
+  local is_short = are_lists(from, to) and edit_script(from.map, from.n, to.map, to.n, same,
+    function(kind, position, _, new)
+      writes[#writes + 1] = {
+        number = 0, kind = kind == "replace" and "set" or kind, object = object, key = position,
+        value = new and plain(to.map[new]),
+      }
+    end, FEW_EDITS)
+  writes[#writes + 1] = {
+    number = 0, kind = "contents", object = object, key = is_short, value = to, from = from,
+  }
 end
 
 --- Whether contents are equal.

@@ -5,9 +5,10 @@ local next, setmetatable, type = next, setmetatable, type
 local string_format = string.format
 local trees = core.trees
 local number_type = trees.number_type
-local are_lists, copied, edit_script, holds_objects, is_object, same, sorted_keys =
-  trees.are_lists, trees.copied, trees.edit_script, trees.holds_objects, trees.is_object,
-  trees.same, trees.sorted_keys
+local are_lists, copied, differing_keys, edit_script, holds_objects, is_element, is_object, same =
+  trees.are_lists, trees.copied, trees.differing_keys, trees.edit_script, trees.holds_objects,
+  trees.is_element, trees.is_object, trees.same
+local sorted_keys = trees.sorted_keys
 
 -- Whether contents of data are a list and no more.
 local function is_list(made)
@@ -95,7 +96,7 @@ function Merge:fill()
         object[position] = self:value(made.map[position], object, position)
       end
       for key, value in next, made.map do
-        if not (number_type(key) == "integer" and key >= 1 and key <= made.n) then
+        if not is_element(key, made.n) then
           object[key] = holds_objects(made, key) and self:value(value, object, key) or value
         end
       end
@@ -162,15 +163,11 @@ function Merge:object(object, data)
     self:list(object, old, new, map)
     n = old.n > new.n and old.n or new.n
   end
-  local keys = {}
-  for key, value in next, map do
-    if not same(old.map[key], value) then keys[key] = true end
+  local is_model = type(object) == "userdata" and not old.kind
+  for _, key in next, differing_keys(old.map, map, n) do
+    local stays = map[key] == nil and is_model and not core.is_optional(object, key)
+    if not stays then self:note("set", object, key, map[key]) end
   end
-  for key in next, old.map do
-    local stays = type(object) == "userdata" and not old.kind and not core.is_optional(object, key)
-    if map[key] == nil and not stays then keys[key] = true end
-  end
-  for _, key in next, sorted_keys(keys, n) do self:note("set", object, key, map[key]) end
 end
 
 local function plan(merge, target, data, key)

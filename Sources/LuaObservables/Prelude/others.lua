@@ -10,8 +10,8 @@ local core, obs = ...
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local string_format = string.format
 local trees = core.trees
-local are_lists, contents, edit_script, number_type, same =
-  trees.are_lists, trees.contents, trees.edit_script, trees.number_type, trees.same
+local are_lists, contents, edit_script, is_element, same =
+  trees.are_lists, trees.contents, trees.edit_script, trees.is_element, trees.same
 
 local each_edit, each_write = { "*", tells = "edits" }, { "*", tells = "all" }
 
@@ -101,8 +101,7 @@ end
 local function with_list(made, list, n)
   local map = {}
   for key, value in next, made.map do
-    local is_element = number_type(key) == "integer" and key >= 1 and key <= made.n
-    if not is_element then map[key] = value end
+    if not is_element(key, made.n) then map[key] = value end
   end
   for i = 1, n do map[i] = list[i] end
   return { kind = made.kind, map = map, n = n, model = made.model, sparse = made.sparse,
@@ -128,10 +127,10 @@ function trees.rebased(present, from, to)
     list, n = present.map, present.n
   end
   local target = with_list(present, list, n)
+  local longest = from.n > to.n and from.n or to.n
+  if n > longest then longest = n end
   local function go_back(key, value)
-    local is_element = number_type(key) == "integer" and key >= 1
-      and (key <= from.n or key <= to.n or key <= n)
-    if is_element or same(from.map[key], value) then return end
+    if is_element(key, longest) or same(from.map[key], value) then return end
     if same(present.map[key], from.map[key]) then
       target.map[key] = value
     else
@@ -208,9 +207,9 @@ function Others:adopt_edit(object, edit)
     return self:adopt(object, at, kind == "remove" or nil, kind == "insert" or nil)
   end
   local count = type(object) == "table" and core.element_count(object) or #object
-  local is_position = is_list(base) and number_type(at) == "integer" and at >= 1
-    and at <= count + 1
-  if not is_position then return self:adopt(object, at, edit.old, edit.new) end
+  if not (is_list(base) and is_element(at, count + 1)) then
+    return self:adopt(object, at, edit.old, edit.new)
+  end
   local inserted, removed = self.inserted[object], self.removed[object]
   if kind == "move" then return end
   if kind ~= "insert" and not inserted:take(edit.old) then removed:add(edit.old) end

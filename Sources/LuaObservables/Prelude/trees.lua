@@ -179,21 +179,47 @@ local function is_before(a, b)
   return false
 end
 
---- The keys of a map in order, but for 1..`n`; those that are objects come last, in no order.
-local function sorted_keys(map, n)
-  local keys, count, kind, is_mixed = {}, 0, nil, false
-  for key in next, map do
-    if not (n and number_type(key) == "integer" and key >= 1 and key <= n) then
-      count = count + 1
-      keys[count] = key
-      kind = kind or type(key)
-      is_mixed = is_mixed or type(key) ~= kind
-    end
-  end
+local function sort_keys(keys)
+  local kind, is_mixed = type(keys[1]), false
+  for i = 2, #keys do is_mixed = is_mixed or type(keys[i]) ~= kind end
   -- Lua's own comparison is much faster than a function.
   local is_plain = not is_mixed and (kind == "number" or kind == "string")
-  if count > 1 then sort(keys, not is_plain and is_before or nil) end
+  if #keys > 1 then sort(keys, not is_plain and is_before or nil) end
   return keys
+end
+
+--- Whether a key is one of 1..`n`; false where `n` is nil or false.
+local function is_element(key, n)
+  return n and number_type(key) == "integer" and key >= 1 and key <= n
+end
+
+--- The keys of a map in order, but for 1..`n`; those that are objects come last, in no order.
+local function sorted_keys(map, n)
+  local keys, count = {}, 0
+  for key in next, map do
+    if not is_element(key, n) then
+      count = count + 1
+      keys[count] = key
+    end
+  end
+  return sort_keys(keys)
+end
+
+--- The keys under which two maps differ, but for 1..`n`, in the order of `sorted_keys`.
+function trees.differing_keys(a, b, n)
+  local keys, count = {}, 0
+  local function add(key)
+    if is_element(key, n) then return end
+    count = count + 1
+    keys[count] = key
+  end
+  for key, value in next, a do
+    if not trees.same(value, b[key]) then add(key) end
+  end
+  for key in next, b do
+    if a[key] == nil then add(key) end
+  end
+  return sort_keys(keys)
 end
 
 --- A path that ends with one key more.
@@ -301,10 +327,10 @@ end
 trees.number_type, trees.kind_of, trees.plain = number_type, kind_of, plain
 trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
   Value, is_value, is_object, contents, measure
-trees.holds_objects, trees.are_lists, trees.sorted_keys, trees.extended, trees.path_text =
-  holds_objects, are_lists, sorted_keys, extended, path_text
-trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =
-  position_of, list_length, is_leaf, host_value
+trees.holds_objects, trees.are_lists, trees.is_element, trees.sorted_keys, trees.extended =
+  holds_objects, are_lists, is_element, sorted_keys, extended
+trees.position_of, trees.list_length, trees.is_leaf, trees.host_value, trees.path_text =
+  position_of, list_length, is_leaf, host_value, path_text
 
 -- Lists -------------------------------------------------------------------------------------------
 
@@ -380,8 +406,7 @@ local function each_object(made, visit)
   if made.kind == "array" or made.kind == "set" then return end
   local keys
   for key, value in next, map do
-    local is_position = number_type(key) == "integer" and key >= 1 and key <= made.n
-    if not is_position and is_object(value) and holds_objects(made, key) then
+    if not is_element(key, made.n) and is_object(value) and holds_objects(made, key) then
       keys = keys or {}
       keys[#keys + 1] = key
     end

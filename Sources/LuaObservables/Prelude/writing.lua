@@ -4,13 +4,13 @@
 -- fails, those before it are taken back.
 local core, obs = ...
 
-local error, getmetatable, next, pcall, rawget, rawset, type =
-  error, getmetatable, next, pcall, rawget, rawset, type
+local getmetatable, ipairs, next, pcall, rawget, rawset, type =
+  getmetatable, ipairs, next, pcall, rawget, rawset, type
 local insert, remove = table.insert, table.remove
 local kind_of, trees = core.kind, core.trees
-local contents, host_value, list_length, number_type, plain, same =
-  trees.contents, trees.host_value, trees.list_length, trees.number_type, trees.plain,
-  trees.same
+local are_lists, contents, differing_keys, host_value, list_length, number_type, plain, same =
+  trees.are_lists, trees.contents, trees.differing_keys, trees.host_value, trees.list_length,
+  trees.number_type, trees.plain, trees.same
 
 -- What is stored in an object itself.
 local function stored(object, key)
@@ -75,7 +75,8 @@ local function bring(list, from, to)
   put_in(list, to, take_out(list, from))
 end
 
--- Makes a write, and returns the function that takes it back.
+-- Makes a write, and returns the function that takes it back; where it is several, also how many
+-- failed and the error of one.
 local perform = {}
 
 function perform.set(object, key, value)
@@ -99,25 +100,49 @@ function perform.move(list, position, _, from)
   return function() bring(list, position, from) end
 end
 
--- Makes a list what contents say, by assigning each element that is another one.
-local function assign_list(list, from, to)
-  local last = from.n < to.n and from.n or to.n
+local function add_member(set, member) set:add(member) end
+local function remove_member(set, member) set:remove(member) end
+
+-- Makes an object with contents have others, by assigning what is another one there. Where
+-- `has_elements`, the elements of a list are what they shall be. Returns how many assignments
+-- failed, and the error of the last one.
+local function assign_contents(object, from, to, has_elements)
   local failures, failure = 0, nil
-  local function assign(position, value)
-    local ok, message = pcall(put, list, position, value)
+  local function try(write, ...)
+    local ok, message = pcall(write, object, ...)
     if not ok then failures, failure = failures + 1, message end
   end
-  for i = 1, last do
-    if not same(from.map[i], to.map[i]) then assign(i, plain(to.map[i])) end
+  if from.kind == "set" then
+    for member in next, from.map do
+      if not to.map[member] then try(remove_member, member) end
+    end
+    for member in next, to.map do
+      if not from.map[member] then try(add_member, member) end
+    end
+    return failures, failure
   end
-  for i = from.n, last + 1, -1 do assign(i, nil) end
-  for i = last + 1, to.n do assign(i, plain(to.map[i])) end
-  if failures > 0 then error(failure, 0) end
+  local length = nil
+  if are_lists(from, to) then
+    length = from.n > to.n and from.n or to.n
+    if not has_elements then
+      local shorter = from.n < to.n and from.n or to.n
+      for i = 1, shorter do
+        if not same(from.map[i], to.map[i]) then try(put, i, plain(to.map[i])) end
+      end
+      for i = from.n, shorter + 1, -1 do try(put, i, nil) end
+      for i = shorter + 1, to.n do try(put, i, plain(to.map[i])) end
+    end
+  end
+  for _, key in ipairs(differing_keys(from.map, to.map, length)) do
+    try(put, key, plain(to.map[key]))
+  end
+  return failures, failure
 end
 
-function perform.list(list, _, to, from)
-  assign_list(list, from, to)
-  return function() assign_list(list, to, from) end
+function perform.contents(object, has_elements, to, from)
+  local failures, failure = assign_contents(object, from, to, has_elements)
+  local function back() assign_contents(object, to, from, has_elements) end
+  return back, failures, failure
 end
 
 function perform.add(set, _, member)
@@ -136,15 +161,17 @@ local function written(writes, force)
   local undo, failures = {}, 0
   for i = 1, #writes do
     local write = writes[i]
-    local ok, back =
+    local ok, back, failed, failure =
       pcall(perform[write.kind], write.object, write.key, write.value, write.from)
-    if ok then
-      undo[#undo + 1] = back
-    elseif force then
-      failures = failures + 1
+    if not ok then back, failed, failure = nil, 1, back end
+    if force then
+      failures = failures + (failed or 0)
     else
-      for k = #undo, 1, -1 do pcall(undo[k]) end
-      return write.number, back
+      undo[#undo + 1] = back
+      if failure ~= nil then
+        for k = #undo, 1, -1 do pcall(undo[k]) end
+        return write.number, failure
+      end
     end
   end
   return nil, failures

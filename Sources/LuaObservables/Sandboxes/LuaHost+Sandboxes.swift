@@ -70,25 +70,26 @@ extension LuaHost {
     }
   }
 
-  /// Runs a chunk as a turn, in the globals of a sandbox.
   func run(
     _ text: [UInt8], name: String, in sandbox: LuaSandbox
   ) throws(LuaError) -> [LuaValue] {
     try sandbox.quotas.checkChunk(text.count, name)
-    return try turn { () throws(LuaError) in
-      try sandboxes.entered(sandbox.number) { () throws(LuaError) in
-        let chunk = try state.load(text, name: name)
-        try bind(chunk, to: sandbox)
-        return try chunk.callPlainly(arguments: [])
-      }
-    }
+    return try run(in: sandbox) { () throws(LuaError) in try state.load(text, name: name) }
   }
 
   func run(file path: String, in sandbox: LuaSandbox) throws(LuaError) -> [LuaValue] {
     try sandbox.quotas.checkFile(path)
-    return try turn { () throws(LuaError) in
+    return try run(in: sandbox) { () throws(LuaError) in try state.loadFile(path) }
+  }
+
+  /// Runs a chunk as a turn, in the globals of a sandbox.
+  private func run(
+    in sandbox: LuaSandbox, _ load: () throws(LuaError) -> LuaFunction
+  ) throws(LuaError) -> [LuaValue] {
+    try turn { () throws(LuaError) in
       try sandboxes.entered(sandbox.number) { () throws(LuaError) in
-        let chunk = try state.loadFile(path)
+        try state.withStack { L throws(LuaError) in state.collectBeforeTurn(L) }
+        let chunk = try load()
         try bind(chunk, to: sandbox)
         return try chunk.callPlainly(arguments: [])
       }

@@ -118,6 +118,40 @@ import Testing
     #expect(test.host["result"] == "1 0")
   }
 
+  // S3, S8: what is open is closed also where there is no memory.
+  @Test func `a transaction and a batch that run out of memory are over`() throws {
+    let test = try ContainedHost {
+      $0.turnTime = nil
+      $0.memory = 16 << 20
+    }
+    // Nothing holds the set any more, but the finalizer of its node has not run.
+    _ = test.failure(
+      """
+      obs, t = require 'obs', { n = 1 }
+      local set = obs.set_of {}
+      obs.transaction({ set, t }, function()
+        t.n = 2
+        for i = 1, math.huge do set:add(i) end
+      end)
+      """)
+    #expect(try test.host.run("return t.n")[0] == 1)
+    _ = test.failure(
+      """
+      for _, open in ipairs { obs.batch, function(f) obs.transaction({ t }, f) end } do
+        coroutine.wrap(function()
+          local kept = {}
+          pcall(open, function()
+            for _, size in ipairs { 1 << 20, 1 << 16, 1 << 12, 1 << 8 } do
+              pcall(function() while true do kept[#kept + 1] = ('x'):rep(size) .. #kept end end)
+            end
+            return table.unpack(kept)
+          end)
+        end)()
+      end
+      """)
+    #expect(try test.host.run("return 7")[0] == 7)
+  }
+
   // S1
   @Test(.disabled(if: ContainedHost.delaysSignals))
   func `call immediate watchers for the way back under the limits of their scripts`() throws {
