@@ -61,6 +61,27 @@ struct RefusalTests {
     #expect(outcome.status == 1 && !outcome.errors.contains("Fatal error"), "\(outcome)")
   }
 
+  @Test func `there may be more handlers than descriptors`() throws {
+    let outcome = try Command(
+      """
+      cat >f.lua <<'END'
+      local obs = require "obs"
+      local reads, writes = 0, 0
+      for _ = 1, 20 do
+        local reader, writer
+        reader = obs.on_readable(io.stdin, function() reads = reads + 1 reader:stop() end)
+        writer = obs.on_writable(io.stdout, function() writes = writes + 1 writer:stop() end)
+      end
+      obs.on_exit(function() print(reads, writes) end)
+      END
+      ulimit -n 8
+      ulimit -t 20
+      echo text | $L f.lua
+      """
+    ).run()
+    #expect(outcome.output == "20\t20\n", "\(outcome)")
+  }
+
   @Test(
     .enabled(if: !Command.delaysSignals),
     arguments: ["-e 'while true do end'", "--sandbox -e 'while true do end'"])

@@ -61,6 +61,33 @@ package enum DescriptorState {
   case closed
 }
 
+/// Waits for descriptors, of which each may be wanted several times, and some be none; as `poll`
+/// otherwise.
+///
+/// The system takes no more entries than the process may have descriptors: where they are more, an
+/// entry stands for all of its descriptor.
+func poll(_ polled: inout [pollfd], timeout: Int32) -> Int32 {
+  let result = Glibc.poll(&polled, nfds_t(polled.count), timeout)
+  guard result < 0, errno == EINVAL else { return result }
+  var places: [Int32: Int] = [:]
+  var merged: [pollfd] = []
+  for entry in polled where entry.fd >= 0 {
+    if let place = places[entry.fd] {
+      merged[place].events |= entry.events
+    } else {
+      places[entry.fd] = merged.count
+      merged.append(entry)
+    }
+  }
+  let count = Glibc.poll(&merged, nfds_t(merged.count), timeout)
+  let always = Int16(POLLERR | POLLHUP | POLLNVAL)
+  for index in polled.indices {
+    guard count > 0, let place = places[polled[index].fd] else { continue }
+    polled[index].revents = merged[place].revents & (polled[index].events | always)
+  }
+  return count
+}
+
 /// A file descriptor cannot be waited for: it is not open.
 public struct ClosedDescriptor: Error, CustomStringConvertible {
   /// The descriptor that is not open.

@@ -62,7 +62,7 @@ final class DescriptorThread: Sendable {
     let current = waits.withLock { Array($0) }
     var polled = [pollfd(fd: pipe.input, events: Int16(POLLIN), revents: 0)]
     for wait in current { polled += wait.value.descriptors }
-    guard poll(&polled, nfds_t(polled.count), -1) > 0 else { return }
+    guard poll(&polled, timeout: -1) > 0 else { return }
     if polled[0].revents != 0 {
       // What is waited for has changed: what was found may be of a descriptor that was closed.
       WakePipe.empty(pipe.input)

@@ -100,7 +100,7 @@ extension Loop {
     polled.append(pollfd(fd: mainQueue?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     polled.append(pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0))
     polled.append(pollfd(fd: inner?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
-    guard poll(&polled, nfds_t(polled.count), isReady ? 0 : timeout) > 0 || isReady else {
+    guard poll(&polled, timeout: isReady ? 0 : timeout) > 0 || isReady else {
       return false
     }
     var hasServed = false
@@ -127,7 +127,7 @@ extension Loop {
     if handlers.isEmpty, inner == nil { return false }
     if handlers.contains(where: { $0.state != .unknown }) { return true }
     var polled = descriptorsToWaitFor
-    return poll(&polled, nfds_t(polled.count), 0) > 0
+    return poll(&polled, timeout: 0) > 0
   }
 
   /// Ends a handler whose descriptor is closed: nothing will be read from it any more.
