@@ -193,14 +193,21 @@ end
 
 -- Objects that are made ---------------------------------------------------------------------------
 
--- An instance of a model with exactly these properties.
+-- An instance of a model with exactly these properties, and keys that were written besides.
 local function instance(name, fields)
   local class = core.models[name]
   if not class then return nil, string_format("there is no model '%s' here", name) end
-  local ok, made = pcall(class, fields)
+  local declared, properties = core.model_record(class).declared, {}
+  for key, value in next, fields do
+    if declared[key] ~= nil then properties[key] = value end
+  end
+  local ok, made = pcall(class, properties)
   if not ok then return nil, tostring(made) end
   for key in next, contents(made).map do
     if fields[key] == nil then made[key] = nil end
+  end
+  for key, value in next, fields do
+    if declared[key] == nil then trees.put(made, key, value) end
   end
   return made
 end

@@ -397,7 +397,8 @@ function obs.diff(a, b)
   local contents_a, contents_b = trees.remembered(), trees.remembered()
   local x, y = contents_a(a), contents_b(b)
   if x.kind ~= y.kind then
-    core.bad_argument(2, "diff", (x.kind and "an " .. x.kind or "a table that is no collection")
+    local kind = x.kind == "array" and "an array" or x.kind and "a " .. x.kind
+    core.bad_argument(2, "diff", (kind or "a table that is no collection")
       .. " expected, as the first argument is one")
   end
   local partners =

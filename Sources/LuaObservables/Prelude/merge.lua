@@ -26,7 +26,7 @@ local function can_pair(object, data)
     return data.kind == object.kind and data.model == object.model
   end
   if object.kind == "array" or object.kind == "set" then return is_list(data) end
-  if object.model ~= nil and object.kind == nil then
+  if object.is_host and object.kind == nil then
     for key in next, data.map do
       if type(key) ~= "string" then return false end
     end

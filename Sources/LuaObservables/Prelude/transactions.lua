@@ -149,21 +149,16 @@ function Transaction:cover(root)
   end
 end
 
--- Covers what came to an object. An operation on a list is reported once, for the first element
--- that changed: others may have come behind that.
+-- Covers what came to an object. An operation is reported once, for the first key that changed;
+-- `also` has what else it put in.
 function Transaction:cover_new(object, change)
-  local position, new = change.key, change.new
-  if not is_object(new) then return end
+  local key = change.key
   -- What is under a key that is an object is not below it; a set names its members as keys.
-  local is_member = position == nil or trees.kind_of(object) == "set"
-  if not is_member and not trees.holds_objects({}, position) then return end
-  self:cover(new)
-  if trees.position_of(position) == nil then return end
-  while true do
-    position = position + 1
-    local element = trees.element(object, position)
-    if element == nil or self.state[element] then return end
-    if is_object(element) then self:cover(element) end
+  local is_member = key == nil or trees.kind_of(object) == "set"
+  if not is_member and not trees.holds_objects({}, key) then return end
+  if is_object(change.new) then self:cover(change.new) end
+  for _, value in ipairs(change.also or {}) do
+    if is_object(value) then self:cover(value) end
   end
 end
 

@@ -87,12 +87,6 @@ local function host_value(object, key)
   return value
 end
 
---- The element of a list at a position; nil at its end, and where there is no list.
-function trees.element(object, position)
-  if type(object) == "table" then return rawget(object, position) end
-  if kind_of(object) == "array" and position <= #object then return object[position] end
-end
-
 -- The number of keys 1, 2 … that a map has.
 local function list_length(map)
   local n = 0

@@ -338,7 +338,8 @@ final class ScriptReceiver: Receiver {
         L.pushNil()
       }
       if let (change, path) = change, !script.pointee.hasEdits {
-        try pushChange(change, path, to: L)
+        try pushChange(
+          change, path, areArrivals: watcher.pointee.flags.contains(.arriving), to: L)
       }
     } catch {
       state.pushError(error, to: L)

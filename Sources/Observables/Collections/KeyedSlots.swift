@@ -43,10 +43,13 @@ extension NodeRef {
       return wants != 0 && (!change.isSame || wants & Slot.Wants.writes != 0)
     }
     if heard.isEmpty { return }
-    let values = heard.map {
+    var values = heard.map {
       ObservedValues(
         key: .value(AnyHashable($0.key)), old: $0.old.flatMap { flattened($0) },
         new: $0.new.flatMap { flattened($0) })
+    }
+    if wantsEvery & Slot.Wants.objects != 0 {
+      values[0].also = values.dropFirst().compactMap(\.new)
     }
     values.withUnsafeBufferPointer { values in
       engine.written(

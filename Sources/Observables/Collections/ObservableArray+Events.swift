@@ -6,7 +6,9 @@ extension ObservableArray {
     if journal != nil {
       for place in index..<index + count { journal!.record(.insert(storage[place], at: place)) }
     }
-    report(index..<storage.count) { $0 < index ? self.element($0) : self.element($0 + count) }
+    report(index..<storage.count, putIn: index..<index + count) {
+      $0 < index ? self.element($0) : self.element($0 + count)
+    }
   }
 
   @usableFromInline func appended(_ count: Int) {
@@ -73,7 +75,10 @@ extension ObservableArray {
       let index = first?.offset ?? (old.count == storage.count ? nil : Swift.min(old.count, count))
     else { return }
     journal?.rearranged(from: old, isPermutation: isPermutation)
-    report(index..<Swift.max(old.count, storage.count)) {
+    report(
+      index..<Swift.max(old.count, storage.count),
+      putIn: isPermutation ? 0..<0 : index..<Swift.max(index, count)
+    ) {
       old.indices.contains($0) ? old[$0] : nil
     }
   }
@@ -85,10 +90,13 @@ extension ObservableArray {
   /// Reports one event for those of the slots at `places` whose element changed, and for `*`, which
   /// has the values of the first place.
   ///
+  /// The elements at `new` were put in.
+  ///
   /// - Complexity: O(places), at most O(observed slots), and O(1) while all their watchers are
   ///   pending.
   private func report(
-    _ places: some RandomAccessCollection<Int>, from old: (Int) -> Element?
+    _ places: some RandomAccessCollection<Int>, putIn new: Range<Int> = 0..<0,
+    from old: (Int) -> Element?
   ) {
     guard let node else { return }
     changeCount += 1
@@ -117,10 +125,13 @@ extension ObservableArray {
     // Slots are reported in their order; `*` is reported for the first place.
     changed.sort { $0.index < $1.index }
     let reported = [places.first!] + changed.map(\.index)
-    let values = reported.map { place in
+    var values = reported.map { place in
       ObservedValues(
         key: .index(place), old: old(place).flatMap { flattened($0) },
         new: element(place).flatMap { flattened($0) })
+    }
+    if wantsEvery & Slot.Wants.objects != 0, traits.mayBeObservable {
+      values[0].also = storage[new].dropFirst().compactMap { flattened($0) }
     }
     values.withUnsafeBufferPointer { values in
       var changes = changed.indices.map { index in

@@ -15,6 +15,8 @@ struct ObservedValues {
   let key: Key
   let old: Any?
   let new: Any?
+  /// What else the operation put in, where a watcher is called for objects that arrive.
+  var also: [Any] = []
 
   /// The key as it is delivered to an immediate watcher.
   func name(in kind: NodeKind) -> String {
@@ -44,6 +46,8 @@ package struct ModelWrite {
   package let value: AnyHashable?
   package let old: Any?
   package let new: Any?
+  /// What else the operation put in, for a watcher that is called for objects that arrive.
+  package let also: [Any]
 
   /// A write that is under way; without values its key alone is known.
   package init(_ change: Change) {
@@ -55,7 +59,7 @@ package struct ModelWrite {
   }
 
   init(_ values: ObservedValues, key: String) {
-    (self.key, old, new) = (key, values.old, values.new)
+    (self.key, old, new, also) = (key, values.old, values.new, values.also)
     switch values.key {
     case .index(let index): (self.index, value) = (index, nil)
     case .value(let key): (index, value) = (nil, key)

@@ -44,6 +44,30 @@ import Testing
     #expect(host["calls"] == 1)
   }
 
+  @Test func `take back all objects that one operation has put in`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let pets = [Pet(name: "Rex"), Pet(name: "Tim"), Pet(name: "Tom")]
+    let list = ObservableArray<Pet>(pets[..<1])
+    let map = ObservableDictionary<String, Pet>()
+    let operations: [() -> Void] = [
+      { list.append(contentsOf: pets) }, { list.insert(contentsOf: pets, at: 0) },
+      { list.set(pets) }, { list.replaceSubrange(0..<1, with: pets) },
+      { map.set(["a": pets[0], "b": pets[1], "c": pets[2]]) },
+      { map.merge(["a": pets[0], "b": pets[1], "c": pets[2]]) { $1 } },
+    ]
+    for operation in operations {
+      #expect(throws: Refusal.self) {
+        try host.transaction(on: [list, map]) {
+          operation()
+          for pet in pets { pet.name = "changed" }
+          throw Refusal()
+        }
+      }
+      #expect(pets.map(\.name) == ["Rex", "Tim", "Tom"])
+      #expect(list.count == 1 && map.isEmpty)
+    }
+  }
+
   @Test func `are no news for what Swift observes from inside of them`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let pet = Pet(name: "Rex")

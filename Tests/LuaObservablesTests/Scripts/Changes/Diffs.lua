@@ -124,6 +124,29 @@ check("X3: references are resolved before the first write: values swap", functio
   eq(t.a, y)
   eq(t.b, x)
 end)
+check("X3: an instance comes with keys that were written besides its properties", function()
+  local M = obs.model("Marked", { a = 1 })
+  for _, key in ipairs { "other", 7, true } do
+    local t, twin, changes = {}, {}, nil
+    obs.changes(t, function(_, found) changes = found end)
+    t.m = M {}
+    t.m[key] = 5
+    obs.flush()
+    obs.apply(twin, changes)
+    eq(twin.m[key], 5)
+    eq(twin.m.a, 1)
+    eq(getmetatable(twin.m), getmetatable(t.m))
+    obs.merge(twin.m, { a = 2, [key] = 6 })
+    eq(twin.m[key], 6)
+    eq(twin.m.a, 2)
+  end
+end)
+check("X4: what is compared is of one kind", function()
+  fails("%(an array expected", obs.diff, obs.array(), {})
+  fails("%(a set expected", obs.diff, obs.set_of(), {})
+  fails("%(a dictionary expected", obs.diff, obs.dictionary(), {})
+  fails("%(a table that is no collection expected", obs.diff, {}, obs.array())
+end)
 check("X3: what is given is not aliased", function()
   local changes = { { path = { "a" }, kind = "set", new = { list = { 1 } } } }
   local t, back = {}, obs.invert(changes)

@@ -395,6 +395,50 @@ check("S8: transactions that are nested too deep are an error, those around are 
     eq(#reports, 0)
   end)
 end)
+check("S8: all objects that one operation puts in are taken back", function()
+  local ways = {
+    { obs.array, function(o, x, y) o:append(1, x, 2, y) end },
+    { obs.array, function(o, x, y) o:append(1, { x = { x } }, { y = y }) end },
+    { obs.array, function(o, x, y) o:set { 1, x, 2, y } end },
+    { obs.array, function(o, x, y) obs.assign(o, { 1, x, 2, y }) end },
+    { obs.array, function(o, x, y) table.move({ 1, x, 2, y }, 1, 4, 1, o) end },
+    {
+      function() return obs.array { {}, {} } end,
+      function(o, x, y) o:set { o[1], x, o[2], y } end,
+    },
+    { function() return {} end, function(o, x, y) table.move({ 1, x, 2, y }, 1, 4, 1, o) end },
+    {
+      function() return { {}, 1 } end,
+      function(o, x, y) table.move({ x, o[1], y }, 1, 3, 2, o) end,
+    },
+    { obs.set_of, function(o, x, y) obs.assign(o, { 1, x, y }) end },
+    { obs.set_of, function(o, x, y) o:union(obs.set_of { 1, x, y }) end },
+    { obs.dictionary, function(o, x, y) obs.assign(o, { a = 1, b = x, c = y }) end },
+  }
+  for i, way in ipairs(ways) do
+    local object, x, y = way[1](), { n = i }, { n = i }
+    obs.transaction({ object }, function()
+      way[2](object, x, y)
+      x.n, y.n = 0, 0
+      obs.abort()
+    end)
+    eq(x.n, i)
+    eq(y.n, i)
+  end
+end)
+check("S8: an operation that moves objects brings none", function()
+  local array = obs.array { { n = 2 }, { n = 1 } }
+  local first = array[1]
+  obs.transaction({ array }, function()
+    array:sort(function(a, b) return a.n < b.n end)
+    array:reverse()
+    array:swap(1, 2)
+    first.n = 7
+    obs.abort()
+  end)
+  eq(first.n, 2)
+  eq(array[1], first)
+end)
 check("S8: flush and waiting inside are errors", function()
   local ok, message = obs.transaction({ {} }, obs.flush)
   eq(ok, false)
