@@ -140,7 +140,9 @@ extension Engine {
       }
       for link in kept where !link.pointee.isDead { markStale(link) }
       if !watcher.pointee.flags.contains(.immediate), takeMoves(of: watcher) != nil {
-        watcher.pointee.raise(to: .stale)
+        // A property that has a value by now was assigned after the moves.
+        let isValid = flags.contains(.lazy) && watcher.slot?.pointee.isValid == true
+        if !isValid { watcher.pointee.raise(to: .stale) }
       }
     }
   }

@@ -161,6 +161,23 @@ check("Z5: assigning overrides until the next invalidation", function()
   eq(t.full, "Bob King")
   eq(runs(), 2)
 end)
+check("Z2, Z5: an override ends also where objects below it were replaced before", function()
+  for _, path in ipairs { "**", "a.**", "**.x", "a.*", "a.x" } do
+    local t = { a = { x = 0, sub = { x = 1 } } }
+    obs.computed(t, "n", { path }, function(t) return t.a.x end)
+    eq(t.n, 0)
+    t.a.sub = {}
+    t.n = "assigned"
+    eq(t.n, "assigned")
+    t.a.x = 1
+    eq(t.n, 1)
+    t.a.sub = { x = 1 }
+    eq(t.n, 1)
+    t.n = "assigned"
+    t.a = { x = 2 }
+    eq(t.n, 2)
+  end
+end)
 check("Z5: nil and false override too", function()
   local t = full()
   t.full = false
