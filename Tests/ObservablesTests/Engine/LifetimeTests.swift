@@ -72,6 +72,21 @@ struct LifetimeTests {
     #expect(log.events == [])
   }
 
+  // L1, L5
+  @Test func `a watcher that is made when the only one goes is not stopped in its place`() throws {
+    let person = Person()
+    try {
+      let last = Ending { [log, loop] in
+        _ = try! person.observe("name", in: loop) { _ in log.note("new") }
+      }
+      try person.observe("name", in: loop) { _ in _ = last }
+    }()
+    #expect(person.stopObserving("name") == 1)
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == ["new"])
+  }
+
   // L1
   @Test func `stopping a watcher that holds its own object ends both`() throws {
     let watcher = try { [probe, loop] in
@@ -461,6 +476,12 @@ struct LifetimeTests {
 /// Watchers that are stopped when any of the objects goes that know them.
 private final class Others {
   var watchers: [Watcher] = []
+}
+
+private final class Ending {
+  private let body: () -> Void
+  init(_ body: @escaping () -> Void) { self.body = body }
+  deinit { body() }
 }
 
 private final class Stopping {

@@ -94,16 +94,14 @@ extension Records {
     from first: UnsafeMutablePointer<Record>?, _ body: (UnsafeMutablePointer<Record>) -> Void
   ) where Record: Chained {
     guard var record = first else { return }
-    // The last record is not looked at again.
-    let isAlone = record.pointee.next.record == nil
-    if !isAlone { beginHold() }
-    while true {
-      let next = record.pointee.next.record
-      if !record.pointee.hasLeft { body(record) }
-      guard let next else { break }
-      record = next
+    hold {
+      while true {
+        let next = record.pointee.next.record
+        if !record.pointee.hasLeft { body(record) }
+        guard let next else { return }
+        record = next
+      }
     }
-    if !isAlone { endHold() }
   }
 
   /// The first record for which `isWanted` is true.

@@ -49,18 +49,12 @@ final class Records {
   func hold<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    beginHold()
-    defer { endHold() }
+    holds += 1
+    defer {
+      holds -= 1
+      if holds == 0, !isClean { freeEnded() }
+    }
     return try body()
-  }
-
-  @inline(__always)
-  func beginHold() { holds += 1 }
-
-  @inline(__always)
-  func endHold() {
-    holds -= 1
-    if holds == 0, !isClean { freeEnded() }
   }
 
   @inline(never)

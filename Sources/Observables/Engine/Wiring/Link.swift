@@ -254,15 +254,13 @@ extension Records {
   @inline(__always)
   func forEachDirty(of wire: WireRef, _ body: (LinkRef) -> Void) {
     guard var link = wire.pointee.dirty else { return }
-    // The last link is not looked at again.
-    let isAlone = link.pointee.nextDirty == nil
-    if !isAlone { beginHold() }
-    while true {
-      let next = link.pointee.nextDirty
-      if !link.pointee.isDead { body(link) }
-      guard let next else { break }
-      link = next
+    hold {
+      while true {
+        let next = link.pointee.nextDirty
+        if !link.pointee.isDead { body(link) }
+        guard let next else { return }
+        link = next
+      }
     }
-    if !isAlone { endHold() }
   }
 }
