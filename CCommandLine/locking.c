@@ -158,6 +158,9 @@ static void write_program(program *program, bool has_terminal) {
   finish(program, SECCOMP_RET_ERRNO | EPERM);
 }
 
+/* Whether the process can no longer open files, which the leak sanitizer would do at its end. */
+static bool has_no_files;
+
 /* Takes all rights to files that this kernel knows of, where it has Landlock. */
 static void give_up_files(void) {
 #ifdef LANDLOCK_CREATE_RULESET_VERSION
@@ -168,7 +171,7 @@ static void give_up_files(void) {
   struct landlock_ruleset_attr none = {.handled_access_fs = (1ull << rights) - 1};
   int rules = (int)syscall(SYS_landlock_create_ruleset, &none, sizeof none, 0);
   if (rules < 0) return;
-  syscall(SYS_landlock_restrict_self, rules, 0);
+  has_no_files = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
   close(rules);
 #endif
 }
@@ -196,8 +199,6 @@ static void open_lazily_opened(void) {
   if (isatty(STDOUT_FILENO)) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
-static bool is_locked;
-
 int ccl_lock(bool has_terminal) {
   open_lazily_opened();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
@@ -209,13 +210,13 @@ int ccl_lock(bool has_terminal) {
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   // Otherwise it is a thread that has a filter of its own.
   if (result != 0) return result < 0 ? errno : EBUSY;
-  is_locked = true;
+  has_no_files = true;
   return 0;
 }
 
 #else
 
-static bool is_locked;
+static bool has_no_files;
 
 int ccl_lock(bool has_terminal) {
   (void)has_terminal;
@@ -224,6 +225,7 @@ int ccl_lock(bool has_terminal) {
 
 #endif
 
-/* The leak sanitizer asks this at the end of a program: it would start a process to look. */
+/* The leak sanitizer asks this at the end of a program: it would start a process that reads files
+   of the system. */
 int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) { return is_locked; }
+int __lsan_is_turned_off(void) { return has_no_files; }
