@@ -102,10 +102,11 @@ static int read_list(lua_State *L, lua_CFunction stock) {
 int clua_tableconcat(lua_State *L) { return read_list(L, clua_sharedhere(L)->concat); }
 
 int clua_tableunpack(lua_State *L) {
-  int results = read_list(L, clua_sharedhere(L)->unpack);
-  if (clua_sharedhere(L)->active && clua_istracking(L)) {
-    for (int i = 0; i < results; i++) clua_track(L, lua_gettop(L) - i);
-  }
+  clua_shared *shared = clua_sharedhere(L);
+  // The results may leave no room to look at this.
+  bool is_tracking = shared->active && clua_istracking(L);
+  int results = read_list(L, shared->unpack);
+  for (int i = 0; is_tracking && i < results; i++) clua_track(L, lua_gettop(L) - i);
   return results;
 }
 
