@@ -97,10 +97,12 @@ void clua_untrack(lua_State *L) {
   if (shared->opened == 0) return;
   int top = lua_gettop(L), list = top + 1, metatable = top + 2, userdata = top + 3;
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->tracked);
-  for (; shared->opened > 0; shared->opened--) {
-    lua_rawgeti(L, list, shared->opened);
+  while (shared->opened > 0) {
+    // What follows may run finalizers, which compute, and come here: this one is done for them.
+    int last = shared->opened--;
+    lua_rawgeti(L, list, last);
     lua_pushboolean(L, false);
-    lua_rawseti(L, list, shared->opened);
+    lua_rawseti(L, list, last);
     if (lua_rawgetp(L, metatable, &clua_node_key) == LUA_TUSERDATA) {
       clua_node *node = (clua_node *)lua_touserdata(L, userdata);
       node->opened = false;

@@ -273,11 +273,15 @@ turns("__gc of an object with lazy properties runs, and may read them", function
 end)
 turns("finalizers may read what is to be computed at any depth of a chain that is "
   .. "computed", function()
-  local finalized = 0
+  local finalized, weak = 0, setmetatable({}, {__mode = "v"})
+  local function made(t)
+    weak[#weak + 1], t.itself = t, t
+    return t
+  end
   local function leave_garbage()
     setmetatable({}, {
       __gc = function()
-        local t = {n = finalized}
+        local t = made {n = finalized}
         obs.computed(t, "x", {"n"}, function(self) return self.n + 1 end)
         finalized = t.x
       end,
@@ -287,7 +291,7 @@ turns("finalizers may read what is to be computed at any depth of a chain that i
   -- None is reached through another one, so that each is opened when its getter begins.
   local nodes = {[0] = {value = 1}}
   for i = 1, 150 do
-    nodes[i] = {}
+    nodes[i] = made {}
     obs.computed(nodes[i], "value", function()
       for _ = 1, 5 do leave_garbage() end
       return nodes[i - 1].value + 1
@@ -298,5 +302,13 @@ turns("finalizers may read what is to be computed at any depth of a chain that i
   collectgarbage("setstepmul", speed)
   collect()
   eq(finalized, 150 * 5)
+  nodes = nil
+  -- No table that a getter has read is held, nor is that of the next one.
+  local last = made {}
+  obs.computed(last, "value", function(self) return self.itself == self end)
+  eq(last.value, true)
+  last = nil
+  for _ = 1, 3 do collect() end
+  eq(next(weak), nil)
 end)
 finish()
