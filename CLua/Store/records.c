@@ -31,6 +31,20 @@ void clua_unclaimrecords(lua_State *L, clua_node *node) {
   if (tail) clua_endclaim(L, &tail->claim);
 }
 
+/* A watched key that is an object is not held here: the observed object of each watcher holds it
+   (L6), and so does a value in the store. It is a weak value in the list of keys, under its
+   address, and a weak key in the map of places. The record of a key that was collected stays until
+   its slot is gone; another object may have its address then. */
+static inline bool is_object(int type) {
+  return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA
+      || type == LUA_TTHREAD;
+}
+
+/* Whether a record is that of the object at `key`. [-0, +0, -] */
+static inline bool has_key(lua_State *L, const clua_record *record, int key) {
+  return record->type == lua_type(L, key) && record->pointer == lua_topointer(L, key);
+}
+
 static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata, int key) {
   if (!node->indexed) return NULL;
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
@@ -38,28 +52,36 @@ static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata,
   lua_rawget(L, -2);
   int place = (int)lua_tointeger(L, -1);
   lua_pop(L, 2);
-  return place ? &node->records[place - 1] : NULL;
+  if (!place || place > node->count) return NULL;
+  clua_record *record = &node->records[place - 1];
+  if (!is_object(record->type)) return record;
+  // An object that a finalizer brought back is no weak value any more, and still a weak key.
+  if (!has_key(L, record, key)) return NULL;
+  if (node->revived) return record;
+  lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+  node->revived = lua_rawgetp(L, -1, record->pointer) == LUA_TNIL;
+  lua_pop(L, 2);
+  return record;
 }
 
 static inline bool found_by_value(lua_State *L, int type, int key) {
-  return type == LUA_TNUMBER || type == LUA_TBOOLEAN ||
-         (type == LUA_TSTRING && lua_rawlen(L, key) > CLUA_SHORT_STRING);
+  return type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_object(type)
+      || (type == LUA_TSTRING && lua_rawlen(L, key) > CLUA_SHORT_STRING);
 }
 
 clua_record *clua_record_of(lua_State *L, clua_node *node, int userdata, int key) {
-  int count = node->count;
+  int count = node->count, type = lua_type(L, key);
   if (count == 0) return NULL;
   if (count > CLUA_RECORDS_LINEAR) return record_by_value(L, node, userdata, key);
+  if (found_by_value(L, type, key)) return record_by_value(L, node, userdata, key);
   // Short strings are interned: the same name is the same object.
   const void *pointer = lua_topointer(L, key);
-  if (pointer) {
-    clua_record *record = node->records, *end = record + count;
-    for (; record < end; record++) {
-      if (record->pointer == pointer && record->type == lua_type(L, key)) return record;
-    }
+  if (!pointer) return NULL;
+  clua_record *record = node->records, *end = record + count;
+  for (; record < end; record++) {
+    if (record->pointer == pointer && record->type == type) return record;
   }
-  if (!found_by_value(L, lua_type(L, key), key)) return NULL;
-  return record_by_value(L, node, userdata, key);
+  return NULL;
 }
 
 bool clua_ispositive(lua_State *L, int key) {
@@ -69,34 +91,85 @@ bool clua_ispositive(lua_State *L, int key) {
   return exact && value > 0;
 }
 
+/* Pushes the object that has a place, nil where that was collected. [-0, +1, -] */
+static void find_object(lua_State *L, int userdata, int place) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    bool is_found = lua_tointeger(L, -1) == place;
+    lua_pop(L, 1);
+    if (is_found) return lua_remove(L, -2);
+  }
+  // The map is left, and no key.
+  lua_pop(L, 1);
+  lua_pushnil(L);
+}
+
+/* Whether the object on top has a place. [-0, +0, -] */
+static bool has_place(lua_State *L, int userdata, int place) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
+  lua_pushvalue(L, -2);
+  lua_rawget(L, -2);
+  bool has = lua_tointeger(L, -1) == place;
+  lua_pop(L, 2);
+  return has;
+}
+
+/* Replaces the list of keys by the object that is the key of a place, nil where that was collected.
+   [-1, +1, -] */
+static void push_object(lua_State *L, const clua_node *node, int userdata, int place) {
+  lua_rawgetp(L, -1, node->records[place - 1].pointer);
+  lua_replace(L, -2);
+  if (!lua_isnil(L, -1) && has_place(L, userdata, place)) return;
+  lua_pop(L, 1);
+  if (node->revived) find_object(L, userdata, place);
+  else lua_pushnil(L);
+}
+
 void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
   if (node->single) return;
+  if (is_object(node->records[place - 1].type)) return push_object(L, node, userdata, place);
   lua_rawgeti(L, -1, place);
   lua_replace(L, -2);
+}
+
+/* Makes the table on top weak. [-0, +0, -] */
+static void weaken(lua_State *L) {
+  clua_pushshared(L, CLUA_SHARED_WEAK);
+  lua_setmetatable(L, -2);
 }
 
 /* Adds the key at `key` for the next record. Most tables have one key, which needs no list.
    [-0, +0, m] */
 static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
-  if (node->count == 0) {
+  bool object = is_object(lua_type(L, key));
+  if (node->count == 0 && !object) {
     lua_pushvalue(L, key);
     lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
     node->single = true;
     return;
   }
-  if (node->single) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_KEYS) != LUA_TTABLE) {
     lua_createtable(L, 2, 0);
-    lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
-    lua_rawseti(L, -2, 1);
+    if (node->single) {
+      lua_pushvalue(L, -2);
+      lua_rawseti(L, -2, 1);
+    }
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
     node->single = false;
-  } else {
-    lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+    lua_replace(L, -2);
   }
-  lua_pushvalue(L, key);
+  // Each place has a field, so that another key can take it without memory.
+  if (object) lua_pushboolean(L, true);
+  else lua_pushvalue(L, key);
   lua_rawseti(L, -2, node->count + 1);
+  if (object) {
+    weaken(L);
+    lua_pushvalue(L, key);
+    lua_rawsetp(L, -2, lua_topointer(L, key));
+  }
   lua_pop(L, 1);
 }
 
@@ -138,6 +211,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   if (value || node->count >= CLUA_RECORDS_LINEAR) index_records(L, node, userdata);
   if (node->indexed) {
     lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
+    if (is_object(type)) weaken(L);
     lua_pushvalue(L, key);
     lua_pushinteger(L, node->count + 1);
     lua_rawset(L, -3);
@@ -150,7 +224,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   record->type = type;
   record->positive = clua_ispositive(L, key);
   if (record->positive) record->position = lua_tointeger(L, key);
-  else record->pointer = value ? NULL : lua_topointer(L, key);
+  else record->pointer = value && !is_object(type) ? NULL : lua_topointer(L, key);
   return record;
 }
 
@@ -173,24 +247,41 @@ static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
   lua_pop(L, 1);
 }
 
-/* Removes a key from the two maps: only fields that exist already are set, which needs no memory.
-   [-0, +0, -] */
-static void drop_from_index(lua_State *L, clua_node *node, int userdata, int place) {
+/* Pushes the map of places and the key of a place, which is in it; false, and nothing, where the
+   key was collected. [-0, +(0|2), -] */
+static bool push_placed(lua_State *L, clua_node *node, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
   clua_pushrecordkey(L, node, userdata, place);
-  lua_pushnil(L);
-  lua_rawset(L, -3);
-  if (place != node->count) {
-    clua_pushrecordkey(L, node, userdata, node->count);
-    lua_pushinteger(L, place);
+  if (!lua_isnil(L, -1)) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
+/* Removes a key from the maps: only fields that exist already are set, which needs no memory.
+   [-0, +0, -] */
+static void drop_from_index(lua_State *L, clua_node *node, int userdata, int place) {
+  const clua_record *record = &node->records[place - 1], *last = &node->records[node->count - 1];
+  if (push_placed(L, node, userdata, place)) {
+    lua_pushnil(L);
     lua_rawset(L, -3);
-    if (node->records[node->count - 1].slot) {
-      lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
-      lua_pushinteger(L, place);
-      lua_rawsetp(L, -2, node->records[node->count - 1].slot);
+    if (is_object(record->type)) {
+      lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
+      lua_pushnil(L);
+      lua_rawsetp(L, -2, record->pointer);
       lua_pop(L, 1);
     }
+    lua_pop(L, 1);
   }
+  if (record == last) return;
+  if (push_placed(L, node, userdata, node->count)) {
+    lua_pushinteger(L, place);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+  }
+  if (!last->slot) return;
+  lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
+  lua_pushinteger(L, place);
+  lua_rawsetp(L, -2, last->slot);
   lua_pop(L, 1);
 }
 

@@ -75,8 +75,10 @@ enum {
   CLUA_NODE_STORE = 1,
   CLUA_NODE_VALUE,      // the value that it keeps (clua_callbacks.h)
   CLUA_NODE_METATABLE,  // the user's, or nil
-  CLUA_NODE_KEYS,       // place -> key; the key itself where it is the only one
-  CLUA_NODE_PLACES,     // key -> place; only where keys are many, or known by their values
+  CLUA_NODE_KEYS,       // place -> key; weak where one is an object, which is at its address; the
+                        // key itself where it is the only one
+  CLUA_NODE_PLACES,     // key -> place; only where keys are many, or known by their values; weak
+                        // where one is an object
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
   CLUA_NODE_ORDER,      // of a loop that is under way; what follows the moved key of a short chain
   CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a short chain
@@ -90,7 +92,7 @@ enum {
 /// One key whose home is the store while the table as a whole stays where it is.
 typedef struct clua_record {
   union {
-    const void *pointer;   // of the key, NULL where the key is known by its value
+    const void *pointer;   // of the key, NULL where it is a number, a boolean or a long string
     lua_Integer position;  // where the key is a positive integer
   };
   clua_slot *slot;      // NULL after the last watcher left, until the table settles
@@ -132,6 +134,7 @@ struct clua_node {
   bool ended;              // finalized; nothing is reported from then on
   bool rearmed;            // its finalizer waits for the table's own
   bool single;             // CLUA_NODE_KEYS is the key of the only record
+  bool revived;            // a finalizer brought an object back that is a watched key
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
   bool chained;            // CLUA_NODE_ORDER is a chain
   bool shortchain;         // the chain has one key, which needs no table

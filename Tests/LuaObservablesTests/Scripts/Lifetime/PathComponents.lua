@@ -123,6 +123,104 @@ goes("a member of a set that is watched", function()
   return t
 end)
 
+-- The same where another object stays, which a path with the object leads through.
+local function goes_beside(sentence, other, make)
+  local kept = other
+  goes(sentence, function() return make(other) end)
+  check(sentence .. ", and the other is as before", function()
+    obs.flush()
+    eq(#obs.observed_keys(kept), 0)
+    local k = {}
+    local n, w = counter(kept, obs.path(k))
+    kept[k] = 1
+    eq(n(), 1)
+    w:stop()
+    obs.flush()
+    kept[k] = 2
+    eq(n(), 0)
+    kept[k] = nil
+  end)
+end
+
+local others = {
+  table = function() return {} end,
+  ["table with keys"] = function()
+    local t = {}
+    for i = 1, 20 do t["k" .. i], t[i], t[{}] = i, i, i end
+    return t
+  end,
+  dictionary = function() return obs.dictionary {} end,
+}
+for name, new in pairs(others) do
+  goes_beside("a path through a " .. name .. " that stays", new(), function(other)
+    local t = {map = other}
+    obs.observe(t, obs.path("map", t), function() return t end)
+    return t
+  end)
+  goes_beside("a value in a " .. name .. " that was taken out", new(), function(other)
+    local t = {map = other}
+    local n = counter(t, obs.path("map", t))
+    other[t] = 1
+    eq(n(), 1)
+    other[t] = nil
+    eq(n(), 1)
+    return t
+  end)
+  goes_beside("one of many paths through a " .. name .. " that stays", new(), function(other)
+    local last
+    for i = 1, 30 do
+      local t = {map = other}
+      obs.observe(t, {obs.path("map", t), obs.path("map", "k" .. i)}, nothing, {immediate = i > 9})
+      last = t
+    end
+    return last
+  end)
+  goes_beside("a getter that reads a " .. name .. " that stays", new(), function(other)
+    local t = {}
+    obs.computed(t, "c", function(self) return other[self] end)
+    obs.observe(t, "c", nothing)
+    eq(t.c, nil)
+    return t
+  end)
+end
+
+check("an object that its finalizer brings back is a key as before (L8)", function()
+  local map, back = {}, {}
+  local seen = 0
+  for i = 1, 12 do
+    local t = setmetatable({map = map}, {__gc = function(self) back[#back + 1] = self end})
+    obs.observe(t, obs.path("map", t), function() seen = seen + 1 end, {immediate = true})
+  end
+  for _ = 1, 3 do collectgarbage() end
+  eq(#back, 12)
+  for i, t in ipairs(back) do map[t] = i end
+  eq(seen, 12)
+  for i, t in ipairs(back) do
+    if i % 2 == 0 then eq(obs.stop(t), 1) end
+  end
+  obs.flush()
+  for i, t in ipairs(back) do
+    eq(map[t], i)
+    map[t] = nil
+    eq(map[t], nil)
+  end
+  eq(seen, 18)
+end)
+
+check("a new object at the address of one that was collected has a record of its own", function()
+  local map, seen = {}, 0
+  for round = 1, 300 do
+    local t = {map = map}
+    obs.observe(t, obs.path("map", t), function() seen = seen + 1 end, {immediate = true})
+    map[t] = round
+    map[t] = nil
+    eq(seen, 2 * round)
+    t = nil
+    if round % 7 == 0 then collectgarbage() end
+    if round % 13 == 0 then obs.flush() end
+  end
+end)
+
 -- What is not observed any more is forgotten when the turn ends.
 local function goes_in_turn(sentence, make)
   turns(sentence, function()
