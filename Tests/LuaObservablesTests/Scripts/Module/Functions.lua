@@ -728,8 +728,11 @@ end)
 turns("task: several wait for one", function()
   local log = ""
   local task = obs.task(function() obs.sleep(0.01); return "x" end)
-  for i = 1, 3 do obs.task(function() local x = task:await(); log = log .. i .. x end) end
-  obs.sleep(0.02)
+  local waiting = {}
+  for i = 1, 3 do
+    waiting[i] = obs.task(function() local x = task:await(); log = log .. i .. x end)
+  end
+  for i = 1, 3 do waiting[i]:await() end
   eq(log, "1x2x3x")
 end)
 turns("task: cancel ends it, closes its variables, and cancels what it waits for", function()
