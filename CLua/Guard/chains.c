@@ -2,31 +2,31 @@
 
 #include <stdint.h>
 
-/* Calling a table whose `__call` is a table, and so on, moves the arguments up by one for each, in
-   a loop of Lua's own. It comes to no instruction, and to no function of ours as long as the stack
-   has room; a script that has been in a deep recursion before has room for a million values, which
-   takes minutes. So once scripts are to stop, and two ticks have come without an instruction while
-   the stack became higher, Lua is made to believe that its stack is full. It asks for a larger one
-   then: that is where the error is raised.
+/* Calling a table whose `__call` is a table, whose `__call` is a table again, is a loop inside of
+   Lua: each step moves all arguments up by one. It executes no instruction, and calls no function
+   of ours as long as the stack has room. After a deep recursion there is room for a million values,
+   which takes minutes. So where scripts are to stop, and the stack became higher between two ticks
+   without an instruction, the bound of the stack is set to its bottom. Lua then asks for a larger
+   stack, and the allocator raises the error.
 
-   The bounds of a stack are fields of lua_State that no function of Lua gives. Where they are is
-   learned from the first state, whose stack is at a known address; where they are not found, such a
+   The bounds of a stack are fields of lua_State that no function of Lua returns. Their places are
+   learned from the first state, whose stack is at a known address. Where they are not found, a
    chain goes on until its stack has to grow. */
 
-/* A stack has so many values more than it says, and so many at first. */
+/* The values that a stack has beyond its bound, and up to it when it is new. */
 enum { EXTRA = 5, FIRST = 2 * LUA_MINSTACK };
-/* What a value takes. */
+/* The bytes of a value. */
 enum { VALUE = 16 };
-/* Where a stack grows at this height of a call, it is by a chain: no other call has so many
-   values. */
+/* A call with more values than this is a chain, if its stack has to grow: no other call has as
+   many. */
 enum { CHAIN = 4096 };
-/* With so much room left no function of Lua makes the stack grow. */
+/* With room for so many more values no function of Lua makes the stack grow. */
 enum { ROOM = 256 };
 
-/* The indices of the bounds in a state as a list of pointers; 0 where they are not known. */
+/* The indices of the bounds among the pointers of a state; 0 where they are not known. */
 static int place_of_top, place_of_last, place_of_base;
 
-/* The only place of an address in a state, or 0. */
+/* The index at which a state has an address; 0 where there is none, or several. */
 static int place_of(char *const *words, int count, const char *address) {
   int found = 0;
   for (int i = 1; i < count; i++) {
@@ -52,8 +52,8 @@ void clua_chains_learn(lua_State *L, size_t size, const void *stack, size_t stac
 
 static inline char *volatile *bounds(lua_State *L) { return (char *volatile *)L; }
 
-/* Whether it must be a chain: a function in Lua is at a call. A function in C may have called, or
-   pushes values itself, but hardly as many. */
+/* Whether a stack that has become higher must be that of a chain: a function in Lua waits for a
+   call, or so many values were added as no function in C pushes. */
 static bool is_sure(lua_State *L, size_t growth) {
   lua_Debug activation;
   if (growth >= 64 * VALUE) return true;
@@ -113,7 +113,8 @@ bool clua_chains_refuse(clua_guard *guard, size_t size) {
   if (size <= used) return false;
   // A stack was asked for with the wrong bound, so it must not be given.
   chain->refused = size;
-  // Only a chain asks for one value; functions of Swift, which must not be left, ask for more.
+  // Only a chain asks for one value. Functions of Swift, through which nothing may raise, ask for
+  // more.
   if (size == used + (1 + EXTRA) * VALUE) {
     chain->israising = true;
     clua_raisestop(L);

@@ -228,7 +228,7 @@ void clua_guard_end(clua_guard *guard, lua_State *L) {
   guard->running = NULL;
 }
 
-/* What is allocated from now on belongs to an account. */
+/* Makes all that is allocated from now on belong to an account. */
 static void use_share(clua_guard *guard, const clua_account *account) {
   clua_allocator *memory = guard->memory;
   if (memory) memory->current = account && account->share ? account->share : &memory->main;
@@ -314,7 +314,7 @@ void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
 
 /* ---- Coroutines ------------------------------------------------------------------------------ */
 
-/* Scripts that are to stop have a hook that does it. */
+/* Sets the hook that stops scripts, where they are to stop. */
 static void arm_where_due(clua_guard *guard, lua_State *L) {
   if (guard->stopped) arm(L);
   else if (guard->exemption.isfenced) clua_guard_fence(guard);

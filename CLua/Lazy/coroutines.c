@@ -53,10 +53,10 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
 
 /* ---- The functions of `coroutine` ------------------------------------------------------------ */
 
-/* A coroutine that is suspended in an `xpcall` keeps the place of its message handler on the stack.
-   Lua before 5.4.8 clears that neither when it closes the coroutine: a `__close` that raises calls
-   what lies there by then. So the coroutine leaves the handler before: it is resumed only to yield
-   again, from a protected call that has none. */
+/* A coroutine that is suspended in an `xpcall` remembers where its message handler is on the stack.
+   Lua before 5.4.8 does not forget that when it closes the coroutine: a `__close` that raises calls
+   whatever lies there then. So the coroutine leaves its handler before it is closed: it is resumed,
+   and yields again from a protected call that has no handler. */
 static _Thread_local bool leaves_handler;
 
 static int yield_again(lua_State *L) { return lua_yield(L, 0); }
@@ -203,7 +203,7 @@ static int close(lua_State *L) {
 }
 
 /* Upvalue: the function of the library. A callback that other scripts have caused runs on their
-   coroutine, which is none of its business: it could resume or close that later. */
+   coroutine, but sees the main one: it could close or resume their coroutine later. */
 static int running(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
   if (!guard || guard->lent != L) return lua_tocfunction(L, lua_upvalueindex(1))(L);

@@ -10,34 +10,24 @@
 #include "private.h"
 #include "../Guard/chains.h"
 
-/* Whether a request is too much for a meter that grows by so many bytes. */
-static bool passes(const clua_meter *meter, size_t growth, bool is_part) {
-  size_t limit = meter->limit, reserve = is_part ? limit / 2 : 0;
-  if (!limit) return false;
-  limit = limit <= SIZE_MAX - reserve ? limit + reserve : SIZE_MAX;
-  return meter->used > limit || growth > limit - meter->used;
-}
-
-/* A share may grow by more than all shares together do, when it takes a block over. */
+/* A share that takes a block over grows by more than all shares together do. */
 typedef struct request {
   const clua_share *share;
   size_t size, growth, total;
   bool is_part;
 } request;
 
-static bool exceeds(const clua_allocator *allocator, const request *request, bool is_part) {
+/* Whether a request passes a limit, or the reserve beyond it. */
+static bool exceeds(const clua_allocator *allocator, const request *request, bool has_reserve) {
+  const clua_meter *whole = &allocator->whole, *own = &request->share->meter;
   return !allocator->isunlimited
-      && (passes(&allocator->whole, request->total, is_part)
-          || passes(&request->share->meter, request->growth, is_part));
+      && (clua_passes(whole, request->total, has_reserve ? whole->limit / 2 : 0)
+          || clua_passes(own, request->growth, has_reserve ? own->limit / 2 : 0));
 }
 
 static bool is_to_fail(const clua_allocator *allocator) {
   return allocator->refuse_from && allocator->requests >= allocator->refuse_from
       && allocator->requests <= allocator->refuse_to;
-}
-
-static bool is_over(const clua_allocator *allocator, const clua_share *share) {
-  return passes(&allocator->whole, 0, false) || passes(&share->meter, 0, false);
 }
 
 /* When a request is refused, Lua collects garbage and asks again. Lua before 5.4.8 does not anchor
@@ -55,7 +45,7 @@ static bool refuses_some(clua_allocator *allocator, const request *request) {
   if (!fails && !(again && request->is_part)) {
     if (__builtin_expect(!exceeds(allocator, request, false), 1)) return false;
     if (request->is_part && !exceeds(allocator, request, true)) {
-      if (allocator->home && !is_over(allocator, request->share))
+      if (allocator->home && !clua_isbeyond(allocator, request->share, 0))
         clua_guard_collect(allocator->home->guard);
       return false;
     }
@@ -65,7 +55,7 @@ static bool refuses_some(clua_allocator *allocator, const request *request) {
   return true;
 }
 
-/* Most requests are below all limits, and follow none that was refused. */
+/* Fast where a request is below all limits and none was refused just before, as almost always. */
 static inline __attribute__((always_inline)) bool refuses(clua_allocator *allocator,
                                                           const request *request) {
   const clua_meter *whole = &allocator->whole, *own = &request->share->meter;
@@ -186,17 +176,17 @@ void clua_allocator_end(clua_allocator *allocator) {
 
 /* ---- Memory outside of Lua ------------------------------------------------------------------- */
 
-/* Lua counts its own blocks only, and a cycle of its collector begins when twice as much is there
-   as after the last one. Two things make it too late:
+/* Lua counts its own blocks only, and begins a cycle of its collector when there is twice as much
+   as after the last cycle. That is too late for two things, whose bytes therefore count as debt:
 
-   - what hangs on objects of Lua elsewhere. It counts as if Lua had allocated it: as debt;
-   - objects with finalizers. A cycle calls them, and the next one frees the objects, which were
-     counted as alive until then: what is garbage at a time would grow with each cycle. So they are
-     debt, too, when their finalizers have run.
+   - memory outside of Lua that objects of Lua keep;
+   - objects with finalizers. One cycle calls a finalizer, and only the next one frees the object,
+     which counts as alive until then: garbage would grow with each cycle. So these objects are debt
+     when their finalizers have run.
 
-   In an emergency Lua calls no finalizers, so what they would free is "not enough memory". So all
-   garbage is collected, with finalizers, when half of what was free after the last time is in use,
-   and before the host refuses memory. */
+   When memory is short Lua calls no finalizers, and raises "not enough memory" though they would
+   free some. So all garbage is collected, with finalizers, when half of what was free after the
+   last time is in use, and before the host refuses memory. */
 
 void clua_owe(lua_State *L, size_t bytes) {
   clua_allocator *memory = memory_of(L);
@@ -233,12 +223,13 @@ void clua_workcollector(lua_State *L, clua_allocator *allocator) {
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
-/* A claim is at the end of its block, so that the block leads to it when Lua frees it, whatever Lua
-   keeps at the beginning. What is there in other blocks may be anything, chosen by a script: only
-   the list says whether it is a claim. A block that is kept stays ours, so that no other object has
-   its address before it was looked at. */
+/* A claim is at the end of its block, so the allocator finds it when Lua frees the block, whatever
+   Lua keeps at the beginning. A script may have written any bytes to the end of another block: only
+   the list decides whether there is a claim. No other object gets the address of a block that is
+   kept. */
 
-/* A place that is free has the next free one, which is no address of a claim. */
+/* A free place of the list holds the number of the next free one, as an odd number: no address of a
+   claim is odd. */
 static clua_claim *link_to(size_t place) { return (clua_claim *)(2 * place + 1); }
 static bool is_link(const clua_claim *link) { return (uintptr_t)link & 1; }
 static size_t linked_from(const clua_claim *link) { return (uintptr_t)link / 2; }
@@ -252,7 +243,7 @@ static void *block_of(const clua_claim *claim, size_t size) {
   return (char *)claim + sizeof *claim - size;
 }
 
-/* Blocks of lost objects form a chain, which is where Lua had its own. */
+/* Blocks of lost objects form a chain, whose links are where Lua had the links of its objects. */
 static void push_lost(clua_claim **first, clua_claim *claim, size_t size) {
   memcpy(block_of(claim, size), first, sizeof *first);
   *first = claim;
@@ -265,7 +256,7 @@ static clua_claim *next_lost(const clua_claim *claim) {
   return next;
 }
 
-/* Takes the first one out of a chain; returns its size. */
+/* Takes the first block out of a chain; returns its size. */
 static size_t pop_lost(clua_claim **first) {
   clua_claim *claim = *first;
   size_t size = claim->place / 2;
@@ -274,7 +265,7 @@ static size_t pop_lost(clua_claim **first) {
   return size;
 }
 
-/* Whether the block that Lua frees is kept, as there is a claim on it. */
+/* Keeps the block that Lua frees, if there is a claim on it; returns whether it does. */
 static inline bool keeps(clua_claims *claims, void *block, size_t size) {
   if (size < sizeof(clua_claim)) return false;
   char *end = (char *)block + size - sizeof(clua_claim);
@@ -288,7 +279,7 @@ static inline bool keeps(clua_claims *claims, void *block, size_t size) {
   return true;
 }
 
-/* Whether there is a place, or room for twice as many. */
+/* Makes the list longer if it has no free place; false where there is no memory for that. */
 static bool has_place(clua_allocator *allocator) {
   clua_claims *claims = &allocator->claims;
   if (claims->spare || claims->count < claims->room) return true;
@@ -365,7 +356,7 @@ void clua_closestate(lua_State *L) {
   clua_allocator *allocator = clua_home_of(L)->allocator;
   clua_claims *claims = &allocator->claims;
   lua_close(L);
-  // They refer to each other.
+  // Lost objects refer to each other, so all are asked before any is freed.
   for (clua_claim *claim = claims->lost; claim; claim = next_lost(claim)) {
     if (claim->lost) claim->lost(NULL, claim);
   }

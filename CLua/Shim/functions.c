@@ -36,7 +36,7 @@ static void release(clua_box *box) {
 int clua_box_collect(lua_State *L) {
   clua_box *box = lua_touserdata(L, 1);
   clua_endclaim(L, &box->claim);
-  // With the function.
+  // The box, and the function that holds it.
   if (box->context) clua_owe(L, 3 * sizeof(clua_box));
   release(box);
   return 0;
@@ -44,7 +44,7 @@ int clua_box_collect(lua_State *L) {
 
 static bool box_lost(lua_State *L, clua_claim *claim) {
   (void)L;
-  release((clua_box *)((char *)claim - offsetof(clua_box, claim)));
+  release(CLUA_CLAIMER(clua_box, claim));
   return true;
 }
 

@@ -18,7 +18,7 @@ static size_t size_of(clua_handle_kind kind) {
   return is_owner(kind) ? sizeof(clua_ownhandle) : sizeof(clua_kindhandle);
 }
 
-/* The memory that a path takes. */
+/* Gives back the memory that a path has taken. */
 static void give_back(lua_State *L, const clua_handle *handle) {
   clua_guard *guard = clua_guard_of(L);
   clua_share *share = (clua_share *)(uintptr_t)handle->id;
@@ -49,7 +49,7 @@ static int collect(lua_State *L) {
 }
 
 static bool handle_lost(lua_State *L, clua_claim *claim) {
-  release(L, &((clua_ownhandle *)((char *)claim - offsetof(clua_ownhandle, claim)))->base.handle);
+  release(L, &CLUA_CLAIMER(clua_ownhandle, claim)->base.handle);
   return true;
 }
 

@@ -3,18 +3,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Lua before 5.4.8 compiles three things wrongly that a script can make use of: the code reads
-   registers that the function has not written, where values of others may be, or leaves a value
-   open that was to be closed. Safe hosts compile text only, so all code is Lua's own: two kinds of
-   wrong code are mended in place, a chunk with the third is refused. Correct code never looks like
-   the first two, and for the third counts only where Lua has that fault.
+/* Lua before 5.4.8 compiles three things wrongly that a script can exploit: the code reads
+   registers that the function has not written, where values of others may be, or does not close a
+   value. Safe hosts compile text only, so all code comes from Lua's compiler. Two kinds of wrong
+   code are mended in place, a chunk with the third is refused. Correct code never looks like the
+   first two. It may look like the third: that counts only where the library has the fault.
 
    lua_dump writes the code of a function as one block, behind one with the number of instructions.
    No other block has four times as many bytes as the block before it says. */
 
 typedef uint32_t instruction;
 
-/* Of Lua 5.4, all releases. */
+/* Opcodes of all releases of Lua 5.4. */
 enum {
   LOADI = 1, LOADK = 3, LFALSESKIP = 6, LOADTRUE = 7, GETUPVAL = 9, BAND = 41, BXOR = 43,
   MMBIN = 46, MMBINK = 48, CLOSE = 54, JMP = 56, TESTSET = 67, TFORLOOP = 77, EXTRAARG = 82,
@@ -36,7 +36,7 @@ static int b(instruction i) { return i >> 16 & 0xff; }
 static int c(instruction i) { return i >> 24; }
 static int64_t jump(instruction i) { return (int64_t)(i >> 7) - ((1 << 24) - 1); }
 
-/* ---- What is wrong --------------------------------------------------------------------------- */
+/* ---- Wrong code ------------------------------------------------------------------------------ */
 
 /* The end of a `for … in` whose body has a `break` and captured variables: the fourth value, which
    is to be closed, lies below what the instruction closes (997f11f5). */

@@ -48,9 +48,8 @@ bool clua_isouter(lua_CFunction function);
 /// Whether a function is one that clua_try_accelerate made.
 bool clua_isaccelerated(lua_CFunction function);
 
-/// Puts a mended function in the place of the one on top, a chunk that was compiled just now, where
-/// Lua has compiled it wrongly; where that is not possible, an error, with another status than
-/// LUA_OK. [-1, +1, m]
+/// Replaces the chunk on top, which was just compiled: by a mended one where Lua has compiled it
+/// wrongly; by an error, with another status than LUA_OK, where it cannot be mended. [-1, +1, m]
 int clua_mend(lua_State *L, const char *name);
 
 /// Defines an operation, protected, that takes so many operands from the stack: they are from 1 on
@@ -75,9 +74,9 @@ int clua_mend(lua_State *L, const char *name);
     return clua_protect(L, name##_body, (operands) + 1, results); \
   }
 
-/// Lets the collector begin no step until `clua_releasecollector`, which is given the result: no
-/// finalizer may run where an operation takes memory while it changes a node. An error on the way
-/// comes after a full collection without finalizers, which ends this as well.
+/// Keeps the collector from beginning a step until `clua_releasecollector`, which gets the result:
+/// no finalizer may run where an operation takes memory while it changes a node. An error for lack
+/// of memory ends this, too, as it comes after a full collection without finalizers.
 static inline bool clua_holdcollector(lua_State *L) {
   // The collector works off a debt in KB; one far below zero is due for no step.
   if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;

@@ -51,7 +51,7 @@ static int sentinel_collect(lua_State *L) {
 
 /* A sentinel that is not revived has a successor. */
 static bool sentinel_lost(lua_State *L, clua_claim *claim) {
-  const sentinel *dead = (sentinel *)((char *)claim - offsetof(sentinel, claim));
+  const sentinel *dead = CLUA_CLAIMER(sentinel, claim);
   if (!L) return true;
   if (clua_try_watchcollector(L, dead->function, dead->context) != LUA_OK) {
     lua_pop(L, 1);
@@ -67,7 +67,7 @@ static int watchcollector(lua_State *L) {
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, sentinel_collect);
   lua_setfield(L, -2, "__gc");
-  // Memory was needed up to here only: there is never a second one.
+  // Nothing takes memory after this, so no error leaves a sentinel besides the one that is used.
   clua_makeclaim(L, &first->claim, sentinel_lost);
   lua_setmetatable(L, -2);
   return 0;

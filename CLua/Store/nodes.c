@@ -46,20 +46,16 @@ void clua_pushweak(lua_State *L, const char *mode) {
 
 /* ---- Nodes: life ---------------------------------------------------------------------------- */
 
-static clua_node *node_of(clua_claim *claim) {
-  return (clua_node *)((char *)claim - offsetof(clua_node, claim));
-}
-
 static bool node_lost(lua_State *L, clua_claim *claim) {
-  clua_node *node = node_of(claim);
+  clua_node *node = CLUA_CLAIMER(clua_node, claim);
   const clua_observation *observation = &node->shared->observation;
   if (L) clua_losenode(L, node);
   else if (node->owner) observation->ended(observation->context, NULL, node, node->owner);
   return true;
 }
 
-/* The node has not ended from here on: what leads to it must not find memory that Lua has freed,
-   though its finalizer was skipped. [-0, +0, m] */
+/* The node is alive from here on. Its memory stays until it has ended, also where Lua skips its
+   finalizer: pointers lead to it. [-0, +0, m] */
 static void claim_node(lua_State *L, clua_node *node) {
   clua_makeclaim(L, &node->claim, node_lost);
   clua_claimrecords(L, node);
@@ -74,7 +70,7 @@ void clua_unclaimnode(lua_State *L, clua_node *node) {
 
 /* Nothing is reported any more; reads and writes of a table that survived go on working. */
 static void silence(clua_claim *claim) {
-  clua_node *node = node_of(claim);
+  clua_node *node = CLUA_CLAIMER(clua_node, claim);
   node->owner = NULL;
   node->every = NULL;
   for (int i = 0; i < node->count; i++) node->records[i].slot = NULL;
@@ -110,8 +106,8 @@ void clua_observation_close(lua_State *L) {
   clua_eachclaim(L, node_lost, silence);
 }
 
-/* About what goes with a node: the table, what stands in for its metatable, the store, callbacks;
-   and with each key, which may be lazy. */
+/* Bytes that are freed with a node, about: its table, the private metatable, the store, callbacks;
+   and with each of its keys, which may be lazy. */
 enum { NODE_TABLES = 800, NODE_KEY = 300 };
 
 static int node_gc(lua_State *L) {
@@ -136,7 +132,7 @@ static int node_gc(lua_State *L) {
 /* The state is closed. */
 static bool shared_lost(lua_State *L, clua_claim *claim) {
   (void)L;
-  clua_shared *shared = (clua_shared *)((char *)claim - offsetof(clua_shared, claim));
+  clua_shared *shared = CLUA_CLAIMER(clua_shared, claim);
   clua_dropunheard(shared);
   free(shared->places.free);
   return true;

@@ -17,7 +17,7 @@ static tail *tail_of(const clua_node *node) {
 }
 
 static bool records_lost(lua_State *L, clua_claim *claim) {
-  if (L) clua_losenode(L, ((tail *)((char *)claim - offsetof(tail, claim)))->node);
+  if (L) clua_losenode(L, CLUA_CLAIMER(tail, claim)->node);
   return true;
 }
 

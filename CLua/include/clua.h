@@ -46,7 +46,7 @@ static inline void clua_pushlightfunction(lua_State *L, lua_CFunction function) 
 
 /// Raises the error of a stack that could not grow: too many values, or no memory. [-0, +0, v]
 int clua_raisestack(lua_State *L, const char *purpose);
-/// As luaL_checkstack, but memory that is refused is no "stack overflow". [-0, +0, v]
+/// As luaL_checkstack, but where memory is refused the error is not "stack overflow". [-0, +0, v]
 static inline void clua_checkstack(lua_State *L, int slots, const char *purpose) {
   if (__builtin_expect(!lua_checkstack(L, slots), 0)) clua_raisestack(L, purpose);
 }

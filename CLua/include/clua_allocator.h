@@ -23,7 +23,7 @@ typedef struct clua_share {
   clua_meter meter;
   clua_page *withroom[CLUA_BLOCK_CLASSES];  // the first page with room, by the size of its blocks
   struct clua_share *next;                  // another one of the allocator
-  bool isopen;                              // whether scripts have it
+  bool isopen;                              // whether scripts use it
 } clua_share;
 
 /// Where the pages for small blocks come from; empty at first.
@@ -34,7 +34,7 @@ typedef struct clua_pages {
 
 /// The claims of a state.
 typedef struct clua_claims {
-  struct clua_claim **list;  // by their places, of which 0 is not used
+  struct clua_claim **list;  // by their places; 0 is no place
   size_t count, room;
   size_t spare;              // the first place that is free again, 0 for none
   struct clua_claim *lost;   // the first one whose block Lua has freed
@@ -50,7 +50,7 @@ struct clua_allocator {
   size_t debt;             // bytes for which the collector has not worked yet
   uint64_t requests;       // allocations and growths asked for so far
   uint64_t refused;        // the last one that was refused; 0: none
-  size_t refusedsize;      // and its size; 0: the next request is no second one
+  size_t refusedsize;      // its size; 0 where the next request cannot be its repetition
   uint64_t refuse_from;    // the first request to be refused; 0: none
   uint64_t refuse_to;      // the last one
   clua_pages pages;
@@ -62,7 +62,7 @@ struct clua_allocator {
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home);
 /// Closes a state that clua_newstate has made. [-0, +0, -]
 void clua_closestate(lua_State *L);
-/// Frees what is left when the state is closed, or could not be made.
+/// Frees the rest when the state is closed, or could not be made.
 void clua_allocator_end(clua_allocator *allocator);
 
 /// Sets the limit of a meter; 0 for none.
@@ -85,28 +85,32 @@ bool clua_ismemoryrefused(lua_State *L);
 static inline void clua_count(clua_allocator *allocator, clua_share *share, ptrdiff_t bytes) {
   allocator->whole.used += (size_t)bytes;
   share->meter.used += (size_t)bytes;
-  // What is given back by itself is no garbage.
+  // Bytes that are given back were no garbage.
   if (bytes > 0) allocator->debt += (size_t)bytes;
   else allocator->debt -= (size_t)-bytes < allocator->debt ? (size_t)-bytes : allocator->debt;
+}
+
+/// Whether a meter that grows by so many bytes passes its limit and a reserve beyond it.
+static inline bool clua_passes(const clua_meter *meter, size_t growth, size_t reserve) {
+  size_t most = meter->most <= SIZE_MAX - reserve ? meter->most + reserve : SIZE_MAX;
+  return meter->used > most || growth > most - meter->used;
 }
 
 /// Whether so many more bytes would be too many.
 static inline bool clua_isbeyond(const clua_allocator *allocator, const clua_share *share,
                                  size_t bytes) {
-  const clua_meter *whole = &allocator->whole, *own = &share->meter;
-  if (allocator->isunlimited) return false;
-  return (whole->limit && (whole->used > whole->limit || bytes > whole->limit - whole->used))
-      || (own->limit && (own->used > own->limit || bytes > own->limit - own->used));
+  return !allocator->isunlimited
+      && (clua_passes(&allocator->whole, bytes, 0) || clua_passes(&share->meter, bytes, 0));
 }
 
-/// An object of Lua that is freed in the next cycle of the collector, as its finalizer has run now,
-/// has so many bytes: they are no reason to wait longer for that cycle. [-0, +0, -]
+/// Counts the bytes of an object whose finalizer has run: they are free only after the next cycle
+/// of the collector, which therefore comes sooner. [-0, +0, -]
 void clua_owe(lua_State *L, size_t bytes);
 
 enum { CLUA_DEBT = 32 << 10 };
 
-/// Whether the collector has to work: Lua does not count what hangs on its objects elsewhere, and
-/// frees objects with finalizers not at all when memory is short.
+/// Whether the collector has to work: Lua does not count memory that its objects keep elsewhere,
+/// and does not free objects with finalizers when memory is short.
 static inline bool clua_iscollectordue(const clua_allocator *allocator) {
   return allocator->debt >= CLUA_DEBT || allocator->whole.used > allocator->whole.mark
       || allocator->current->meter.used > allocator->current->meter.mark;
@@ -125,15 +129,19 @@ void clua_freegarbage(lua_State *L, clua_allocator *allocator);
 /// Lua frees, with all that is in it, until clua_recover has called `lost` in place of the
 /// finalizer.
 typedef struct clua_claim {
-  /// Does what the finalizer has not done; false where that takes memory which is not there. L is
-  /// NULL when the state is closed, and no memory of it has been freed then that was claimed.
+  /// Does what the finalizer would have done; false where there is no memory for that. L is NULL
+  /// when the state is closed; all memory with claims is still there then.
   bool (*lost)(lua_State *L, struct clua_claim *claim);
-  /// 0 where there is none; twice the place in the list; once the block is lost, twice its size
-  /// and 1.
+  /// 0 where there is no claim; twice its place in the list; when the block is lost, twice the size
+  /// of the block, plus 1.
   size_t place;
 } clua_claim;
 
-/// Makes a claim, the last field of a userdata; nothing where there is one. [-0, +0, m]
+/// The object whose claim it is: a struct with a field `claim`.
+#define CLUA_CLAIMER(type, its_claim) ((type *)((char *)(its_claim) - offsetof(type, claim)))
+
+/// Makes a claim, which must be the last field of a userdata; does nothing where there is one.
+/// [-0, +0, m]
 void clua_makeclaim(lua_State *L, clua_claim *claim, bool (*lost)(lua_State *, clua_claim *));
 /// Ends a claim, if there is one: the finalizer has run, or there is nothing to do. [-0, +0, -]
 void clua_endclaim(lua_State *L, clua_claim *claim);

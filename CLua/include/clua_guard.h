@@ -42,7 +42,7 @@ typedef struct clua_account {
 /// stopped: watchers follow objects that were replaced just before.
 enum { CLUA_ENGINE_GRACE = 5 * 1000 * 1000 };
 
-/// What is known of a chain of `__call` that runs: see chains.c.
+/// A chain of `__call` that may be running: see chains.c.
 typedef struct clua_chain {
   char *volatile height;       // the top of the stack at the last tick since an instruction
   char *base, *last;           // and its bounds
@@ -51,10 +51,10 @@ typedef struct clua_chain {
   bool israising;              // the error that leaves the chain is raised
 } clua_chain;
 
-/// Code runs that is not stopped.
+/// Code that is not stopped while it runs.
 typedef struct clua_exemption {
   clua_account *volatile account;  // that of the scripts for which it runs; NULL where none does
-  bool counts;                     // whether its time is that of the account
+  bool counts;                     // whether its time counts for the account
   uint64_t time;                   // nanoseconds that it has taken
   volatile bool isfenced;          // those scripts are stopped all the same where it calls them
 } clua_exemption;
@@ -62,8 +62,8 @@ typedef struct clua_exemption {
 struct clua_guard {
   /// The coroutine that runs; NULL where no call of the host is under way.
   lua_State *volatile running;
-  /// The coroutine that ran when the present account began to: one of other scripts, which
-  /// have caused a call on the present account; NULL where there is none.
+  /// The coroutine of other scripts on which a call that they have caused runs; NULL where there is
+  /// none.
   lua_State *lent;
   /// The calls of the host that are under way, one inside the other.
   int depth;
@@ -191,10 +191,10 @@ typedef struct clua_caller {
   clua_exemption exemption;  // or why it is not
 } clua_caller;
 
-/// What is called next, on another account, is limited by that alone, until `clua_guard_goon`:
-/// it is neither stopped with the code that runs, nor exempt with it. [-0, +0, -]
+/// Suspends the code that runs until `clua_guard_goon`: calls on another account are limited by
+/// that alone, neither stopped nor exempt with the caller. [-0, +0, -]
 clua_caller clua_guard_suspend(clua_guard *guard);
-/// Restores the account of the caller, too. [-0, +0, -]
+/// Lets the caller go on, on its account. [-0, +0, -]
 void clua_guard_goon(clua_guard *guard, const clua_caller *caller, lua_State *L);
 
 /// What runs from now on, up to `clua_guard_resume`, is not stopped, also where scripts were: it
@@ -218,7 +218,7 @@ static inline void clua_guard_lendmemory(clua_guard *guard, bool limited) {
   if (limited) guard->memory->isunlimited = true;
 }
 
-/// Garbage is collected before the next instruction of the code that runs. [-0, +0, -]
+/// Has garbage collected before the next instruction of the code that runs. [-0, +0, -]
 void clua_guard_collect(clua_guard *guard);
 
 /// Our own code in Lua is about to do what must be done to its end. [-0, +0, -]

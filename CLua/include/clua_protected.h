@@ -35,9 +35,9 @@ int clua_try_load(lua_State *L, const char *bytes, size_t length, const char *na
 /// As luaL_loadbufferx, but where scripts are to stop that is an error. [-0, +1, m]
 int clua_loadtext(lua_State *L, const char *bytes, size_t length, const char *name,
                   const char *mode);
-/// Where the chunk begins in the text of a file, of which `length` is changed: Lua skips a
-/// byte-order mark, and a first line that begins with `#`. The end of that line is kept, so that
-/// lines keep their numbers.
+/// Where the chunk begins in the text of a file, as Lua skips a byte-order mark and a first line
+/// that begins with `#`. Makes `length` the length from there. The end of that line is kept, so
+/// that lines keep their numbers.
 const char *clua_skipheading(const char *text, size_t *length);
 /// As luaL_loadfilex; LUA_ERRFILE where the file cannot be read. [-0, +1, -]
 int clua_try_loadfile(lua_State *L, const char *path, const char *mode);
