@@ -21,28 +21,28 @@
 #include <linux/landlock.h>
 #endif
 
-/* Two locks, one inside of the other. The filter of system calls (seccomp) has a list of the calls
-   that go on working; all others fail. Landlock takes all rights to files from the process: it also
-   holds where a system refuses the filter, and costs nothing beside it.
+/* Two locks, one inside of the other. The filter of system calls (seccomp) lists the calls that are
+   allowed; all others fail. Landlock takes all rights to files from the process: it also holds
+   where a system refuses the filter, and costs nothing beside it.
 
    Refused calls fail with EPERM and don't kill the process: the C library tries some for which it
-   has another way, such as reading how much memory there is before it sorts. Code that somebody has
-   smuggled in gains nothing by an error. Calls of another architecture, whose numbers mean others,
-   kill it: no code of ours makes them. */
+   has another way, such as asking how much memory there is before it sorts. An error helps injected
+   code as little as death. Calls of another architecture, whose numbers have other meanings, kill
+   the process: no code of ours makes them. */
 
-/// Where an argument decides whether a call is allowed.
+/// How an argument decides whether a call is allowed.
 typedef enum test { ALWAYS, EQUAL, WITHOUT, OWN, ANONYMOUS } test;
 
 typedef struct rule {
   unsigned number;
   test test;
   unsigned argument;  // its index
-  unsigned value;     // of its lower 32 bits: the kernel looks at no others of these
+  unsigned value;     // for its lower 32 bits: the kernel ignores the others in these calls
 } rule;
 
 #define CALL(name) {SYS_##name, ALWAYS, 0, 0}
 
-/* What happens most comes first: the kernel asks one after the other. */
+/* The most frequent calls come first: the kernel checks one rule after the other. */
 static const rule RULES[] = {
     {SYS_write, OWN, 0, 0}, {SYS_read, OWN, 0, 0},
     CALL(rt_sigreturn), CALL(timer_settime), CALL(clock_gettime),
@@ -55,7 +55,7 @@ static const rule RULES[] = {
     CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(sigaltstack), CALL(setitimer),
     CALL(timer_create), CALL(timer_delete), CALL(clock_nanosleep), CALL(restart_syscall),
     {SYS_writev, OWN, 0, 0}, {SYS_readv, OWN, 0, 0}, CALL(close), CALL(fstat),
-    // The standard input is left where the program has read to.
+    // When a program ends, the C library moves its standard input back to where it has read to.
     {SYS_lseek, EQUAL, 0, STDIN_FILENO},
     {SYS_fcntl, EQUAL, 1, F_GETFD},
     {SYS_fcntl, EQUAL, 1, F_GETFL},
@@ -80,7 +80,7 @@ static const rule TERMINAL_RULES[] = {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum {
   MOST_OWN = 32,
-  // Of all rules, and of those that compare descriptors.
+  // Steps of a rule, and of one that compares descriptors for each of these.
   RULE_LENGTH = 7,
   OWN_RULES = 4,
   PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) + 1) +
@@ -150,7 +150,7 @@ static void write_program(program *program, bool has_terminal) {
   finish(program, SECCOMP_RET_KILL_PROCESS);
   load(program, offsetof(struct seccomp_data, nr));
   for (size_t i = 0; i < COUNT(RULES); i++) add_rule(program, RULES[i]);
-  // The C library ends a process by a signal to itself.
+  // abort() is a signal of the process to itself.
   add_rule(program, (rule){SYS_tgkill, EQUAL, 0, (unsigned)getpid()});
   for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
     add_rule(program, TERMINAL_RULES[i]);
@@ -176,11 +176,11 @@ static void give_up_files(void) {
 #endif
 }
 
-/* Finds the descriptors that the process has opened itself. Those of the program that has started
-   it stay open, as that may wait for their end, but cannot be used: what comes from there is not
-   closed on exec, and what is opened here is. */
+/* Finds the descriptors that the process has opened itself, which are closed on exec. Descriptors
+   of the program that has started it are not. They stay open, as that program may wait for their
+   end, but cannot be used. */
 static void find_own(program *program) {
-  // What is opened takes the lowest free number, so beyond a gap there is nothing of our own.
+  // A new descriptor has the lowest free number, so the process has opened none beyond a gap.
   int gap = 0;
   for (int descriptor = STDERR_FILENO + 1; gap <= MOST_OWN; descriptor++) {
     int flags = fcntl(descriptor, F_GETFD);
@@ -192,10 +192,10 @@ static void find_own(program *program) {
   }
 }
 
-/* What the C library would open or look up later. */
+/* Makes the C library do now what it would open or look up later. */
 static void open_lazily_opened(void) {
   tzset();
-  // It asks for the kind of a file by a call that takes names, too.
+  // Without a buffer it would ask for the kind of the file later, by a call that also takes names.
   if (isatty(STDOUT_FILENO)) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
@@ -208,7 +208,7 @@ int ccl_lock(bool has_terminal) {
   write_program(&program, has_terminal);
   struct sock_fprog filter = {program.length, program.steps};
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-  // Otherwise it is a thread that has a filter of its own.
+  // A number above 0 is a thread that has another filter.
   if (result != 0) return result < 0 ? errno : EBUSY;
   has_no_files = true;
   return 0;

@@ -39,7 +39,7 @@ typedef struct ccl_text {
 
 /// Reads a file, or the standard input when `name` is NULL, up to one byte more than `limit`.
 ccl_text ccl_readtext(const char *name, size_t limit);
-/// Loads the text that was read from there, which it frees, as ccl_loadfile does; bytecode and more
+/// Loads text that ccl_readtext has read, as ccl_loadfile does, and frees it; bytecode and more
 /// than `limit` bytes are errors. [-0, +1, -]
 int ccl_loadtext(lua_State *L, const char *name, ccl_text text, size_t limit);
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /// Locks the process, with all its threads, for as long as it lives. It can read and write the
-/// standard streams, and what it has opened itself, to be closed on exec; allocate memory; wait;
-/// use timers; and end. Files, sockets, processes, memory that can be executed, signals to other
-/// processes, and all else is refused with EPERM.
+/// standard streams, and descriptors that it has opened itself with close-on-exec; allocate memory;
+/// wait; use timers; and end. Everything else is refused with EPERM: files, sockets, processes,
+/// memory that can be executed, signals to other processes.
 ///
 /// `has_terminal`: settings of a terminal may be changed, as a prompt does. Returns 0, or the
 /// number of the error with which the system refuses: ENOSYS where it has no such lock.

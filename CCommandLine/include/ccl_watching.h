@@ -12,7 +12,7 @@
 /// from the root on, and once more without links where it has some.
 void ccl_onload(void (*loaded)(void *context, const char *path), void *context);
 
-/// A file is loaded that the library does not open itself.
+/// Notes a file that is loaded by other means than luaL_loadfilex.
 void ccl_noteload(const char *name);
 
 /// Forks this process, which must have one thread. The new one has its standard streams, and its
