@@ -16,8 +16,8 @@ final class ScriptRecorder: HistoryRecorder {
   private var recording: Set<UInt32> = []
   /// The numbers of the sandboxes whose sinks miss events for which there was not enough memory.
   private var deprived: Set<UInt32> = []
-  /// The numbers of the sandboxes whose sinks miss events that others have caused, for which there
-  /// was not enough time.
+  /// The numbers of the sandboxes whose sinks miss events that others have caused, as there was not
+  /// enough time.
   private var hurried: Set<UInt32> = []
   private var isDraining = false
 
@@ -168,11 +168,11 @@ final class ScriptRecorder: HistoryRecorder {
       for sandbox in event.owner == 0 ? [0] : [event.owner, 0] where !causes.contains(sandbox) {
         guard let sink = sinks[sandbox], !host.sandboxes[sandbox].isPaused else { continue }
         let isCaused = event.isCausedByOthers && sandbox != 0
-        if isCaused, host.sandboxes.hasSpentShare(sandbox) {
+        if isCaused, host.sandboxes.hasSpentAllowance(sandbox) {
           hurried.insert(sandbox)
           continue
         }
-        pass(event, to: sink, of: sandbox, isCaused ? .shareAlways : .own)
+        pass(event, to: sink, of: sandbox, isCaused ? .allowanceAlways : .own)
         for caused in takeEvents() { waiting.append((caused, causes.union([sandbox]))) }
       }
       release(event.size, of: event.owner)
@@ -189,7 +189,7 @@ final class ScriptRecorder: HistoryRecorder {
     (deprived, hurried) = ([], [])
     for (sandboxes, error) in missed {
       for sandbox in sandboxes.sorted() where sinks[sandbox] != nil {
-        host.sandboxes.entered(sandbox, .share) {
+        host.sandboxes.entered(sandbox, .allowance) {
           host.reports.report(error, .hook, name: "log", site: "")
         }
       }

@@ -18,9 +18,9 @@ final class ScriptLazies: Receiver {
   @exclusivity(unchecked) private var shared: OpaquePointer?
   /// How many reads of scripts wait for a property, one inside of the other.
   @exclusivity(unchecked) var readings = 0
-  /// Whose time the getter takes that runs.
+  /// Who pays for the time of the getter that runs.
   @exclusivity(unchecked) private var timePayer = TimePayer.running
-  /// The property that was not computed last, as nobody pays.
+  /// The last property that was not computed, as no time for it was left.
   @exclusivity(unchecked) private var unpaid: WatcherID?
   /// The property whose getter runs, where no other one is running inside of it.
   @exclusivity(unchecked) private var evaluating: WatcherRef?
@@ -76,8 +76,8 @@ final class ScriptLazies: Receiver {
       unpaid = nil
       switch timePayer {
       case .running: evaluate(lazy, L)
-      case .share(let sandbox):
-        host.sandboxes.entered(sandbox, .shareAlways) { evaluate(lazy, L) }
+      case .allowance(let sandbox):
+        host.sandboxes.entered(sandbox, .allowanceAlways) { evaluate(lazy, L) }
       case .none:
         unpaid = lazy.identity
         fail(lazy, LuaError("the script that has declared the property has no time for it now"))
@@ -97,18 +97,18 @@ final class ScriptLazies: Receiver {
     }
   }
 
-  /// Whose time a getter takes (S5).
+  /// Who pays for the time of a getter (S5).
   private enum TimePayer: Equatable {
-    /// That of the code that runs.
+    /// The code that runs.
     case running
-    /// The part that a sandbox has for calls that others cause.
-    case share(UInt32)
-    /// There is none left.
+    /// The allowance of a sandbox for calls that others cause.
+    case allowance(UInt32)
+    /// No time is left.
     case none
   }
 
-  /// Where no code of a script reads a property, the sandbox pays that has declared it: as much as
-  /// for other calls that others cause.
+  /// Where no code of a script reads a property, the sandbox that has declared it pays, from its
+  /// allowance.
   @inline(__always)
   private func timePayer(of lazy: WatcherRef) -> TimePayer {
     readings > 0 || !host.sandboxes.hasSeveral ? .running : timePayer(ofUnread: lazy)
@@ -119,7 +119,8 @@ final class ScriptLazies: Receiver {
     let sandboxes: Sandboxes = host.sandboxes
     let owner = sandbox(of: lazy)
     if !sandboxes.isCausedByOthers(owner) { return .running }
-    return sandboxes.isOpen(owner) && !sandboxes.hasSpentShare(owner) ? .share(owner) : .none
+    guard sandboxes.isOpen(owner), !sandboxes.hasSpentAllowance(owner) else { return .none }
+    return .allowance(owner)
   }
 
   /// Finishes the property whose getter has run; returns true with the next one whose getter is to
@@ -259,7 +260,7 @@ final class ScriptLazies: Receiver {
     }
     // An error of a getter is one of the script that has declared it.
     if host.sandboxes.isOpen(owner), unpaid != lazy.identity {
-      host.sandboxes.entered(owner, .share, report)
+      host.sandboxes.entered(owner, .allowance, report)
     } else {
       report()
     }

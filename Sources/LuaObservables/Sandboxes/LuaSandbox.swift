@@ -4,9 +4,9 @@ public import Observables
 
 /// Scripts of a host that have globals, time and quotas of their own: a plugin.
 ///
-/// A sandbox with a limit of memory has a share of the host's; the others have it in common, and
-/// all have the libraries, which are read-only. A callback runs on the account of the sandbox that
-/// registered it. Confined to the thread of the host, whose
+/// A sandbox with a limit of memory has a share of the host's memory; the others use the rest
+/// together. All use the same libraries, which are read-only. A callback runs on the account of the
+/// sandbox that registered it. Confined to the thread of the host, whose
 /// ``LuaHost/sandbox(named:limits:)`` makes it; it ends with ``close()``, or with the host.
 public final class LuaSandbox {
   /// The name by which reports call it.
@@ -25,9 +25,9 @@ public final class LuaSandbox {
   let account: UnsafeMutablePointer<clua_account>
   /// The time that its scripts take in calls that others have caused (S5).
   ///
-  /// They may take a quarter of the turn's time before the next ones wait. The call under way then
-  /// has as much time as any other one.
-  let share: UnsafeMutablePointer<clua_account>
+  /// When such calls have taken a quarter of the turn's time the next ones wait. Each of them may
+  /// take as long as any other call.
+  let allowance: UnsafeMutablePointer<clua_account>
   /// The number by which watchers know it.
   let number: UInt32
   /// The script's own callback for errors.
@@ -56,8 +56,8 @@ public final class LuaSandbox {
     quotas = ScriptQuotas(limits)
     account = .allocate(capacity: 2)
     account.initialize(repeating: clua_account(), count: 2)
-    share = account + 1
-    share.pointee.ofothers = true
+    allowance = account + 1
+    allowance.pointee.ofothers = true
     limitTime(limits)
     limitCalls(limits)
   }
@@ -71,7 +71,7 @@ public final class LuaSandbox {
 
   /// Puts the limits where `load` and calls look for them.
   func limitCalls(_ limits: ScriptLimits) {
-    for account in [account, share] {
+    for account in [account, allowance] {
       account.pointee.chunksize = max(0, limits.chunkSize ?? 0)
       account.pointee.calldepth = CInt(clamping: limits.callDepth ?? 0)
     }
@@ -81,24 +81,24 @@ public final class LuaSandbox {
     let time = limits.turnTime.map(LuaInterrupter.nanoseconds) ?? 0
     account.pointee.limit = time
     let (sum, overflows) = time.addingReportingOverflow(time / Self.part)
-    share.pointee.limit = overflows ? .max : sum
+    allowance.pointee.limit = overflows ? .max : sum
   }
 
   /// Calls that others cause may take one part in so many of the turn's time.
   private static let part: UInt64 = 4
 
   /// Whether calls that others cause have taken their part of the time of a turn.
-  func hasSpentShare(inTurn turn: UInt64) -> Bool {
-    let share = share.pointee
-    return share.limit > 0 && share.window == turn && share.used >= share.limit / (Self.part + 1)
+  func hasSpentAllowance(inTurn turn: UInt64) -> Bool {
+    let spent = allowance.pointee
+    return spent.limit > 0 && spent.window == turn && spent.used >= spent.limit / (Self.part + 1)
   }
 
   // MARK: Memory
 
-  /// The bytes that its scripts use, of its own share of memory; nil where it has none.
+  /// The bytes that its scripts use of its share of memory; nil where it has no share.
   ///
-  /// That is what they have allocated and what the engine keeps for them, garbage included. Another
-  /// sandbox that holds an object does not change whose it is.
+  /// These are the bytes that its scripts have allocated and those that the engine keeps for them,
+  /// garbage included. They stay its own where another sandbox holds an object.
   public var memoryInUse: Int? {
     guard !isClosed, let host, !host.isClosed, account.pointee.share != nil else { return nil }
     return host.sandboxes.share(of: number).used

@@ -9,12 +9,11 @@ final class Sandboxes {
   let main: LuaSandbox
   /// The sandbox on whose account scripts run now.
   @exclusivity(unchecked) private(set) var current: LuaSandbox
-  /// Whether others have caused what runs: their share of the time pays for it.
+  /// Whether others have caused the call that runs: the allowance for such calls pays for it.
   @exclusivity(unchecked) private(set) var isCaused = false
   @exclusivity(unchecked) private var others: [UInt32: LuaSandbox] = [:]
   @exclusivity(unchecked) private var lastNumber: UInt32 = 0
-  /// The memory of sandboxes that have a share of their own, also of closed ones: others may hold
-  /// what these have made.
+  /// The shares of memory of sandboxes, also of closed ones: others may hold objects of these.
   @exclusivity(unchecked) private var shares: [UInt32: LuaState.Share] = [:]
   private let state: LuaState
 
@@ -80,7 +79,7 @@ final class Sandboxes {
   /// The sandbox whose scripts were stopped last.
   var stopped: LuaSandbox {
     let account = state.interrupter.stoppedAccount
-    return others.values.first { $0.account == account || $0.share == account } ?? main
+    return others.values.first { $0.account == account || $0.allowance == account } ?? main
   }
 
   /// Whether there are scripts that do not belong to the host.
@@ -93,12 +92,12 @@ final class Sandboxes {
     number == 0 ? main : others[number] ?? main
   }
 
-  /// Whether the scripts that run now may stop and explain what a sandbox has registered: what is
-  /// their own, and scripts of the host everything (S5).
+  /// Whether the scripts that run now may stop and explain what a sandbox has registered: those of
+  /// the sandbox itself, and scripts of the host (S5).
   func mayManage(_ owner: UInt32) -> Bool { current === main || current.number == owner }
 
-  /// The number of the sandbox that writes what is written now; 0 where a watcher of Swift does,
-  /// though scripts may have caused its call.
+  /// The number of the sandbox whose code writes now; 0 where a watcher of Swift writes, also where
+  /// scripts have caused its call.
   func writer(_ scripts: ScriptReceiver) -> UInt32 {
     guard let callee = engine.callee, callee != Unmanaged.passUnretained(scripts).toOpaque() else {
       return current.number
@@ -106,17 +105,17 @@ final class Sandboxes {
     return 0
   }
 
-  /// Whether a call of a sandbox has to wait, as the code that runs causes it and is not of that
-  /// sandbox: such calls have taken their part of its time.
+  /// Whether a call of a sandbox has to wait: the code that runs causes it, and is not of that
+  /// sandbox, whose allowance is spent.
   func isOverdrawn(_ number: UInt32) -> Bool {
-    isCausedByOthers(number) && hasSpentShare(number)
+    isCausedByOthers(number) && hasSpentAllowance(number)
   }
 
-  /// Whether what the code that runs causes for a sandbox is caused by others.
+  /// Whether a call of a sandbox that the code which runs now causes is caused by others.
   func isCausedByOthers(_ number: UInt32) -> Bool { isCaused || number != current.number }
 
-  func hasSpentShare(_ number: UInt32) -> Bool {
-    self[number].hasSpentShare(inTurn: turn.pointee)
+  func hasSpentAllowance(_ number: UInt32) -> Bool {
+    self[number].hasSpentAllowance(inTurn: turn.pointee)
   }
 
   /// The number of the turn under way.
@@ -128,10 +127,10 @@ final class Sandboxes {
   enum Payment {
     /// That of the sandbox.
     case own
-    /// The part of it for calls that others cause; that of the sandbox where its own scripts run.
-    case share
-    /// The same, whoever runs.
-    case shareAlways
+    /// The allowance for calls that others cause; that of the sandbox where its own scripts run.
+    case allowance
+    /// The allowance, whoever runs.
+    case allowanceAlways
   }
 
   /// Runs `body` on the account of a sandbox.
@@ -139,7 +138,7 @@ final class Sandboxes {
   func entered<Result, Failure: Error>(
     _ number: UInt32, _ payment: Payment = .own, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    if number == current.number, payment != .shareAlways, !state.interrupter.isExempt {
+    if number == current.number, payment != .allowanceAlways, !state.interrupter.isExempt {
       return try body()
     }
     return try switched(to: self[number], payment, body)
@@ -150,7 +149,7 @@ final class Sandboxes {
     to sandbox: LuaSandbox, _ payment: Payment, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try state.interrupter.withLimitedMemory { () throws(Failure) in
-      if sandbox === current, payment != .shareAlways || isCaused { return try body() }
+      if sandbox === current, payment != .allowanceAlways || isCaused { return try body() }
       let outer = enter(sandbox, payment)
       defer { leave(to: outer) }
       return try body()
@@ -191,6 +190,6 @@ final class Sandboxes {
 
   private func change(to sandbox: LuaSandbox, isCaused: Bool) {
     (current, self.isCaused) = (sandbox, isCaused)
-    state.interrupter.enter(isCaused ? sandbox.share : sandbox.account)
+    state.interrupter.enter(isCaused ? sandbox.allowance : sandbox.account)
   }
 }

@@ -3,8 +3,8 @@ internal import Observables
 
 /// The hooks of `on_observed`: each sandbox has one for each object.
 extension ScriptReceiver {
-  /// A call of a hook that waits for the next turn, as others have caused it, and their part of the
-  /// time is taken (S5).
+  /// A call of a hook that others have caused, and that waits for the next turn, as the allowance
+  /// for such calls is spent (S5).
   struct HeldHook {
     let sandbox: UInt32
     let object: LuaValue
@@ -65,7 +65,7 @@ extension ScriptReceiver {
         pushHook(of: held.sandbox, root, to: L), (try? state.push(held.object, to: L)) != nil,
         (try? state.push(held.key, to: L)) != nil
       else { continue }
-      if sandboxes.hasSpentShare(held.sandbox) {
+      if sandboxes.hasSpentAllowance(held.sandbox) {
         hold(held.sandbox, held.isObserved, L)
       } else {
         callHook(of: held.sandbox, held.isObserved, L)
@@ -92,7 +92,7 @@ extension ScriptReceiver {
 
   /// Calls a hook with the object and the key above it. [-3, +0, -]
   private func callHook(of sandbox: UInt32, _ isObserved: Bool, _ L: LuaStack) {
-    sandboxes.entered(sandbox, .share) {
+    sandboxes.entered(sandbox, .allowance) {
       if state.interrupter.isStopping { return }
       inHook {
         L.push(isObserved)

@@ -117,7 +117,7 @@ final class ScriptReceiver: Receiver {
   private func payment(inFlush watcher: WatcherRef) -> Sandboxes.Payment {
     let script = watcher.script
     let isAgain = script.pointee.isCausedByOthers && script.pointee.lastTurn == sandboxes.turnNumber
-    return isAgain ? .shareAlways : .own
+    return isAgain ? .allowanceAlways : .own
   }
 
   override func waitsForFlush(_ watcher: WatcherRef) -> Bool {
@@ -130,7 +130,7 @@ final class ScriptReceiver: Receiver {
   }
 
   override func waitsForNextTurn(_ watcher: WatcherRef) -> Bool {
-    payment(inFlush: watcher) != .own && sandboxes.hasSpentShare(watcher.script.pointee.sandbox)
+    payment(inFlush: watcher) != .own && sandboxes.hasSpentAllowance(watcher.script.pointee.sandbox)
   }
 
   override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {
@@ -167,12 +167,12 @@ final class ScriptReceiver: Receiver {
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     let sandbox = watcher.script.pointee.sandbox
     guard watcher.script.pointee.isInternal else {
-      return sandboxes.entered(sandbox, .share) { call(watcher, change: (change, path)) }
+      return sandboxes.entered(sandbox, .allowance) { call(watcher, change: (change, path)) }
     }
     let outer = notedWriter
     defer { notedWriter = outer }
     notedWriter = sandboxes.writer(self)
-    sandboxes.entered(sandbox, .share) {
+    sandboxes.entered(sandbox, .allowance) {
       host.module.transactions.exempted { call(watcher, change: (change, path)) }
     }
   }
@@ -180,7 +180,7 @@ final class ScriptReceiver: Receiver {
   override func accept(
     _ change: ImmediateChange, for watcher: WatcherRef
   ) -> ImmediateChange? {
-    sandboxes.entered(watcher.script.pointee.sandbox, .share) { compare(change, for: watcher) }
+    sandboxes.entered(watcher.script.pointee.sandbox, .allowance) { compare(change, for: watcher) }
   }
 
   override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {

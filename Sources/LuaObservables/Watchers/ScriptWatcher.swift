@@ -17,7 +17,7 @@ struct ScriptWatcher {
   let sandbox: UInt32
   /// The turn of its last call in a flush.
   var lastTurn: UInt64 = 0
-  /// Whether others have made it pending: what their share of the time does not pay for waits.
+  /// Whether others have made it pending: it may have to wait for the next turn.
   var isCausedByOthers = false
   /// Bytes that it takes of the memory of scripts.
   var charge: Int32 = 0
