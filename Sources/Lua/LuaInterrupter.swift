@@ -75,11 +75,11 @@ public final class LuaInterrupter: Sendable {
     _ = clua_guard_switch(record, account)
   }
 
-  /// What is called next, on another account, is neither stopped nor exempt with the code that
-  /// runs; until `goOn`.
+  /// Suspends the code that runs until `goOn`: calls on another account are neither stopped nor
+  /// exempt with it.
   package func suspend() -> Caller { Caller(record: clua_guard_suspend(record)) }
 
-  /// The caller runs again, on its account.
+  /// Lets the caller go on, on its account.
   package func goOn(_ caller: Caller, _ L: LuaStack) {
     withUnsafePointer(to: caller.record) { clua_guard_goon(record, $0, L.pointer) }
   }
@@ -87,10 +87,11 @@ public final class LuaInterrupter: Sendable {
   /// Code that has caused a call on another account.
   package struct Caller { fileprivate let record: clua_caller }
 
-  /// The coroutine that runs, of scripts that have caused a call on another account; for `lend`.
+  /// The coroutine that runs, for `lend`.
   package var runningThread: LentThread { LentThread(thread: record.pointee.running) }
 
-  /// What runs from now on is not the business of a coroutine; returns the one before.
+  /// Hides a coroutine of other scripts from the code that runs on it from now on; returns the one
+  /// that was hidden before.
   package func lend(_ lent: LentThread) -> LentThread {
     defer { record.pointee.lent = lent.thread }
     return LentThread(thread: record.pointee.lent)

@@ -32,9 +32,9 @@ public struct LuaLibraries: OptionSet, Sendable {
   /// Nothing in them reaches outside of the state, crashes Lua, or cannot be stopped: there is no
   /// `io`, `package`, `dofile`, `loadfile`, `string.dump`, `warn`; `load` takes text only, `os` has
   /// `clock`, `date`, `difftime` and `time`, `debug` has `traceback`, `collectgarbage` counts, and
-  /// `setmetatable` refuses `__gc`. In a `LuaHost` the libraries are read-only. A library of Lua
-  /// below 5.4.7 has faults with which a script that is made for it crashes its process all the
-  /// same: ``LuaRelease``.
+  /// `setmetatable` refuses `__gc`. In a `LuaHost` the libraries are read-only. With a library
+  /// of Lua below 5.4.7 a malicious script can still crash its process by faults of Lua:
+  /// ``LuaRelease``.
   public static let safe: LuaLibraries = [
     .base, .coroutine, .table, .os, .string, .math, .utf8, .debug, .restricted,
   ]

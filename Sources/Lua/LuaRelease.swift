@@ -2,8 +2,8 @@ internal import CLua
 
 /// A release of Lua 5.4.
 ///
-/// Releases before 5.4.7 have faults with which a script that is made for it crashes its process,
-/// also with `.safe` libraries. `LuaHost(minimumLua:)` refuses them.
+/// Releases before 5.4.7 have faults by which a malicious script can crash its process, also with
+/// `.safe` libraries. `LuaHost(minimumLua:)` refuses them.
 public struct LuaRelease: Sendable, Hashable, Comparable, CustomStringConvertible {
   private let number: CInt
 
@@ -28,16 +28,16 @@ public struct LuaRelease: Sendable, Hashable, Comparable, CustomStringConvertibl
   /// Lua 5.4.8, and later ones.
   public static let v5_4_8 = LuaRelease(number: 50408)
 
-  /// The release that the loaded library is, by what it does: its version names only 5.4.
+  /// The release as which the loaded library behaves; the version that it returns is only 5.4.
   ///
-  /// The first use asks, in less than a millisecond. A library that behaves as several releases in
-  /// part is the last one that it is in full.
+  /// The first use tests it, in less than a millisecond. A library with only some of the changes of
+  /// a release counts as the release before.
   public static var loaded: LuaRelease { LuaRelease(number: clua_release()) }
 
-  /// The faults of the release ``loaded`` that are mended in the loaded library, as distributions
-  /// patch theirs: such as "CVE-2022-28805".
+  /// The faults of the release ``loaded`` that the loaded library does not have, as distributions
+  /// patch their libraries: such as "CVE-2022-28805".
   ///
-  /// Only those that can be asked for without harm.
+  /// Only faults for which a test does no harm.
   public static var patches: [String] {
     (0...).lazy.map { clua_release_patch($0) }.prefix { $0 != nil }
       .map { String(cString: $0!) }

@@ -20,7 +20,7 @@ public import CLua
 
   /// Makes room for so many more values; false where there is no memory for it. [-0, +0, -]
   @inlinable @inline(__always) package func hasRoom(for count: CInt = LUA_MINSTACK) -> Bool {
-    // Only a chain of `__call` asks for one, which tells it from functions of Swift (chains.c).
+    // A request for one value is what distinguishes a chain of `__call` (chains.c).
     lua_checkstack(pointer, max(count, 2)) != 0
   }
 
@@ -29,7 +29,7 @@ public import CLua
     lua_absindex(pointer, index)
   }
 
-  /// Whether Lua has skipped finalizers, for which `clua_recover` has something to do. [-0, +0, -]
+  /// Whether Lua has skipped finalizers, whose work `clua_recover` has to do. [-0, +0, -]
   @inlinable @inline(__always) package var hasLost: Bool { clua_haslost(pointer) }
 
   // MARK: Moving values

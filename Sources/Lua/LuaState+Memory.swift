@@ -2,19 +2,13 @@ package import CLua
 
 /// Memory that Swift keeps for scripts (S3), and the garbage of both languages.
 extension LuaState {
-  /// The memory of some scripts: of the host, or of a sandbox that has a share of its own.
+  /// The memory of some scripts: of the host, or of a sandbox with a share of the host's memory.
   ///
   /// It can be used as long as the state is not freed.
   package struct Share: Equatable {
-    let pointer: UnsafeMutablePointer<clua_share>
+    fileprivate let pointer: UnsafeMutablePointer<clua_share>
 
-    init(pointer: UnsafeMutablePointer<clua_share>) { self.pointer = pointer }
-
-    /// The share of a name that `name` gave.
-    package init(_ name: UnsafeMutableRawPointer) {
-      pointer = name.assumingMemoryBound(to: clua_share.self)
-    }
-
+    /// What stands for the share in the engine and in C.
     package var name: UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
     /// The bytes that are in use.
     package var used: Int { Int(clamping: pointer.pointee.meter.used) }
@@ -25,6 +19,11 @@ extension LuaState {
 
   /// The memory of scripts that have no other.
   package var mainShare: Share { Share(pointer: clua_mainshare(allocator)) }
+
+  /// The share of a name; nil names that of the host.
+  package func share(named name: UnsafeMutableRawPointer?) -> Share {
+    name.map { Share(pointer: $0.assumingMemoryBound(to: clua_share.self)) } ?? mainShare
+  }
 
   /// The memory of the scripts that run now.
   package var share: Share { Share(pointer: allocator.pointee.current) }
@@ -76,7 +75,7 @@ extension LuaState {
     if clua_isbeyond(allocator, share.pointer, bytes) { throw .noMemory }
   }
 
-  /// Whether so many bytes could be charged, whatever is garbage.
+  /// Whether so many bytes could be charged without collecting garbage.
   package func hasMemory(for bytes: Int, in share: Share) -> Bool {
     !isFreed && !clua_isbeyond(allocator, share.pointer, bytes)
   }
@@ -91,7 +90,7 @@ extension LuaState {
 
   // MARK: Garbage
 
-  /// Lets the collector do what is due for what Swift keeps.
+  /// Lets the collector do the work that is due for memory that Swift keeps.
   ///
   /// Only called where code of scripts could run, which may call finalizers at any time.
   @inline(__always)
@@ -100,7 +99,7 @@ extension LuaState {
   }
 
   /// As `collectDue`, before a chunk or a callback that begins a turn: where hardly any memory is
-  /// left, what earlier turns have dropped is collected first, as Lua itself would refuse memory.
+  /// left, garbage of earlier turns is collected first, as Lua itself would refuse memory.
   package func collectBeforeTurn(_ L: LuaStack) {
     let share = allocator.pointee.current
     let reserve = max(allocator.pointee.whole.limit, share!.pointee.meter.limit) / 64

@@ -60,21 +60,16 @@ public final class LuaState {
     home = .allocate(capacity: 1)
     home.initialize(
       to: clua_home(host: nil, guard: interrupter.record, allocator: nil, restricted: false))
-    guard let main = clua_newstate(allocator, home) else {
-      clua_allocator_end(allocator)
-      allocator.deallocate()
-      home.deallocate()
-      throw .noMemory
-    }
+    let made = clua_newstate(allocator, home)
     var pinTable: CInt = 0
     clua_meter_limit(&allocator.pointee.whole, Self.limit(memoryLimit))
     allocator.pointee.refuse_from = refusing?.lowerBound ?? 0
     allocator.pointee.refuse_to = refusing?.upperBound ?? 0
-    guard clua_try_install(main, &pinTable) == LUA_OK,
+    guard let main = made, clua_try_install(main, &pinTable) == LUA_OK,
       clua_try_openlibs(main, libraries.rawValue) == LUA_OK,
       !libraries.contains(.restricted) || clua_try_makesafe(main) == LUA_OK
     else {
-      clua_closestate(main)
+      if let made { clua_closestate(made) }
       clua_allocator_end(allocator)
       allocator.deallocate()
       home.deallocate()

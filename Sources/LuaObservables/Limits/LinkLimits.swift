@@ -6,12 +6,12 @@ struct LinkLimits {
 
   init(_ state: LuaState) { self.state = state }
 
-  /// The share of memory that pays for what is made now.
+  /// The share of memory that pays for links that are made now.
   var payer: UnsafeMutableRawPointer? { state.share.name }
 
   /// Takes memory of scripts, or gives it back; what is too much is noticed by `check`.
   func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {
-    state.chargeAfterwards(bytes, to: payer.map(LuaState.Share.init) ?? state.mainShare)
+    state.chargeAfterwards(bytes, to: state.share(named: payer))
   }
 
   /// - Throws: `memory` and `timeLimit`, or `interrupted`.

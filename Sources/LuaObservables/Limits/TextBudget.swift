@@ -1,9 +1,9 @@
 internal import Lua
 
-/// The memory for a text about what is observed, which is made of many parts.
+/// The memory for a description or graph, a text that is made of many parts.
 ///
-/// What is made draws from the memory of scripts until the text is theirs. Where there is no more,
-/// or where scripts are to stop, the parts are empty, and `check` throws.
+/// The parts draw from the memory of scripts until the text is finished. Where there is no more, or
+/// where scripts are to stop, parts are empty, and `check` throws.
 final class TextBudget {
   private let state: LuaState
   private let share: LuaState.Share
@@ -15,11 +15,11 @@ final class TextBudget {
     share = state.share
   }
 
-  /// Of each part there are a few copies on the way, and what belongs to it.
+  /// How many copies of a part there are at a time, and the bytes of what belongs to a part; about.
   private static let copies = 5
   private static let part = 600
 
-  /// Whether more parts are of use.
+  /// Whether no more parts are wanted.
   var isSpent: Bool { isExhausted || state.interrupter.isStopping }
 
   /// A part of the text, if there is memory for it.
@@ -30,7 +30,7 @@ final class TextBudget {
     return isExhausted ? "" : text
   }
 
-  /// Takes memory for what was made already.
+  /// Takes memory that was used already.
   func take(_ bytes: Int) {
     used += bytes
     state.chargeAfterwards(bytes, to: share)

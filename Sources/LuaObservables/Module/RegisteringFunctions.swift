@@ -182,10 +182,10 @@ final class RegisteringFunctions: ModuleSlice {
     return 1
   }
 
-  /// How many histories, transactions and watchers of changes of one sandbox may follow each write
-  /// to an object, and how many the first one in a turn.
+  /// How many histories, transactions and watchers of changes of a sandbox may be notified of each
+  /// write to an object, and how many of the first write in a turn.
   ///
-  /// What they do in a write is not stopped, and delays the code that writes (S5).
+  /// Their work in a write is not stopped, and delays the code that writes (S5).
   private static let internalsLimit = (eachWrite: 16, firstWrite: 100)
 
   /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
@@ -235,7 +235,7 @@ final class RegisteringFunctions: ModuleSlice {
   /// watcher, and of each component its wire, link and slot.
   private func charge(for path: Path, of watcher: WatcherRef) throws(LuaError) {
     let bytes = (watcher.script.pointee.charge == 0 ? 400 : 0) + 320 * path.components.count
-    try state.charge(bytes, to: watcher.pointee.payer.map(LuaState.Share.init) ?? state.mainShare)
+    try state.charge(bytes, to: state.share(named: watcher.pointee.payer))
     watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 

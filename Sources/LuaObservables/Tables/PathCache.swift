@@ -111,7 +111,7 @@ final class PathCache {
     return PathKeys(try state.pin(at: -1, of: L))
   }
 
-  /// Gives the table of keys on top, one of which is an object, a number. [-0, +0, -]
+  /// Numbers the table of keys on top, one of which is an object. [-0, +0, -]
   private func numberedKeys(_ L: LuaStack) throws(LuaError) -> PathKeys {
     guard let state else { throw .closed }
     lastNumber += 1

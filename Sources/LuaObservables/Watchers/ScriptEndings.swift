@@ -50,7 +50,7 @@ final class ScriptEndings {
     let ending = Ending(
       watcher: watcher.pointee.id, slot: slot, name: name, site: site,
       sandbox: watcher.script.pointee.sandbox,
-      share: watcher.pointee.payer.map(LuaState.Share.init) ?? state.mainShare)
+      share: state.share(named: watcher.pointee.payer))
     // In a finalizer nothing can be refused.
     state.chargeAfterwards(ending.size, to: ending.share)
     waiting.append(ending)
@@ -91,9 +91,7 @@ final class ScriptEndings {
     if !data.pointee.isInternal {
       host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
     }
-    if let payer = watcher.pointee.payer {
-      state.discharge(Int(data.pointee.charge), from: LuaState.Share(payer))
-    }
+    state.discharge(Int(data.pointee.charge), from: state.share(named: watcher.pointee.payer))
     data.deallocate()
   }
 
