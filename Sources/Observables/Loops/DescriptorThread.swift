@@ -13,7 +13,7 @@ final class DescriptorThread: Sendable {
   ///
   /// - Throws: what the system refused; it is asked again the next time.
   static func started() throws(SystemRefusal) -> DescriptorThread {
-    // A closure that throws a type of its own is no argument of the lock.
+    // The lock takes no closure with a typed error.
     let result: Result<DescriptorThread, SystemRefusal> = shared.withLock { shared in
       if let shared { return .success(shared) }
       do throws(SystemRefusal) {
@@ -42,8 +42,7 @@ final class DescriptorThread: Sendable {
       }
       pthread_detach(thread)
     } catch {
-      close(pipe.input)
-      close(pipe.output)
+      pipe.close()
       throw error
     }
   }
@@ -55,7 +54,7 @@ final class DescriptorThread: Sendable {
   ) {
     let wait = descriptors.isEmpty ? nil : Wait(descriptors: descriptors, wake: wake)
     waits.withLock { $0[loop] = wait }
-    WakePipe.wake(pipe.output)
+    pipe.wake()
   }
 
   private func waitOnce() {
@@ -65,7 +64,7 @@ final class DescriptorThread: Sendable {
     guard poll(&polled, timeout: -1) > 0 else { return }
     if polled[0].revents != 0 {
       // What is waited for has changed: what was found may be of a descriptor that was closed.
-      WakePipe.empty(pipe.input)
+      pipe.empty()
       return
     }
     var next = 1

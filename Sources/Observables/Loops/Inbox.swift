@@ -1,5 +1,3 @@
-import Glibc
-
 /// Where other threads leave messages for a loop.
 ///
 /// May be used on any thread.
@@ -14,10 +12,8 @@ public final class Inbox: Sendable {
   // The state is only used in `withState`.
   private nonisolated(unsafe) var state = State()
   private let lock = RecursiveLock()
-  /// A descriptor that is readable when there is something to do; -1 where a driver is notified
-  /// instead.
-  package let wakeDescriptor: Int32
-  private let writeDescriptor: Int32
+  /// Wakes the loop; nil where a driver is notified instead, or the system has refused a pipe.
+  private let pipe: WakePipe?
   private let wakeDriver: (@Sendable () -> Void)?
   /// Why there is no pipe to wake the loop: no other thread may wake it, and it does not wait.
   package let refusal: SystemRefusal?
@@ -31,7 +27,7 @@ public final class Inbox: Sendable {
 
   /// An inbox whose loop is woken by `wake`.
   init(home: LoopHome, wake: @escaping @Sendable () -> Void) {
-    (wakeDescriptor, writeDescriptor, wakeDriver, refusal) = (-1, -1, wake, nil)
+    (pipe, wakeDriver, refusal) = (nil, wake, nil)
     self.home = home
     address = LoopAddress(home)
     address.enter(self)
@@ -43,19 +39,17 @@ public final class Inbox: Sendable {
     home = .currentThread
     address = LoopAddress(home)
     do throws(SystemRefusal) {
-      let pipe = try WakePipe()
-      (wakeDescriptor, writeDescriptor, refusal) = (pipe.input, pipe.output, nil)
+      (pipe, refusal) = (try WakePipe(), nil)
     } catch {
-      (wakeDescriptor, writeDescriptor, refusal) = (-1, -1, error)
+      (pipe, refusal) = (nil, error)
     }
     address.enter(self)
   }
 
-  deinit {
-    if wakeDescriptor < 0 { return }
-    close(wakeDescriptor)
-    close(writeDescriptor)
-  }
+  deinit { pipe?.close() }
+
+  /// A descriptor that is readable when there is something to do; -1 where there is none.
+  var wakeDescriptor: Int32 { pipe?.input ?? -1 }
 
   /// Runs `body` under a lock that sanitizers see: what a message holds was written before.
   private func withState<Result>(_ body: (inout State) -> Result) -> Result {
@@ -77,13 +71,13 @@ public final class Inbox: Sendable {
   /// Async-signal-safe where there is no driver.
   package func wake() {
     if let wakeDriver { return wakeDriver() }
-    WakePipe.wake(writeDescriptor)
+    pipe?.wake()
   }
 
   var isEmpty: Bool { withState { $0.messages.isEmpty } }
 
   func takeAll() -> [@Sendable () -> Void] {
-    if wakeDescriptor >= 0 { WakePipe.empty(wakeDescriptor) }
+    pipe?.empty()
     return withState { state in
       defer { state.messages = [] }
       return state.messages

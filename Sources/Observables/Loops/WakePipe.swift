@@ -1,9 +1,9 @@
 import Glibc
 
-/// The two ends of a pipe by which a thread is woken that waits for the first one.
+/// A pipe by which a thread is woken that waits for its `input`.
 struct WakePipe {
   let input: Int32
-  let output: Int32
+  private let output: Int32
 
   /// - Throws: if the process has no descriptors left.
   init() throws(SystemRefusal) {
@@ -11,7 +11,7 @@ struct WakePipe {
     guard pipe(&ends) == 0 else { throw Self.refusal }
     for index in 0...1 {
       do throws(SystemRefusal) { ends[index] = try Self.moved(ends[index]) } catch {
-        for end in ends { close(end) }
+        for end in ends { Glibc.close(end) }
         throw error
       }
       _ = fcntl(ends[index], F_SETFD, FD_CLOEXEC)
@@ -26,7 +26,7 @@ struct WakePipe {
     if descriptor > STDERR_FILENO { return descriptor }
     let moved = fcntl(descriptor, F_DUPFD, STDERR_FILENO + 1)
     guard moved >= 0 else { throw refusal }
-    close(descriptor)
+    Glibc.close(descriptor)
     return moved
   }
 
@@ -35,15 +35,21 @@ struct WakePipe {
   /// Wakes the thread that waits.
   ///
   /// Async-signal-safe.
-  static func wake(_ output: Int32) {
+  func wake() {
     // A pipe that is full wakes it as well.
     var byte: UInt8 = 1
     _ = write(output, &byte, 1)
   }
 
-  static func empty(_ input: Int32) {
+  func empty() {
     withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
       while read(input, buffer.baseAddress, buffer.count) == buffer.count {}
     }
+  }
+
+  /// Closes both ends; the owner of the pipe calls it once.
+  func close() {
+    Glibc.close(input)
+    Glibc.close(output)
   }
 }
