@@ -36,8 +36,8 @@ extension ObservationCore {
     @exclusivity(unchecked) var hookCalls = HookCalls()
     @exclusivity(unchecked) var transactions = Transactions()
     @exclusivity(unchecked) var heldModels = HeldModels()
-    /// How many turns in a row have only triggered watchers again, when the last one of the loop
-    /// was over (T4), and whether the present one goes on with that.
+    /// How many rounds in a row had triggered watchers again when the last turn ended (T4), and
+    /// whether the present turn goes on with these rounds.
     @exclusivity(unchecked) var heldRounds = 0
     @exclusivity(unchecked) package var goesOn = false
     /// Who receives the innermost call of a watcher that is under way; nil outside of calls.

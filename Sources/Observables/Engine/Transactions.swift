@@ -214,11 +214,10 @@ extension Engine {
   /// have no value that it could compare.
   private func forgetAnnouncements(to watcher: WatcherRef) {
     forEachWireWithWork(of: watcher) { wire in
-      for link in wire.dirtyLinks {
-        guard !link.pointee.isDead, !link.isBelowOperator, let slot = link.pointee.slot,
-          !slot.pointee.isEvery, let lazy = slot.pointee.lazy,
-          lazy.pointee.flags.contains(.uncached)
-        else { continue }
+      records.forEachDirty(of: wire) { link in
+        guard !link.isBelowOperator, let slot = link.pointee.slot, !slot.pointee.isEvery,
+          let lazy = slot.pointee.lazy, lazy.pointee.flags.contains(.uncached)
+        else { return }
         link.pointee.version = lazy.version
       }
     }

@@ -7,10 +7,10 @@
 struct GraphBuilder {
   let name: (SlotRef) -> String
   let firstIndex: Int
-  /// What the owner of a watcher or lazy property is called of which nothing else is to be known:
-  /// nor where it leads to; nil for all others.
+  /// The text that stands for a watcher or lazy property about which nothing else may be shown, not
+  /// even where it leads to; nil for all others.
   let stranger: (WatcherRef) -> String?
-  /// Whether the graph is not wanted any more; it may be left incomplete then.
+  /// Whether the graph is no longer wanted, and may be left incomplete.
   let isStopped: () -> Bool
   var graph = ObservationGraph()
 
@@ -157,7 +157,7 @@ struct GraphBuilder {
       return
     }
     root.engine.forEachTrackedLink(of: watcher) { link in
-      if let node = link.pointee.slot?.pointee.node { include(node, place: nil) }
+      if let node = link.node { include(node, place: nil) }
     }
     root.engine.forEachWire(of: watcher) { wire in
       if let node = wire.pointee.top?.node { include(node, place: nil) }

@@ -78,10 +78,10 @@ package struct ObservationGraph {
   var objects: [Object] = []
   var watchers: [Watcher] = []
   var edges: [Edge] = []
-  /// Whether the text is not wanted any more; it may be left incomplete then.
+  /// Whether the text is no longer wanted, and may be left incomplete.
   var isStopped: () -> Bool = { false }
 
-  /// The bytes that the graph takes together with its text, about.
+  /// About how many bytes the graph takes together with its text.
   package var size: Int {
     let keys = objects.lazy.flatMap(\.keys)
     let texts =

@@ -132,7 +132,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The part of the program to which a watcher or a lazy property belongs.
   open func owner(of watcher: ObservationCore.WatcherRef) -> UInt32 { 0 }
 
-  /// Whether what happens now to a part of the program is caused by another one.
+  /// Whether another part of the program causes an event of a part that happens now.
   open func isCausedByOthers(_ owner: UInt32) -> Bool { false }
 
   /// Whether a sink gets the events of a part of the program.
@@ -141,8 +141,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Whether writes are kept for the watchers of a part of the program.
   open func records(_ owner: UInt32) -> Bool { true }
 
-  /// Takes memory of a part of the program for what is about to be kept; false where that has not
-  /// as much.
+  /// Takes memory of a part of the program for an event or a write that is about to be kept; false
+  /// where it does not have as much.
   open func reserve(_ bytes: Int, of owner: UInt32) -> Bool { true }
 
   /// Gives back memory that `reserve` has taken.

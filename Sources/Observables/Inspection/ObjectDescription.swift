@@ -21,8 +21,8 @@ package struct ObjectDescription {
   private let line: (WatcherRef, Path) -> String
   /// Whether the rest is to be left out.
   private let isStopped: () -> Bool
-  /// What the owner of a watcher or lazy property is called about which nothing else is to be
-  /// known; nil for all others.
+  /// The text that stands for a watcher or lazy property about which nothing else may be shown; nil
+  /// for all others.
   private let stranger: (WatcherRef) -> String?
 
   package init(

@@ -115,14 +115,14 @@ final class ImmediateCalls {
     }
   }
 
-  /// Whether the watcher is notified in the flush, not now.
+  /// Whether the watcher is called in the flush instead of now.
   private func waitsForFlush(_ watcher: WatcherRef) -> Bool {
     watcher.pointee.flags.contains(.charged)
       && watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.waitsForFlush(watcher) }
   }
 
-  /// Has the watcher called in the flush, an immediate one with the first change for which it
-  /// waits; its own comparison is not asked.
+  /// Has the watcher called in the flush, an immediate one with the first change that it missed;
+  /// without its own comparison.
   private func callInFlush(_ watcher: WatcherRef, _ call: Call) {
     if watcher.pointee.flags.contains(.immediate) {
       wait(call, watcher)
@@ -299,7 +299,7 @@ final class ImmediateCalls {
     if !watcher.pointee.flags.contains(.probing) { engine.statistics.calls += 1 }
     if engine.isRecording { engine.recorder?.called(watcher) }
     let outer = engine.callee
-    // What is notified of writes for tools leaves the callback that writes the innermost one.
+    // Watchers of tools do not count: the callback that writes stays the innermost one.
     if !watcher.pointee.flags.contains(.probing) {
       engine.callee = watcher.pointee.receiver.toOpaque()
     }

@@ -187,8 +187,9 @@ extension Engine {
       var isReplaced = false
       forEachWireWithWork(of: lazy) { wire in
         if wire.pointee.isShort { return }
-        for link in wire.dirtyLinks where !link.pointee.isTerminal && !link.isBelowOperator {
-          if let other = link.pointee.slot?.pointee.lazy, !other.isOutdated,
+        records.forEachDirty(of: wire) { link in
+          if !link.pointee.isTerminal, !link.isBelowOperator,
+            let other = link.pointee.slot?.pointee.lazy, !other.isOutdated,
             useValue(of: other, at: link)
           {
             isReplaced = true

@@ -1,6 +1,7 @@
 /// The record next to one in a list.
 ///
-/// Only the lists in this file look into it, so `Records.forEach` is the only way along a list.
+/// Only this file can read it, so `Records.forEach` and `Records.first` are the only ways along a
+/// list.
 struct Neighbour<Record> {
   fileprivate var record: UnsafeMutablePointer<Record>?
 }
@@ -48,7 +49,7 @@ struct RecordList<Record: DoublyChained> {
     last = record
   }
 
-  /// Takes a record out, whose own fields stay for walks that are under way.
+  /// Takes a record out, whose own fields stay as they are, for walks that are under way.
   @inline(__always)
   mutating func remove(_ record: UnsafeMutablePointer<Record>) {
     let (previous, next) = (record.pointee.previous.record, record.pointee.next.record)
@@ -86,7 +87,7 @@ struct RecordStack<Record: Chained> {
   }
 }
 
-/// Walks along lists, whose bodies may end any record: the memory of all of them is held, and a
+/// Walks along lists. Their bodies may end any record: the memory of all records is held, and a
 /// record that was taken out before its turn is left out.
 extension Records {
   @inline(__always)

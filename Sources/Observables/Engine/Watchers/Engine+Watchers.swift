@@ -34,7 +34,8 @@ extension Engine {
     }
   }
 
-  /// Runs code that goes over records while any may end: what ends says so, and its memory stays.
+  /// Runs code that walks along records while any of them may end: their memory stays until it
+  /// returns.
   package func holdingRecords<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result { try records.hold(body) }

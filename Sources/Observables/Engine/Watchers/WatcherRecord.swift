@@ -30,7 +30,7 @@ extension ObservationCore {
     package var context: Int
     /// Its place in the engine's table of watchers.
     package let index: Int
-    /// Who pays for its links, as the receiver has said.
+    /// Who pays for its links: what its receiver returned when it was registered.
     package let payer: UnsafeMutableRawPointer?
 
     @frozen package struct Flags: OptionSet, Sendable {
@@ -174,7 +174,7 @@ extension ObservationCore {
     /// Whether the records of watchers and lazy properties that are made from now on are charged to
     /// the receiver, which may refuse more.
     package final var chargesLinks = false
-    /// Who pays for a record that is made now; nil where there is only one payer.
+    /// Who pays for a watcher that is registered now; nil where there is only one payer.
     open var payer: UnsafeMutableRawPointer? { nil }
     /// The links of a watcher, and what they know of collections, take so many bytes more.
     open func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {}
@@ -193,14 +193,14 @@ extension ObservationCore {
     open func deliver(_ watcher: WatcherRef) {}
     /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
     open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
-    /// Calls the callback of an immediate watcher in the flush, for which it has waited.
+    /// Calls the callback of an immediate watcher whose call has waited for the flush.
     open func deliverInFlush(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
       deliver(watcher, change, path: path)
     }
-    /// Whether an immediate watcher, or one that compares by itself, is not notified in the write
-    /// that is under way, but in the flush; asked of charged ones.
+    /// Whether an immediate watcher, or one with its own comparison, is called in the flush instead
+    /// of in the write that is under way; asked of charged ones.
     open func waitsForFlush(_ watcher: WatcherRef) -> Bool { false }
-    /// Whether a watcher is not called in the flush that is under way, but in the next turn; asked
+    /// Whether a watcher is called in the next turn and not in the flush that is under way; asked
     /// of charged ones.
     open func waitsForNextTurn(_ watcher: WatcherRef) -> Bool { false }
     /// The receiver's own comparison: the change that is delivered to the watcher; nil where it is

@@ -108,7 +108,7 @@ typealias LinkRef = UnsafeMutablePointer<Link>
 
 /// The tree of the links of a path.
 ///
-/// Code that goes along it lists the links first, and leaves out those that died before their turn.
+/// A walk along it lists the links first, and leaves out links that died before their turn.
 extension LinkRef {
   /// Puts the link in the tree, as the first below `parent`.
   func hang(below parent: LinkRef) {
@@ -172,8 +172,8 @@ struct ListedLinks: Sequence, IteratorProtocol {
 }
 
 extension WireRef {
-  /// Every link of a path, the nearest to the root first; those of a tracked computation in the
-  /// order of its reads.
+  /// Every link of a path, the nearest to the root first; for a tracked computation in the order of
+  /// its reads.
   var links: ListedLinks {
     var (links, rest) = (ListedLinks(), [LinkRef]())
     var next = pointee.top
@@ -233,17 +233,6 @@ extension WireRef {
     link.pointee.nextDirty = nil
     link.pointee.isDirty = false
     return link
-  }
-
-  /// The dirty links that are still there; they stay in the list.
-  var dirtyLinks: ListedLinks {
-    var links = ListedLinks()
-    var next = pointee.dirty
-    while let link = next {
-      if !link.pointee.isDead { links.append(link) }
-      next = link.pointee.nextDirty
-    }
-    return links
   }
 }
 
