@@ -189,28 +189,23 @@ function Scope.__index:add(member)
   return member
 end
 
-local current_scopes = {}
--- scope -> the sandbox that has opened it.
-local scope_owners = setmetatable({}, { __mode = "k" })
+-- The open scopes, the innermost last, with the sandboxes that have opened them.
+local open_scopes = {}
 
--- The innermost scope of the sandbox that runs: a callback of another one may run inside of it.
-local function open_scope()
-  local sandbox = core.sandbox()
-  for i = #current_scopes, 1, -1 do
-    if scope_owners[current_scopes[i]] == sandbox then return current_scopes[i] end
-  end
-end
-
---- Adds what has a method `stop` to the scope that is open, if there is one.
+--- Adds what has a method `stop` to the innermost open scope of the sandbox that runs, if there is
+--- one: a callback of another sandbox may run inside of it.
 function core.add_to_scope(member)
-  local scope = open_scope()
-  if scope then scope:add(member) end
+  local sandbox = core.sandbox()
+  for i = #open_scopes, 1, -1 do
+    local open = open_scopes[i]
+    if open.sandbox == sandbox then return open.scope:add(member) end
+  end
   return member
 end
 
 -- Ends the registration for a scope; one whose body raised stops all that it has.
 local function close_scope(scope, has_failed)
-  current_scopes[#current_scopes] = nil
+  open_scopes[#open_scopes] = nil
   core.close_scope()
   if has_failed then return scope:stop() end
   core.add_to_scope(scope)
@@ -226,8 +221,7 @@ function obs.scope(body)
   check_function(body, 1, "scope")
   local scope = setmetatable({ members = {} }, Scope)
   core.open_scope(scope.members)
-  scope_owners[scope] = core.sandbox()
-  current_scopes[#current_scopes + 1] = scope
+  open_scopes[#open_scopes + 1] = { scope = scope, sandbox = core.sandbox() }
   -- A scope must not contain a wait: registrations of other code meanwhile are not the scope's.
   local _, is_main = coroutine_running()
   if is_main then

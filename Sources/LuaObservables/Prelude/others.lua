@@ -10,8 +10,8 @@ local core, obs = ...
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local string_format = string.format
 local trees = core.trees
-local are_lists, contents, edit_script, is_element, same =
-  trees.are_lists, trees.contents, trees.edit_script, trees.is_element, trees.same
+local are_lists, contents, edit_script, has_list, is_element, same =
+  trees.are_lists, trees.contents, trees.edit_script, trees.has_list, trees.is_element, trees.same
 
 local each_edit, each_write = { "*", tells = "edits" }, { "*", tells = "all" }
 
@@ -108,13 +108,11 @@ local function with_list(made, list, n)
     is_host = made.is_host }
 end
 
-local function is_list(made) return made.kind == "array" or not made.kind and not made.model end
-
 --- The contents to which an object with `present` ones goes back from `from` to `to`: keys that are
 --- not as in `from` were written by others, and stay. Returns one of these keys as well.
 function trees.rebased(present, from, to)
   local list, n, kept = nil, nil, nil
-  if is_list(present) and are_lists(from, to) then
+  if has_list(present) and are_lists(from, to) then
     local inserted, removed = counts(), counts()
     edit_script(from.map, from.n, present.map, present.n, same, function(kind, _, old, new)
       if kind ~= "insert" then removed:add(from.map[old]) end
@@ -207,7 +205,7 @@ function Others:adopt_edit(object, edit)
     return self:adopt(object, at, kind == "remove" or nil, kind == "insert" or nil)
   end
   local count = type(object) == "table" and core.element_count(object) or #object
-  if not (is_list(base) and is_element(at, count + 1)) then
+  if not (has_list(base) and is_element(at, count + 1)) then
     return self:adopt(object, at, edit.old, edit.new)
   end
   local inserted, removed = self.inserted[object], self.removed[object]
@@ -220,7 +218,7 @@ end
 function Others:wanted(object, present)
   local base = self.bases[object]
   if not base then return self.state[object] end
-  if not is_list(base) then return base end
+  if not has_list(base) then return base end
   local list, n, is_conflict = merged(present, base, self.inserted[object], self.removed[object])
   if is_conflict then self.kept[object] = n end
   self.inserted[object], self.removed[object] = counts(), counts()

@@ -154,12 +154,12 @@ local function holds_objects(made, key)
   return kind == "string" or kind == "number" or kind == "boolean"
 end
 
+--- Whether the keys 1..n of contents are elements of a list.
+local function has_list(made) return made.kind == "array" or not made.kind and not made.model end
+
 --- Whether both contents are lists in their keys 1..n.
 local function are_lists(a, b)
-  local function can_be(made)
-    return made.kind == "array" or made.kind == nil and not made.model and not made.sparse
-  end
-  return can_be(a) and can_be(b)
+  return has_list(a) and has_list(b) and not a.sparse and not b.sparse
 end
 
 -- Keys in an order that is the same each time: by type, then by value.
@@ -238,8 +238,7 @@ end
 
 -- The contents of data: of a table as it is, whatever class it is of.
 local function data_contents(data)
-  if is_value(data) then data = data.data end
-  return contents(data)
+  return contents(plain(data))
 end
 
 --- A copy of plain data: all tables in it are new and plain.
@@ -321,10 +320,11 @@ end
 trees.number_type, trees.kind_of, trees.plain = number_type, kind_of, plain
 trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
   Value, is_value, is_object, contents, measure
-trees.holds_objects, trees.are_lists, trees.is_element, trees.sorted_keys, trees.extended =
-  holds_objects, are_lists, is_element, sorted_keys, extended
-trees.position_of, trees.list_length, trees.is_leaf, trees.host_value, trees.path_text =
-  position_of, list_length, is_leaf, host_value, path_text
+trees.holds_objects, trees.has_list, trees.are_lists, trees.is_element, trees.sorted_keys =
+  holds_objects, has_list, are_lists, is_element, sorted_keys
+trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =
+  position_of, list_length, is_leaf, host_value
+trees.extended, trees.path_text = extended, path_text
 
 -- Lists -------------------------------------------------------------------------------------------
 
