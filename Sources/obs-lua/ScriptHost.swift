@@ -80,7 +80,7 @@ final class ScriptHost {
     for path in try host.readModules(inFolder: folder) { ccl_noteload(path) }
   }
 
-  /// Opens what is otherwise opened when it is first waited for something.
+  /// Opens what is otherwise opened at the first wait.
   func prepareToWait() {
     host.loop.prepareToWait()
     _ = ccl_wakedescriptor()
