@@ -2,6 +2,9 @@ import Testing
 
 /// What the system refuses is an error of the script, which says so; nothing ends the process.
 struct RefusalTests {
+  private static let noPipe =
+    "the system refused a pipe for the loop: Too many open files (EMFILE)"
+
   @Test func `without a descriptor for the loop 'require' raises`() throws {
     let outcome = try Command(
       """
@@ -16,18 +19,15 @@ struct RefusalTests {
       $L f.lua
       """
     ).run()
-    let message = "the system refused a pipe for the loop: Too many open files (EMFILE)"
     #expect(outcome.status == 1)
-    #expect(outcome.output == "1\nfalse\t\(message)\n")
-    #expect(outcome.errors.contains(": \(message)\n"))
+    #expect(outcome.output == "1\nfalse\t\(Self.noPipe)\n")
+    #expect(outcome.errors.contains(": \(Self.noPipe)\n"))
   }
 
   @Test func `without a descriptor for the loop a sandbox says so`() throws {
     let outcome = try Command("ulimit -n 4\n$L --sandbox -e 'print(1)'").run()
     #expect(outcome.status == 1 && outcome.output.isEmpty)
-    #expect(
-      outcome.errors.contains(
-        ": the system refused a pipe for the loop: Too many open files (EMFILE)\n"))
+    #expect(outcome.errors.contains(": \(Self.noPipe)\n"))
   }
 
   /// S1: what makes a sandbox ready is not on the account of its scripts.

@@ -23,7 +23,7 @@ struct ResidentMemoryTests {
     error 'the text had room'
     """,
   ])
-  func `what is made for a script on the way is counted`(script: String) throws {
+  func `intermediate results for a script are counted`(script: String) throws {
     try expectPeak(of: script, below: 80)
   }
 

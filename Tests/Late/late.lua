@@ -3,16 +3,9 @@
 -- the turn has taken, and "whole" where the call has returned, then waits to be ended.
 local obs = require "obs"
 local functions = require "calls"
+local list, nothing = functions.list, functions.nothing
 
 local name, size = arg[1], tonumber(arg[2])
-
-local function nothing() end
-
-local function list(size)
-  local made = {}
-  for i = 1, size do made[i] = i end
-  return made
-end
 
 -- Watches a collection in all ways, as often as the input is large.
 local function heard(collection, size)

@@ -6,7 +6,7 @@
 -- For each function it looks for the largest input that the limit of memory, the quotas and LONGEST
 -- milliseconds allow, without a limit of time. Then the same call runs PARTS times with a limit of
 -- time that is a part of what it has taken, so that it is stopped in each phase of its work. Each
--- call has a process of its own, and all times are of its CPU. Prints the largest lateness in
+-- call has a separate process, and all times are of its CPU. Prints the largest lateness in
 -- milliseconds; the status is 1 where one is beyond the bound, or the process takes much more
 -- memory than it may.
 local program, bound, longest, parts = arg[1], tonumber(arg[2]), tonumber(arg[3]), tonumber(arg[4])

@@ -58,7 +58,7 @@ import Testing
     #expect(count.livingNow == 0)
   }
 
-  @Test(arguments: 0...3) func `are made up for when the state closes`(collections: Int) throws {
+  @Test(arguments: 0...3) func `lose nothing when the state closes`(collections: Int) throws {
     try state.run("make_many() collect_at_the_limit(\(collections))")
     #expect(count.livingNow == 200)
     state.close()

@@ -82,7 +82,7 @@ import Testing
   }
 
   // L6
-  @Test func `do not keep the host from seeing what Swift has let go of`() throws {
+  @Test func `are not kept alive when Swift has released them`() throws {
     var creature: Creature? = Creature(name: "Ada")
     found.add(creature!)
     test.host["creature"] = try test.host.value(for: creature!)
@@ -105,7 +105,7 @@ import Testing
 
   // L6
   @Test(arguments: [LuaLibraries.all, .safe])
-  func `are no way to be counted for ever`(libraries: LuaLibraries) throws {
+  func `leave no watchers counted`(libraries: LuaLibraries) throws {
     let test = try TestHost { loop in try LuaHost(loop: loop, libraries: libraries) }
     try test.host.run(
       """

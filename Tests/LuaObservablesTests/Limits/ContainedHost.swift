@@ -35,6 +35,13 @@ final class ContainedHost {
     } catch { return error }
   }
 
+  /// Two sandboxes, each of which has run a script, if there is one.
+  func sandboxes(running script: String? = nil) throws -> (a: LuaSandbox, b: LuaSandbox) {
+    let (a, b) = (try host.sandbox(named: "a"), try host.sandbox(named: "b"))
+    if let script { for sandbox in [a, b] { try sandbox.run(script) } }
+    return (a, b)
+  }
+
   /// The codes of the reports so far.
   var codes: [LuaError.Code] { reports.map(\.error.code) }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// S5: one sandbox tries all functions of `obs` against another one.
 ///
-/// What that has works on, and it is neither stopped nor closed.
+/// Everything of the other one still works, and it is neither stopped nor closed.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct SandboxAttackTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
@@ -37,7 +37,7 @@ struct SandboxAttackTests {
       test.host.modules(inFolder: SandboxAttackTests.folder)
       victim = try test.host.sandbox(named: "victim", limits: limits)
       attacker = try test.host.sandbox(named: "attacker", limits: limits)
-      // What its own handler takes it judges itself.
+      // Its own handler judges the errors that it handles.
       victim.onError = { [unowned self] in if !$0.isHandled { reports.append($0) } }
       attacker.onError = { _ in }
       try victim.run(file: SandboxAttackTests.folder + "/victim.lua")
@@ -65,8 +65,7 @@ struct SandboxAttackTests {
     }
   }
 
-  /// The names of all functions and methods: those that the module has, and those that the
-  /// definitions declare.
+  /// The names of all functions and methods that the module has or the definitions declare.
   private func names() throws -> Set<String> {
     let test = try ContainedHost()
     let text = try test.host.run(

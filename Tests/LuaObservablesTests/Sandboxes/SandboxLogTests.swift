@@ -3,16 +3,6 @@ import LuaObservables
 import Observables
 import Testing
 
-private final class Document: ObservableModel {
-  class var properties: ModelProperties { documentProperties }
-  private static let documentProperties = ModelProperties(for: Document.self) {
-    Property("title", get: { $0.title }, set: { $0.title = $1 })
-  }
-
-  let observation = ModelObservation()
-  var title = "" { didSet { observation.didSet(0, from: oldValue, to: title) } }
-}
-
 /// S5: `obs.log` and `obs.record` are those of a sandbox, which learns nothing about others.
 struct SandboxLogTests {
   private let test: ContainedHost
@@ -21,8 +11,7 @@ struct SandboxLogTests {
 
   init() throws {
     test = try ContainedHost()
-    a = try test.host.sandbox(named: "a")
-    b = try test.host.sandbox(named: "b")
+    (a, b) = try test.sandboxes()
     try test.host.run("obs = require 'obs'")
   }
 
@@ -43,7 +32,7 @@ struct SandboxLogTests {
   }
 
   @Test func `a sink gets the writes of its own code and the events of its own watchers`() throws {
-    let document = Document()
+    let document = Paper()
     test.host["document"] = try test.host.value(for: document)
     try test.host.run(Self.sink)
     for (name, sandbox) in [("a", a), ("b", b)] {
@@ -88,7 +77,7 @@ struct SandboxLogTests {
   }
 
   @Test func `what a watcher of Swift writes is the host's, whoever made it run`() throws {
-    let (document, secret) = (Document(), Document())
+    let (document, secret) = (Paper(), Paper())
     test.host["document"] = try test.host.value(for: document)
     try a.run(Self.sink)
     let watchers = [

@@ -14,10 +14,7 @@ struct SandboxOwnershipTests {
     test = try ContainedHost()
     try test.host.set("paper", to: paper)
     try test.host.run("obs = require 'obs' shared = { v = 1, sub = { x = 1 } } heard = 0")
-    a = try test.host.sandbox(named: "a")
-    b = try test.host.sandbox(named: "b")
-    try a.run("obs = require 'obs'")
-    try b.run("obs = require 'obs' heard = 0")
+    (a, b) = try test.sandboxes(running: "obs = require 'obs' heard = 0")
   }
 
   private func observe() throws {
@@ -115,7 +112,7 @@ struct SandboxOwnershipTests {
     #expect(try heard()[1] == 1)
   }
 
-  @Test func `each sandbox has a hook of its own, and the program, too`() throws {
+  @Test func `each sandbox has a separate hook, and so has the program`() throws {
     var hooked: [String] = []
     paper.onObserved(in: test.loop) { key, isObserved in hooked.append("\(key) \(isObserved)") }
     let script = """
@@ -137,7 +134,7 @@ struct SandboxOwnershipTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `a scope has nothing of a callback that others have there`() throws {
+  @Test func `a scope has nothing that a callback of others makes inside of it`() throws {
     try b.run(
       """
       obs.observe(shared, 'v', function()
@@ -197,7 +194,7 @@ struct SandboxOwnershipTests {
     try a.run("obs.opaque {}")
   }
 
-  @Test func `the coroutine that has caused a call is not its business`() throws {
+  @Test func `a callback does not see the coroutine that has caused the call`() throws {
     try b.run(
       """
       obs.observe(shared, 'v', function()

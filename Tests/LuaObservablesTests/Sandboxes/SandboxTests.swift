@@ -11,8 +11,7 @@ struct SandboxTests {
 
   init() throws {
     test = try ContainedHost()
-    a = try test.host.sandbox(named: "a")
-    b = try test.host.sandbox(named: "b")
+    (a, b) = try test.sandboxes()
   }
 
   @Test func `globals are a script's own, and the host's are found`() throws {

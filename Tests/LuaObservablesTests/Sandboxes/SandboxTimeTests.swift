@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S5: calls that others cause take a part of a sandbox's time, and end it never.
+/// S5: calls that others cause take a part of a sandbox's time, and never end it.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct SandboxTimeTests {
   private let test: ContainedHost
@@ -52,7 +52,7 @@ struct SandboxTimeTests {
       end, { immediate = true })
       """)
     try rage("t.v = t.v + 1")
-    // Most of the writes are told as one.
+    // Most of the writes are delivered by one call.
     #expect(try calls() < Int(try #require(Int(test.host.run("return t.v")[0].text))))
     #expect(try victim.run("return seen == t.v and changes[1] == 1") == [true])
     #expect(try storm.run("t.v = -1") == [])
@@ -60,7 +60,7 @@ struct SandboxTimeTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `what waits for the flush is told the first change for which it waits`() throws {
+  @Test func `a call that waits for the flush gets the first change that was missed`() throws {
     try victim.run(
       """
       last = 0
@@ -168,14 +168,14 @@ struct SandboxTimeTests {
     #expect(victim.isClosed && !storm.isClosed)
   }
 
-  @Test func `calls of its own take its own time`() throws {
+  @Test func `calls that a sandbox causes itself take its own time`() throws {
     try victim.run("obs.observe(t, 'v', work, { immediate = true })")
     #expect(throws: LuaError.self) { try victim.run("while true do t.v = t.v + 1 end") }
     test.loop.step()
     #expect(victim.isClosed)
   }
 
-  @Test func `a storm of the program's does not close a sandbox`() throws {
+  @Test func `a storm that the program makes does not close a sandbox`() throws {
     try victim.run("obs.observe(t, 'v', function() work() seen = t.v end, { immediate = true })")
     try test.host.run("for i = 1, 20000 do t.v = i end")
     test.loop.step()

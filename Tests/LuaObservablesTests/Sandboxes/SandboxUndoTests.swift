@@ -22,16 +22,12 @@ struct SandboxUndoTests {
             sub = { z = 1 } }
       function text(list) return table.concat(list, ' ') end
       """)
-    a = try test.host.sandbox(named: "a")
-    b = try test.host.sandbox(named: "b")
-    for sandbox in [a, b] {
-      try sandbox.run(
-        """
+    (a, b) = try test.sandboxes(
+      running: """
         obs = require 'obs'
-        -- Calls a function inside of each write of `x`.
+        -- Calls a function inside of the next write of `x`.
         function inside(body) obs.observe(t, 'x', body, { immediate = true, once = true }) end
         """)
-    }
   }
 
   /// Runs a body as a transaction of `a` that fails.
@@ -39,7 +35,7 @@ struct SandboxUndoTests {
     try a.run("obs.transaction({ t, paper }, function() \(body) error 'no' end)")
   }
 
-  @Test func `a transaction takes back its own writes, and those of Swift functions`() throws {
+  @Test func `a transaction takes back its own writes, also by Swift functions`() throws {
     try fail("t.x, t.new, paper.title = 2, 3, 'new' turn_page()")
     try test.host.run("assert(t.x == 1 and t.new == nil)")
     #expect(paper.title == "" && paper.pages == 0)
@@ -157,7 +153,7 @@ struct SandboxUndoTests {
     #expect(test.reports.count == 1)
   }
 
-  @Test func `histories of one object are not without number`() throws {
+  @Test func `a sandbox may have so many histories of an object only`() throws {
     let error = #expect(throws: LuaError.self) {
       try a.run("histories = {} for i = 1, 100 do histories[i] = obs.history(t) end")
     }

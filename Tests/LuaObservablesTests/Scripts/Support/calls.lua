@@ -197,38 +197,35 @@ function calls.graph(size)
   for _, element in ipairs(t.list) do obs.observe(element, "x", nothing) end
   return #obs.graph(t)
 end
-function calls.why(size)
-  obs.record(true)
+
+-- Writes so many values under a watched key, and passes the watcher to `look`.
+local function write(size, value, look)
   local t = {}
   local watcher = obs.observe(t, "x", nothing)
-  for i = 1, size do t.x = i end
+  for i = 1, size do t.x = value(i) end
   obs.flush()
-  obs.why(watcher)
+  look(watcher)
+end
+local function long_text(i) return ("x"):rep(100) .. i end
+
+function calls.why(size)
+  obs.record(true)
+  write(size, function(i) return i end, obs.why)
   obs.record(false)
 end
 function calls.whynot(size)
   obs.record(true)
-  local t = {}
-  local watcher = obs.observe(t, "x", nothing)
-  for _ = 1, size do t.x = nil end
-  obs.flush()
-  obs.whynot(watcher)
+  write(size, nothing, obs.whynot)
   obs.record(false)
 end
 function calls.record(size)
   obs.record(true)
-  local t = {}
-  obs.observe(t, "x", nothing)
-  for i = 1, size do t.x = ("x"):rep(100) .. i end
-  obs.flush()
+  write(size, long_text, nothing)
   obs.record(false)
 end
 function calls.log(size)
   obs.log(nothing)
-  local t = {}
-  obs.observe(t, "x", nothing)
-  for i = 1, size do t.x = ("x"):rep(100) .. i end
-  obs.flush()
+  write(size, long_text, nothing)
   obs.log(nil)
 end
 function calls.break_on_change(size) obs.break_on_change(record(size), "x") end
@@ -264,7 +261,9 @@ function calls.history(size)
   history:redo()
 end
 function calls.opaque(size) obs.opaque(record(size)) end
-function calls.transaction(size)
+
+-- Fills objects of all kinds in a transaction, at whose end it calls `finish`.
+local function transact(size, finish)
   local t = {list = obs.array(), set = obs.set_of(), map = obs.dictionary(), plain = {}}
   obs.transaction({t}, function()
     for i = 1, size do
@@ -273,20 +272,11 @@ function calls.transaction(size)
       t.map[i] = i
       t.plain[i] = i
     end
+    finish()
   end)
 end
-function calls.abort(size)
-  local t = {list = obs.array(), set = obs.set_of(), map = obs.dictionary(), plain = {}}
-  obs.transaction({t}, function()
-    for i = 1, size do
-      t.list:append(i)
-      t.set:add(i)
-      t.map[i] = i
-      t.plain[i] = i
-    end
-    obs.abort "enough"
-  end)
-end
+function calls.transaction(size) transact(size, nothing) end
+function calls.abort(size) transact(size, function() obs.abort "enough" end) end
 
 -- The loop ------------------------------------------------------------------------------------
 
@@ -310,7 +300,7 @@ function calls.on_exit() obs.on_exit(nothing) end
 -- What keeps something with each call, until the program ends.
 local kept = {on_exit = true}
 
-local module = {calls = calls, kept = kept}
+local module = {calls = calls, kept = kept, list = list, nothing = nothing}
 
 --- The functions of the module that runs, sorted.
 function module.names()
