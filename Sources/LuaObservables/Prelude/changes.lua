@@ -22,8 +22,7 @@ trees.Shadow = Shadow
 
 --- A shadow of the tree below a root; `on_write` is called when an object is written that was not
 --- written since the last delivery, or since writes were taken back. `has_sites`: the places of
---- writes are noted.
---- `has_others`: what others write is noted, too.
+--- writes are noted; `has_others`: what others write is noted, too.
 function Shadow.new(root, on_write, has_sites, has_others)
   local self = setmetatable({
     root = root, state = {}, wires = {}, dirty = {}, is_dirty = {}, sites = has_sites and {},

@@ -13,8 +13,8 @@ local Shadow, are_lists, contents, edit_script, plain, same =
 
 -- Contents ---------------------------------------------------------------------------------------
 
--- So many insertions and removals are made one by one. Each moves what is behind it, so that many
--- cost more than to assign all elements.
+-- Up to so many insertions and removals are made one by one. Each moves the elements behind it, so
+-- more of them cost more than assigning all elements.
 local FEW_EDITS = 16
 
 --- Adds the writes that turn contents of an object into others.

@@ -95,8 +95,8 @@ core.is_object = is_object
 -- Closes the batch also where an error leaves it; the error goes on from where it was raised.
 local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.batch" })
 
--- Calls `body` in a coroutine, where an error that ends it closes no variables. A batch ends also
--- where there is no memory: no number of results is on the stack then.
+-- Calls `body` in a coroutine, where an error closes no variables. The results are put in a table,
+-- so that the batch ends also where there is no memory for all of them on the stack.
 local function batch_in_coroutine(body, ...)
   local results
   local function run(...) results = pack(core.call_plainly(body, ...)) end
@@ -496,7 +496,7 @@ function Task.__index:cancel()
   if coroutine_status(thread) ~= "suspended" then
     core.raise("a task cannot cancel itself; let it return")
   end
-  -- What is closed runs on the account of the task, whoever ends that.
+  -- Its `<close>` variables end on the account of the task, whoever cancels it.
   local sandbox = core.enter_sandbox(accounts[self])
   local ok, message = coroutine_close(thread)
   core.enter_sandbox(sandbox)

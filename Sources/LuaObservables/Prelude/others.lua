@@ -1,10 +1,10 @@
--- What others write below the objects of a history or a transaction of a sandbox, which takes back
--- what that sandbox has written alone: a slice of the module `obs`.
+-- Notes what others write below the objects of a history or transaction of a sandbox, which takes
+-- back only the writes of that sandbox: a slice of the module `obs`.
 --
 -- The *base* of an object is what it would have without the writes of the sandbox: its contents at
 -- the beginning, with what others have written since. Keys are put there as they are written. For
--- lists it is noted which elements others have put in and taken out: positions are found when the
--- base is asked for.
+-- lists, elements that others have put in and taken out are noted: their positions are found when
+-- the base is used.
 local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
@@ -44,8 +44,8 @@ local function counts() return setmetatable({}, Counts) end
 
 -- Lists ------------------------------------------------------------------------------------------
 
--- The contents of a list with `present` elements where the writes of a sandbox are taken back, so
--- that `wanted` ones would be there if others had not put elements in and taken others out; and
+-- Takes the writes of a sandbox to a list back: it has the `present` contents, and would have the
+-- `wanted` ones if others had not inserted and removed elements. Returns the list, its length, and
 -- whether an element of others stays in the place of one of the sandbox.
 local function merged(present, wanted, inserted, removed)
   local replaced, dropped, added, shift = {}, {}, {}, 0
@@ -108,8 +108,8 @@ local function with_list(made, list, n)
     is_host = made.is_host }
 end
 
---- The contents to which an object with `present` ones goes back from `from` to `to`: keys that are
---- not as in `from` were written by others, and stay. Returns one of these keys as well.
+--- The contents that an object with the `present` ones gets when it goes back from `from` to `to`:
+--- keys that are not as in `from` were written by others, and stay. Also returns one of these keys.
 function trees.rebased(present, from, to)
   local list, n, kept = nil, nil, nil
   if has_list(present) and are_lists(from, to) then

@@ -231,9 +231,9 @@ end
 -- Runs the function of a transaction, and keeps its results.
 local function run(transaction, f) transaction.results = pack(core.call_plainly(f)) end
 
--- Ends the transaction; what a script is stopped for must not end this. Nothing is allocated before
--- `begin_exempt`, and it is called directly: a call of a call may need memory. Returns whether that
--- worked, and the error where it did not.
+-- Ends the transaction, which no limit stops. Nothing is allocated before `begin_exempt`, and that
+-- is called directly: a call of a call may need memory. Returns whether the end worked, and the
+-- error where it did not.
 local function finish(transaction, is_undone)
   if open[#open] == transaction then open[#open] = nil end
   noting[transaction] = nil
@@ -280,8 +280,8 @@ function obs.transaction(roots, f)
   function transaction.mark(object, _, change)
     trees.through_opaque(transaction.cover_new, transaction, object, change)
   end
-  -- What is open from here on is closed below, also where there is no memory: no call is made in
-  -- between that may fail.
+  -- What is opened from here on is closed below, also where there is no memory: no call in between
+  -- can fail.
   transaction.number = core.open_transaction()
   local ok, message = pcall(enter, transaction, roots)
   if not ok then

@@ -20,7 +20,7 @@ local Value = { __name = "value" }
 
 local function is_value(value) return type(value) == "table" and getmetatable(value) == Value end
 
---- What is stored: the data of a value.
+--- A value as it is stored: of a `Value` its data.
 local function plain(value)
   if is_value(value) then return value.data end
   return value
@@ -328,6 +328,7 @@ trees.extended, trees.path_text = extended, path_text
 
 -- Lists -------------------------------------------------------------------------------------------
 
+-- How many values of host objects are compared each with each, at the most.
 local MANY = 256
 
 --- Calls `edit` for each of the steps of a shortest script from one list to another, in order of
@@ -354,7 +355,6 @@ function trees.edit_script(from, count, to, new_count, equal, edit, limit)
     edit("replace", head + 1, head + 1, head + 1)
     return true
   end
-  -- Values are compared each with each.
   if limit and gone > MANY and is_value(from[head + 1]) then return false end
   -- Elements are numbered, so that they can be compared elsewhere; NaN is no key of a table.
   local numbers, last, nan = {}, 0, {}

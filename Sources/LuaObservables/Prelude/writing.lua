@@ -75,8 +75,8 @@ local function bring(list, from, to)
   put_in(list, to, take_out(list, from))
 end
 
--- Makes a write, and returns the function that takes it back; where it is several, also how many
--- failed and the error of one.
+-- Makes a write, and returns the function that takes it back; where the write is several
+-- assignments, also how many failed, and the error of one.
 local perform = {}
 
 function perform.set(object, key, value)
@@ -103,9 +103,9 @@ end
 local function add_member(set, member) set:add(member) end
 local function remove_member(set, member) set:remove(member) end
 
--- Makes an object with contents have others, by assigning what is another one there. Where
--- `has_elements`, the elements of a list are what they shall be. Returns how many assignments
--- failed, and the error of the last one.
+-- Turns the contents `from` of an object into `to`, by assigning what differs. `has_elements`: the
+-- elements of a list are as they should be already. Returns how many assignments failed, and the
+-- last error.
 local function assign_contents(object, from, to, has_elements)
   local failures, failure = 0, nil
   local function try(write, ...)

@@ -51,7 +51,7 @@ struct ModuleFolder {
 
   // MARK: All modules
 
-  /// All modules by their names, those that cannot be read as files.
+  /// All modules by their names; files that cannot be read stay files.
   ///
   /// - Throws: `file` where there are more than may be read at once.
   func readAll() throws(LuaError) -> [String: ScriptModule] {
