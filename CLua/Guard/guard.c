@@ -153,6 +153,7 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
   if (!L || guard->stopped) return;
   guard->stopped = guard->reason = reason;
   guard->culprit = guard->account;
+  guard->stopturn = guard->turn ? *guard->turn : 0;
   guard->grace = GRACE;
   guard->chain.height = NULL;
   guard->hook = lua_gethook(L);

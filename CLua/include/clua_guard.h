@@ -80,6 +80,7 @@ struct clua_guard {
   clua_account own;             // the account of scripts that have no other
   clua_account *culprit;        // the account of the scripts that were stopped last
   int reason;                   // why they were stopped
+  uint64_t stopturn;            // the turn in which that was
   int refusal;                  // the number of the system's error, where it refused a timer
   bool isengine;                // what runs was not called for a script: see CLUA_ENGINE_GRACE
   int grace;                    // how many instructions our own code may still take
@@ -101,6 +102,11 @@ static inline bool clua_isstopping(const clua_guard *guard) {
   if (guard->stopped) return true;
   const clua_account *account = guard->account;
   return account && account->isspent && guard->turn && account->window == *guard->turn;
+}
+
+/// Whether any scripts were stopped in this turn.
+static inline bool clua_hasstopped(const clua_guard *guard) {
+  return guard->turn && *guard->turn && guard->stopturn == *guard->turn;
 }
 
 /// Points to `stopped`, for Swift, which has no volatile numbers.

@@ -63,6 +63,15 @@ public final class LuaInterrupter: Sendable {
     clua_leave(record, L.pointer)
   }
 
+  /// Runs what the engine does for a call of scripts: it takes their time, and ends with it.
+  package func runForScripts<Failure: Error>(
+    _ L: LuaStack, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    clua_enter(record, L.pointer)
+    defer { clua_leave(record, L.pointer) }
+    try body()
+  }
+
   /// Whether the engine is to give up what it does for the scripts.
   package var isEngineStopping: Bool { clua_isenginestopping(record) }
 
@@ -139,6 +148,9 @@ public final class LuaInterrupter: Sendable {
 
   /// Whether the scripts that run now are to stop, or were stopped in this turn.
   package var isStopping: Bool { clua_isstopping(record) }
+
+  /// Whether any scripts were stopped in this turn.
+  package var hasStopped: Bool { clua_hasstopped(record) }
 
   /// Remembers where scripts are, if code of the host is the first to notice that they are to stop.
   func notePlace(_ L: LuaStack) { clua_guard_noteplace(record, L.pointer) }

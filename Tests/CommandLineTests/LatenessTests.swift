@@ -18,11 +18,12 @@ struct LatenessTests {
     }
   }()
 
-  // The goal is 20 milliseconds of CPU time. A machine that is busy with other things makes it
-  // more.
+  // The goal is 20 milliseconds of CPU time in a release build, which `Scripts/late` checks; a
+  // collection may take as much again. A reference loop says how much slower the build and the
+  // machine are.
   @Test(arguments: names) func `a function is stopped soon`(name: String) throws {
     let outcome = try Command(
-      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 200 120 3 \(name)"
+      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 40 120 3 \(name)"
     ).run()
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
   }

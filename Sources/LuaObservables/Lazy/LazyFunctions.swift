@@ -255,6 +255,7 @@ final class LazyFunctions: ModuleSlice {
     let names = engine.lazies(of: root).map(\.identity)
     var hasFailed = false
     for name in names {
+      try state.checkStop()
       guard let lazy = engine.watcher(name), lazy.pointee.isPending,
         !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(name)
       else { continue }

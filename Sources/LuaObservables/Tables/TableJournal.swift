@@ -137,7 +137,7 @@ final class TableJournal {
       default: break
       }
     }
-    for reader in readers {
+    for reader in Set(readers) {
       let parts = parts(of: reader)
       list.former(at: parts.list, current: current).forEach(use)
       keyed.forEachMemberChange(since: parts.keyed) { key, value, _ in

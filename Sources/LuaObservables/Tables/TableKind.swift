@@ -453,6 +453,9 @@ final class TableKind: NodeKind {
     _ = clua_try_node_tidy(L.pointer, TableKind.table(node))
   }
 
+  /// A turn in which scripts were stopped ends soon: to move a long list back takes a while.
+  override var settlesLater: Bool { state.interrupter.hasStopped }
+
   override func settle(_ node: NodeRef) -> Bool {
     let L = L
     let table = TableKind.table(node)

@@ -331,7 +331,7 @@ final class ScriptReceiver: Receiver {
     observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
     observed.push(root, to: L)
     do {
-      if script.pointee.hasEdits { try host.edits.push(for: watcher, to: L) }
+      if script.pointee.hasEdits { try pushEdits(of: watcher, to: L) }
       if script.pointee.hasObserver {
         pushObserver(of: watcher, to: L)
       } else {
@@ -346,6 +346,15 @@ final class ScriptReceiver: Receiver {
       return LUA_ERRRUN
     }
     return clua_watchercall(L.pointer, L.height - height - 1, 0)
+  }
+
+  /// Pushes the edits for a watcher, in the time of its scripts: thousands may watch a long list.
+  ///
+  /// [-0, +1, -]
+  private func pushEdits(of watcher: WatcherRef, to L: LuaStack) throws(LuaError) {
+    try state.interrupter.runForScripts(L) { () throws(LuaError) in
+      try host.edits.push(for: watcher, to: L)
+    }
   }
 
   /// How many watchers whose flags are meant the prelude has registered for a sandbox on an object.

@@ -19,14 +19,20 @@ package struct EditScript {
   package private(set) var steps: [Step] = []
 
   /// The script from `old` elements to `new` ones; `same` is given an index in each.
+  ///
+  /// It has no steps where `isStopped` becomes true.
   package init(
     from old: Int, to new: Int, limit: Int = EditScript.limit,
-    same: (_ old: Int, _ new: Int) -> Bool
+    same: (_ old: Int, _ new: Int) -> Bool, unless isStopped: () -> Bool = { false }
   ) {
     // Points count from the end: point (i, j) has i old and j new elements behind it.
     func slide(_ point: Int, _ diagonal: Int) -> Int {
       var i = point
-      while i < old, i + diagonal < new, same(old - 1 - i, new - 1 - i - diagonal) { i += 1 }
+      while i < old, i + diagonal < new, !isStopped(),
+        same(old - 1 - i, new - 1 - i - diagonal)
+      {
+        i += 1
+      }
       return i
     }
     let goal = new - old
@@ -34,14 +40,15 @@ package struct EditScript {
     var furthest: [[Int]] = [[slide(0, 0)]]
     let suffix = furthest[0][0]
     if goal.magnitude > limit {
-      replaceAll(old - suffix, new - suffix, same)
+      replaceAll(old - suffix, new - suffix) { isStopped() || same($0, $1) }
       return
     }
     var edits = 0
     while goal.magnitude > edits || furthest[edits][goal + edits] < old {
+      if isStopped() { return }
       edits += 1
       if edits > limit {
-        replaceAll(old - suffix, new - suffix, same)
+        replaceAll(old - suffix, new - suffix) { isStopped() || same($0, $1) }
         return
       }
       let last = furthest[edits - 1]

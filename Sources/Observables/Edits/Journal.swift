@@ -189,9 +189,10 @@ package struct Journal<Element> {
     unless isStopped: () -> Bool = { false }
   ) -> [CollectionEdit<Element>] {
     let unread = entries(since: position)
-    let recorded = unread.compactMap { entry -> CollectionEdit<Element>? in
-      if case .edit(let edit) = entry { return edit }
-      return nil
+    var recorded: [CollectionEdit<Element>] = []
+    for case .edit(let edit) in unread {
+      if isStopped() { return [] }
+      recorded.append(edit)
     }
     let isComplete = recorded.count == unread.count
     if isComplete, recorded.count == 1, !recorded[0].isMove {
@@ -211,9 +212,9 @@ package struct Journal<Element> {
     if isStopped() { return [] }
     // A longer script than what was recorded is of no use.
     let limit = isComplete ? min(recorded.count, EditScript.limit) : EditScript.limit
-    let script = EditScript(from: old.count, to: new.count, limit: limit) {
-      isStopped() || same(old[$0], new[$1])
-    }
+    let script = EditScript(
+      from: old.count, to: new.count, limit: limit, same: { same(old[$0], new[$1]) },
+      unless: isStopped)
     if isStopped() { return [] }
     if isComplete, !script.steps.isEmpty, recorded.count <= script.steps.count { return recorded }
     return script.steps.map { step in

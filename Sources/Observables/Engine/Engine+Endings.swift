@@ -135,14 +135,21 @@ extension Engine {
   /// Forgets slots without watchers, and nodes without slots.
   ///
   /// Not earlier than at the end of a turn: what stops being observed is often observed again at
-  /// once.
-  func settle() {
+  /// once. Nodes whose kind has no time for it wait for one turn, unless it is `isLast`.
+  func settle(isLast: Bool = false) {
     if !waitingNodes.hasIdle || operations.isBusy || hookCalls.isRunning { return }
     busy {
+      let mayWait = !isLast && !waitingNodes.hasWaited
+      waitingNodes.hasWaited = false
       for node in waitingNodes.takeIdle() {
         node.pointee.isIdle = false
         if !node.isDead {
-          settle(node)
+          if mayWait, node.kind.settlesLater {
+            makeIdle(node)
+            waitingNodes.hasWaited = true
+          } else {
+            settle(node)
+          }
         } else if node.pointee.isBuried {
           freeIfUnlisted(node)
         }

@@ -119,7 +119,7 @@ extension ObservationCore {
       }
       // The objects may be observed by another loop now.
       rearmQuietSlots()
-      settle()
+      settle(isLast: true)
       letGoOfModels()
     }
 

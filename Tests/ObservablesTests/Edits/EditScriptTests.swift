@@ -15,6 +15,20 @@ struct EditScriptTests {
     EditScript(from: old.count, to: new.count, limit: limit) { old[$0] == new[$1] }.steps
   }
 
+  // S1: long lists.
+  @Test func `a script that is stopped compares nothing any more`() {
+    var comparisons = 0
+    let script = EditScript(
+      from: 100_000, to: 100_000,
+      same: { old, new in
+        comparisons += 1
+        return old == new
+      },
+      unless: { comparisons == 10 })
+    #expect(script.steps.isEmpty)
+    #expect(comparisons == 10)
+  }
+
   // C10
   @Test func `a script is as short as can be`() {
     #expect(script("abc", "abc") == [])

@@ -258,6 +258,8 @@ extension ObservationCore {
     open func forget(_ slot: SlotRef) {}
     /// The turn is over and slots of the node were forgotten, while others are left.
     open func tidy(_ node: NodeRef) {}
+    /// Whether what is to be done at the end of a turn has to wait for that of the next one.
+    open var settlesLater: Bool { false }
     /// The turn is over and nothing of the node is observed any longer; true when the node goes.
     open func settle(_ node: NodeRef) -> Bool { false }
 

@@ -5,6 +5,8 @@
 struct WaitingNodes {
   /// Nodes of which something is not observed any longer.
   private var idle: [NodeRef] = []
+  /// Whether some of these were left for this turn by the last one.
+  var hasWaited = false
   /// How many of these were buried since, and some that are in the list no longer.
   private var buriedCount = 0
   /// Nodes whose objects died while another operation was under way.
