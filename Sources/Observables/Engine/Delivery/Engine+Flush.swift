@@ -81,10 +81,7 @@ extension Engine {
       return false
     }
     rearmQuietSlots()
-    let isCharged = flags.contains(.charged)
-    guard isCharged && watcher.hasLinkWork ? prepareCharged(watcher) : prepare(watcher) else {
-      return false
-    }
+    guard isPrepared(watcher) else { return false }
     let isStale = watcher.pointee.isStale
     watcher.pointee.flags.remove(.undone)
     if transactions.hasTurns { noteTentativeCall(of: watcher) }
@@ -103,7 +100,14 @@ extension Engine {
     return true
   }
 
-  /// Brings the links of a watcher up to date, and what they lead to; false when it ended.
+  /// Brings the links of a watcher up to date, and what they lead to, for which its receiver pays;
+  /// false when it ended.
+  @inline(__always)
+  private func isPrepared(_ watcher: WatcherRef) -> Bool {
+    let isCharged = watcher.pointee.flags.contains(.charged) && watcher.hasLinkWork
+    return isCharged ? prepareCharged(watcher) : prepare(watcher)
+  }
+
   @inline(__always)
   private func prepare(_ watcher: WatcherRef) -> Bool {
     settleDependencies(of: watcher) && rewireInFlush(watcher)
@@ -263,7 +267,8 @@ extension Engine {
       names.append(title(watcher))
       watcher.pointee.status = .clean
       watcher.pointee.flags.remove(.checkingDepartures)
-      guard rewire(watcher) else { continue }
+      // A property that stayed invalid would not notify of its next change.
+      guard isPrepared(watcher) else { continue }
       releaseAnchor(of: watcher, on: root)
     }
     report(.retriggered(watchers: names, turns: turns))

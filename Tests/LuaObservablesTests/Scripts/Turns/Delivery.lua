@@ -804,6 +804,22 @@ check("T11: an immediate watcher added inside one hears the next change", functi
   eq(log, "112")
 end)
 
+-- T4
+turns("T4: a watcher of a computed property whose call was dropped hears of the next", function()
+  local t, heard = { v = 1, on = true }, 0
+  obs.computed(t, "double", { "v" }, function(self) return self.v * 2 end)
+  obs.observe(t, "double", function() heard = heard + 1 end)
+  obs.observe(t, "v", function() if t.on then t.v = t.v + 1 end end)
+  reporting(function()
+    t.v = 2
+    repeat turn() until #reports > 0
+  end)
+  t.on, heard = false, 0
+  t.v = -5
+  turn()
+  eq(heard, 1)
+end)
+
 -- T12
 check("T12: flush inside a watcher, an immediate one, a hook or a batch is an error", function()
   local t, caught = {}, {}
