@@ -105,11 +105,15 @@ return function(told)
   end
 
   function obs.observed_keys(object)
+    M.settle_paths()
     local list = {}
     for label in next, M.observed(object) do list[#list + 1] = label end
     return list
   end
-  function obs.observer_count(object, key) return M.observed(object)[key] or 0 end
+  function obs.observer_count(object, key)
+    M.settle_paths()
+    return M.observed(object)[key] or 0
+  end
   function obs.stats() return {watchers = M.watcher_count()} end
 
   -- Turns: each callback is one.

@@ -144,12 +144,13 @@ return function(M)
 
   -- Anchors (C4) ----------------------------------------------------------------------------------
 
-  -- Forgets the lists that a path left.
+  -- Forgets the lists that a step of a path left; another step may still lead to them.
   local function keep_anchors(path, reached)
     local kept = {}
-    for _, place in ipairs(reached) do kept[place[1]] = true end
-    for _, anchors in next, path.anchors do
-      for list in next, anchors do if not kept[list] then anchors[list] = nil end end
+    for step in next, path.anchors do kept[step] = {} end
+    for _, place in ipairs(reached) do kept[place[2]][place[1]] = true end
+    for step, anchors in next, path.anchors do
+      for list in next, anchors do if not kept[step][list] then anchors[list] = nil end end
     end
   end
 
@@ -770,6 +771,13 @@ return function(M)
 
   -- Hooks and counts (W1)
   -- -----------------------------------------------------------------------------
+
+  -- A script that asks what is observed has all paths follow the objects that are on them now (W1).
+  function M.settle_paths()
+    for _, w in ipairs(in_order()) do
+      for _, path in ipairs(is_active(w) and w.paths or {}) do follow_routes(w, path) end
+    end
+  end
 
   -- label → how many paths of watchers pass through it.
   function M.observed(object)
