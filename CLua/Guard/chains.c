@@ -80,11 +80,15 @@ void clua_chains_tick(clua_guard *guard) {
   words[place_of_last] = base;
 }
 
-/* Gives the stack its bound back. */
-static void restore(clua_chain *chain) {
-  if (!chain->thread) return;
-  bounds(chain->thread)[place_of_last] = chain->last;
+/* Gives the stack its bound back; false where it has its own: none was taken, or the signal came
+   while the stack was being moved, which sets the bound at its end. */
+static bool restore(clua_chain *chain) {
+  lua_State *L = chain->thread;
   chain->thread = NULL;
+  if (!L || bounds(L)[place_of_base] != chain->base || bounds(L)[place_of_last] != chain->base)
+    return false;
+  bounds(L)[place_of_last] = chain->last;
+  return true;
 }
 
 void clua_chains_reset(clua_guard *guard) {
@@ -104,11 +108,10 @@ bool clua_chains_refuse(clua_guard *guard, size_t size) {
     return true;
   }
   char *volatile *words = bounds(L);
-  if (!chain->thread) {
+  if (!restore(chain)) {
     size_t room = (size_t)(words[place_of_last] - words[place_of_base]);
     return size == 2 * room + EXTRA * VALUE && lua_gettop(L) > CHAIN;
   }
-  restore(chain);
   size_t used = (size_t)(words[place_of_top] - words[place_of_base]);
   if (size <= used) return false;
   // A stack was asked for with the wrong bound, so it must not be given.
