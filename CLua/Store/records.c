@@ -34,10 +34,12 @@ void clua_unclaimrecords(lua_State *L, clua_node *node) {
 /* A watched key that is an object is not held here: the observed object of each watcher holds it
    (L6), and so does a value in the store. It is a weak value in the list of keys, under its
    address, and a weak key in the map of places. The record of a key that was collected stays until
-   its slot is gone; another object may have its address then. */
-static inline bool is_object(int type) {
-  return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA
-      || type == LUA_TTHREAD;
+   its slot is gone; another object may have its address then. A member whose membership is watched
+   is held (C6). */
+static inline bool is_weak(const clua_node *node, int type) {
+  return node->kind != CLUA_KIND_SET
+      && (type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA
+          || type == LUA_TTHREAD);
 }
 
 /* Whether a record is that of the object at `key`. [-0, +0, -] */
@@ -54,7 +56,7 @@ static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata,
   lua_pop(L, 2);
   if (!place || place > node->count) return NULL;
   clua_record *record = &node->records[place - 1];
-  if (!is_object(record->type)) return record;
+  if (!is_weak(node, record->type)) return record;
   // An object that a finalizer brought back is no weak value any more, and still a weak key.
   if (!has_key(L, record, key)) return NULL;
   if (node->revived) return record;
@@ -64,8 +66,8 @@ static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata,
   return record;
 }
 
-static inline bool found_by_value(lua_State *L, int type, int key) {
-  return type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_object(type)
+static inline bool found_by_value(lua_State *L, const clua_node *node, int type, int key) {
+  return type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_weak(node, type)
       || (type == LUA_TSTRING && lua_rawlen(L, key) > CLUA_SHORT_STRING);
 }
 
@@ -73,7 +75,7 @@ clua_record *clua_record_of(lua_State *L, clua_node *node, int userdata, int key
   int count = node->count, type = lua_type(L, key);
   if (count == 0) return NULL;
   if (count > CLUA_RECORDS_LINEAR) return record_by_value(L, node, userdata, key);
-  if (found_by_value(L, type, key)) return record_by_value(L, node, userdata, key);
+  if (found_by_value(L, node, type, key)) return record_by_value(L, node, userdata, key);
   // Short strings are interned: the same name is the same object.
   const void *pointer = lua_topointer(L, key);
   if (!pointer) return NULL;
@@ -129,7 +131,7 @@ static void push_object(lua_State *L, const clua_node *node, int userdata, int p
 void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
   if (node->single) return;
-  if (is_object(node->records[place - 1].type)) return push_object(L, node, userdata, place);
+  if (is_weak(node, node->records[place - 1].type)) return push_object(L, node, userdata, place);
   lua_rawgeti(L, -1, place);
   lua_replace(L, -2);
 }
@@ -143,7 +145,7 @@ static void weaken(lua_State *L) {
 /* Adds the key at `key` for the next record. Most tables have one key, which needs no list.
    [-0, +0, m] */
 static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
-  bool object = is_object(lua_type(L, key));
+  bool object = is_weak(node, lua_type(L, key));
   if (node->count == 0 && !object) {
     lua_pushvalue(L, key);
     lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
@@ -207,11 +209,11 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   }
   append_key(L, node, userdata, key);
   int type = lua_type(L, key);
-  bool value = found_by_value(L, type, key);
+  bool value = found_by_value(L, node, type, key);
   if (value || node->count >= CLUA_RECORDS_LINEAR) index_records(L, node, userdata);
   if (node->indexed) {
     lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
-    if (is_object(type)) weaken(L);
+    if (is_weak(node, type)) weaken(L);
     lua_pushvalue(L, key);
     lua_pushinteger(L, node->count + 1);
     lua_rawset(L, -3);
@@ -224,7 +226,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   record->type = type;
   record->positive = clua_ispositive(L, key);
   if (record->positive) record->position = lua_tointeger(L, key);
-  else record->pointer = value && !is_object(type) ? NULL : lua_topointer(L, key);
+  else record->pointer = value && !is_weak(node, type) ? NULL : lua_topointer(L, key);
   return record;
 }
 
@@ -264,7 +266,7 @@ static void drop_from_index(lua_State *L, clua_node *node, int userdata, int pla
   if (push_placed(L, node, userdata, place)) {
     lua_pushnil(L);
     lua_rawset(L, -3);
-    if (is_object(record->type)) {
+    if (is_weak(node, record->type)) {
       lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
       lua_pushnil(L);
       lua_rawsetp(L, -2, record->pointer);

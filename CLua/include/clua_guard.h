@@ -215,13 +215,19 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator);
 /// Code of scripts that is called by code which is exempt has the memory of scripts until
 /// clua_guard_lendmemory, which gets what this returns. [-0, +0, -]
 static inline bool clua_guard_limitmemory(clua_guard *guard) {
-  if (!guard || !guard->exemption.account) return false;
-  if (!guard->memory || !guard->memory->isunlimited) return false;
+  if (!guard || !guard->memory || !guard->memory->isunlimited) return false;
   guard->memory->isunlimited = false;
   return true;
 }
 static inline void clua_guard_lendmemory(clua_guard *guard, bool limited) {
   if (limited) guard->memory->isunlimited = true;
+}
+/// The other way round: code that must not fail is refused no memory until clua_guard_limitmemory,
+/// which is called if this returns true. [-0, +0, -]
+static inline bool clua_guard_freememory(clua_guard *guard) {
+  if (!guard || !guard->memory || guard->memory->isunlimited) return false;
+  guard->memory->isunlimited = true;
+  return true;
 }
 
 /// Has garbage collected before the next instruction of the code that runs. [-0, +0, -]

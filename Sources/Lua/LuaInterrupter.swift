@@ -119,11 +119,14 @@ public final class LuaInterrupter: Sendable {
   package func exempt(_ exempt: UnsafeMutablePointer<clua_account>) -> Exemption {
     var outer: UnsafeMutablePointer<clua_account>?
     let stopped = clua_guard_exempt(record, exempt, &outer)
-    return Exemption(outer: outer, stopped: stopped)
+    // Scripts that are called in between have the memory of scripts.
+    let isFreed = clua_guard_freememory(record)
+    return Exemption(outer: outer, stopped: stopped, isFreed: isFreed)
   }
 
   package func resume(_ exemption: Exemption) {
     clua_guard_resume(record, exemption.outer, exemption.stopped)
+    if exemption.isFreed { _ = clua_guard_limitmemory(record) }
   }
 
   /// Code of scripts that such code calls has the memory of scripts again.
@@ -132,6 +135,15 @@ public final class LuaInterrupter: Sendable {
   ) throws(Failure) -> Result {
     let isLimited = clua_guard_limitmemory(record)
     defer { clua_guard_lendmemory(record, isLimited) }
+    return try body()
+  }
+
+  /// Runs code that must not fail for want of memory: what it takes is counted, and not refused.
+  package func withUnlimitedMemory<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let isFreed = clua_guard_freememory(record)
+    defer { if isFreed { _ = clua_guard_limitmemory(record) } }
     return try body()
   }
 
@@ -144,6 +156,8 @@ public final class LuaInterrupter: Sendable {
   package struct Exemption {
     fileprivate let outer: UnsafeMutablePointer<clua_account>?
     fileprivate let stopped: CInt
+    /// Whether its end limits memory again.
+    fileprivate let isFreed: Bool
   }
 
   /// Whether the scripts that run now are to stop, or were stopped in this turn.

@@ -96,6 +96,57 @@ struct RefusalTests {
         """))
   }
 
+  /// S3, S8: what a transaction needs to be taken back is not refused memory.
+  @Test func `what comes to a transaction is covered where there is no memory left`() throws {
+    let outcome = try Command(
+      """
+      cat >f.lua <<'END'
+      local obs = require "obs"
+      local c, r, big = { v = 1 }, {}, {}
+      for i = 1, 3000 do big[i] = 0 end
+      local p, hold = { x = c }, {}
+      obs.transaction({ r }, function()
+        obs.transaction({ p, big }, function()
+          p.x = nil
+          r.o = p
+          while true do hold[#hold + 1] = {} end
+        end)
+        c.v = 2
+        error "fails"
+      end)
+      print(c.v)
+      local t = {}
+      print(obs.transaction({ t }, function() for i = 1, math.huge do t[i] = {} end end))
+      print(#t)
+      END
+      $L --max-memory=6M f.lua
+      """
+    ).run()
+    #expect(outcome.output == "1\nfalse\tnot enough memory\n0\n", "\(outcome)")
+    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+  }
+
+  /// X4: a merge that is stopped is taken back.
+  @Test(.enabled(if: !Command.delaysSignals))
+  func `a merge that is stopped has changed nothing`() throws {
+    let outcome = try Command(
+      """
+      cat >f.lua <<'END'
+      local obs = require "obs"
+      local big, n = {}, 8000
+      for i = 1, n do big[i] = { a = i } end
+      obs.next_turn(function()
+        obs.next_turn(function() print(#big == n or #big) end)
+        obs.merge(big, {})
+      end)
+      END
+      $L --sandbox --turn-time=100ms --error=continue f.lua
+      """
+    ).run()
+    #expect(outcome.output == "true\n", "\(outcome)")
+    #expect(outcome.errors.contains("the turn has taken more time"), "\(outcome)")
+  }
+
   /// S8: a transaction whose function leaves no memory is taken back and over.
   @Test func `a transaction that uses up the memory ends`() throws {
     let outcome = try Command(

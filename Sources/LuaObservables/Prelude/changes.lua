@@ -6,7 +6,7 @@
 -- made anew, as what was found through that key may be there by another way.
 local core, obs = ...
 
-local next, setmetatable, tostring, type = next, setmetatable, tostring, type
+local next, rawequal, setmetatable, tostring, type = next, rawequal, setmetatable, tostring, type
 local string_format = string.format
 local trees = core.trees
 local number_type = trees.number_type
@@ -104,7 +104,7 @@ local function extend(walk, objects, contents_of)
     i = i + 1
     local object = work[i]
     each_object(contents_of(object), function(key, value)
-      if value == walk.root or walk.parent[value] then return end
+      if rawequal(value, walk.root) or walk.parent[value] then return end
       walk.parent[value], walk.key[value] = object, key
       added[#added + 1] = value
       work[#work + 1] = value

@@ -1,7 +1,7 @@
 -- Making a tree equal to plain data: a slice of the module `obs`.
 local core, obs = ...
 
-local next, setmetatable, type = next, setmetatable, type
+local next, rawequal, setmetatable, type = next, rawequal, setmetatable, type
 local string_format = string.format
 local trees = core.trees
 local number_type = trees.number_type
@@ -50,7 +50,7 @@ local function pair_by(name, contents_of, contents_of_data)
     for i = 1, y.n do
       local element = y.map[i]
       local key = is_object(element) and contents_of_data(element).map[name]
-      if key ~= nil and new[key] == element and old[key] then pair(old[key], element) end
+      if key ~= nil and rawequal(new[key], element) and old[key] then pair(old[key], element) end
     end
   end
 end

@@ -162,6 +162,14 @@ function Transaction:cover_new(object, change)
   end
 end
 
+-- Covers what came to an object. Where that fails, for want of memory, so does the transaction:
+-- what comes later is not covered, either, and the rest of the function need not try.
+function Transaction:notice(object, change)
+  if self.failure ~= nil then return end
+  local ok, message = pcall(trees.through_opaque, self.cover_new, self, object, change)
+  if not ok then self.failure = message end
+end
+
 -- Ends the watching of the objects.
 function Transaction:leave()
   for _, object in ipairs(self.order) do
@@ -277,9 +285,7 @@ function obs.transaction(roots, f)
     sandbox = core.sandbox(),
   }, Transaction)
   if transaction.sandbox ~= 0 then transaction.others = trees.others(transaction.state) end
-  function transaction.mark(object, _, change)
-    trees.through_opaque(transaction.cover_new, transaction, object, change)
-  end
+  function transaction.mark(object, _, change) transaction:notice(object, change) end
   -- What is opened from here on is closed below, also where there is no memory: no call in between
   -- can fail.
   transaction.number = core.open_transaction()
@@ -291,6 +297,7 @@ function obs.transaction(roots, f)
     core.written(false, message)
   end
   ok, message = pcall(run, transaction, f)
+  if ok and transaction.failure ~= nil then ok, message = false, transaction.failure end
   core.begin_exempt()
   local is_undone = not ok or transaction.is_aborted
   -- Immediate watchers are called for the way back when the transaction is over: what they write
@@ -367,9 +374,16 @@ function Turns:take_written()
   return written
 end
 
+-- As for a transaction; the error is reported, which takes the turn back.
+function Turns:notice(object, change)
+  if self.failure ~= nil then return end
+  Transaction.notice(self, object, change)
+  if self.failure ~= nil then error(self.failure, 0) end
+end
+
 -- The turn that begins now is taken back to what there is.
 function Turns:renew()
-  self.witnesses = {}
+  self.witnesses, self.failure = {}, nil
   if #self.written == 0 and not self.has_undone then return end
   local has_lost = self.has_undone
   self.has_undone = false
@@ -407,9 +421,7 @@ function core.cover_turns(number, roots)
     turns.is_written[object] = true
     turns.written[#turns.written + 1] = object
   end
-  function turns.mark(object, _, change)
-    trees.through_opaque(turns.cover_new, turns, object, change)
-  end
+  function turns.mark(object, _, change) turns:notice(object, change) end
   local ok, message = pcall(begin, turns, roots)
   if not ok then
     turns:end_all()

@@ -284,7 +284,7 @@ function trees.equal(value, data, contents_of)
     local is_data = type(y) == "table" and not is_leaf(y) and (is_value(x) or is_object(x))
     if not is_data then
       if not same(x, y) then return false end
-    elseif seen[x] ~= y then
+    elseif not rawequal(seen[x], y) then
       seen[x] = y
       local in_x, in_y = is_value(x) and data_contents(x) or contents_of(x), data_contents(y)
       if is_inner and (in_x.kind or in_x.model) and not in_x.is_host then return false end
@@ -432,7 +432,7 @@ end
 --- The key under which a walk has met an object. Elements of lists may be elsewhere by now.
 function trees.key(walk, object, contents_of)
   local key, map = walk.key[object], contents_of(walk.parent[object]).map
-  if map[key] == object then return key end
+  if rawequal(map[key], object) then return key end
   local parent = walk.parent[object]
   local places = walk.places and walk.places[map]
   if not places then
@@ -449,7 +449,7 @@ end
 --- The path of an object in a walk.
 function trees.path(walk, object, contents_of)
   local path, n = {}, 0
-  while object ~= walk.root do
+  while not rawequal(object, walk.root) do
     n = n + 1
     path[n] = trees.key(walk, object, contents_of)
     object = walk.parent[object]

@@ -169,7 +169,10 @@ local function written(writes, force)
     else
       undo[#undo + 1] = back
       if failure ~= nil then
+        -- What a script is stopped for must not end this.
+        core.begin_exempt()
         for k = #undo, 1, -1 do pcall(undo[k]) end
+        core.end_exempt()
         return write.number, failure
       end
     end

@@ -319,7 +319,19 @@ final class ScriptReceiver: Receiver {
   }
 
   /// Does what `clua_tracedcall` does, for any root and arguments. [-0, +(0|1), -]
+  ///
+  /// A transaction needs to know what comes to it: it is not refused memory for that (S3).
   private func call(
+    _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
+    _ L: LuaStack
+  ) -> CInt {
+    guard watcher.pointee.flags.contains(.arriving) else {
+      return callLimited(watcher, of: root, change, L)
+    }
+    return state.interrupter.withUnlimitedMemory { callLimited(watcher, of: root, change, L) }
+  }
+
+  private func callLimited(
     _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
     _ L: LuaStack
   ) -> CInt {

@@ -269,6 +269,8 @@ extension Engine {
       watcher.pointee.flags.remove(.checkingDepartures)
       // A property that stayed invalid would not notify of its next change.
       guard isPrepared(watcher) else { continue }
+      // Objects that moved below `**` have made it pending again.
+      watcher.pointee.status = .clean
       releaseAnchor(of: watcher, on: root)
     }
     report(.retriggered(watchers: names, turns: turns))

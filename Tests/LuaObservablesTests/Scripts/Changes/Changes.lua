@@ -20,6 +20,16 @@ local function watched(t, options)
   end, watcher
 end
 
+check("X2: paths follow objects by identity, whatever __eq says", function()
+  local mt = { __eq = function(a, b) return a.name == b.name end }
+  local child = setmetatable({ name = "a", v = 1 }, mt)
+  local root = setmetatable({ name = "a", child = child }, mt)
+  local path = nil
+  obs.changes(root, function(_, changes) path = table.concat(changes[1].path, ".") end)
+  child.v = 2
+  obs.flush()
+  eq(path, "child.v")
+end)
 check("X2: changes are net since the last delivery", function()
   local t = { a = 1, b = { c = 2 } }
   local turn = watched(t)

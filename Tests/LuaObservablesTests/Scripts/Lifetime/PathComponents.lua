@@ -123,6 +123,22 @@ goes("a member of a set that is watched", function()
   return t
 end)
 
+check("C6: a member whose membership is watched is kept by its watcher", function()
+  for _, count in ipairs {1, 20} do
+    local set, alive = obs.set_of {}, setmetatable({}, {__mode = "k"})
+    for _ = 1, count do
+      local member = {}
+      alive[member] = true
+      obs.observe(set, set:key_of(member), nothing)
+    end
+    collectgarbage()
+    collectgarbage()
+    local kept = 0
+    for _ in next, alive do kept = kept + 1 end
+    eq(kept, count)
+  end
+end)
+
 -- The same where another object stays, which a path with the object leads through.
 local function goes_beside(sentence, other, make)
   local kept = other

@@ -820,6 +820,24 @@ turns("T4: a watcher of a computed property whose call was dropped hears of the 
   eq(heard, 1)
 end)
 
+turns("T4: a watcher of objects below whose call was dropped hears of the next", function()
+  for _, path in ipairs { "**", "**.v", "o.**" } do
+    local t, on, heard = { o = { v = 1 } }, true, 0
+    obs.observe(t, path, function()
+      heard = heard + 1
+      if on then t.o = { v = heard } end
+    end)
+    reporting(function()
+      t.o = { v = 0 }
+      repeat turn() until #reports > 0
+    end)
+    on, heard = false, 0
+    t.o = { v = -1 }
+    turn()
+    eq(heard, 1)
+  end
+end)
+
 -- T12
 check("T12: flush inside a watcher, an immediate one, a hook or a batch is an error", function()
   local t, caught = {}, {}
