@@ -152,7 +152,7 @@ static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
     node->single = true;
     return;
   }
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_KEYS) != LUA_TTABLE) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_KEYS) != LUA_TTABLE || node->single) {
     lua_createtable(L, 2, 0);
     if (node->single) {
       lua_pushvalue(L, -2);

@@ -73,28 +73,36 @@ struct GraphBuilder {
   // MARK: Searching
 
   private mutating func search(_ node: NodeRef, at object: Int) {
-    var found: [(key: String, slot: SlotRef)] = []
+    var found: [(key: String, slot: SlotRef, links: [LinkRef])] = []
     var users: [UInt64: WatcherRef] = [:]
     node.forEachSlot { slot in
-      var names: Set<String> = []
+      var links: [String: [LinkRef]] = [:]
       slot.forEachLinkOfAny { link in
         if isStopped() { return }
-        names.insert(slot.pointee.isEvery ? link.wholeName : "")
+        links[slot.pointee.isEvery ? link.wholeName : "", default: []].append(link)
         let watcher = link.pointee.wire.pointee.watcher
         users[watcher.pointee.id] = watcher
       }
       if slot.pointee.isEvery {
-        for name in names { found.append((name, slot)) }
-      } else if !names.isEmpty || slot.pointee.lazy != nil {
-        found.append((name(slot), slot))
+        for (name, links) in links { found.append((name, slot, links)) }
+      } else if !links.isEmpty || slot.pointee.lazy != nil {
+        found.append((name(slot), slot, links[""] ?? []))
       }
     }
     for lazy in node.kind.unknownLazies(of: node) {
       note(lazy.name, of: object, .init(state: lazy.isValid ? .valid : .invalid))
     }
-    for (key, slot) in found.sorted(by: { $0.key < $1.key }) {
+    let members = found.first { $0.slot.pointee.isEvery }.map { stored(at: $0.slot) } ?? []
+    let elements = Dictionary(grouping: members) { $0.key }
+    for (key, slot, links) in found.sorted(by: { $0.key < $1.key }) {
       note(key, of: object, slot.pointee.lazy.map(lazyKey))
-      hold(slot, key, of: object)
+      if !slot.pointee.isEvery {
+        hold(stored(at: slot), at: key, links, of: object)
+      } else if links.contains(where: \.isAnchored) {
+        hold(elements[key] ?? [], at: key, links, of: object)
+      } else {
+        hold(members, at: key, links, of: object)
+      }
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
     node.engine.forEachWatcher(of: node) { watcher in
@@ -111,28 +119,33 @@ struct GraphBuilder {
     return stranger(lazy) == nil ? key : .init(state: key.state)
   }
 
-  /// Adds the objects that are stored at a key, and those that paths pass to from it.
-  private mutating func hold(_ slot: SlotRef, _ key: String, of object: Int) {
+  private func stored(at slot: SlotRef) -> [(key: String?, node: NodeRef)] {
+    slot.pointee.node.kind.observedObjects(at: slot, firstIndex: firstIndex)
+      .sorted { $0.key ?? "" < $1.key ?? "" }
+  }
+
+  /// Adds the objects that are stored at a key, and those that paths pass to from it by `links`.
+  private mutating func hold(
+    _ stored: [(key: String?, node: NodeRef)], at key: String, _ links: [LinkRef],
+    of object: Int
+  ) {
     let home = places[object]
     func place(_ key: String) -> String? {
       // A long name is cut to its end: names in a chain of objects would grow without limit.
       home.map { $0.isEmpty ? key : $0.utf8.count > 60 ? "….\(key)" : "\($0).\(key)" }
     }
-    let stored = slot.pointee.node.kind.observedObjects(at: slot, firstIndex: firstIndex)
-    for (member, node) in stored.sorted(by: { $0.key ?? "" < $1.key ?? "" }) {
+    for (member, node) in stored {
       guard !isStopped(), let child = include(node, place: place(member ?? key)) else { continue }
       held.append((object, key, child))
     }
-    slot.forEachLinkOfAny { link in
-      if isStopped() { return }
+    for link in links where !isStopped() {
       let wire = link.pointee.wire
-      if wire.pointee.use == .tracking || stranger(wire.pointee.watcher) != nil { return }
-      if slot.pointee.isEvery, link.wholeName != key { return }
+      if wire.pointee.use == .tracking || stranger(wire.pointee.watcher) != nil { continue }
       var children: [LinkRef] = []
       link.appendChildren(to: &children)
       for below in children {
-        guard let node = below.node,
-          let child = include(node, place: slot.pointee.isEvery ? nil : place(key))
+        let isWhole = link.pointee.slot?.pointee.isEvery == true
+        guard let node = below.node, let child = include(node, place: isWhole ? nil : place(key))
         else { continue }
         held.append((object, key, child))
       }
