@@ -286,7 +286,6 @@ int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **ou
     guard->exemption.counts = guard->depth > 0;
     guard->exemption.time = 0;
     guard->exemption.account = guard->account;
-    if (guard->memory) guard->memory->isunlimited = true;
   }
   clua_guard_switch(guard, exempt);
   // What it allocates is still the scripts'.
@@ -302,7 +301,6 @@ void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
   if (guard->exemption.account == outer) {
     guard->exemption.account = NULL;
     guard->exemption.isfenced = false;
-    if (guard->memory) guard->memory->isunlimited = false;
     lua_State *L = guard->running;
     if (L && lua_gethook(L) == fence_here) lua_sethook(L, NULL, 0, 0);
   }

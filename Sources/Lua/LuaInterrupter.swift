@@ -119,7 +119,7 @@ public final class LuaInterrupter: Sendable {
   package func exempt(_ exempt: UnsafeMutablePointer<clua_account>) -> Exemption {
     var outer: UnsafeMutablePointer<clua_account>?
     let stopped = clua_guard_exempt(record, exempt, &outer)
-    // Scripts that are called in between have the memory of scripts.
+    // Where exempt code has called scripts, which call exempt code again, memory is limited here.
     let isFreed = clua_guard_freememory(record)
     return Exemption(outer: outer, stopped: stopped, isFreed: isFreed)
   }

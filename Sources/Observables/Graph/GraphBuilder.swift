@@ -96,13 +96,10 @@ struct GraphBuilder {
     let elements = Dictionary(grouping: members) { $0.key }
     for (key, slot, links) in found.sorted(by: { $0.key < $1.key }) {
       note(key, of: object, slot.pointee.lazy.map(lazyKey))
-      if !slot.pointee.isEvery {
-        hold(stored(at: slot), at: key, links, of: object)
-      } else if links.contains(where: \.isAnchored) {
-        hold(elements[key] ?? [], at: key, links, of: object)
-      } else {
-        hold(members, at: key, links, of: object)
-      }
+      let isElement = links.contains(where: \.isAnchored)
+      let objects =
+        !slot.pointee.isEvery ? stored(at: slot) : isElement ? elements[key] ?? [] : members
+      hold(objects, at: key, links, of: object)
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
     node.engine.forEachWatcher(of: node) { watcher in
