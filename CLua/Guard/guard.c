@@ -4,6 +4,7 @@
 #include "clua_places.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,31 +185,45 @@ uint64_t clua_guard_due(const clua_guard *guard) {
   return (account->isspent ? account->mark : account->limit) + CLUA_ENGINE_GRACE;
 }
 
-/* The present account begins a new turn, unless it is still in the last one. What is called in the
-   rest of a turn in which its scripts were stopped is stopped at once, but for the engine's
-   work. */
-static void open_account(clua_guard *guard) {
-  clua_account *account = guard->account;
+/* An account begins a new turn, unless it is still in the last one. Called before ticks count for
+   it: they would stop the new turn for the time of the last one. */
+static void open_account(const clua_guard *guard, clua_account *account) {
   uint64_t turn = guard->turn ? *guard->turn : 0;
-  if (turn == 0 || turn != account->window) {
-    account->window = turn;
-    account->used = 0;
-    account->isfresh = true;
-    account->isspent = account->isreported = false;
-  }
+  if (turn != 0 && turn == account->window) return;
+  account->window = turn;
+  account->used = 0;
+  account->isfresh = true;
+  account->isspent = account->isreported = false;
+  atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* What is called in the rest of a turn in which the scripts of the present account were stopped is
+   stopped at once, but for the engine's work. */
+static void stop_where_spent(clua_guard *guard) {
+  const clua_account *account = guard->account;
   if (!account->isspent) return;
   if (!guard->isengine || account->used >= clua_guard_due(guard))
     clua_guard_stop(guard, CLUA_STOP_TIME);
 }
 
-/* The scripts of the present account have returned to the host, or to those of another one. */
-static void end_stop(clua_guard *guard, lua_State *L) {
+/* From here on no tick stops the scripts that have run, until others run or these go on. Returns
+   their account. So the stop of one account is never met by code of another one. */
+static clua_account *leave_account(clua_guard *guard) {
+  clua_account *account = guard->account;
+  guard->account = &guard->own;  // it has no limit
+  atomic_signal_fence(memory_order_seq_cst);
+  return account;
+}
+
+/* The scripts of an account, for which ticks count no more, have returned to the host, or to those
+   of another one. */
+static void end_stop(clua_guard *guard, clua_account *account, lua_State *L) {
   clua_chains_reset(guard);
   if (!guard->stopped) return;
   guard->stopped = CLUA_STOP_NONE;
   // No instruction may have come after the signal, so no place is known.
-  if (!guard->account->isspent) *guard->place = '\0';
-  spend(guard->account);
+  if (!account->isspent) *guard->place = '\0';
+  spend(account);
   if (lua_gethook(L) != stop_here) return;
   bool is_other = guard->hook && guard->hook != stop_here;
   lua_sethook(L, is_other ? guard->hook : NULL, is_other ? guard->mask : 0, guard->count);
@@ -218,13 +233,14 @@ void clua_guard_begin(clua_guard *guard, lua_State *L) {
   if (!guard->account) guard->account = &guard->own;
   __atomic_store_n(&guard->asked, 0, __ATOMIC_RELAXED);
   guard->running = L;
+  open_account(guard, guard->account);
   clua_clock_add(guard);
-  open_account(guard);
+  stop_where_spent(guard);
 }
 
 void clua_guard_end(clua_guard *guard, lua_State *L) {
   clua_clock_remove(guard);
-  end_stop(guard, L);
+  end_stop(guard, guard->account, L);
   guard->isengine = false;
   guard->running = NULL;
 }
@@ -237,30 +253,36 @@ static void use_share(clua_guard *guard, const clua_account *account) {
 
 clua_account *clua_guard_switch(clua_guard *guard, clua_account *account) {
   clua_account *outer = guard->account;
+  if (guard->depth > 0) open_account(guard, account);
   guard->account = account;
   use_share(guard, account);
   if (guard->depth > 0) {
     clua_clock_change(guard);
-    open_account(guard);
+    stop_where_spent(guard);
   }
   return outer;
 }
 
 void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) {
-  if (guard->depth > 0) end_stop(guard, L);
+  clua_account *left = leave_account(guard);
+  if (guard->depth > 0) end_stop(guard, left, L);
   guard->account = account;
   use_share(guard, account);
+  // Where those that have run have no limit, no tick may be to come.
+  if (guard->depth > 0) clua_clock_change(guard);
 }
 
 clua_caller clua_guard_suspend(clua_guard *guard) {
-  lua_State *L = guard->running;
-  clua_caller caller = {.account = guard->account, .exemption = guard->exemption};
-  // A tick that comes here counts for no account.
+  clua_caller caller = {.exemption = guard->exemption};
+  // An exemption ends before its account does, which has no limit.
   guard->exemption = (clua_exemption){0};
-  if (!guard->stopped || guard->depth == 0 || !L) return caller;
+  lua_State *L = guard->running;
+  bool is_running = guard->depth > 0 && L;
+  if (is_running) clua_guard_noteplace(guard, L);
+  caller.account = leave_account(guard);
+  if (!is_running || !guard->stopped) return caller;
   caller.stopped = guard->stopped;
-  clua_guard_noteplace(guard, L);
-  end_stop(guard, L);
+  end_stop(guard, caller.account, L);
   return caller;
 }
 
@@ -269,6 +291,7 @@ void clua_guard_goon(clua_guard *guard, const clua_caller *caller, lua_State *L)
   if (caller->exemption.account) {
     use_share(guard, caller->exemption.account);
     guard->exemption = caller->exemption;
+    if (guard->depth > 0) clua_clock_change(guard);
     if (caller->exemption.isfenced) clua_guard_fence(guard);
   }
   if (caller->stopped && guard->depth > 0) clua_guard_stop(guard, (clua_stop)caller->stopped);
@@ -279,14 +302,15 @@ void clua_guard_usememory(clua_guard *guard, clua_allocator *allocator) {
 }
 
 int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **outer) {
-  int stopped = guard->stopped;
-  if (guard->depth > 0 && guard->running) end_stop(guard, guard->running);
   *outer = guard->account;
   if (!guard->exemption.account) {
     guard->exemption.counts = guard->depth > 0;
     guard->exemption.time = 0;
     guard->exemption.account = guard->account;
   }
+  atomic_signal_fence(memory_order_seq_cst);
+  int stopped = guard->stopped;
+  if (guard->depth > 0 && guard->running) end_stop(guard, *outer, guard->running);
   clua_guard_switch(guard, exempt);
   // What it allocates is still the scripts'.
   use_share(guard, guard->exemption.account);
