@@ -13,10 +13,6 @@ local Shadow, are_lists, contents, edit_script, plain, same =
 
 -- Contents ---------------------------------------------------------------------------------------
 
--- Up to so many insertions and removals are made one by one. Each moves the elements behind it, so
--- more of them cost more than assigning all elements.
-local FEW_EDITS = 16
-
 --- Adds the writes that turn contents of an object into others.
 function trees.add_writes(writes, object, from, to)
   local is_short = are_lists(from, to) and edit_script(from.map, from.n, to.map, to.n, same,
@@ -25,7 +21,7 @@ function trees.add_writes(writes, object, from, to)
         number = 0, kind = kind == "replace" and "set" or kind, object = object, key = position,
         value = new and plain(to.map[new]),
       }
-    end, FEW_EDITS)
+    end, trees.FEW_EDITS)
   writes[#writes + 1] = {
     number = 0, kind = "contents", object = object, key = is_short, value = to, from = from,
   }

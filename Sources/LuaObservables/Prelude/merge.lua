@@ -2,7 +2,7 @@
 local core, obs = ...
 
 local next, rawequal, setmetatable, type = next, rawequal, setmetatable, type
-local string_format = string.format
+local string_format, move = string.format, table.move
 local trees = core.trees
 local number_type = trees.number_type
 local are_lists, copied, differing_keys, edit_script, holds_objects, is_element, is_object, same =
@@ -104,11 +104,22 @@ function Merge:fill()
   end
 end
 
+-- The elements of a list as contents.
+local function elements(map, n)
+  return { map = move(map, 1, n, 1, {}), n = n }
+end
+
 function Merge:list(object, old, new, map)
   local steps = {}
-  edit_script(old.map, old.n, map, new.n, same, function(kind, position, from, to)
+  local is_short = edit_script(old.map, old.n, map, new.n, same, function(kind, position, from, to)
     steps[#steps + 1] = { kind, position, from, to }
-  end)
+  end, old.kind == nil and trees.FEW_EDITS or nil)
+  if not is_short then
+    local write = { number = 0, kind = "contents", object = object, key = false }
+    write.from, write.value = elements(old.map, old.n), elements(map, new.n)
+    self.writes[#self.writes + 1] = write
+    return
+  end
   if #steps == 2 then
     local first, second = steps[1], steps[2]
     if first[1] == "remove" and second[1] == "insert"

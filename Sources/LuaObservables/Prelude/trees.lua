@@ -331,6 +331,10 @@ trees.extended, trees.path_text = extended, path_text
 -- How many values of host objects are compared each with each, at the most.
 local MANY = 256
 
+--- Up to so many insertions and removals are made one by one in a plain table. Each moves the
+--- elements behind it, so more of them cost more than assigning all elements.
+trees.FEW_EDITS = 16
+
 --- Calls `edit` for each of the steps of a shortest script from one list to another, in order of
 --- application: edit(kind, position, old index, new index) with "insert", "remove" or "replace".
 --- Returns false, and calls nothing, where there would be more than `limit`.

@@ -196,6 +196,22 @@ check("X4: merge matches elements by a key", function()
   eq(b.n, 5)
   eq(text(t), "{list={{id=2 n=5} {id=3} {id=1 n=1}}}")
 end)
+check("X4: merge makes many edits of a list at once", function()
+  local t, data, kept = { list = { name = "a" } }, { list = { name = "b" } }, {}
+  for i = 1, 100 do t.list[i] = { id = i } end
+  for i = 100, 1, -3 do
+    kept[#kept + 1], data.list[#data.list + 1] = t.list[i], { id = i }
+  end
+  local before = text(t)
+  local ok = obs.transaction({ t }, function()
+    obs.merge(t, data, { key = "id" })
+    eq(text(t), text(data))
+    for i, element in ipairs(kept) do eq(t.list[i], element) end
+    error "taken back"
+  end)
+  eq(ok, false)
+  eq(text(t), before)
+end)
 check("X4: merge leaves data alone, and lazy keys", function()
   local t = { first = "A" }
   obs.computed(t, "twice", { "first" }, function(self) return self.first .. self.first end)
