@@ -26,6 +26,12 @@ void ccl_writeerror(const char *name, const char *message) {
   fflush(stderr);
 }
 
+bool ccl_checkoutput(const char *name) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+  ccl_writeerror(name, "cannot write to the standard output");
+  return false;
+}
+
 static int to_text(lua_State *L) {
   lua_tostring(L, 1);
   return 1;

@@ -17,6 +17,9 @@ char **ccl_arguments(void);
 const char *ccl_copyright(void);
 /// Writes `text` to the standard output, and flushes it.
 void ccl_writeoutput(const char *text);
+/// Whether all that was written to the standard output has got there; otherwise reports that it has
+/// not.
+bool ccl_checkoutput(const char *name);
 /// Writes bytes to the standard output, and flushes it.
 void ccl_writebytes(const char *bytes, size_t count);
 /// Writes "name: message" and a line break to the standard error; without the name when it is NULL.

@@ -22,11 +22,11 @@ enum Program {
   private static func run(_ arguments: Arguments, name: UnsafePointer<CChar>) -> CInt {
     if arguments.options.asksForHelp {
       ccl_writeoutput(Usage.help(name: String(cString: name)))
-      return 0
+      return ccl_checkoutput(name) ? 0 : 1
     }
     if arguments.options.asksForVersion {
       ccl_writeoutput("obs-lua \(version) (Lua \(LuaRelease.loaded))\n")
-      return 0
+      return ccl_checkoutput(name) ? 0 : 1
     }
     if arguments.options.testing.isOn {
       return TestRunner(arguments, name: String(cString: name)).run()

@@ -4,6 +4,15 @@ import Testing
 struct OptionTests {
   private typealias Outcome = Command.Outcome
 
+  @Test(arguments: [("--help", 1), ("--version", 1), ("--test c.lua", 2)])
+  func `what could not be written is a failure`(options: String, status: Int) throws {
+    let outcome = try Command("echo >c.lua; $L \(options) >/dev/full; echo $?").run()
+    #expect(
+      outcome
+        == Outcome(
+          output: "\(status)\n", errors: "./lua: cannot write to the standard output\n", status: 0))
+  }
+
   @Test func `--help shows every option on the standard output`() throws {
     let outcome = try Command("$L --help").run()
     #expect(outcome.status == 0)

@@ -62,6 +62,8 @@ struct TestRunner {
   }
 
   private func status(of results: [TestResult]) -> CInt {
+    // A reader that misses results must not take them for good ones.
+    guard ccl_checkoutput(name) else { return 2 }
     if let file = options.testing.resultFile, !JUnitReport.write(results, to: file) {
       ccl_writeerror(name, "cannot write '\(file)': \(String(cString: strerror(errno)))")
       return 2
