@@ -133,7 +133,7 @@ struct RefusalTests {
       """
       cat >f.lua <<'END'
       local obs = require "obs"
-      local big, n = {}, 8000
+      local big, n = obs.array(), 8000
       for i = 1, n do big[i] = { a = i } end
       obs.next_turn(function()
         obs.next_turn(function() print(#big == n or #big) end)

@@ -187,7 +187,7 @@ struct WatchTests {
       echo 'return 1' >m.lua
       echo 'case("a", function() expect_equal(require "m", 1) end)' >d/a.lua
       echo 'case("b", function() expect(true) end)' >d/b.lua
-      run --test --watch d
+      run --test --timeout=600 --watch d
       until_lines 1 '^1..2'
       echo 'return 2' >m.lua
       until_lines 1 '^1..1'
