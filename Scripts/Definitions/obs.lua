@@ -303,7 +303,8 @@ function obs.observe_edits(collection, callback, options) end
 
 ---Watches named keys only, all of them with old and new value. One call for each key that changed
 ---since the last delivery, in the order of `keys`. With `initial` each key that has a value is
----told, with nil as its old one. The keys of a set are its members.
+---told, with nil as its old one. The keys of a set are its members. A key that looks like a path is
+---given as `obs.path(key)`.
 ---@generic T: obs.Observed
 ---@param collection T
 ---@param keys any|any[]

@@ -8,13 +8,19 @@ final class ChangeFunctions: ModuleSlice {
     [
       ("host_class", hostClass), ("stored_names", storedNames), ("has_stored", hasStored),
       ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost),
-      ("edit_steps", editSteps), ("rearm", rearm),
+      ("edit_steps", editSteps), ("rearm", rearm), ("idle", idle),
     ]
   }
 
   /// rearm(): what was written is looked at; the next write of each object is reported.
   private func rearm(_ L: LuaStack) -> CInt {
     engine.rearmQuietSlots()
+    return 0
+  }
+
+  /// idle(): the driver of a watcher that runs has nothing to call its callback for.
+  private func idle(_ L: LuaStack) -> CInt {
+    engine.noteIdleCall()
     return 0
   }
 

@@ -277,7 +277,7 @@ function obs.changes(observed, callback, options)
 
   function manner.driver(callback, from, observer)
     local before, after, objects = shadow:take()
-    if not before then return end
+    if not before then return core.idle() end
     local sites = shadow.sites
     local function site_of(object, key)
       local noted = sites[object]
@@ -292,7 +292,7 @@ function obs.changes(observed, callback, options)
       end
       changes = kept
     end
-    if #changes == 0 then return end
+    if #changes == 0 then return core.idle() end
     if is_once then
       watcher:stop()
       shadow:stop()

@@ -266,8 +266,11 @@ function obs.observe_keys(collection, keys, callback, options)
   local is_set = kind == "set"
   local names, last, manner = {}, {}, {}
   for i = 1, #keys do
-    names[i] = keys[i]
-    manner[i] = is_set and collection:key_of(keys[i]) or obs.path(keys[i])
+    if is_set then
+      names[i], manner[i] = keys[i], collection:key_of(keys[i])
+    else
+      names[i], manner[i] = core.exact_key(collection, keys[i], 2, "observe_keys")
+    end
   end
   local function read(from, name)
     if is_set then return from:contains(name) and name or nil end
@@ -278,15 +281,18 @@ function obs.observe_keys(collection, keys, callback, options)
 
   function manner.driver(callback, from, observer)
     local guard <close> = rest
+    local has_called = false
     for i = 1, #names do
       local old, new = last[i], read(from, names[i])
       if not equals(old, new) then
         last[i] = new
+        has_called = true
         callback(names[i], old, new, from, observer)
         -- No call is made after the watcher was stopped (T7).
         if rest.watcher and not rest.watcher.active then return end
       end
     end
+    if not has_called then core.idle() end
   end
 
   local is_initial = type(options) == "table" and options.initial

@@ -308,7 +308,10 @@ function obs.history(target, options)
     if state.watcher and state.watcher.active then state.watcher:schedule() end
   end, false, core.sandbox() ~= 0)
   state.watcher = core.register(target, {
-    "*", driver = function() record(history, state) end,
+    "*", driver = function()
+      record(history, state)
+      core.idle()
+    end,
   }, function() end, { name = "history" })
   return history
 end

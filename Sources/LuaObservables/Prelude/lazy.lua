@@ -195,27 +195,29 @@ local function check_target(target, name)
 end
 
 -- `kind` replaces nil in the error where that says more.
-local function check_key(key, number, name, kind)
+local function check_key(target, key, number, name, kind)
   if key == nil or key ~= key or core.is_path(key) then
     bad_argument(number, name, "name of a property expected, got "
       .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
   end
-  if type(key) == "string" and string_sub(key, 1, 2) == "__" then
+  if type(key) ~= "string" then return end
+  if string_sub(key, 1, 2) == "__" then
     bad_argument(number, name,
       string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
   end
+  core.check_literal(target, key, number, name)
 end
 
 -- One name, or each of a list of names.
-local function each_name(names, number, name)
+local function each_name(target, names, number, name)
   if type(names) ~= "table" then
-    check_key(names, number, name)
+    check_key(target, names, number, name)
     return { names }
   end
   if rawlen(names) == 0 then bad_argument(number, name, "the list of names is empty") end
   local list = {}
   for i = 1, rawlen(names) do
-    check_key(names[i], number, name)
+    check_key(target, names[i], number, name)
     list[i] = names[i]
   end
   return list
@@ -235,11 +237,11 @@ end
 function obs.lazy(target, names, ...)
   if select("#", ...) == 0 and names == nil then
     if type(target) ~= "table" then check_function(target, 1, "lazy")
-    elseif not is_options(target) then check_key(nil, 2, "lazy", "no value") end
+    elseif not is_options(target) then check_key(target, nil, 2, "lazy", "no value") end
     return descriptor(core.compile_lazy(target, "lazy", 1))
   end
   check_target(target, "lazy")
-  names = each_name(names, 2, "lazy")
+  names = each_name(target, names, 2, "lazy")
   local declaration = core.compile_lazy((...), "lazy", 3)
   core.check_own_dependencies(target, declaration, "lazy")
   local get, flags = declaration.get, declaration.flags
@@ -264,7 +266,7 @@ function obs.computed(target, name, ...)
       bad_argument(3, "computed", "list of key paths or function expected, got no value")
     elseif name == nil and type(target) == "table"
       and not pcall(check_function, target, 1, "computed") then
-      check_key(nil, 2, "computed", "no value")
+      check_key(target, nil, 2, "computed", "no value")
     end
     return descriptor(compile_computed(target, name, 1))
   end
@@ -272,7 +274,7 @@ function obs.computed(target, name, ...)
   if type(name) == "table" then
     bad_argument(2, "computed", "name of a property expected, got table")
   end
-  check_key(name, 2, "computed")
+  check_key(target, name, 2, "computed")
   local deps, get = ...
   if count > 1 and get == nil then check_function(get, 4, "computed") end
   local declaration = compile_computed(deps, get, 3)
@@ -290,7 +292,7 @@ end
 function obs.invalidate(target, names)
   prepare(target, "invalidate")
   local all = names == nil
-  names = all and core.lazy_names(target) or each_name(names, 2, "invalidate")
+  names = all and core.lazy_names(target) or each_name(target, names, 2, "invalidate")
   for i = 1, #names do
     if not core.invalidate(target, names[i]) and not all then
       local nearest = type(names[i]) == "string" and core.nearest(names[i], core.lazy_names(target))
@@ -303,7 +305,7 @@ end
 function obs.is_valid(target, ...)
   local name = ...
   prepare(target, "is_valid")
-  check_key(name, 2, "is_valid", select("#", ...) == 0 and "no value")
+  check_key(target, name, 2, "is_valid", select("#", ...) == 0 and "no value")
   return core.is_valid(target, name)
 end
 
@@ -320,7 +322,7 @@ end
 function obs.forget(target, names)
   check_target(target, "forget")
   core.instantiate(target)
-  names = names == nil and core.lazy_names(target) or each_name(names, 2, "forget")
+  names = names == nil and core.lazy_names(target) or each_name(target, names, 2, "forget")
   for i = 1, #names do
     core.forget(target, names[i])
     core.forgotten(target, names[i])
@@ -337,7 +339,7 @@ end
 function obs.peek(target, ...)
   local name = ...
   check_observed(target, 1, "peek")
-  check_key(name, 2, "peek", select("#", ...) == 0 and "no value")
+  check_key(target, name, 2, "peek", select("#", ...) == 0 and "no value")
   -- The parentheses make it one value, nil where there is none.
   return (peek(target, name))
 end

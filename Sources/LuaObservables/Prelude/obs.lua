@@ -117,19 +117,51 @@ function obs.batch(body, ...)
   return core.call_plainly(body, ...)
 end
 
+-- Literal names ---------------------------------------------------------------------------------
+
+--- Refuses a text as the name of a property that can only be meant as a key path (C5).
+function core.check_literal(object, text, number, name)
+  if text == "*" or text == "**" then
+    bad_argument(number, name, string_format("'%s' is no name: obs.observe watches all keys of an "
+      .. "object, obs.observe_edits tells which have changed", text))
+  end
+  local first = string_match(text, "^([^.]+)%.")
+  local inner = first and type(object) == "table" and rawget(object, first)
+  if inner and (core.is_object(inner) or type(inner) == "table") then
+    bad_argument(number, name, string_format("'%s' is a key path, as '%s' is an object: "
+      .. "obs.observe takes paths, and obs.path('%s') is the key", text, first, text))
+  end
+end
+
+--- The key that a function takes as it is, and the path of it. A key that looks like a path is
+--- given as `obs.path(key)`.
+function core.exact_key(object, key, number, name)
+  if core.is_path(key) then
+    local keys, kinds, text = core.path_parts(key, name, number)
+    if #keys ~= 1 or kinds[1] ~= "key" and kinds[1] ~= "name" then
+      bad_argument(number, name, string_format("'%s' is no key: obs.observe takes paths", text))
+    end
+    return keys[1], key
+  end
+  if type(key) == "string" then core.check_literal(object, key, number, name) end
+  return key, obs.path(key)
+end
+
+-- Binding ---------------------------------------------------------------------------------------
+
 local function write(object, key, value) object[key] = value end
 
 function obs.bind(destination, source, keys)
   check_observed(destination, 1, "bind")
   check_observed(source, 2, "bind")
-  if type(keys) == "string" then keys = { keys } end
+  if type(keys) == "string" or core.is_path(keys) then keys = { keys } end
   if type(keys) ~= "table" or #keys == 0 then
     bad_argument(3, "bind", "list of keys expected, got "
       .. (type(keys) == "table" and "an empty one" or type(keys)))
   end
   local paths, names, last = {}, {}, {}
   for i, key in ipairs(keys) do
-    names[i], paths[i] = key, obs.path(key)
+    names[i], paths[i] = core.exact_key(source, key, 3, "bind")
   end
   for _, name in ipairs(names) do
     last[name] = source[name]

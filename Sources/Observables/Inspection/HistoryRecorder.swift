@@ -400,15 +400,3 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     }
   }
 }
-
-extension LinkRef {
-  /// Whether what lies nearer to the root has changed, and was not looked up again.
-  fileprivate var isBelowStale: Bool {
-    var link = pointee.parent
-    while let current = link {
-      if current.pointee.isStale { return true }
-      link = current.pointee.parent
-    }
-    return false
-  }
-}

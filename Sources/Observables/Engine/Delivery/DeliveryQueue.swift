@@ -16,6 +16,8 @@ struct DeliveryQueue {
   /// Watchers that wait for the next turn of the loop (`Receiver.waitsForNextTurn`).
   private var held = RawList<WatcherRef>()
   private(set) var isFlushing = false
+  /// Whether the code that runs for a watcher has found nothing to call it for.
+  var isIdleCall = false
   /// The number of the flush under way, or of the last one.
   private var number: UInt64 = 0
   /// The number of the last flush of the turn before.
@@ -73,8 +75,22 @@ struct DeliveryQueue {
 
   /// The watcher is called in the flush under way: what it triggers for itself waits for the next
   /// one.
+  ///
+  /// True where it had nothing to be called for in this flush before.
   @inline(__always)
-  func noteCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number }
+  func noteCall(of watcher: WatcherRef) -> Bool {
+    defer { watcher.pointee.lastFlush = number }
+    return watcher.pointee.lastFlush == number | Self.idle
+  }
+
+  /// The watcher had nothing to be called for after all: what others trigger for it later belongs
+  /// to the flush under way.
+  ///
+  /// To be called once in a flush, or what compares values of scripts may go on for ever.
+  func noteIdleCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number | Self.idle }
+
+  /// Marks the number of a flush in which a watcher had nothing to be called for.
+  private static let idle: UInt64 = 1 << 63
 
   /// What had no turn waits for the next flush.
   mutating func endFlush() {

@@ -95,9 +95,7 @@ extension Engine {
       releaseAnchor(of: watcher, on: root)
       return false
     }
-    delivery.noteCall(of: watcher)
-    invoke(watcher, on: root)
-    return true
+    return takeTurn(of: watcher, on: root)
   }
 
   /// Brings the links of a watcher up to date, and what they lead to, for which its receiver pays;
@@ -110,7 +108,8 @@ extension Engine {
 
   @inline(__always)
   private func prepare(_ watcher: WatcherRef) -> Bool {
-    settleDependencies(of: watcher) && rewireInFlush(watcher)
+    // Properties are settled where paths lead before they are followed, and where they lead then.
+    settleDependencies(of: watcher) && rewireInFlush(watcher) && settleDependencies(of: watcher)
   }
 
   @inline(never)
@@ -152,16 +151,34 @@ extension Engine {
       releaseAnchorIfIdle(of: watcher)
       return false
     }
-    delivery.noteCall(of: watcher)
     let change = waiting.map { ($0.change, $0.path) }
-    invoke(watcher, on: root, change ?? departure.map { (.saved($0.change), $0.path) })
-    return true
+    return takeTurn(
+      of: watcher, on: root, change ?? departure.map { (.saved($0.change), $0.path) })
   }
 
+  /// Calls a watcher that was not called in this flush; false where its receiver had nothing to
+  /// call it for.
+  @inline(__always)
+  private func takeTurn(
+    of watcher: WatcherRef, on root: NodeRef,
+    _ immediate: (change: ImmediateChange, path: Path)? = nil
+  ) -> Bool {
+    let name = watcher.identity
+    let wasIdle = delivery.noteCall(of: watcher)
+    if invoke(watcher, on: root, immediate) { return true }
+    if !wasIdle, let watcher = self.watcher(name) { delivery.noteIdleCall(of: watcher) }
+    return false
+  }
+
+  /// The receiver says of the call that it makes that nothing was there to call the watcher for.
+  package func noteIdleCall() { delivery.isIdleCall = true }
+
+  /// Calls a watcher; false where its receiver had nothing to call it for.
+  @discardableResult
   private func invoke(
     _ watcher: WatcherRef, on root: NodeRef,
     _ immediate: (change: ImmediateChange, path: Path)? = nil
-  ) {
+  ) -> Bool {
     if isRecording { recorder?.called(watcher) }
     watcher.pointee.flags.insert(.running)
     let outer = callee
@@ -174,22 +191,25 @@ extension Engine {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
     }
     callee = outer
+    let isIdle = delivery.isIdleCall
+    delivery.isIdleCall = false
     if isRecording { recorder?.returned(watcher) }
     watcher.pointee.flags.remove(.running)
     guard watcher.pointee.isActive else {
       freeIfUnused(watcher)
-      return
+      return !isIdle
     }
-    if watcher.pointee.flags.contains(.once) || watcher.pointee.wires.isEmpty {
+    if watcher.pointee.flags.contains(.once) && !isIdle || watcher.pointee.wires.isEmpty {
       stop(watcher)
-      return
+      return !isIdle
     }
     if watcher.pointee.flags.contains(.immediate) {
       let name = watcher.identity
       immediates.makeReruns(of: watcher)
-      guard self.watcher(name) != nil else { return }
+      guard self.watcher(name) != nil else { return !isIdle }
     }
     releaseAnchorIfIdle(of: watcher)
+    return !isIdle
   }
 
   /// Calls a watcher now, whatever has changed (`Watcher.run`).

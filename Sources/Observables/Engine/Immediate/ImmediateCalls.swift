@@ -159,13 +159,14 @@ final class ImmediateCalls {
   ///
   /// A callback that writes begins another list. Before a watcher is called by that one, what the
   /// lists around it still have for the watcher is delivered: it receives changes in the order in
-  /// which they were made.
+  /// which they were made. Within a batch that the callback has opened neither is delivered, and
+  /// each stays where it is: the batch keeps only the first change of its own (T9).
   private func makeList(_ calls: [Call]) {
     let top = lists.count
     lists.append(List(calls))
     if calls.count > 1 { keepValues(at: top, behind: 0) }
     while let name = lists[top].first {
-      for index in 0..<top {
+      for index in 0..<(batchDepth > 0 ? 0 : top) {
         guard let call = lists[index].take(name), let watcher = engine.watcher(name) else {
           continue
         }

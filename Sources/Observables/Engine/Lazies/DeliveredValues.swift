@@ -147,7 +147,8 @@ final class DeliveredValues {
   /// The flush is over: the values that its watchers got are those that were delivered last.
   ///
   /// A watcher that is yet to compare, being paused or called in the next flush, or that takes
-  /// values for equal, keeps the value that was delivered to it last.
+  /// values for equal, keeps the value that was delivered to it last. So do all watchers of a
+  /// property that has failed: none of them got anything instead.
   func forgetBases() {
     if based.isEmpty { return }
     let (lazies, values) = (based, former)
@@ -174,12 +175,12 @@ final class DeliveredValues {
   private func deliveredVersions(of lazy: WatcherRef) -> Set<Int> {
     var versions: Set<Int> = []
     guard lazy.hasBase else { return versions }
+    let hasFailed = lazy.isOutdated
     engine.records.forEach(from: lazy.slot?.pointee.links.first) { link in
       if link.pointee.version == lazy.version || !comparesLater(link) { return }
       let watcher = link.pointee.wire.pointee.watcher.pointee
-      if !watcher.isPending, watcher.flags.isDisjoint(with: [.paused, .comparing, .immediate]) {
-        return
-      }
+      let isDone = !watcher.isPending && !hasFailed
+      if isDone, watcher.flags.isDisjoint(with: [.paused, .comparing, .immediate]) { return }
       versions.insert(link.pointee.version)
     }
     return versions

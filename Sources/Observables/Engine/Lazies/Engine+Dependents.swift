@@ -55,7 +55,9 @@ extension Engine {
   /// Brings the lazy property at a link up to date; whether it has another value is found out
   /// later.
   private func settle(_ link: LinkRef, of watcher: WatcherRef) {
-    guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive else { return }
+    guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive,
+      link.isBelowOperator || !link.isBelowStale
+    else { return }
     if lazy.pointee.flags.contains(.uncached) {
       compareDependencies(of: lazy)
     } else {

@@ -110,6 +110,16 @@ typealias LinkRef = UnsafeMutablePointer<Link>
 ///
 /// A walk along it lists the links first, and leaves out links that died before their turn.
 extension LinkRef {
+  /// Whether what lies nearer to the root has changed, and was not looked up again.
+  var isBelowStale: Bool {
+    var parent = pointee.parent
+    while let link = parent {
+      if link.pointee.isStale { return true }
+      parent = link.pointee.parent
+    }
+    return false
+  }
+
   /// Puts the link in the tree, as the first below `parent`.
   func hang(below parent: LinkRef) {
     pointee.parent = parent

@@ -173,4 +173,29 @@ check("C3: the slots of an array count from 1, and a dictionary has none", funct
   fails("a dictionary has keys", obs.observe, obs.dictionary {}, "#1", print)
 end)
 
+check("C5: a text that is meant as a path is no name", function()
+  local t = { w = { a = 1 }, ["config.lua"] = 1, config = 2, ["w.a"] = 3, ["*"] = 4 }
+  for _, f in ipairs {
+    function(name) obs.observe_keys(t, name, print) end,
+    function(name) obs.observe_keys(t, { "config", name }, print) end,
+    function(name) obs.bind({}, t, name) end,
+    function(name) obs.computed(t, name, { "config" }, print) end,
+    function(name) obs.is_valid(t, name) end,
+    function(name) obs.peek(t, name) end,
+    function(name) obs.forget(t, name) end,
+  } do
+    fails("'w.a' is a key path, as 'w' is an object: obs.observe takes paths, and "
+      .. "obs.path%('w.a'%) is the key", f, "w.a")
+    fails("'%*' is no name: obs.observe watches all keys of an object, obs.observe_edits tells "
+      .. "which have changed", f, "*")
+  end
+  fails("'w.a' is no key", obs.observe_keys, t, obs.path("w", "a"), print)
+  local log = logger(t, { "config.lua", obs.path "w.a", obs.path "*" })
+  local copy = {}
+  obs.bind(copy, t, obs.path "w.a")
+  t["config.lua"], t["w.a"], t["*"] = 2, 5, 6
+  eq(log(), "config.lua:1>2 w.a:3>5 *:4>6")
+  eq(copy["w.a"], 5)
+end)
+
 finish()

@@ -99,6 +99,29 @@ check("Z4: a property that is declared anew is news to who was not told its valu
   for _ = 1, 3 do obs.flush() end
   eq(calls, "121")
 end)
+check("Z4: a property that failed has delivered nothing, and may have the value before", function()
+  for _, immediate in ipairs { false, true } do
+    local t, calls = { v = 1 }, 0
+    obs.on_error(function() end)
+    obs.computed(t, "n", { "v" }, function()
+      if t.v == 3 then error "fails" end
+      return t.v
+    end)
+    if immediate then obs.observe(t, "n", function() end, { immediate = true }) end
+    obs.observe(t, "n", function() calls = calls + 1 end)
+    t.v = 2
+    t.v = 3
+    obs.flush()
+    eq(calls, 0)
+    obs.flush()
+    t.v = 1
+    obs.flush()
+    eq(calls, 0)
+    t.v = 2
+    obs.flush()
+    eq(calls, 1)
+  end
+end)
 check("Z3, Z5: an assignment to what was never computed is heard by '*', after "
   .. "`invalidate`, too", function()
   for _, immediate in ipairs { false, true } do

@@ -348,6 +348,9 @@ operation("observe", 16, function(self)
   self.inside_immediate = is_immediate
   n.body = self.depth < 2 and chance(2) and self:body(2) or {}
   self.inside_immediate = outer
+  if is_immediate and #n.body > 0 and chance(3) then
+    n.body = {{operation = "batch", body = n.body}}
+  end
   if chance(10) then n.body[#n.body + 1] = {operation = "boom", id = n.id} end
   return n
 end, function(n)

@@ -264,6 +264,73 @@ check("T9: once per change, not per path", function()
   t.a = 3
   eq(calls, 2)
 end)
+check("T4: a watcher that had nothing to be called for was not called in the flush", function()
+  local t, first, calls = { a = 1 }, { k = 1 }, 0
+  obs.changes(t, function() calls = calls + 1 end)
+  obs.transaction({ t }, function()
+    t.a = 5
+    error "taken back"
+  end)
+  eq(obs.flush(), 0)
+  local history = obs.history(t)
+  t.a = 2
+  t.a = 1
+  eq(obs.flush(), 0)
+  eq(calls, 0)
+  -- What another watcher writes later in the flush is heard in it.
+  local heard = 0
+  obs.observe_keys(t, "b", function() heard = heard + 1 end)
+  obs.observe(first, "k", function() t.a, t.b = 3, 1 end)
+  obs.transaction({ t }, function()
+    t.a, t.b = 5, 5
+    error "taken back"
+  end)
+  first.k = 2
+  eq(obs.flush(), 3)
+  eq(calls, 1)
+  eq(heard, 1)
+  history:stop()
+end)
+check("T4: what compares keys and writes each time does not go on in one flush", function()
+  local t, compared, called = { a = 1 }, 0, 0
+  obs.observe_keys(t, "a", function() called = called + 1 end, {
+    equals = function()
+      compared = compared + 1
+      if compared < 10 then t.a = t.a + 1 end
+      return true
+    end,
+  })
+  local u = { k = 1 }
+  obs.observe(u, "k", function() t.a = t.a + 1 end)
+  t.a = 2
+  u.k = 2
+  eq(obs.flush(), 1)
+  eq(called, 0)
+  eq(compared < 10, true)
+end)
+check("T9: a batch inside an immediate watcher drops nothing that others are to hear", function()
+  for _, outermost in ipairs { function(f) f() end, obs.batch } do
+    for _, first in ipairs { true, false } do
+      local t, heard = { a = 1, b = 1, c = 1 }, {}
+      local function listen()
+        obs.observe(t, { "a", "b", "c" }, function(_, _, change)
+          heard[#heard + 1] = change.path .. change.old .. change.new
+        end, { immediate = true })
+      end
+      if first then listen() end
+      obs.observe(t, "a", function()
+        obs.batch(function()
+          t.b = 2
+          t.b = 3
+          t.c = 2
+        end)
+      end, { immediate = true })
+      if not first then listen() end
+      outermost(function() t.a = 2 end)
+      eq(table.concat(heard, " "), "a12 b12")
+    end
+  end
+end)
 check("T9: the change of a nested path tells which key", function()
   local t, log = { u = { x = 1 } }, {}
   obs.observe(t, "u.x", function(o, _, c) log[#log + 1] = c end, { immediate = true })

@@ -278,10 +278,11 @@ return function(M)
     end
     local handle, w = M.observe(object, paths, nil, options)
     w.callback = function(observed, observer)
+      w.is_idle = true
       for i, key in ipairs(keys) do
         local old, new = last[i], read(key)
         if not same(old, new) then
-          last[i] = new
+          last[i], w.is_idle = new, false
           callback(key, old, new, observed, observer)
           if not handle.active then return end
         end

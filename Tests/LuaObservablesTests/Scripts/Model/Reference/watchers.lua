@@ -359,7 +359,7 @@ return function(M)
     local kind = w.immediate and change and "immediate" or "watcher"
     protected(kind, w.name, w.callback, w.root, w.observer[1], told)
     w.is_running = false
-    if w.once and watchers[w.id] == w then finish(w) end
+    if w.once and not w.is_idle and watchers[w.id] == w then finish(w) end
   end
 
   -- T9: calls now; again, after it returned, for what it triggers of itself.
@@ -388,11 +388,11 @@ return function(M)
   end
 
   -- Makes the calls of a list, {watcher, make} each, in order; before it is told of a newer change,
-  -- a watcher is told those that lists under way still have for it.
+  -- a watcher is told those that lists under way still have for it, or at the end of a batch.
   local lists = {}
   local function make_calls_of(w)
-    for _, list in ipairs(lists) do
-      for _, due in ipairs(list) do
+    for i = batch_depth > 0 and #lists or 1, #lists do
+      for _, due in ipairs(lists[i]) do
         if due[1] == w and due[2] then
           local tell = due[2]
           due[2] = nil
@@ -484,9 +484,7 @@ return function(M)
     -- A batch tells the write, not what it made invalid.
     for _, w in ipairs(all) do
       if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
-        local change = told(w, heard[w])
-        if change then make_calls_of(w) end
-        w.saved = w.saved or change
+        w.saved = told(w, heard[w])
       end
     end
     spoil()
@@ -697,27 +695,32 @@ return function(M)
     return true
   end
 
-  -- T3, T4: the earliest registered of those that are due and did not run in this flush.
+  -- T3, T4: the earliest registered of those that are due and did not run in this flush. One that
+  -- had nothing to call its callback for may run again, once. Returns the calls, and all runs.
   local function flush()
-    local ran, calls = {}, 0
+    local runs, ran, calls, count = {}, {}, 0, 0
     local function next_one()
       for _, w in ipairs(in_order()) do if not ran[w] and settle(w) then return w end end
     end
     is_flushing = true
-    for w in next_one do ran[w], calls = true, calls + 1 end
+    for w in next_one do
+      count, runs[w] = count + 1, (runs[w] or 0) + 1
+      ran[w] = not w.is_idle or runs[w] == 2
+      if not w.is_idle then calls = calls + 1 end
+    end
     is_flushing, M.has_assigned, M.flushes = false, false, M.flushes + 1
-    return calls
+    return calls, count
   end
 
   function M.flush()
     if M.running > 0 or is_flushing then error("flush inside a callback", 0) end
-    return flush()
+    return (flush())
   end
 
   -- T4: what ran and is due again has further turns, so many in a row.
   function M.end_turn()
     local rounds = 0
-    while flush() > 0 do
+    while select(2, flush()) > 0 do
       rounds = rounds + 1
       if rounds == M.limit then
         local is_dropped = false
