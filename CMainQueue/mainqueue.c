@@ -11,11 +11,9 @@
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);
 extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(void *queue, void *context, cmq_Work work);
-extern void dispatch_after_f(uint64_t when, void *queue, void *context, cmq_Work work);
-extern uint64_t dispatch_time(uint64_t when, int64_t nanoseconds);
 extern void *dispatch_get_specific(const void *key);
-extern void dispatch_queue_set_specific(void *queue, const void *key, void *value, cmq_Work end);
+extern void dispatch_queue_set_specific(void *queue, const void *key, void *value,
+                                        void (*end)(void *));
 
 bool cmq_isfirstthread(void) { return getpid() == syscall(SYS_gettid); }
 
@@ -43,13 +41,3 @@ void cmq_mark(void) {
 }
 
 bool cmq_ismain(void) { return dispatch_get_specific(&_dispatch_main_q) != 0; }
-
-void cmq_perform(double seconds, void *context, cmq_Work work) {
-  if (seconds <= 0) {
-    dispatch_async_f(&_dispatch_main_q, context, work);
-  } else {
-    // A century stands for never, and fits.
-    double limited = seconds < 3e9 ? seconds : 3e9;
-    dispatch_after_f(dispatch_time(0, (int64_t)(limited * 1e9)), &_dispatch_main_q, context, work);
-  }
-}

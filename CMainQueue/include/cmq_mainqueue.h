@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-typedef void (*cmq_Work)(void *context);
-
 /// Whether the calling thread is the process's first one.
 bool cmq_isfirstthread(void);
 
@@ -20,13 +18,11 @@ int cmq_descriptor(void);
 /// Does the work that the main queue has. Only on the process's first thread.
 void cmq_drain(void);
 
-/* ---- For work that is done by the main queue ------------------------------------------------- */
+/* ---- For code on the main queue -------------------------------------------------------------- */
 
 /// Marks the main queue, so that `cmq_ismain` knows it. To be called once, before the others.
 void cmq_mark(void);
 /// Whether the calling code runs on the main queue, whatever its thread.
 bool cmq_ismain(void);
-/// Lets the main queue call `work(context)` once, at once or after some seconds.
-void cmq_perform(double seconds, void *context, cmq_Work work);
 
 #endif

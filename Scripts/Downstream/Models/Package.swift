@@ -6,7 +6,12 @@ import PackageDescription
 func program(_ name: String, _ settings: SwiftSetting...) -> Target {
   .executableTarget(
     name: name,
-    dependencies: [.product(name: "ObservableModels", package: "obs-lua")],
+    dependencies: [
+      .product(name: "Lua", package: "obs-lua"),
+      .product(name: "LuaObservables", package: "obs-lua"),
+      .product(name: "ObservableModels", package: "obs-lua"),
+      .product(name: "ProtocolObservers", package: "obs-lua"),
+    ],
     swiftSettings: [.swiftLanguageMode(.v6)] + settings)
 }
 
@@ -15,5 +20,9 @@ let package = Package(
   dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],
   targets: [
     program("chores"), program("models"), program("jukebox", .defaultIsolation(MainActor.self)),
+    // The same checks, with models of the main actor in three ways.
+    program("written"),
+    program("inferred", .enableUpcomingFeature("InferIsolatedConformances")),
+    program("defaulted", .defaultIsolation(MainActor.self)),
   ]
 )

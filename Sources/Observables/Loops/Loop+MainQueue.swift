@@ -8,8 +8,8 @@ extension Loop {
   /// The turn of a write that the app's code makes ends with an item of the queue that the first
   /// write enqueued; timers and messages from other threads are items, too. `run()` is not for this
   /// loop: the app serves the main queue, by `dispatchMain()`, a run loop, or `async` code of its
-  /// main function. Callbacks run on the main actor; `MainActor.assumeIsolated` makes that known to
-  /// the compiler.
+  /// main function. Callbacks run on the main actor, as jobs of it; `MainActor.assumeIsolated` makes
+  /// that known to the compiler.
   @MainActor public static let main: Loop = {
     let loop = Loop(driver: .mainQueue)
     MainQueueLoop.loop = loop
@@ -59,15 +59,16 @@ enum MainQueueWork {
     return cmq_ismain()
   }
 
+  /// Has `work` done by the main actor.
+  ///
+  /// Not by an item of Dispatch, in which Swift does not see that actor where the queue has left
+  /// the first thread: casts to conformances that are isolated to it fail there.
   static func perform(after seconds: Double, _ work: @escaping @Sendable () -> Void) {
-    let context = Unmanaged.passRetained(QueuedWork(work)).toOpaque()
-    cmq_perform(seconds, context) {
-      Unmanaged<QueuedWork>.fromOpaque($0!).takeRetainedValue().body()
+    let operation: @MainActor @Sendable () async -> Void = {
+      // A century stands for never.
+      if seconds > 0 { try? await Task.sleep(nanoseconds: UInt64(min(seconds, 3e9) * 1e9)) }
+      work()
     }
+    Task.detached(operation: operation)
   }
-}
-
-private final class QueuedWork {
-  let body: @Sendable () -> Void
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
