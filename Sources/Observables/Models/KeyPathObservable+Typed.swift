@@ -2,7 +2,8 @@
 ///
 /// They are those of paths as text, but for errors: a name that a model does not have, a digit
 /// where no object is, and an object that the loop of another thread observes are mistakes of the
-/// caller, and trap with the sentence of the error.
+/// caller, and trap with the sentence of the error. What a callback throws is reported to
+/// ``Loop/onError``, as a ``WatcherError`` (T10).
 extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which an element of `path` changed.
   ///
@@ -16,7 +17,7 @@ extension KeyPathObservable {
   public func observe(
     _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self) -> Void
+    _ callback: @escaping (Self) throws -> Void
   ) -> Watcher {
     observe([path], in: loop, options: options, file: file, line: line, callback)
   }
@@ -28,7 +29,7 @@ extension KeyPathObservable {
   public func observe(
     _ paths: [PartialKeyPathTo<Self>], in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self) -> Void
+    _ callback: @escaping (Self) throws -> Void
   ) -> Watcher {
     checked(file, line) {
       try observe(paths.map(\.path), in: loop, options: options, file: file, line: line, callback)
@@ -44,7 +45,7 @@ extension KeyPathObservable {
   public func observe<Observer: AnyObject>(
     _ path: PartialKeyPathTo<Self>, observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer) -> Void
+    _ callback: @escaping (Self, Observer) throws -> Void
   ) -> Watcher {
     observe(
       [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
@@ -59,7 +60,72 @@ extension KeyPathObservable {
   public func observe<Observer: AnyObject>(
     _ paths: [PartialKeyPathTo<Self>], observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer) -> Void
+    _ callback: @escaping (Self, Observer) throws -> Void
+  ) -> Watcher {
+    checked(file, line) {
+      try observe(
+        paths.map(\.path), observer: observer, in: loop, options: options, file: file, line: line,
+        callback)
+    }
+  }
+
+  /// Starts a task at the end of each turn in which an element of `path` changed, and never two at
+  /// once.
+  ///
+  /// A change while the task runs starts it once more when it is over: the latest state wins. The
+  /// task runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
+  /// actor that the closure belongs to; it keeps this object until it is over. Ending the watcher
+  /// cancels the task, but for a watcher of one call (``WatcherOptions/once``). All else is as for a
+  /// callback that is not `async`.
+  ///
+  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func observe(
+    _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self) async throws -> Void
+  ) -> Watcher {
+    observe([path], in: loop, options: options, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths that starts a task, once per turn for all of them.
+  ///
+  /// All else is as for one path.
+  @discardableResult
+  public func observe(
+    _ paths: [PartialKeyPathTo<Self>], in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self) async throws -> Void
+  ) -> Watcher {
+    checked(file, line) {
+      try observe(paths.map(\.path), in: loop, options: options, file: file, line: line, callback)
+    }
+  }
+
+  /// A watcher of one path that starts a task, and is given the observer, too, which is held weakly
+  /// between the tasks.
+  ///
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ path: PartialKeyPathTo<Self>, observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer) async throws -> Void
+  ) -> Watcher {
+    observe(
+      [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths that starts a task, and is given the observer, too, which is
+  /// held weakly between the tasks.
+  ///
+  /// The watcher ends when the observer is gone (L3). All else is as without one.
+  @discardableResult
+  public func observe<Observer: AnyObject>(
+    _ paths: [PartialKeyPathTo<Self>], observer: Observer, in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, Observer) async throws -> Void
   ) -> Watcher {
     checked(file, line) {
       try observe(
@@ -80,7 +146,7 @@ extension KeyPathObservable {
   public func observeImmediately(
     _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, ModelChange) -> Void
+    _ callback: @escaping (Self, ModelChange) throws -> Void
   ) -> Watcher {
     observeImmediately([path], in: loop, options: options, file: file, line: line, callback)
   }
@@ -93,7 +159,7 @@ extension KeyPathObservable {
   public func observeImmediately(
     _ paths: [PartialKeyPathTo<Self>], in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, ModelChange) -> Void
+    _ callback: @escaping (Self, ModelChange) throws -> Void
   ) -> Watcher {
     checked(file, line) {
       try observeImmediately(
@@ -108,7 +174,7 @@ extension KeyPathObservable {
   public func observeImmediately<Observer: AnyObject>(
     _ path: PartialKeyPathTo<Self>, observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping (Self, Observer, ModelChange) throws -> Void
   ) -> Watcher {
     observeImmediately(
       [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
@@ -121,7 +187,7 @@ extension KeyPathObservable {
   public func observeImmediately<Observer: AnyObject>(
     _ paths: [PartialKeyPathTo<Self>], observer: Observer, in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping (Self, Observer, ModelChange) throws -> Void
   ) -> Watcher {
     checked(file, line) {
       try observeImmediately(
@@ -160,5 +226,29 @@ extension KeyPathObservable {
     } catch {
       preconditionFailure("\(error)", file: file, line: line)
     }
+  }
+}
+
+extension Watcher {
+  /// Adds a path that the compiler has checked, with the same root: still one call per turn.
+  ///
+  /// On the loop's thread.
+  ///
+  /// - Throws: ``PathError`` for a component that its object doesn't have: the watcher may have
+  ///   another root.
+  @discardableResult
+  public final func observe<Root>(_ path: PartialKeyPathTo<Root>) throws -> Self {
+    try observe([path.path])
+  }
+
+  /// Adds paths that the compiler has checked, with the same root: still one call per turn.
+  ///
+  /// On the loop's thread.
+  ///
+  /// - Throws: ``PathError`` for a component that its object doesn't have; none of them is added
+  ///   then.
+  @discardableResult
+  public final func observe<Root>(_ paths: [PartialKeyPathTo<Root>]) throws -> Self {
+    try observe(paths.map(\.path))
   }
 }

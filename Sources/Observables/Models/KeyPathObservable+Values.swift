@@ -23,7 +23,9 @@ extension KeyPathObservable {
     let engine = try engine(of: loop)
     let (stream, sink) = ValueSink<Value>.stream()
     // The sink is released with the watcher's callback, and ends the stream then.
-    let watcher = try feed(sink, at: path, in: engine, file, line, reader(of: path))
+    let watcher = try feed(sink, at: path, in: engine, file, line) {
+      try $0.existingValue(at: path, as: type)
+    }
     // The stream may end in the middle of any operation.
     sink.onTermination { [inbox = engine.inbox] in inbox.post { watcher.stop() } }
     return stream
@@ -58,16 +60,6 @@ extension KeyPathObservable {
       return stream
     } catch {
       preconditionFailure("\(error)", file: file, line: line)
-    }
-  }
-
-  /// What reads the value of a path, which must be of the type.
-  private func reader<Value>(of path: Path) -> (Self) throws -> Value? {
-    { object in
-      let value = try object.value(at: path)
-      if let value = value as? Value { return value }
-      if let value { throw PathError(value, at: path, isNo: Value.self) }
-      return nil
     }
   }
 
@@ -117,9 +109,36 @@ extension KeyPathObservable where Self: Sendable {
     _ path: Path, as type: Value.Type = Value.self, on inbox: Inbox, file: StaticString = #fileID,
     line: UInt = #line
   ) -> AsyncStream<Value> {
+    values(at: path, on: inbox, file, line) { try $0.existingValue(at: path, as: type) }
+  }
+
+  /// The values at the end of `path`, which the compiler has checked, for a task of any thread: the
+  /// one that is there when the loop of `inbox` begins, and then one after each turn of it in which
+  /// something on the path changed.
+  ///
+  /// ```swift
+  /// Task.detached {
+  ///   for await count in counter.values(#path(\.count), on: loop.inbox) { print(count) }
+  /// }
+  /// ```
+  ///
+  /// May be called on any thread. All else is as for a path as text.
+  ///
+  /// - Complexity: O(length of the path), for each value.
+  public func values<Value: Sendable>(
+    _ path: KeyPathTo<Self, Value>, on inbox: Inbox, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> AsyncStream<Value> {
+    values(at: path.path, on: inbox, file, line) { try $0.existingValue(at: path) }
+  }
+
+  private func values<Value: Sendable>(
+    at path: Path, on inbox: Inbox, _ file: StaticString, _ line: UInt,
+    _ read: @escaping @Sendable (Self) throws -> Value?
+  ) -> AsyncStream<Value> {
     let (stream, sink) = ValueSink<Value>.stream()
     let handle = register(on: inbox) { [self] loop, _ in
-      try feed(sink, at: path, in: loop.engine, file, line, reader(of: path))
+      try feed(sink, at: path, in: loop.engine, file, line, read)
     }
     sink.onTermination { handle.stop() }
     return stream

@@ -5,15 +5,15 @@ extension KeyPathObservable where Self: Sendable {
   ///
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
-  /// callback runs on the loop's thread, at most once per turn (T1, T8). A path that
-  /// the object does not have is reported to ``Loop/onError``.
+  /// callback runs on the loop's thread, at most once per turn (T1, T8). A path that the object does
+  /// not have, and what the callback throws, is reported to ``Loop/onError``.
   ///
   /// - Complexity: O(length of the path).
   @discardableResult
   public func observe(
     _ path: PartialKeyPathTo<Self>, on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self) -> Void
+    _ callback: @escaping @Sendable (Self) throws -> Void
   ) -> SharedWatcher {
     observe(
       [path.path], on: inbox, initial: initial, once: once, file: file, line: line,
@@ -27,7 +27,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observe(
     _ paths: [PartialKeyPathTo<Self>], on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self) -> Void
+    _ callback: @escaping @Sendable (Self) throws -> Void
   ) -> SharedWatcher {
     observe(
       paths.map(\.path), on: inbox, initial: initial, once: once, file: file, line: line,
@@ -42,7 +42,7 @@ extension KeyPathObservable where Self: Sendable {
     _ path: PartialKeyPathTo<Self>, observer: Observer, on inbox: Inbox, initial: Bool = false,
     once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer) -> Void
+    _ callback: @escaping @Sendable (Self, Observer) throws -> Void
   ) -> SharedWatcher {
     observe(
       [path.path], observer: observer, on: inbox, initial: initial, once: once, file: file,
@@ -57,12 +57,43 @@ extension KeyPathObservable where Self: Sendable {
   public func observe<Observer: AnyObject & Sendable>(
     _ paths: [PartialKeyPathTo<Self>], observer: Observer, on inbox: Inbox, initial: Bool = false,
     once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer) -> Void
+    _ callback: @escaping @Sendable (Self, Observer) throws -> Void
   ) -> SharedWatcher {
     observe(
       paths.map(\.path), observer: observer, on: inbox, initial: initial, once: once, file: file,
       line: line,
       callback)
+  }
+
+  /// Starts a task at the end of each turn of the loop of `inbox` in which an element of `path`
+  /// changed, and never two at once.
+  ///
+  /// May be called on any thread. All else is as for `observe` by an inbox without a task, and as
+  /// for a task without an inbox.
+  ///
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func observe(
+    _ path: PartialKeyPathTo<Self>, on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self) async throws -> Void
+  ) -> SharedWatcher {
+    observe(
+      [path.path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
+  }
+
+  /// One watcher for several paths that starts a task, once per turn of the loop of `inbox` for all
+  /// of them.
+  ///
+  /// All else is as for one path.
+  @discardableResult
+  public func observe(
+    _ paths: [PartialKeyPathTo<Self>], on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self) async throws -> Void
+  ) -> SharedWatcher {
+    observe(
+      paths.map(\.path), on: inbox, initial: initial, once: once, file: file, line: line, callback)
   }
 
   /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of `path`,
@@ -75,7 +106,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately(
     _ path: PartialKeyPathTo<Self>, on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, ModelChange) throws -> Void
   ) -> SharedWatcher {
     observeImmediately(
       [path.path], on: inbox, initial: initial, once: once, file: file, line: line,
@@ -90,7 +121,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately(
     _ paths: [PartialKeyPathTo<Self>], on inbox: Inbox, initial: Bool = false, once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, ModelChange) throws -> Void
   ) -> SharedWatcher {
     observeImmediately(
       paths.map(\.path), on: inbox, initial: initial, once: once, file: file, line: line,
@@ -105,7 +136,7 @@ extension KeyPathObservable where Self: Sendable {
     _ path: PartialKeyPathTo<Self>, observer: Observer, on inbox: Inbox, initial: Bool = false,
     once: Bool = false,
     file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, Observer, ModelChange) throws -> Void
   ) -> SharedWatcher {
     observeImmediately(
       [path.path], observer: observer, on: inbox, initial: initial, once: once, file: file,
@@ -120,7 +151,7 @@ extension KeyPathObservable where Self: Sendable {
   public func observeImmediately<Observer: AnyObject & Sendable>(
     _ paths: [PartialKeyPathTo<Self>], observer: Observer, on inbox: Inbox, initial: Bool = false,
     once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer, ModelChange) -> Void
+    _ callback: @escaping @Sendable (Self, Observer, ModelChange) throws -> Void
   ) -> SharedWatcher {
     observeImmediately(
       paths.map(\.path), observer: observer, on: inbox, initial: initial, once: once, file: file,

@@ -26,7 +26,7 @@ extension KeyPathObservable {
     try existingValue(at: path.path, as: Value.self)
   }
 
-  private func existingValue<Value>(at path: Path, as type: Value.Type) throws -> Value? {
+  func existingValue<Value>(at path: Path, as type: Value.Type) throws -> Value? {
     let value = try value(at: path)
     if let value = fitting(value, Value.self) ?? number(value, as: Value.self) { return value }
     if let value { throw PathError(value, at: path, isNo: Value.self) }
