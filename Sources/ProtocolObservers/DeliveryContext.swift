@@ -37,12 +37,16 @@ public struct DeliveryContext: Sendable {
   }
 
   /// The actor that the caller is isolated to, if that is another one than the main actor; else the
-  /// loop of the current thread; where there is none the main actor, if the caller is isolated to
-  /// it; else `inline`.
+  /// loop of the current thread whose turn is under way, or the only one; where there is none the
+  /// main actor, if the caller is isolated to it; else `inline`.
+  ///
+  /// - Precondition: no two loops of the thread are meant alike.
   public static func current(isolation: (any Actor)? = #isolation) -> DeliveryContext {
     // An actor changes threads, whose loops are not its own.
     if let isolation, isolation !== MainActor.shared { return .actor(isolation) }
-    if let loop = Loop.current { return .loop(loop.inbox) }
+    if let loop = Loop.only(for: "calls the observer", namedBy: "in: .loop(inbox)") {
+      return .loop(loop.inbox)
+    }
     return isolation.map { .actor($0) } ?? .inline
   }
 

@@ -146,6 +146,36 @@ struct SharedObserverTests {
     await until { witness.threads.count == 1 }
   }
 
+  @Test func `of several loops of a thread it is the one whose turn is under way`() {
+    let heard = Mutex<[[Int]]>([])
+    let sender = Sender { [source] in
+      let (first, second) = (Loop(clock: .virtual), Loop(clock: .virtual))
+      let sink = Sink()
+      _ = first.turn { source.addObserver(sink) }
+      source.send(1)
+      for loop in [second, first] {
+        loop.run()
+        heard.withLock { $0.append(sink.values) }
+      }
+    }
+    sender.start()
+    sender.join()
+    #expect(heard.withLock { $0 } == [[], [1]])
+  }
+
+  @Test func `two loops of a thread that are meant alike are an error that names both`() async {
+    let outcome = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let (first, second) = (Loop(), Loop(file: "other", line: 5))
+      Source().addObserver(Counter())
+      withExtendedLifetime((first, second)) {}
+    }
+    let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(errors.contains("Misuse: It is not clear which loop calls the observer, the loop made"))
+    #expect(errors.contains(" or the loop made at other:5: name it by 'in: .loop(inbox)'"))
+  }
+
   // L1
   @Test func `an actor is not kept alive by an observer that it owns`() async {
     var reader: Reader? = Reader()

@@ -39,12 +39,14 @@ public final class LuaHost {
 
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
-  /// Without a loop it is on the current one of this thread, or makes one. `require "obs"` works
+  /// Without a loop it is on the one of this thread whose turn is under way, or on the only one, or
+  /// makes one. `require "obs"` works
   /// with any `libraries`; without `package`, `require` finds only `obs` and those.
   ///
   /// `limits` are what its scripts may use; with `.safe` libraries they contain any script, but for
   /// those that crash Lua itself: `minimumLua` refuses releases in which they can (S6).
   ///
+  /// - Precondition: without `loop`, no two loops of this thread are meant alike.
   /// - Throws: `LuaError` where there is no memory for it, the library of Lua is too old, or the
   ///   system refuses what a loop needs.
   public convenience init(
@@ -54,7 +56,9 @@ public final class LuaHost {
     try minimumLua?.require()
     // The module needs these libraries itself; scripts only get those in `libraries`.
     let needed: LuaLibraries = [.base, .coroutine, .table, .string]
-    let loop = loop ?? Loop.current ?? Loop(unchecked: .system)
+    let loop =
+      loop ?? Loop.only(for: "runs the host's scripts", namedBy: "loop:")
+      ?? Loop(unchecked: .system)
     if let refusal = loop.refusal { throw LuaError("\(refusal)") }
     try self.init(state: LuaState(libraries: libraries.union(needed)), loop: loop)
     try install()

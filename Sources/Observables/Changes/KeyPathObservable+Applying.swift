@@ -14,9 +14,10 @@ extension KeyPathObservable {
   ///   its object cannot be made.
   @discardableResult
   public func apply(_ changes: [DeepChange], force: Bool = false) throws -> Int {
-    let engine = currentObservation?.node.engine ?? Loop.current?.engine
-    engine?.beginBatch()
-    defer { engine?.endBatch() }
+    // Any loop of the thread may observe objects below.
+    let engines = LoopsHere().all.map(\.engine) + observationPlaces.tokens.map(\.node.engine)
+    for engine in engines { engine.beginBatch() }
+    defer { for engine in engines { engine.endBatch() } }
     return try ChangePlan.apply(changes, to: self, force: force)
   }
 }

@@ -59,7 +59,7 @@ public class ObservableCollection: KeyPathObservable {
 
   @usableFromInline @inline(never)
   final func noteRead() {
-    guard let engine = engine ?? Loop.current?.engine, engine.isTracking,
+    guard let engine = LoopChoice.trackingEngine(engine),
       let node = observationToken(in: engine)?.node,
       let every = try? node.kind.slot(
         Engine.everything.steps[0], at: 0, of: Engine.everything, on: node)

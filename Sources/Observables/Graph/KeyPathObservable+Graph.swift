@@ -28,7 +28,7 @@ extension KeyPathObservable {
   ///
   /// - Complexity: O(n log n) for n objects, watchers and paths.
   public func graph(_ format: GraphFormat = .dot) -> String {
-    guard let engine = currentObservation?.node.engine ?? Loop.current?.engine,
+    guard let engine = currentObservation?.node.engine ?? LoopChoice.engineForReading,
       let root = currentObservation?.node ?? observationToken(in: engine)?.node
     else { return ObservationGraph().text(format) }
     defer { engine.settleWhenIdle(root) }

@@ -11,7 +11,7 @@ extension KeyPathObservable {
     let title = "\(type(of: self))"
     let nodes = settledNodes
     if nodes.isEmpty {
-      guard let engine = Loop.current?.engine else { return "\(title) is not observed" }
+      guard let engine = LoopsHere().all.first?.engine else { return "\(title) is not observed" }
       return ObjectDescription(swiftObjectsIn: engine).text(of: nil, title: title)
     }
     return nodes.map { node in

@@ -156,7 +156,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
     let property = property(name)
     let isTracked = isAnythingTracked
     guard node != nil || dictionary != nil || isTracked,
-      let engine = node?.engine ?? Loop.current?.engine,
+      let engine = node?.engine ?? LoopChoice.engineForReading,
       let node = observationToken(in: engine)?.node
     else { return property }
     let slot = slot(of: name, on: node)

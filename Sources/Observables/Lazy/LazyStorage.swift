@@ -163,7 +163,7 @@ public class LazyStorage: ObservationCore.Receiver {
     guard record == nil, let model = model as? any ObservableModel else { return }
     let node = model.observation.existingNode
     guard declaration.isDependent || node?.pointee.every != nil,
-      let engine = node?.engine ?? Loop.current?.engine
+      let engine = node?.engine ?? LoopChoice.engineForReading
     else { return }
     model.attachLazy(slotIndex, in: engine)
   }
@@ -263,13 +263,14 @@ public class LazyStorage: ObservationCore.Receiver {
   /// Handles an error of a plain read: the getter that reads fails with it; where none is running
   /// it is reported.
   final func noteUnheard(_ error: any Error) {
-    if let engine = engine ?? Loop.current?.engine, engine.failRunning(error) { return }
+    if failReader(error) { return }
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
   /// Makes the getter that reads the property, if one is running, fail with an error.
   final func failReader(_ error: any Error) -> Bool {
-    (engine ?? Loop.current?.engine)?.failRunning(error) ?? false
+    engine?.failRunning(error) == true
+      || LoopsHere().all.contains { $0.engine !== engine && $0.engine.failRunning(error) }
   }
 
   /// How errors name the property.

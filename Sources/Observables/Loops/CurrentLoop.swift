@@ -35,12 +35,7 @@ enum CurrentLoop {
     guard let raw = pthread_getspecific(key) else { return .none }
     return Unmanaged<Box>.fromOpaque(raw)._withUnsafeGuaranteedRef { box in
       if box.entries.count == 1 { return box.entries[0].loop.map(LoopsHere.one) ?? .none }
-      let loops = box.entries.compactMap(\.loop)
-      switch loops.count {
-      case 0: return .none
-      case 1: return .one(loops[0])
-      default: return .several(loops)
-      }
+      return LoopsHere(box.entries.compactMap(\.loop))
     }
   }
 

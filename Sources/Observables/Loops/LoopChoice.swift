@@ -13,19 +13,13 @@ enum LoopChoice {
   ) -> Loop? {
     switch places {
     case .one(let token): return token.node.engine.inbox.loop
-    case .several(let tokens): return only(of: tokens.compactMap { $0.node.engine.inbox.loop })
+    case .several(let tokens):
+      return only(of: LoopsHere(tokens.compactMap { $0.node.engine.inbox.loop }))
     case .none: break
     }
     let loops = LoopsHere()
-    if isInTaskOfAnyThread, isForAnyThread() {
-      let underWay = loops.all.filter(\.isUnderWay)
-      return underWay.isEmpty ? nil : only(of: underWay)
-    }
-    switch loops {
-    case .one(let loop): return loop
-    case .several(let loops): return only(of: loops)
-    case .none: return MainQueueWork.isMain ? MainQueueLoop.made : nil
-    }
+    if isInTaskOfAnyThread, isForAnyThread() { return only(of: loops.underWay) }
+    return only(of: loops) ?? (MainQueueWork.isMain ? MainQueueLoop.made : nil)
   }
 
   /// Whether the calling code is a task that is not on the main queue.
@@ -33,14 +27,22 @@ enum LoopChoice {
     withUnsafeCurrentTask { $0 != nil } && !MainQueueWork.isMain
   }
 
-  /// The one of several loops whose turn is under way.
-  private static func only(of loops: [Loop]) -> Loop {
-    let underWay = loops.filter(\.isUnderWay)
-    if underWay.count == 1 { return underWay[0] }
-    let names = (underWay.isEmpty ? loops : underWay).map(\.description)
-    preconditionFailure(
-      "It is not clear which loop observes the object, \(names.joined(separator: " or ")): "
-        + "name it by 'in:'")
+  private static func only(of loops: LoopsHere) -> Loop? {
+    loops.only(for: "observes the object", namedBy: "in:")
+  }
+
+  /// The engine of the loop that is meant for a read, which cannot name one; nil where none is, or
+  /// several are meant alike.
+  static var engineForReading: Engine? {
+    guard case .one(let loop) = LoopsHere().meant else { return nil }
+    return loop.engine
+  }
+
+  /// The engine whose tracked computation is running on this thread: that of the object that it
+  /// reads, or another one; nil where none is.
+  static func trackingEngine(_ known: Engine?) -> Engine? {
+    if let known, known.isTracking { return known }
+    return LoopsHere().all.first { $0.engine.isTracking }?.engine
   }
 
   static func failWithoutLoop() -> Never {
@@ -50,7 +52,7 @@ enum LoopChoice {
   }
 }
 
-/// The loops of this thread.
+/// Loops of this thread.
 enum LoopsHere {
   case none
   case one(Loop)
@@ -64,6 +66,39 @@ enum LoopsHere {
     }
   }
 
+  init(_ loops: [Loop]) {
+    switch loops.count {
+    case 0: self = .none
+    case 1: self = .one(loops[0])
+    default: self = .several(loops)
+    }
+  }
+
+  /// Those whose turn is under way.
+  var underWay: LoopsHere { LoopsHere(all.filter(\.isUnderWay)) }
+
+  /// Those that are meant where the program names none: whose turn is under way, else all.
+  var meant: LoopsHere {
+    guard case .several = self else { return self }
+    let underWay = underWay
+    if case .none = underWay { return self }
+    return underWay
+  }
+
+  /// The one that is meant; nil where there is none.
+  ///
+  /// - Precondition: no two are meant alike: `role` is what the loop does, `label` what names it.
+  func only(for role: String, namedBy label: String) -> Loop? {
+    switch meant {
+    case .none: return nil
+    case .one(let loop): return loop
+    case .several(let loops):
+      let names = loops.map(\.description).joined(separator: " or ")
+      preconditionFailure("It is not clear which loop \(role), \(names): name it by '\(label)'")
+    }
+  }
+
+  /// All loops of this thread.
   init() {
     self = CurrentLoop.all
     guard let main = MainQueueLoop.current else { return }
@@ -72,6 +107,16 @@ enum LoopsHere {
     case .one(let loop): self = .several([main, loop])
     case .several(let loops): self = .several([main] + loops)
     }
+  }
+}
+
+extension Loop {
+  /// The loop of this thread that is meant where the program names none: the one whose turn is
+  /// under way, else the only one; nil where there is none.
+  ///
+  /// - Precondition: no two are meant alike: `role` is what the loop does, `label` what names it.
+  package static func only(for role: String, namedBy label: String) -> Loop? {
+    LoopsHere().only(for: role, namedBy: label)
   }
 }
 

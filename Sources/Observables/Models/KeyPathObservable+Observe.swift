@@ -169,7 +169,7 @@ extension KeyPathObservable {
   /// The nodes of the object in all loops of this thread, with all links up to date.
   var settledNodes: [NodeRef] {
     // A path of the loop may lead here now, though its links are not made yet.
-    for engine in observationsHere.map(\.node.engine) + [Loop.current?.engine].compactMap({ $0 }) {
+    for engine in observationsHere.map(\.node.engine) + LoopsHere().all.map(\.engine) {
       engine.settleWiring()
       engine.stopOrphans()
     }

@@ -215,7 +215,7 @@ public final class ModelObservation {
   @inline(never)
   private func noteRead(_ slot: Int, of model: some ObservableModel) {
     let known = sharing == nil ? engine : nil
-    guard let engine = known ?? Loop.current?.engine, engine.isTracking else { return }
+    guard let engine = LoopChoice.trackingEngine(known) else { return }
     guard let node = model.observationToken(in: engine)?.node else { return }
     engine.noteRead((node.kind as! ModelKind).slot(slot, of: node))
   }
@@ -266,15 +266,17 @@ public final class ModelObservation {
     if !isDying { model.unsafelyUnwrapped.release() }
   }
 
-  /// The observation of the model in each loop of this thread, that of the thread's current loop
-  /// first.
+  /// The observation of the model in each loop of this thread, those of loops whose turn is under
+  /// way first.
   var parts: [ModelObservation] {
     let parts = sharing?.partsHere ?? (currentNode == nil ? others : [self] + others)
-    let current = Loop.current?.engine
-    return parts.filter { $0.engine === current } + parts.filter { $0.engine !== current }
+    if parts.count < 2 { return parts }
+    let underWay = LoopsHere().underWay.all.map(\.engine)
+    func isUnderWay(_ part: ModelObservation) -> Bool { underWay.contains { $0 === part.engine } }
+    return parts.filter(isUnderWay) + parts.filter { !isUnderWay($0) }
   }
 
-  /// The node in the thread's current loop, or in another one of its loops.
+  /// The node in the loop whose turn is under way, or in another one of this thread.
   var existingNode: NodeRef? {
     if sharing == nil, others.isEmpty { return currentNode }
     return parts.first?.currentNode

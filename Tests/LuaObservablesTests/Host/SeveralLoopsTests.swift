@@ -39,6 +39,32 @@ struct SeveralLoopsScriptTests {
     #expect(one.reports.isEmpty && two.reports.isEmpty)
   }
 
+  @Test func `a host without a loop is on the one whose turn is under way, or the only one`()
+    async throws
+  {
+    let isRight = try await onOwnThread {
+      let only = Loop()
+      let one = try LuaHost()
+      let other = Loop()
+      let two = try only.turn { try LuaHost() }
+      return one.loop === only && two.loop === only && other !== only
+    }
+    #expect(isRight)
+  }
+
+  @Test func `it is an error where two are meant alike`() async {
+    let outcome = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let loops = (Loop(), Loop(file: "other", line: 5))
+      _ = try LuaHost()
+      withExtendedLifetime(loops) {}
+    }
+    let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(errors.contains("It is not clear which loop runs the host's scripts, the loop made at"))
+    #expect(errors.contains(" or the loop made at other:5: name it by 'loop:'"))
+  }
+
   // B3
   @Test func `a script that observes a collection of another loop gets an error`() throws {
     let list = ObservableArray([1, 2])

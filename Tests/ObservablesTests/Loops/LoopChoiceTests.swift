@@ -64,6 +64,45 @@ struct LoopChoiceTests {
     #expect(counts == 2)
   }
 
+  // Z10
+  @Test func `a tracked property depends on what it reads, whichever loop computes it`()
+    async throws
+  {
+    let values = try await onOwnThread {
+      let first = Loop()
+      let (left, cell) = (Cell(1), TrackedCell())
+      cell.left = left
+      var values: [Int] = []
+      try cell.observe("value", in: first) { values.append($0.value) }
+      // The cell on the left is observed by nobody, or by another loop.
+      let second = Loop()
+      first.turn { left.source = 2 }
+      try left.observe("source", in: second) { _ in }
+      cell.invalidate()
+      first.turn { left.source = 3 }
+      first.turn { left.source = 4 }
+      return withExtendedLifetime(second) { values }
+    }
+    #expect(values == [3, 4, 5])
+  }
+
+  // X3
+  @Test func `changes are one batch for each loop of the thread`() async throws {
+    let calls = try await onOwnThread {
+      let (first, second) = (Loop(), Loop())
+      let person = Person("Ann")
+      var calls = 0
+      try person.observeImmediately(["name", "age"], in: first) { _, _ in calls += 1 }
+      let changes = [
+        DeepChange(path: ["name"], kind: .set, old: "Ann", new: "Bob"),
+        DeepChange(path: ["age"], kind: .set, old: 0, new: 1),
+      ]
+      try person.apply(changes)
+      return withExtendedLifetime(second) { calls }
+    }
+    #expect(calls == 1)
+  }
+
   @Test func `on the main thread, where there is none, it is the main loop`() async {
     await #expect(processExitsWith: .success) {
       try await MainActor.run {
