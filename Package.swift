@@ -10,8 +10,10 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-let grdb = Target.Dependency.product(
-  name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Records"]))
+let grdb = ["GRDB", "GRDBSQLite"].map { product in
+  Target.Dependency.product(
+    name: product, package: "GRDB.swift", condition: .when(traits: ["Records"]))
+}
 
 func syntax(_ product: String) -> Target.Dependency {
   .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
@@ -62,7 +64,7 @@ let package = Package(
         .target(name: "ObservableModelsMacros", condition: .when(traits: ["Macros"])),
       ], swiftSettings: strict),
     .target(
-      name: "ObservableRecords", dependencies: ["Observables", "ObservableModels", grdb],
+      name: "ObservableRecords", dependencies: ["Observables", "ObservableModels"] + grdb,
       swiftSettings: strict),
     .macro(
       name: "ObservableModelsMacros",

@@ -10,6 +10,9 @@
       var repeated: Set<Int64> = []
       /// Whether there are too many to be listed, or it is not known which.
       var isAll = false
+      /// Whether unique values were written: that may have deleted the rows that had them, which
+      /// SQLite does not report.
+      var mayHaveReplaced = false
 
       static let limit = 5_000
 
@@ -37,7 +40,8 @@
       tables.merge(other.tables) { own, other in
         if own.isAll || other.isAll { return Rows(isAll: true) }
         return Rows(
-          numbers: own.numbers.union(other.numbers), repeated: own.repeated.union(other.repeated))
+          numbers: own.numbers.union(other.numbers), repeated: own.repeated.union(other.repeated),
+          mayHaveReplaced: own.mayHaveReplaced || other.mayHaveReplaced)
       }
     }
   }
@@ -45,8 +49,10 @@
   /// Notes what transactions of this process change, on the thread where GRDB writes.
   final class ChangeCollector: TransactionObserver, Sendable {
     private struct State {
-      /// The names of the tables, and of their keys where those are known, in lower case.
-      var followed: [String: String?] = [:]
+      /// The names of the tables, in lower case, and what is known of those of classes.
+      var followed: [String: TableLayout?] = [:]
+      /// Tables whose unique values the statement under way, or one before it, writes.
+      var mayReplace: Set<String> = []
       /// Tables whose keys the statement under way, or one before it, writes: SQLite reports the
       /// new number of a row, and not the one that it had.
       var rekeyed: Set<String> = []
@@ -56,6 +62,9 @@
       /// How many transactions of others there were.
       var others = 0
       var isStopped = false
+
+      /// The transaction is over.
+      mutating func forget() { (changes, rekeyed, mayReplace) = (DatabaseChanges(), [], []) }
     }
     private let state = Mutex(State())
     let mail: ChangeMail
@@ -63,11 +72,17 @@
     init(_ mail: ChangeMail) { self.mail = mail }
 
     /// Changes of this table are wanted, too.
-    func follow(_ table: String, key: String? = nil) {
+    func follow(_ table: String) {
       state.withLock { state in
-        let known = state.followed[table.lowercased()] ?? nil
-        state.followed[table.lowercased()] = key?.lowercased() ?? known
+        if state.followed[table.lowercased()] == nil {
+          state.followed.updateValue(nil, forKey: table.lowercased())
+        }
       }
+    }
+
+    /// Changes of the table of a class are wanted.
+    func follow(_ layout: TableLayout) {
+      state.withLock { $0.followed[layout.name.lowercased()] = layout }
     }
 
     func stop() { state.withLock { $0.isStopped = true } }
@@ -94,17 +109,23 @@
     // MARK: TransactionObserver
 
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
-      let (table, columns): (String, Set<String>) =
+      let (table, columns, isDeletion): (String, Set<String>, Bool) =
         switch kind {
-        case .insert(let table), .delete(let table): (table.lowercased(), [])
-        case .update(let table, let columns): (table.lowercased(), columns)
+        case .insert(let table): (table.lowercased(), [], false)
+        case .delete(let table): (table.lowercased(), [], true)
+        case .update(let table, let columns): (table.lowercased(), columns, false)
         }
       return state.withLock { state in
-        guard !state.isStopped, let key = state.followed[table] else { return false }
+        guard !state.isStopped, let layout = state.followed[table] else { return false }
         if !columns.isEmpty {
-          let keys = ["rowid", "oid", "_rowid_", key]
+          let keys = ["rowid", "oid", "_rowid_", layout?.keyName.lowercased()]
           let writesKey = columns.contains { keys.contains($0.lowercased()) }
           if writesKey { state.rekeyed.insert(table) }
+        }
+        if let layout, !isDeletion,
+          columns.isEmpty ? !layout.uniqueKeys.isEmpty : columns.contains(where: layout.isUnique)
+        {
+          state.mayReplace.insert(table)
         }
         return true
       }
@@ -122,13 +143,16 @@
           state.changes.tables[table] = DatabaseChanges.Rows(isAll: true)
         } else {
           state.changes.tables[table, default: DatabaseChanges.Rows()].add(number)
+          if state.mayReplace.contains(table), event.kind != .delete {
+            state.changes.tables[table]?.mayHaveReplaced = true
+          }
         }
       }
     }
 
     func databaseDidCommit(_ db: Database) {
       let changes = state.withLock { state -> DatabaseChanges? in
-        defer { (state.changes, state.rekeyed) = (DatabaseChanges(), []) }
+        defer { state.forget() }
         if state.isStopped || state.changes.isEmpty { return nil }
         if state.own != nil {
           state.own?.add(state.changes)
@@ -141,7 +165,7 @@
     }
 
     func databaseDidRollback(_ db: Database) {
-      state.withLock { ($0.changes, $0.rekeyed) = (DatabaseChanges(), []) }
+      state.withLock { $0.forget() }
     }
   }
 

@@ -31,9 +31,13 @@
   }
 
   /// The loaded property of one class of rows.
+  ///
+  /// The list is what the program sees and edits; `known` is what the store has handled of it. They
+  /// differ by edits of the program that are still to be handled, in the order in which lists were
+  /// edited. What the store puts in and takes out changes both, so that it handles no edit early.
   final class LoadedArray<Target: ObservableRecord>: LoadedRelation {
     let array: ObservableArray<Target>
-    /// The rows that the store knows to be listed.
+    /// The rows that the store knows to be listed, each once.
     private var known: [Target]
     private var watchers: [Watcher] = []
     /// The rows of the list while what the program has put in is handled: searching the list for
@@ -46,7 +50,7 @@
 
     init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
       self.array = array
-      known = array.elements
+      known = owner.table == nil ? [] : array.elements
       super.init(relation, owner)
     }
 
@@ -54,25 +58,26 @@
 
     override func unwatch() {
       for watcher in watchers { watcher.stop() }
-      (watchers, isEdited) = ([], false)
+      (watchers, isEdited, known) = ([], false, [])
     }
 
     override var objects: [any ObservableRecord] { array.elements }
 
     override func insert(_ object: any ObservableRecord) {
-      synchronize()
       guard let object = object as? Target, !beingTaken.contains(ObjectIdentifier(object)),
         !array.contains(where: { $0 === object })
       else { return }
-      array.append(object)
-      known = array.elements
+      edit { known in
+        array.append(object)
+        known.append(object)
+      }
     }
 
     override func remove(_ object: any ObservableRecord) {
-      synchronize()
-      guard let index = array.lastIndex(where: { $0 === object }) else { return }
-      array.remove(at: index)
-      known = array.elements
+      edit { known in
+        while let index = array.lastIndex(where: { $0 === object }) { array.remove(at: index) }
+        known.removeAll { $0 === object }
+      }
     }
 
     override func set(_ objects: [any ObservableRecord]) {
@@ -81,14 +86,26 @@
       known = array.elements
     }
 
+    /// Changes the list for the store, in `body`, which does the same with the known rows.
+    private func edit(_ body: (_ known: inout [Target]) -> Void) {
+      let (isHandled, wasNoted) = (isSameMemory(array.elements, known), isNoted)
+      isNoted = true
+      body(&known)
+      isNoted = wasNoted
+      // Equal lists are found equal at once.
+      if isHandled { known = array.elements }
+    }
+
     override func watch(in loop: Loop) throws {
       if !watchers.isEmpty { return }
-      known = array.elements
       let isEdited = try array.observeImmediately("*", in: loop) { [weak self] _, _ in
         self?.noteEdit()
       }
       watchers = [
-        isEdited, try array.observeEdits(in: loop) { [weak self] _, _ in self?.synchronize() },
+        isEdited,
+        try array.observeEdits(in: loop) { [weak self] _, _ in
+          self?.owner?.store?.synchronizeEditedLists()
+        },
       ]
     }
 
@@ -110,12 +127,12 @@
     /// Handles what the program has put in and taken out.
     override func synchronize() {
       isNoted = false
-      let now = array.elements
-      if isSameMemory(now, known) { return }
-      let (former, listed) = (known, Set(now.map(ObjectIdentifier.init)))
+      guard let owner, owner.store != nil, !isSameMemory(array.elements, known) else { return }
+      let listed = Set(array.elements.map(ObjectIdentifier.init))
+      if listed.count < array.count { removeDoubles() }
+      let (former, now) = (known, array.elements)
       let wasListed = Set(former.map(ObjectIdentifier.init))
       known = now
-      guard let owner else { return }
       for object in former where !listed.contains(ObjectIdentifier(object)) {
         owner.release(object, relation)
       }
@@ -128,6 +145,12 @@
       if refused.isEmpty { return }
       array.removeAll { refused.contains(ObjectIdentifier($0)) }
       known = array.elements
+    }
+
+    /// Takes out rows that the list has already, further to the front.
+    private func removeDoubles() {
+      var seen: Set<ObjectIdentifier> = []
+      array.become(array.filter { seen.insert(ObjectIdentifier($0)).inserted })
     }
 
     private func isSameMemory(_ a: [Target], _ b: [Target]) -> Bool {

@@ -61,15 +61,16 @@
     }
   }
 
-  /// What a turn changed could not be saved: nothing of it is in the database, and the objects are
-  /// tried again with the next save.
+  /// Rows could not be saved: nothing of them is in the database, and the objects are tried again
+  /// with the next save.
   public struct SaveError: Error {
     /// The error of the database, or a ``RecordError``.
     public let underlying: any Error
     /// The statement that failed, where it was one.
     public let statement: String?
     // The store hands the objects out on the thread of its loop.
-    /// The object whose row it was, first, and then all others that were to be saved.
+    /// The object whose row it was, first, and then those that depend on it; where the database
+    /// could not be written, all that were to be saved.
     ///
     /// They are to be used on the thread of the store's loop.
     public nonisolated(unsafe) let objects: [any ObservableRecord]

@@ -62,7 +62,9 @@
   }
 
   /// A column of a class.
-  final class RecordColumn {
+  final class RecordColumn: @unchecked Sendable {
+    // Immutable after init; the closures only touch the objects that they are given, on their
+    // thread.
     let name: String
     let slot: Int
     /// Whether the property is computed, and `@Stored`.

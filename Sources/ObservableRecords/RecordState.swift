@@ -21,7 +21,7 @@
     }
 
     /// What the save under way does with the row.
-    enum Flight { case none, insert, update, delete }
+    enum Flight { case none, insert, update, delete, refused }
 
     private weak var reference: (any ObservableRecord)?
     /// The table, which clears this when the store is closed.

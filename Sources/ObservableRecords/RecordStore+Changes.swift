@@ -22,15 +22,20 @@
       pendingChanges.isOfOthers || isReading && changesBeingRead.isOfOthers
     }
 
-    /// The store's own save has changed rows: those of its objects, and those of triggers.
-    func changed(by changes: DatabaseChanges, _ save: RunningSave) {
+    /// The store's own save has changed rows: those of the objects in `saved`, and those that
+    /// triggers and foreign keys have changed.
+    func changed(by changes: DatabaseChanges, _ saved: [RecordState]) {
       var changes = changes
-      for (state, operation) in zip(save.states, save.plan.operations) {
-        let table = operation.table.lowercased()
+      for state in saved {
+        guard let table = state.table?.name.lowercased() else { continue }
         guard case .integer(let number)? = state.key, let rows = changes.tables[table],
           !rows.isAll, !rows.repeated.contains(number)
         else { continue }
         changes.tables[table]?.numbers.remove(number)
+        // A save finds out by itself what its own statements replace.
+        if changes.tables[table]?.numbers.isEmpty == true {
+          changes.tables[table]?.mayHaveReplaced = false
+        }
       }
       readChanges(changes)
     }
@@ -194,6 +199,9 @@
         if !wanted.isEmpty {
           jobs.append(reload(table.record, table, wanted.sorted(), readAfter: number))
         }
+        if rows.mayHaveReplaced {
+          jobs.append(findReplaced(table, Array(Set(table.liveKeys).subtracting(wanted)), number))
+        }
       }
       if isAll || !table.hasAutomaticKey {
         for (name, lists) in Dictionary(grouping: lists, by: { $0.relation.column }) {
@@ -214,13 +222,45 @@
           // Rows that do not fit are still there.
           let broken = Set(errors.compactMap { ($0 as? RecordError)?.row })
           let found = take(rows, table, readAfter: number)
-          for key in keys where !found.contains(key) && !broken.contains(key.description) {
-            if let state = table.state(key), state.flight == .none, state.savedNumber <= number,
-              state.phase == .saved || state.phase == .deleting
-            {
-              vanished(state)
-            }
+          let missing = keys.filter {
+            !found.contains($0) && !broken.contains($0.description)
           }
+          vanished(missing, table, readAfter: number)
+        }
+      }
+    }
+
+    /// Finds rows that a constraint, or a statement that replaces, has deleted.
+    private func findReplaced(
+      _ table: RecordTable, _ keys: [RecordKey], _ number: Int
+    ) -> ReadJob {
+      let layout = table.layout
+      return { db in
+        var missing = Set(keys)
+        for part in keys.parts(of: 10_000) {
+          let marks = repeatElement("?", count: part.count).joined(separator: ", ")
+          let key = layout.keyName.quotedDatabaseIdentifier
+          let statement = try db.makeStatement(
+            sql: """
+              SELECT \(key) FROM \(layout.name.quotedDatabaseIdentifier) WHERE \(key) IN (\(marks))
+              """)
+          statement.arguments = StatementArguments(part.map(\.databaseValue))
+          missing.subtract(try KeyReader.keys(of: statement))
+        }
+        return { [weak self, weak table] in
+          guard let self, let table else { return }
+          vanished(keys.filter(missing.contains), table, readAfter: number)
+        }
+      }
+    }
+
+    /// Rows are not there any more, where the database was read.
+    private func vanished(_ keys: [RecordKey], _ table: RecordTable, readAfter number: Int) {
+      for key in keys {
+        if let state = table.state(key), state.flight == .none, state.savedNumber <= number,
+          state.phase == .saved || state.phase == .deleting
+        {
+          vanished(state)
         }
       }
     }
@@ -319,14 +359,15 @@
     /// The row of an object is not there any more: somebody else has deleted it.
     func vanished(_ state: RecordState) {
       guard let table = state.table, let object = state.object else { return }
-      let hadChanges = !state.changed.isEmpty && state.phase == .saved
+      let hadChanges =
+        state.phase == .saved && table.schema.plain.contains { state.changed[$0.slot] != nil }
       (state.changed, state.phase) = ([:], .deleted)
       table.forget(state)
       table.unlink(object)
       for list in state.relations.values { list.set([]) }
       for query in queries where query.lists(table) { query.removeDeleted() }
       state.updateKeeping()
-      if hadChanges { onConflict?(object, table.schema.columns.map(\.name)) }
+      if hadChanges { onConflict?(object, table.schema.plain.map(\.name)) }
     }
   }
 

@@ -72,9 +72,12 @@
       readAgain()
     }
 
-    /// Rows that were to go, or to change, with deleted ones are as before: nothing was saved.
-    func restoreDependentRows() {
-      let rows = dependentRows
+    /// Rows that were to go, or to change, with others are as before, where those were not saved.
+    func restoreDependentRows(of unsaved: [RecordState]? = nil) {
+      let wanted = unsaved.map { Set($0.map(ObjectIdentifier.init)) }
+      let rows = dependentRows.filter { row in
+        wanted?.contains(ObjectIdentifier(row.owner)) ?? true
+      }
       dependentRows = []
       for row in rows.reversed() {
         let state = row.object.recordState

@@ -49,11 +49,13 @@
         else { continue }
         table.relink(object, slot, from: nil, to: key)
       }
+      // A row that is in lists of several rows belongs to the last.
+      if !lists.isEmpty { synchronizeEditedLists() }
       for list in lists {
         _ = try self.table(of: list.relation.target)
         try list.watch(in: loop)
         note(list)
-        for object in list.objects where !state.take(object, list.relation) { list.remove(object) }
+        list.synchronize()
       }
       if let key { table.answer(key) }
     }
@@ -178,8 +180,9 @@
 
     /// Saves all changes now, in one transaction, and waits for it.
     ///
-    /// - Throws: ``SaveError``, where nothing was saved; the objects stay changed. ``RecordError``
-    ///   for a closed store.
+    /// - Throws: ``SaveError`` for rows that could not be saved, which stay changed; all that does
+    ///   not depend on them is saved. Where there are several errors, the others go to
+    ///   ``onError``. ``RecordError`` for a closed store.
     public func save() throws {
       try checkOpen()
       try checkNoTransaction("saved")
@@ -228,7 +231,7 @@
     ///
     /// Changes of earlier turns that are being saved are waited for, too.
     ///
-    /// - Throws: ``SaveError``, where nothing was saved; the objects stay changed.
+    /// - Throws: ``SaveError`` for rows that could not be saved, as ``save()`` does.
     public func flush(isolation: isolated (any Actor)? = #isolation) async throws {
       try checkOpen()
       try await withCheckedThrowingContinuation { continuation in
@@ -321,7 +324,9 @@
         let hasComputed = try settleStored()
         saveNumber += 1
         var collection = SaveCollection(listed)
-        try collection.addAll()
+        collection.addAll()
+        collection.relate(relatedRows)
+        collection.relate(dependentRows.map { ($0.object.recordState, $0.owner) })
         if hasComputed { collection.needPresent() }
         if let save = finishCollecting(collection, waiters) { return save }
         for waiter in waiters { waiter(.success(())) }
@@ -350,6 +355,8 @@
       plan.knownVersion = areOthersBeingRead ? nil : polling.version
       // Who writes all the time cannot keep the store from saving.
       plan.needsPresent = plan.needsPresent && outdatedSaves < 20
+      plan.findsReplaced = outdatedSaves < 20
+      plan.isWhole = transaction != nil
       for (state, operation) in zip(collection.states, plan.operations) {
         state.begin(operation.kind, saveNumber)
       }
@@ -370,48 +377,54 @@
       guard let result = save.take() else { return nil }
       runningSave = nil
       defer { useHeldRows() }
-      if result.isOutdated { return repeatLater(save, result) }
-      outdatedSaves = 0
-      if let failure = result.failure {
-        let objects = failure.operation.map { [save.states[$0]] } ?? []
-        let others = save.states.filter { $0 !== objects.first }
-        putBack(save.states)
-        restoreDependentRows()
-        let error = SaveError(
-          underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
-          objects: (objects + others).compactMap(\.object))
-        for query in queries { query.isStale = true }
-        for waiter in save.waiters { waiter(.failure(error)) }
-        return .failed(error)
+      if result.isOutdated {
+        return repeatLater(save) { try catchUp(to: result.version) }
       }
-      retry.stop()
+      if !result.replaced.isEmpty {
+        return repeatLater(save) { try deleteReplaced(result, save) }
+      }
+      outdatedSaves = 0
+      let failed = result.failed
+      let errors = result.failures.map { failure in
+        let first = failure.operation.map { [$0] } ?? []
+        let objects = (first + failure.group.filter { $0 != failure.operation }).compactMap {
+          save.states[$0].object
+        }
+        return SaveError(
+          underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
+          objects: objects)
+      }
+      let unsaved = failed.sorted().map { save.states[$0] }
+      putBack(unsaved)
+      if !errors.isEmpty { restoreDependentRows(of: unsaved) }
       dependentRows = []
+      if errors.isEmpty { retry.stop() }
       if let version = result.version { polling.note(version) }
-      for place in save.states.indices {
+      let saved = save.states.indices.filter { !failed.contains($0) }
+      for place in saved {
         if let key = result.keys[place].flatMap(RecordKey.init) {
           save.states[place].inserted(as: key)
         }
       }
-      for (place, state) in save.states.enumerated() {
-        state.end(save.plan.operations[place], result.keys)
-      }
-      for (place, state) in save.states.enumerated() where result.missing.contains(place) {
-        vanished(state)
-      }
-      for state in save.states { state.updateKeeping() }
+      for place in saved { save.states[place].end(save.plan.operations[place], result.keys) }
+      for place in result.missing { vanished(save.states[place]) }
+      for place in saved { save.states[place].updateKeeping() }
       // The program may read and save in its hook: the objects know their rows by now.
       tell(of: result, save)
-      changed(by: result.changes, save)
-      for waiter in save.waiters { waiter(.success(())) }
-      return .saved
+      if !errors.isEmpty { for query in queries { query.isStale = true } }
+      if !saved.isEmpty { changed(by: result.changes, saved.map { save.states[$0] }) }
+      for error in errors.dropFirst() { report(error) }
+      for waiter in save.waiters {
+        waiter(errors.first.map { .failure($0) } ?? .success(()))
+      }
+      return errors.first.map { .failed($0) } ?? .saved
     }
 
-    /// Reads what others have written; the changes are saved after that, as what was computed from
-    /// older rows may be wrong.
-    private func repeatLater(_ save: RunningSave, _ result: SaveResult) -> Outcome {
+    /// Prepares for another save of the same changes, which are what `body` makes of them.
+    private func repeatLater(_ save: RunningSave, _ body: () throws -> Void) -> Outcome {
       putBack(save.states)
       do {
-        try catchUp(to: result.version)
+        try body()
       } catch {
         restoreDependentRows()
         let failure = SaveError(
@@ -425,13 +438,31 @@
       return .outdated
     }
 
+    /// Deletes the rows here that constraints delete for rows of a save: lists lose them, and
+    /// stored properties that depend on them are computed.
+    private func deleteReplaced(_ result: SaveResult, _ save: RunningSave) throws {
+      for replaced in result.replaced {
+        let state = save.states[replaced.operation]
+        if let insertion = replaced.insertion {
+          if let object = save.states[insertion].object { delete(object) }
+          continue
+        }
+        guard let table = state.table, let key = RecordKey(replaced.key) else { continue }
+        for object in try rows(of: table.record, table, table.record.primaryKeyName, [key]) {
+          dependentRows.append(DependentRow(object: object, owner: state, reference: nil))
+          delete(object)
+        }
+      }
+    }
+
     private func tell(of result: SaveResult, _ save: RunningSave) {
       for (place, columns) in result.conflicts.sorted(by: { $0.key < $1.key }) {
         if let object = save.states[place].object { onConflict?(object, columns) }
       }
       for place in result.missing {
-        if let object = save.states[place].object {
-          onConflict?(object, save.plan.operations[place].columns)
+        let columns = save.plan.operations[place].columns.filter { !$0.isComputed }.map(\.name)
+        if let object = save.states[place].object, !columns.isEmpty {
+          onConflict?(object, columns)
         }
       }
     }
@@ -472,6 +503,7 @@
       case .delete:
         flight = .delete
         phase = .deleted
+      case .refused: flight = .refused
       }
     }
 
@@ -490,7 +522,7 @@
       flight = .none
       inFlight = [:]
       guard let table, let object else { return }
-      if operation.kind == .delete {
+      if case .delete = operation.kind {
         table.forget(self)
         for list in relations.values { list.set([]) }
         return
@@ -499,19 +531,18 @@
       for (value, parent) in operation.parents {
         values[value] = keys[parent] ?? values[value]
         // What the program has written meanwhile differs from the key that was saved.
-        if let slot = table.schema.slots[operation.columns[value]]?.slot, changed[slot] != nil {
-          changed[slot] = values[value]
-        }
+        let slot = operation.columns[value].slot
+        if changed[slot] != nil { changed[slot] = values[value] }
       }
       for column in table.schema.stored {
-        if let place = operation.columns.firstIndex(of: column.name) {
+        if let place = operation.columns.firstIndex(where: { $0 === column }) {
           storedValues[column.slot] = values[place]
         }
       }
       for (slot, parent) in newParents {
         guard let key = parent.key?.databaseValue, let column = table.column(slot) else { continue }
         let isSaved =
-          operation.columns.firstIndex(of: column.name).map { values[$0] == key } ?? false
+          operation.columns.firstIndex { $0 === column }.map { values[$0] == key } ?? false
         newParents[slot] = nil
         if isSaved {
           apply { _ = column.write?(object, key) }
@@ -528,7 +559,7 @@
       switch flight {
       case .insert: phase = phase == .deleting ? .deleted : .new
       case .delete: phase = .deleting
-      case .update, .none: break
+      case .update, .refused, .none: break
       }
       flight = .none
     }

@@ -27,6 +27,7 @@
       }
       isSettling = true
       defer { isSettling = false }
+      relatedRows = []
       // Objects that were fetched for this stay until it is done.
       var held: [any ObservableRecord] = []
       var hasComputed = false
@@ -43,7 +44,7 @@
             let roots = try climb(dependency.hops, from: relevant, &held)
             for root in roots {
               hasComputed = true
-              if try compute(dependency.column, of: root) { next.append(root) }
+              if compute(dependency.column, of: root) { next.append(root) }
             }
           }
         }
@@ -52,19 +53,20 @@
       return hasComputed
     }
 
-    private func computeStored(of state: RecordState) throws {
+    private func computeStored(of state: RecordState) {
       guard let table = state.table, state.phase == .saved else { return }
-      for column in table.schema.stored { try compute(column, of: state) }
+      for column in table.schema.stored { compute(column, of: state) }
     }
 
     /// Computes one property; true where it has become a change, as the row has another value.
     @discardableResult
-    private func compute(_ column: RecordColumn, of state: RecordState) throws -> Bool {
+    private func compute(_ column: RecordColumn, of state: RecordState) -> Bool {
       guard let table = state.table, let object = state.object, state.phase == .saved else {
         return false
       }
-      let value = try table.value(of: column, object)
       let saved = state.storedValues[column.slot] ?? .null
+      // A value that cannot be stored is an error of the row when it is saved.
+      let value = try? table.value(of: column, object)
       if value == saved || state.changed[column.slot] != nil { return false }
       state.changed[column.slot] = saved
       noteChange(of: state, object)
@@ -90,19 +92,19 @@
                 try rows(of: table.record, table, column.name, group.compactMap(\.key))
                 + listed.filter { $0.table === table }.compactMap(\.object)
               held.append(contentsOf: objects)
-              let wanted = Set(group.compactMap { $0.key?.databaseValue })
+              let wanted = Dictionary(
+                group.compactMap { state in state.key.map { ($0, state) } },
+                uniquingKeysWith: { first, _ in first })
               for object in objects {
                 let (state, value) = (object.recordState, try column.read(object))
                 guard state.phase == .saved, state.newParents[column.slot] == nil,
-                  wanted.contains(value)
+                  let owner = RecordKey(value).flatMap({ wanted[$0] })
                 else { continue }
-                if key.action == .cascade {
-                  dependentRows.append(DependentRow(object: object, reference: nil))
-                  delete(object)
-                } else {
-                  dependentRows.append(DependentRow(object: object, reference: (column, value)))
-                  _ = column.write?(object, .null)
-                }
+                let isCascade = key.action == .cascade
+                dependentRows.append(
+                  DependentRow(
+                    object: object, owner: owner, reference: isCascade ? nil : (column, value)))
+                if isCascade { delete(object) } else { _ = column.write?(object, .null) }
               }
             }
           }
@@ -119,52 +121,59 @@
       for hop in hops.reversed() {
         var owners: [RecordState] = []
         var seen: Set<ObjectIdentifier> = []
-        func add(_ state: RecordState) {
-          if !state.isDeleted, seen.insert(ObjectIdentifier(state)).inserted {
-            owners.append(state)
-          }
+        func add(_ owner: RecordState, for others: [RecordState]) {
+          if owner.isDeleted { return }
+          relatedRows += others.map { ($0, owner) }
+          if seen.insert(ObjectIdentifier(owner)).inserted { owners.append(owner) }
         }
-        let objects: [any ObservableRecord]
         if hop.relation.kind == .reference {
           guard let column = hop.owner.schema.slots[hop.relation.column] else { return [] }
+          let targets = Dictionary(
+            states.compactMap { state in state.key.map { ($0, state) } },
+            uniquingKeysWith: { first, _ in first })
           let keys = states.compactMap(\.key)
-          objects = try rows(of: hop.owner.record, hop.owner, column.name, keys)
-          let wanted = Set(keys.map(\.databaseValue))
+          let objects = try rows(of: hop.owner.record, hop.owner, column.name, keys)
+          held.append(contentsOf: objects)
+          func target(of object: any ObservableRecord) -> [RecordState] {
+            (try? column.read(object)).flatMap(RecordKey.init).flatMap { targets[$0] }.map { [$0] }
+              ?? []
+          }
+          for object in objects { add(object.recordState, for: target(of: object)) }
           for state in listed where state.table === hop.owner {
-            guard let object = state.object, wanted.contains(try column.read(object)) else {
-              continue
-            }
-            add(state)
+            let found = state.object.map(target) ?? []
+            if !found.isEmpty { add(state, for: found) }
           }
         } else {
           guard let column = hop.target.schema.slots[hop.relation.column] else { return [] }
           var keys: [RecordKey] = []
-          var wanted: Set<RecordKey> = []
+          var members: [RecordKey: [RecordState]] = [:]
           for state in states {
             let parent = state.newParents[column.slot]
-            if let parent { add(parent) }
+            if let parent { add(parent, for: [state]) }
             // A new row that refers to a new one has no key in the column until both are saved.
-            guard let object = state.object, parent == nil || state.phase == .saved else {
+            guard let object = state.object, parent == nil || state.phase != .new else {
               continue
             }
-            let values = [state.changed[column.slot], try column.read(object)]
+            let values = [state.changed[column.slot], try? column.read(object)]
             for key in values.compactMap({ $0.flatMap(RecordKey.init) }) {
-              if wanted.insert(key).inserted { keys.append(key) }
+              if members[key] == nil { keys.append(key) }
+              members[key, default: []].append(state)
             }
           }
-          for key in keys { if let known = hop.owner.state(key) { add(known) } }
           let missing = keys.filter { hop.owner.state($0) == nil }
-          objects = try rows(
-            of: hop.owner.record, hop.owner, hop.owner.record.primaryKeyName, missing)
+          held.append(
+            contentsOf: try rows(
+              of: hop.owner.record, hop.owner, hop.owner.record.primaryKeyName, missing))
+          for key in keys {
+            if let owner = hop.owner.state(key) { add(owner, for: members[key] ?? []) }
+          }
         }
-        held.append(contentsOf: objects)
-        for object in objects { add(object.recordState) }
         states = owners
       }
       return states
     }
 
-    private func rows<Record: ObservableRecord>(
+    func rows<Record: ObservableRecord>(
       of record: Record.Type, _ table: RecordTable, _ column: String, _ keys: [RecordKey]
     ) throws -> [any ObservableRecord] {
       var objects: [any ObservableRecord] = []
@@ -197,7 +206,7 @@
       for part in keys.compactMap(RecordKey.init).parts(of: 1_000) {
         let objects = try rows(
           of: record, table, record.primaryKeyName, Array(part))
-        for object in objects { try computeStored(of: object.recordState) }
+        for object in objects { computeStored(of: object.recordState) }
         count += objects.count { $0.hasUnsavedChanges }
         try save()
         prefetched = [:]
@@ -206,9 +215,12 @@
     }
   }
 
-  /// A row that goes with a deleted one, or whose column that refers to that is to be NULL.
+  /// A row that goes with a deleted one, or for one that takes its unique values, or whose column
+  /// that refers to a deleted one is to be NULL.
   struct DependentRow {
     let object: any ObservableRecord
+    /// The row that goes, or takes its values.
+    let owner: RecordState
     let reference: (column: RecordColumn, key: DatabaseValue)?
   }
 

@@ -84,6 +84,8 @@
     var readGeneration = 0
     /// What the save under way, or one that was given up, deletes or changes with deleted rows.
     var dependentRows: [DependentRow] = []
+    /// Rows and those whose stored properties depend on them, in the save that is being prepared.
+    var relatedRows: [(RecordState, RecordState)] = []
     /// How many saves in a row were given up as others had written meanwhile.
     var outdatedSaves = 0
     /// What was read while a save was under way.
@@ -285,7 +287,8 @@
 
     var loadedLists: [LoadedRelation] { lists.compactMap(\.list) }
 
-    /// Handles what the program has put into lists, and taken out, since this was done last.
+    /// Handles what the program has put into lists, and taken out, since this was done last, in the
+    /// order in which the lists were edited: a row that is put into several belongs to the last.
     func synchronizeEditedLists() {
       let lists = freshlyEdited
       freshlyEdited = []
@@ -297,6 +300,7 @@
 
     /// Handles what the program has put into lists, and taken out, in this turn so far.
     func synchronizeLists() {
+      synchronizeEditedLists()
       for list in lists { list.list?.synchronize() }
     }
 
@@ -318,8 +322,9 @@
 
     /// Handles what the program has put into lists, and taken out, in this turn.
     private func endEdits() {
+      synchronizeEditedLists()
       let edited = editedLists
-      (editedLists, freshlyEdited) = ([], [])
+      editedLists = []
       for (list, _) in edited {
         list.synchronize()
         list.endEdit()

@@ -6,9 +6,9 @@
     let schema: RecordSchema
     let record: any ObservableRecord.Type
     let name: String
+    /// What the database says of the table.
+    let layout: TableLayout
     unowned let store: RecordStore
-    /// Whether SQLite gives new rows their key.
-    let hasAutomaticKey: Bool
     /// The columns that refer to rows of other tables, as the database knows them.
     let foreignKeys: [(column: RecordColumn, key: ForeignKey)]
     /// The states of the objects, which leave when their objects go.
@@ -31,24 +31,24 @@
       let relation: RecordRelation
     }
 
-    init(
-      _ record: any ObservableRecord.Type, _ store: RecordStore, hasAutomaticKey: Bool,
-      foreignKeys: [ForeignKey]
-    ) {
+    init(_ record: any ObservableRecord.Type, _ store: RecordStore, _ layout: TableLayout) {
       self.record = record
       self.store = store
-      self.hasAutomaticKey = hasAutomaticKey
+      self.layout = layout
       schema = record.recordSchema
       name = schema.table
       let last = schema.columns.map(\.slot).max() ?? -1
       var columns = [RecordColumn?](repeating: nil, count: last + 1)
       for column in schema.columns { columns[column.slot] = column }
       columnsBySlot = columns
-      self.foreignKeys = foreignKeys.compactMap { key in
+      foreignKeys = layout.foreignKeys.compactMap { key in
         record.recordSchema.columns.first { $0.name.lowercased() == key.column.lowercased() }
           .map { ($0, key) }
       }
     }
+
+    /// Whether SQLite gives new rows their key.
+    var hasAutomaticKey: Bool { layout.hasAutomaticKey }
 
     /// Makes the state of each object free: the store is closed.
     func close() {

@@ -13,13 +13,7 @@
     /// Columns that refer to rows which are inserted after theirs.
     private var later: [(operation: Int, value: Int, parent: RecordState)] = []
     /// Objects that refer to a row, in the database or by what is to be saved.
-    private var referring: [RowReference: [RecordState]] = [:]
-
-    private struct RowReference: Hashable {
-      /// The name of the table, in lower case.
-      let table: String
-      let key: RecordKey
-    }
+    private var referring: [SaveReference: [RecordState]] = [:]
 
     /// A collection for the objects that have changes.
     init(_ listed: [RecordState]) { self.listed = listed }
@@ -31,52 +25,77 @@
     /// that are free then, but each after rows that do not refer to it any more, or do so only now,
     /// which is for the database to decide; all else in the order in which it was changed, each
     /// after the rows that it refers to.
-    mutating func addAll() throws {
+    ///
+    /// What cannot be stored is an operation that is refused.
+    mutating func addAll() {
       if listed.contains(where: { $0.phase == .deleting }) {
-        try findReferring()
-        for state in listed where state.phase == .deleting { try add(state) }
+        findReferring()
+        for state in listed where state.phase == .deleting { add(state) }
       }
-      for state in listed { try add(state) }
+      for state in listed { add(state) }
       for (operation, value, parent) in later {
         guard let place = places[ObjectIdentifier(parent)] else { continue }
         plan.operations[operation].parents.append((value: value, operation: place))
       }
     }
 
-    private mutating func findReferring() throws {
+    /// Notes rows that are saved together or not at all; others may be between them that are not
+    /// saved themselves.
+    mutating func relate(_ pairs: [(RecordState, RecordState)]) {
+      var places = places
+      func place(_ state: RecordState) -> Int {
+        let identity = ObjectIdentifier(state)
+        if let known = places[identity] { return known }
+        let new = states.count + places.count
+        places[identity] = new
+        return new
+      }
+      plan.related += pairs.map { (place($0), place($1)) }
+    }
+
+    private mutating func findReferring() {
       for state in listed {
         guard let table = state.table, let object = state.object else { continue }
         for (column, key) in table.foreignKeys {
-          let values = [state.changed[column.slot], try column.read(object)]
+          let values = [state.changed[column.slot], try? column.read(object)]
           for target in Set(values.compactMap { $0.flatMap(RecordKey.init) }) {
-            referring[RowReference(table: key.target, key: target), default: []].append(state)
+            referring[SaveReference(table: key.target, key: target), default: []].append(state)
           }
         }
       }
     }
 
     /// Adds what of an object is to be saved, after what has to come before.
-    private mutating func add(_ state: RecordState) throws {
+    private mutating func add(_ state: RecordState) {
       guard let table = state.table, let object = state.object,
         places[ObjectIdentifier(state)] == nil,
         underway.insert(ObjectIdentifier(state)).inserted
       else { return }
       defer { underway.remove(ObjectIdentifier(state)) }
-      switch state.phase {
-      case .free, .deleted: return
-      case .new: try addInsert(state, table, object)
-      case .saved: try addUpdate(state, table, object)
-      case .deleting:
-        if let key = state.key {
-          let reference = RowReference(table: table.name.lowercased(), key: key)
-          for other in referring[reference] ?? [] { try add(other) }
+      do {
+        switch state.phase {
+        case .free, .deleted: return
+        case .new: try addInsert(state, table, object)
+        case .saved: try addUpdate(state, table, object)
+        case .deleting: addDeletion(state, table)
         }
+      } catch {
         append(
           state,
           SavePlan.Operation(
-            kind: .delete, table: table.name, keyName: table.record.primaryKeyName,
-            key: state.key?.databaseValue, columns: [], values: []))
+            kind: .refused(error), layout: table.layout, key: state.key?.databaseValue))
+        relate(state.newParents.values.map { (state, $0) })
       }
+    }
+
+    private mutating func addDeletion(_ state: RecordState, _ table: RecordTable) {
+      if let key = state.key {
+        let reference = SaveReference(table: table.name.lowercased(), key: key)
+        for other in referring[reference] ?? [] { add(other) }
+      }
+      append(
+        state,
+        SavePlan.Operation(kind: .delete, layout: table.layout, key: state.key?.databaseValue))
     }
 
     /// Whether a new row can only be inserted after one whose operation is about to be added.
@@ -104,7 +123,7 @@
           .notStorable, table: table.name, column: column.name,
           "new rows refer to each other in a circle, and this column cannot be NULL meanwhile")
       }
-      try add(parent)
+      add(parent)
       return true
     }
 
@@ -117,9 +136,7 @@
     private mutating func addInsert(
       _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
     ) throws {
-      var operation = SavePlan.Operation(
-        kind: .insert, table: table.name, keyName: table.record.primaryKeyName, key: nil,
-        columns: [], values: [])
+      var operation = SavePlan.Operation(kind: .insert, layout: table.layout)
       var waiting: [(value: Int, parent: RecordState)] = []
       for column in table.schema.columns {
         let value = try table.value(of: column, object)
@@ -130,21 +147,19 @@
               .notStorable, table: table.name, column: column.name,
               "the key is nil, and SQLite gives the rows of this table none")
           }
-          operation = SavePlan.Operation(
-            kind: .insert, table: table.name, keyName: operation.keyName, key: value,
-            columns: operation.columns, values: operation.values, parents: operation.parents)
+          operation.key = value
         }
         if let parent = state.newParents[column.slot] {
           if try !addParent(parent, of: column, in: table) {
             waiting.append((value: operation.values.count, parent: parent))
           } else if let place = places[ObjectIdentifier(parent)],
-            plan.operations[place].kind == .insert
+            case .insert = plan.operations[place].kind
           {
             operation.parents.append((value: operation.values.count, operation: place))
           }
         }
         if column.isComputed { plan.needsPresent = true }
-        operation.columns.append(column.name)
+        operation.columns.append(column)
         operation.values.append(parentKey(state, column) ?? value)
       }
       for (value, parent) in waiting {
@@ -163,13 +178,12 @@
       // The row is on the way: it has no key yet.
       guard let key = state.key else { return }
       var operation = SavePlan.Operation(
-        kind: .update, table: table.name, keyName: table.record.primaryKeyName,
-        key: key.databaseValue, columns: [], values: [])
+        kind: .update, layout: table.layout, key: key.databaseValue)
       for column in table.schema.columns {
         var value: DatabaseValue?
         var former = state.changed[column.slot]
         if let parent = state.newParents[column.slot] {
-          try add(parent)
+          add(parent)
           value = parent.key?.databaseValue ?? .null
           former = try former ?? table.value(of: column, object)
           if let place = places[ObjectIdentifier(parent)] {
@@ -186,7 +200,7 @@
           value = now
         }
         guard let value else { continue }
-        operation.columns.append(column.name)
+        operation.columns.append(column)
         operation.values.append(value)
         operation.former.append(former ?? .null)
       }

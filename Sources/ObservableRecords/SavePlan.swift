@@ -5,13 +5,18 @@
   /// What one save writes, as values that another thread can use.
   struct SavePlan: Sendable {
     struct Operation: Sendable {
-      enum Kind: Sendable { case insert, update, delete }
+      enum Kind: Sendable {
+        case insert
+        case update
+        case delete
+        /// The row cannot be written: a value of it cannot be stored.
+        case refused(any Error)
+      }
       let kind: Kind
-      let table: String
-      let keyName: String
-      let key: DatabaseValue?
-      var columns: [String]
-      var values: [DatabaseValue]
+      let layout: TableLayout
+      var key: DatabaseValue?
+      var columns: [RecordColumn] = []
+      var values: [DatabaseValue] = []
       /// Columns that get the keys of rows which this save inserts: places in `values`, and places
       /// in the list of operations.
       ///
@@ -19,25 +24,44 @@
       var parents: [(value: Int, operation: Int)] = []
       /// The values that were saved last, to find out whether somebody else has changed them.
       var former: [DatabaseValue] = []
+
+      var row: String? { key.flatMap(RecordKey.init)?.description }
+
+      func error(_ detail: String) -> RecordError {
+        RecordError(.notStorable, table: layout.name, row: row, detail)
+      }
     }
 
     var operations: [Operation] = []
+    /// Operations that are saved together or not at all, beside those whose values say so.
+    ///
+    /// A number behind the last operation stands for a row that is not written itself.
+    var related: [(Int, Int)] = []
+    /// Whether nothing is saved where one operation fails.
+    var isWhole = false
     /// How many transactions of others the store has heard of.
     var knownOthers = 0
     var knownVersion: Int?
     /// Whether nothing is written if others have written meanwhile: what was computed from rows
     /// that were read before may be wrong.
     var needsPresent = false
+    /// Whether nothing is written if rows were deleted by constraints of their tables: the store
+    /// deletes them itself then, with what depends on them.
+    var findsReplaced = true
 
     var isEmpty: Bool { operations.isEmpty }
   }
 
   /// What became of a save.
   struct SaveResult: Sendable {
-    /// Why nothing of it was saved.
-    var failure: Failure?
+    /// Why operations were not saved; all others were.
+    var failures: [Failure] = []
     /// Whether nothing was saved as others have written meanwhile.
     var isOutdated = false
+    /// Rows that constraints have deleted, as operations have their unique values.
+    ///
+    /// Nothing was saved where there are any.
+    var replaced: [Replaced] = []
     /// The keys of inserted rows, by the places of the operations.
     var keys: [Int: DatabaseValue] = [:]
     /// Places of operations whose rows were not there any more.
@@ -48,119 +72,66 @@
     var changes = DatabaseChanges()
     var version: Int?
 
+    struct Replaced: Sendable {
+      /// The operation that has the values.
+      let operation: Int
+      let key: DatabaseValue
+      /// The operation that has inserted the row, where that is one of the same save.
+      let insertion: Int?
+    }
+
     struct Failure: Sendable {
       let error: any Error
+      /// The operation that failed, where it was one.
       let operation: Int?
+      /// The operations that were not saved for that.
+      let group: [Int]
     }
+
+    /// The places of operations that were not saved.
+    var failed: Set<Int> { Set(failures.flatMap(\.group)) }
   }
 
   extension SavePlan {
-    /// Writes all of it in one transaction, or nothing.
+    /// Writes all of it in one transaction.
+    ///
+    /// Where that fails by the rows, not by the database, each group of rows that depend on each
+    /// other is written in a savepoint: what can be saved is.
     func run(_ db: Database, _ collector: ChangeCollector) -> SaveResult {
-      var result = SaveResult()
-      var place: Int?
-      do {
-        collector.beginOwn()
-        defer { result.changes = collector.endOwn() }
-        try db.inTransaction(.immediate) {
-          // Rows may refer to each other; whether they do is checked when all are written.
-          try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-          result.version = try Int.fetchOne(db, sql: "PRAGMA data_version")
-          let isAlone =
-            result.version == knownVersion && collector.otherTransactions == knownOthers
-          if needsPresent, !isAlone {
-            result.isOutdated = true
-            return .rollback
-          }
-          for (index, operation) in operations.enumerated() {
-            place = index
-            try run(operation, at: index, db, isAlone, &result)
-          }
-          place = nil
-          try referToLaterRows(db, result.keys)
-          return .commit
-        }
-      } catch {
-        result = SaveResult(
-          failure: SaveResult.Failure(error: error, operation: place), version: nil)
+      let result = run([Array(operations.indices)], db, collector)
+      guard let failure = result.failures.first, SaveWriter.isOfRows(failure.error), !isWhole else {
+        return result
       }
-      return result
-    }
-
-    /// Gives rows the keys of those that were inserted after them, as rows may refer to each other.
-    private func referToLaterRows(_ db: Database, _ keys: [Int: DatabaseValue]) throws {
-      for (place, operation) in operations.enumerated() {
-        for (value, parent) in operation.parents where parent >= place {
-          let (table, key, column) = (
-            operation.table.quotedDatabaseIdentifier, operation.keyName.quotedDatabaseIdentifier,
-            operation.columns[value].quotedDatabaseIdentifier
-          )
-          let statement = try db.cachedStatement(
-            sql: "UPDATE \(table) SET \(column) = ? WHERE \(key) = ?")
-          try statement.execute(arguments: [keys[parent], keys[place] ?? operation.key])
-        }
-      }
+      let groups = SaveGroups(self).groups
+      return groups.count > 1 ? run(groups, db, collector) : result
     }
 
     private func run(
-      _ operation: Operation, at index: Int, _ db: Database, _ isAlone: Bool,
-      _ result: inout SaveResult
-    ) throws {
-      var values = operation.values
-      for (value, parent) in operation.parents { values[value] = result.keys[parent] ?? .null }
-      let (table, keyName) = (
-        operation.table.quotedDatabaseIdentifier, operation.keyName.quotedDatabaseIdentifier
-      )
-      let names = operation.columns.map(\.quotedDatabaseIdentifier)
-      switch operation.kind {
-      case .insert:
-        let marks = repeatElement("?", count: values.count).joined(separator: ", ")
-        let statement = try db.cachedStatement(
-          sql: values.isEmpty
-            ? "INSERT INTO \(table) DEFAULT VALUES"
-            : "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
-        try statement.execute(arguments: StatementArguments(values))
-        if db.changesCount == 0 {
-          throw RecordError(
-            .notStorable, table: operation.table, "the table has ignored the row")
-        }
-        result.keys[index] =
-          operation.key ?? db.lastInsertedRowID.databaseValue
-      case .update:
-        if !isAlone {
-          let found = try Row.fetchOne(
-            db, sql: "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(keyName) = ?",
-            arguments: [operation.key])
-          if let found {
-            let conflicts = operation.columns.indices.filter { place in
-              place < operation.former.count
-                && found[place] as DatabaseValue != operation.former[place]
-                && found[place] as DatabaseValue != values[place]
-            }
-            if !conflicts.isEmpty {
-              result.conflicts[index] = conflicts.map { operation.columns[$0] }
-            }
+      _ groups: [[Int]], _ db: Database, _ collector: ChangeCollector
+    ) -> SaveResult {
+      var groups = groups
+      var refused: [SaveResult.Failure] = []
+      while true {
+        var writer = SaveWriter(self, db)
+        do {
+          collector.beginOwn()
+          defer { writer.result.changes = collector.endOwn() }
+          try db.inTransaction(.immediate) { try writer.write(groups, collector) }
+        } catch {
+          guard groups.count > 1, let group = writer.group, writer.hasLostTransaction else {
+            return SaveResult(failures: [
+              SaveResult.Failure(
+                error: error, operation: writer.operation, group: Array(operations.indices))
+            ])
           }
+          // A trigger has ended the transaction: all others are written without this group.
+          refused.append(
+            SaveResult.Failure(error: error, operation: writer.operation, group: group))
+          groups.removeAll { $0 == group }
+          continue
         }
-        let statement = try db.cachedStatement(
-          sql: """
-            UPDATE \(table) SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) \
-            WHERE \(keyName) = ?
-            """)
-        try statement.execute(arguments: StatementArguments(values + [operation.key ?? .null]))
-        if db.changesCount == 0 {
-          let isThere = try Bool.fetchOne(
-            db, sql: "SELECT 1 FROM \(table) WHERE \(keyName) = ?", arguments: [operation.key])
-          if isThere != nil {
-            let row = operation.key.flatMap(RecordKey.init)?.description
-            throw RecordError(
-              .notStorable, table: operation.table, row: row, "the table has ignored the change")
-          }
-          result.missing.append(index)
-        }
-      case .delete:
-        let statement = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE \(keyName) = ?")
-        try statement.execute(arguments: [operation.key ?? .null])
+        writer.result.failures += refused
+        return writer.result
       }
     }
   }

@@ -76,6 +76,11 @@ struct MixedTests {
       branches[branch] = nil
       for id in orders.keys where orders[id]?.branch == branch { orders[id]?.branch = nil }
     }
+    /// A tag takes a name, and the place of another one that has it.
+    mutating func name(tag: Int64, _ name: String) {
+      for (id, other) in tags where other == name && id != tag { delete(tag: id) }
+      tags[tag] = name
+    }
     mutating func delete(tag: Int64) {
       tags[tag] = nil
       for id in lines.keys where lines[id]?.tag == tag { lines[id]?.tag = nil }
@@ -101,7 +106,8 @@ struct MixedTests {
       branchID INTEGER REFERENCES branch(id) ON DELETE SET NULL,
       total INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE tag(
-      id INTEGER PRIMARY KEY, name TEXT NOT NULL, uses INTEGER NOT NULL DEFAULT 0);
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT REPLACE,
+      uses INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE line(
       id INTEGER PRIMARY KEY, amount INTEGER NOT NULL CHECK(amount >= 0),
       orderID INTEGER NOT NULL REFERENCES "order"(id) ON DELETE CASCADE,
@@ -207,10 +213,14 @@ struct MixedTests {
     for step in 0..<40 {
       var added: [(object: any ObservableRecord, enter: (Int64, inout Rows) -> Void)] = []
       var moving: Set<Int64> = []
+      // Orders whose lists the program has changed, and whether it has given tags other names: what
+      // comes of two such changes depends on their order.
+      var edited: Set<Int64> = []
+      var hasRenamed = false
       steps = ["seed \(seed), step \(step)"]
       /// What the turn does to rows, both here and in the reference.
       func change(_ rows: inout Rows) throws {
-        switch Int.random(in: 0..<15, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0:
           let branch = Branch(name: "b\(step)")
           try store.insert(branch)
@@ -236,12 +246,21 @@ struct MixedTests {
         case 2, 3:
           guard let id = pick(rows.orders.keys) else { return }
           let (new, amount) = (Line(amount: step), step)
-          if Bool.random(using: &random) {
+          switch Int.random(in: 0..<4, using: &random) {
+          case 0: try order(id).lines.append(new)
+          case 1:
+            // A list holds each row once, and a row is in one list.
+            if let other = pick(rows.orders.keys), !edited.contains(id), !edited.contains(other) {
+              try order(other).lines.append(contentsOf: [new, new])
+              edited.insert(other)
+            }
             try order(id).lines.append(new)
-          } else {
+            try order(id).lines.insert(new, at: 0)
+          default:
             new.orderID = id
             try store.insert(new)
           }
+          edited.insert(id)
           added.append((new, { $1.lines[$0] = .init(amount: amount, order: id, tag: nil) }))
           steps.append("new line of \(id)")
         case 4, 5:
@@ -260,8 +279,9 @@ struct MixedTests {
           default:
             // What it is given to next depends on when the list is looked at.
             let list = try order(other).lines
-            if !list.contains(where: { $0 === moved }) { list.append(moved) }
+            list.append(moved)
             moving.insert(id)
+            edited.insert(other)
           }
           rows.lines[id]?.order = other
           steps.append("line \(id) to order \(other)")
@@ -277,14 +297,18 @@ struct MixedTests {
             try line(id).tag = try store.find(Tag.self, known)
             rows.lines[id]?.tag = known
           } else {
-            let tag = Tag(name: "t\(step)")
+            if hasRenamed { return }
+            let name = "t\(step % 5).\(added.count)"
+            let tag = Tag(name: name)
             let number = Int64(-1 - added.count)
             try line(id).tag = tag
             added.append(
               (
                 tag,
                 { key, rows in
-                  rows.tags[key] = "t\(step)"
+                  // The key may be that of the tag whose place it takes.
+                  for (id, other) in rows.tags where other == name { rows.delete(tag: id) }
+                  rows.tags[key] = name
                   if rows.lines[id]?.tag == number { rows.lines[id]?.tag = key }
                 }
               ))
@@ -299,6 +323,7 @@ struct MixedTests {
             guard !moving.contains(id) else { return }
             let gone = try line(id)
             try order(rows.lines[id]!.order).lines.removeValue(gone)
+            edited.insert(rows.lines[id]!.order)
           }
           rows.lines[id] = nil
           steps.append("line \(id) deleted")
@@ -317,10 +342,28 @@ struct MixedTests {
           rows.delete(branch: id)
           steps.append("branch \(id) deleted")
         case 13:
-          guard let id = pick(rows.tags.keys) else { return }
+          guard let id = pick(rows.tags.keys), !hasRenamed else { return }
           store.delete(try #require(try store.find(Tag.self, id)))
           rows.delete(tag: id)
           steps.append("tag \(id) deleted")
+        case 14, 15:
+          guard let a = pick(rows.tags.keys), let b = pick(rows.tags.keys), a != b, !hasRenamed,
+            !added.contains(where: { $0.object is Tag })
+          else { return }
+          hasRenamed = true
+          let (first, second) = (
+            try #require(try store.find(Tag.self, a)), try #require(try store.find(Tag.self, b))
+          )
+          held += [first, second]
+          let names = (first.name, second.name)
+          first.name = names.1
+          if Bool.random(using: &random) {
+            second.name = names.0
+            (rows.tags[a], rows.tags[b]) = (names.1, names.0)
+          } else {
+            rows.name(tag: a, names.1)
+          }
+          steps.append("tag \(a) named as \(b)")
         default:
           guard let id = pick(rows.orders.keys) else { return }
           let found = try order(id)
@@ -424,6 +467,15 @@ struct MixedTests {
           if kind == 11, rows.lines.count > 6, let id = pick(rows.lines.keys) {
             try db.execute(sql: "DELETE FROM line WHERE id = ?", arguments: [id])
             rows.lines[id] = nil
+          }
+          if let id = pick(rows.tags.keys), let name = rows.tags[id] {
+            let sql = [
+              "INSERT OR REPLACE INTO tag(name) VALUES (?)", "INSERT INTO tag(name) VALUES (?)",
+              "INSERT INTO tag(name) VALUES (?) ON CONFLICT(name) DO UPDATE SET uses = -1",
+            ].randomElement(using: &random)!
+            try db.execute(sql: sql, arguments: [name])
+            let isUpsert = sql.contains("DO UPDATE")
+            if !isUpsert { rows.name(tag: db.lastInsertedRowID, name) }
           }
           try db.execute(sql: MixedTests.totals)
         }

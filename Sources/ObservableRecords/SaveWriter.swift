@@ -1,0 +1,339 @@
+#if Records
+  internal import Foundation
+  internal import GRDBSQLite
+
+  /// Writes the operations of a plan in a transaction.
+  struct SaveWriter {
+    private let plan: SavePlan
+    private let db: Database
+    var result = SaveResult()
+    /// The group that is being written.
+    private(set) var group: [Int]?
+    /// The operation that is being written.
+    private(set) var operation: Int?
+    /// Whether a statement has ended the transaction.
+    private(set) var hasLostTransaction = false
+    /// Whether others have written nothing that is not in memory.
+    private var isAlone = false
+    /// The operations on rows of tables whose constraints may replace rows.
+    private var replaceable: [SaveReference: Int] = [:]
+    private var written: Set<Int> = []
+
+    init(_ plan: SavePlan, _ db: Database) { (self.plan, self.db) = (plan, db) }
+
+    /// Whether an error is due to what was written, not to the state of the database.
+    static func isOfRows(_ error: any Error) -> Bool {
+      guard let error = error as? DatabaseError else {
+        return error is RecordError || error is ValuesTaken
+      }
+      let codes: [ResultCode] = [
+        .SQLITE_CONSTRAINT, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_RANGE,
+      ]
+      return codes.contains(error.resultCode.primaryResultCode)
+    }
+
+    mutating func write(
+      _ groups: [[Int]], _ collector: ChangeCollector
+    ) throws -> Database.TransactionCompletion {
+      // Rows may refer to each other; whether they do is checked when all are written.
+      try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+      result.version = try Int.fetchOne(db, sql: "PRAGMA data_version")
+      isAlone =
+        result.version == plan.knownVersion && collector.otherTransactions == plan.knownOthers
+      if plan.needsPresent, !isAlone {
+        result.isOutdated = true
+        return .rollback
+      }
+      for (place, operation) in plan.operations.enumerated() where operation.layout.mayReplace {
+        if let reference = SaveReference(operation) { replaceable[reference] = place }
+      }
+      if groups.count == 1 {
+        try write(groups[0])
+      } else {
+        try writeEach(of: groups)
+      }
+      return result.replaced.isEmpty ? .commit : .rollback
+    }
+
+    /// Writes each group in a savepoint, and those that have failed again as long as others
+    /// succeed, which may have had values that they take.
+    private mutating func writeEach(of groups: [[Int]]) throws {
+      var waiting = groups
+      var isProgress = true
+      while isProgress {
+        var failures: [SaveResult.Failure] = []
+        for group in waiting {
+          let former = (result, written)
+          do {
+            try db.inSavepoint {
+              try write(group)
+              try checkReferences()
+              return .commit
+            }
+          } catch {
+            hasLostTransaction = !db.isInsideTransaction
+            if hasLostTransaction || !SaveWriter.isOfRows(error) { throw error }
+            (result, written) = former
+            failures.append(
+              SaveResult.Failure(error: error, operation: operation, group: group))
+          }
+        }
+        isProgress = !failures.isEmpty && failures.count < waiting.count
+        waiting = failures.map(\.group)
+        result.failures = failures
+      }
+    }
+
+    /// Checks that no row refers to one that is not there.
+    private func checkReferences() throws {
+      var (isBroken, highest) = (CInt(0), CInt(0))
+      sqlite3_db_status(
+        db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &isBroken, &highest, 0)
+      if isBroken != 0 {
+        throw DatabaseError(
+          resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: "FOREIGN KEY constraint failed")
+      }
+    }
+
+    /// Writes operations in their order, those last whose unique values another row has.
+    ///
+    /// The others may change those values. Where all that are left wait for each other, they get
+    /// values first that no row has.
+    private mutating func write(_ group: [Int]) throws {
+      self.group = group
+      operation = nil
+      if !isAlone { for place in group { try findConflicts(place) } }
+      var waiting = group
+      var hasMovedAside = false
+      while !waiting.isEmpty {
+        var postponed: Set<Int> = []
+        var first: (place: Int, error: any Error)?
+        for place in waiting {
+          if !postponed.isEmpty, refers(place, toAnyOf: postponed) {
+            postponed.insert(place)
+            continue
+          }
+          operation = place
+          do {
+            try run(place)
+            written.insert(place)
+          } catch  where group.count > 1 && SaveWriter.isTaken(error) && db.isInsideTransaction {
+            first = first ?? (place, error)
+            postponed.insert(place)
+          }
+        }
+        if let first, postponed.count == waiting.count {
+          operation = first.place
+          if hasMovedAside { throw first.error }
+          hasMovedAside = true
+          if try !moveAside(waiting) { throw first.error }
+        }
+        waiting.removeAll { !postponed.contains($0) }
+      }
+      operation = nil
+      try referToLaterRows(group)
+    }
+
+    /// Whether a row needs the key of one that is to be inserted.
+    private func refers(_ place: Int, toAnyOf places: Set<Int>) -> Bool {
+      plan.operations[place].parents.contains { _, parent in
+        if case .insert = plan.operations[parent].kind { places.contains(parent) } else { false }
+      }
+    }
+
+    /// Whether another row has unique values of the row.
+    private static func isTaken(_ error: any Error) -> Bool {
+      guard let error = error as? DatabaseError else { return error is ValuesTaken }
+      let codes: [ResultCode] = [
+        .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID,
+      ]
+      return codes.contains(error.extendedResultCode)
+    }
+
+    /// Gives rows that are to be updated unique values that no row has; false where none can have
+    /// any.
+    private func moveAside(_ places: [Int]) throws -> Bool {
+      var hasMoved = false
+      for place in places {
+        let operation = plan.operations[place]
+        guard case .update = operation.kind else { continue }
+        for (column, value) in zip(operation.columns, operation.values)
+        where operation.layout.isUnique(column.name) {
+          let name = column.name.quotedDatabaseIdentifier
+          let update = try db.cachedStatement(
+            sql: "UPDATE \(operation.table) SET \(name) = ? WHERE \(operation.keyName) = ?")
+          let free = try freeValue(like: value, of: column, operation)
+          // A table that does not take the value may take the one that is to be written.
+          if (try? update.execute(arguments: [free, operation.key])) != nil { hasMoved = true }
+        }
+      }
+      return hasMoved
+    }
+
+    private func freeValue(
+      like value: DatabaseValue, of column: RecordColumn, _ operation: SavePlan.Operation
+    ) throws -> DatabaseValue {
+      if operation.layout.mayBeNull(column.name) { return .null }
+      switch value.storage {
+      case .string: return UUID().uuidString.databaseValue
+      case .blob: return Data(UUID().uuidString.utf8).databaseValue
+      case .null, .int64, .double:
+        let name = column.name.quotedDatabaseIdentifier
+        return try DatabaseValue.fetchOne(
+          db, sql: "SELECT max(\(name)) + 1 FROM \(operation.table)") ?? .null
+      }
+    }
+
+    /// Gives rows the keys of those that were inserted after them, as rows may refer to each other.
+    private func referToLaterRows(_ group: [Int]) throws {
+      for place in group {
+        let operation = plan.operations[place]
+        for (value, parent) in operation.parents where parent >= place {
+          let column = operation.columns[value].name.quotedDatabaseIdentifier
+          let statement = try db.cachedStatement(
+            sql: "UPDATE \(operation.table) SET \(column) = ? WHERE \(operation.keyName) = ?")
+          try statement.execute(
+            arguments: [result.keys[parent], result.keys[place] ?? operation.key])
+        }
+      }
+    }
+
+    /// Notes columns that somebody else has changed since they were read.
+    private mutating func findConflicts(_ place: Int) throws {
+      let operation = plan.operations[place]
+      guard case .update = operation.kind else { return }
+      let names = operation.columns.map(\.name.quotedDatabaseIdentifier)
+      let found = try Row.fetchOne(
+        db,
+        sql: """
+          SELECT \(names.joined(separator: ", ")) FROM \(operation.table) \
+          WHERE \(operation.keyName) = ?
+          """, arguments: [operation.key])
+      guard let found else { return }
+      let conflicts = operation.columns.indices.filter { index in
+        // What is computed has no value that the program could choose.
+        if operation.columns[index].isComputed { return false }
+        let value: DatabaseValue = found[index]
+        return value != operation.former[index] && value != operation.values[index]
+      }
+      if !conflicts.isEmpty {
+        result.conflicts[place] = conflicts.map { operation.columns[$0].name }
+      }
+    }
+
+    private mutating func run(_ place: Int) throws {
+      let operation = plan.operations[place]
+      var values = operation.values
+      for (value, parent) in operation.parents { values[value] = result.keys[parent] ?? .null }
+      let names = operation.columns.map(\.name.quotedDatabaseIdentifier)
+      let rivals = try rivals(of: place, values)
+      switch operation.kind {
+      case .insert:
+        let marks = repeatElement("?", count: values.count).joined(separator: ", ")
+        let statement = try db.cachedStatement(
+          sql: values.isEmpty
+            ? "INSERT INTO \(operation.table) DEFAULT VALUES"
+            : "INSERT INTO \(operation.table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+        try statement.execute(arguments: StatementArguments(values))
+        if db.changesCount == 0 { throw operation.error("the table has ignored the row") }
+        result.keys[place] = operation.key ?? db.lastInsertedRowID.databaseValue
+      case .update:
+        let statement = try db.cachedStatement(
+          sql: """
+            UPDATE \(operation.table) SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) \
+            WHERE \(operation.keyName) = ?
+            """)
+        try statement.execute(arguments: StatementArguments(values + [operation.key ?? .null]))
+        if db.changesCount == 0 {
+          let isThere = try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?",
+            arguments: [operation.key])
+          if isThere != nil { throw operation.error("the table has ignored the change") }
+          result.missing.append(place)
+        }
+      case .delete:
+        let statement = try db.cachedStatement(
+          sql: "DELETE FROM \(operation.table) WHERE \(operation.keyName) = ?")
+        try statement.execute(arguments: [operation.key ?? .null])
+      case .refused(let error): throw error
+      }
+      try findReplaced(rivals, by: place)
+    }
+
+    // MARK: Constraints that replace rows
+
+    /// The keys of rows that have unique values of a row, where that may delete them.
+    ///
+    /// - Throws: where the save is still to write one of them, which may change its values.
+    private func rivals(of place: Int, _ values: [DatabaseValue]) throws -> [DatabaseValue] {
+      let operation = plan.operations[place]
+      guard operation.layout.mayReplace else { return [] }
+      switch operation.kind {
+      case .delete, .refused: return []
+      case .insert, .update: break
+      }
+      var conditions: [String] = []
+      var arguments: [DatabaseValue] = []
+      for key in operation.layout.uniqueKeys where key.isConstraint {
+        let places = key.columns.map { operation.place(of: $0.name) }
+        // Columns that are not written are those of the row before, or NULL.
+        if places.allSatisfy({ $0 == nil }) { continue }
+        conditions.append(
+          zip(key.columns, places).map { column, place in
+            let name = column.name.quotedDatabaseIdentifier
+            arguments.append(place.map { values[$0] } ?? operation.key ?? .null)
+            let value =
+              place == nil
+              ? "(SELECT \(name) FROM \(operation.table) WHERE \(operation.keyName) = ?)" : "?"
+            return "\(name) = \(value) COLLATE \(column.collation.quotedDatabaseIdentifier)"
+          }.joined(separator: " AND "))
+      }
+      if conditions.isEmpty { return [] }
+      let statement = try db.cachedStatement(
+        sql: """
+          SELECT \(operation.keyName) FROM \(operation.table) \
+          WHERE (\(conditions.joined(separator: " OR "))) AND \(operation.keyName) IS NOT ?
+          """)
+      let keys = try DatabaseValue.fetchAll(
+        statement, arguments: StatementArguments(arguments + [operation.key ?? .null]))
+      for key in keys.compactMap(RecordKey.init) {
+        let row = SaveReference(table: operation.layout.name.lowercased(), key: key)
+        if let other = replaceable[row], !written.contains(other) {
+          throw ValuesTaken(table: operation.layout.name, key: key)
+        }
+      }
+      return keys
+    }
+
+    /// Notes which rows a statement has deleted.
+    private mutating func findReplaced(_ rivals: [DatabaseValue], by place: Int) throws {
+      if rivals.isEmpty || !plan.findsReplaced { return }
+      let operation = plan.operations[place]
+      let isThere = try db.cachedStatement(
+        sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?")
+      for key in rivals where try Bool.fetchOne(isThere, arguments: [key]) == nil {
+        let insertion = result.keys.first {
+          $0.value == key && plan.operations[$0.key].layout === operation.layout
+        }
+        result.replaced.append(
+          SaveResult.Replaced(operation: place, key: key, insertion: insertion?.key))
+      }
+    }
+  }
+
+  /// Another row of the save has unique values of the row that is to be written.
+  private struct ValuesTaken: Error, CustomStringConvertible {
+    let table: String
+    let key: RecordKey
+    var description: String {
+      "table '\(table)': row \(key), which is not saved either, has unique values of this row"
+    }
+  }
+
+  extension SavePlan.Operation {
+    /// The name of the table for statements.
+    fileprivate var table: String { layout.name.quotedDatabaseIdentifier }
+    /// The name of the key for statements.
+    fileprivate var keyName: String { layout.keyName.quotedDatabaseIdentifier }
+  }
+#endif

@@ -1,0 +1,132 @@
+#if Records
+  /// What the database says of the table of a class.
+  final class TableLayout: Sendable {
+    let name: String
+    let columns: [ColumnInfo]
+    /// The columns of the primary key.
+    let key: [String]
+    /// The name of the key as the class has it.
+    let keyName: String
+    /// Whether SQLite gives new rows their key.
+    let hasAutomaticKey: Bool
+    let foreignKeys: [ForeignKey]
+    /// The constraints and indexes by which values of rows are unique, without the number of a row.
+    let uniqueKeys: [UniqueKey]
+    /// Whether a constraint of the table may delete rows that have the unique values of others.
+    let mayReplace: Bool
+
+    /// Columns whose values no two rows have.
+    struct UniqueKey: Sendable {
+      let columns: [(name: String, collation: String)]
+      /// Whether values that are computed from columns are unique, too.
+      let hasExpressions: Bool
+      /// Whether it is a constraint, which may say what a conflict does.
+      let isConstraint: Bool
+    }
+
+    init(_ db: Database, _ schema: RecordSchema) throws {
+      name = schema.table
+      keyName = schema.recordType.primaryKeyName
+      guard try db.tableExists(name) else {
+        throw RecordError(.noTable, table: name, "the database has no such table")
+      }
+      columns = try db.columns(in: name)
+      let primaryKey = try db.primaryKey(name)
+      key = primaryKey.columns
+      // A key that is an integer is the number of the row itself.
+      hasAutomaticKey = primaryKey.isRowID && primaryKey.rowIDColumn != nil
+      foreignKeys = try ForeignKey.all(of: name, db)
+      uniqueKeys = try TableLayout.uniqueKeys(of: name, db)
+      // No statement tells what a constraint does: texts that only look like it cost time.
+      let definition = try String.fetchOne(
+        db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
+        arguments: [name])
+      mayReplace =
+        uniqueKeys.contains(where: \.isConstraint)
+        && definition?.uppercased().contains("REPLACE") == true
+      let hasNumbers =
+        (try? db.makeStatement(sql: "SELECT rowid FROM \(name.quotedDatabaseIdentifier)")) != nil
+      if !hasNumbers {
+        throw RecordError(
+          .otherTable, table: name,
+          "a table WITHOUT ROWID cannot be observed: SQLite does not report its changes")
+      }
+    }
+
+    private static func uniqueKeys(of table: String, _ db: Database) throws -> [UniqueKey] {
+      try Row.fetchAll(db, sql: "PRAGMA index_list(\(table.quotedDatabaseIdentifier))")
+        .filter { $0["unique"] == true }
+        .map { index in
+          let name: String = index["name"]
+          let parts = try Row.fetchAll(
+            db, sql: "PRAGMA index_xinfo(\(name.quotedDatabaseIdentifier))"
+          ).filter { $0["key"] == true }
+          let columns = parts.compactMap { part -> (name: String, collation: String)? in
+            (part["name"] as String?).map { ($0, part["coll"] ?? "BINARY") }
+          }
+          return UniqueKey(
+            columns: columns, hasExpressions: columns.count < parts.count,
+            isConstraint: index["origin"] != "c")
+        }
+    }
+
+    /// Whether the values of a column are unique, alone or with others.
+    func isUnique(_ column: String) -> Bool {
+      uniqueKeys.contains { key in
+        key.hasExpressions
+          || key.columns.contains { $0.name.lowercased() == column.lowercased() }
+      }
+    }
+
+    /// Whether a column may have NULL.
+    func mayBeNull(_ column: String) -> Bool {
+      columns.first { $0.name.lowercased() == column.lowercased() }?.isNotNull == false
+    }
+
+    /// Compares a class with the table, column by column.
+    func check(_ schema: RecordSchema) throws {
+      var problems: [(column: String?, text: String)] = []
+      let declared = Dictionary(
+        columns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+      for column in schema.columns {
+        guard let info = declared[column.name.lowercased()] else {
+          problems.append((column.name, "'\(schema.recordType)' has it, the table does not"))
+          continue
+        }
+        if !column.storage.fits(info.type) {
+          problems.append(
+            (
+              column.name,
+              "the table declares \(info.type), the property is of type '\(column.expectation)'"
+            ))
+        }
+      }
+      for info in columns where info.isNotNull && info.defaultValueSQL == nil {
+        let isKnown = schema.columns.contains { $0.name.lowercased() == info.name.lowercased() }
+        if !isKnown, !key.contains(info.name) {
+          problems.append(
+            (info.name, "it cannot be NULL, and '\(schema.recordType)' has no such property"))
+        }
+      }
+      let keyName = schema.recordType.primaryKeyName
+      if schema.key == nil {
+        problems.append(
+          (nil, "'\(schema.recordType)' has no property '\(keyName)' for the key"))
+      } else if key.map({ $0.lowercased() }) != [keyName.lowercased()] {
+        let found = key.joined(separator: ", ")
+        problems.append(
+          (
+            nil,
+            "the primary key is (\(found)), the class has '\(keyName)'"
+          ))
+      }
+      guard let first = problems.first else { return }
+      let texts = problems.map { problem in
+        (problem.column.map { "column '\($0)': " } ?? "") + problem.text
+      }
+      throw RecordError(
+        .otherTable, table: name, column: problems.count == 1 ? first.column : nil,
+        problems.count == 1 ? first.text : texts.joined(separator: "; "))
+    }
+  }
+#endif
