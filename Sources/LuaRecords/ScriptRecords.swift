@@ -234,6 +234,9 @@
       return value.databaseValue
     case .string(let text):
       guard let text = text.text else { throw wrong("\(what) is a string that is no UTF-8") }
+      if text.utf8.contains(0) {
+        throw wrong("\(what) is a string with a zero, where the texts of the database end")
+      }
       return text.databaseValue
     case .table, .function, .userdata, .thread, .lightUserdata:
       throw wrong("\(what) is a number, a string, a boolean or nil, not a \(value.typeName)")

@@ -145,6 +145,10 @@
           text.append(character)
         } else if take(quote) {
           text.append(quote)
+        } else if text.utf8.contains(0) {
+          throw WhereError(
+            option: option, position: start + 1,
+            detail: "the text has a zero, where the texts of the database end")
         } else {
           return .text(text)
         }

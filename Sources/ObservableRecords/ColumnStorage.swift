@@ -23,19 +23,66 @@
     /// The rules are those of SQLite for the affinity of a column. Numbers of any kind fit each
     /// other, and a column without a type has anything.
     func fits(_ declared: String) -> Bool {
-      let declared = declared.uppercased()
-      if declared.isEmpty || declared == "ANY" { return true }
-      let isText = ["CHAR", "CLOB", "TEXT"].contains { declared.contains($0) }
-      let isData = declared.contains("BLOB")
-      let isInteger = declared.contains("INT")
+      if declared.isEmpty || declared.uppercased() == "ANY" { return true }
+      let affinity = ColumnAffinity(declared)
       switch self {
-      case .integer, .real: return isInteger || !isText && !isData
-      case .text:
-        return !isInteger && !isData
-          && !["REAL", "FLOA", "DOUB"].contains { declared.contains($0) }
-      case .data: return isData || !isInteger && !isText
+      case .integer, .real: return affinity != .text && affinity != .none
+      case .text: return affinity == .text || affinity == .numeric
+      case .data: return affinity != .integer && affinity != .text
       case .other: return true
       }
+    }
+
+    /// Whether a column of this affinity has each value as it is.
+    func isKept(by affinity: ColumnAffinity) -> Bool {
+      switch self {
+      case .integer: affinity == .integer || affinity == .numeric || affinity == .none
+      case .real: affinity != .text
+      case .text: affinity == .text || affinity == .none
+      case .data: true
+      case .other: false
+      }
+    }
+  }
+
+  /// What SQLite makes of values that are written to a column, by the type that it is declared with.
+  enum ColumnAffinity: Sendable {
+    case integer, text, none, real, numeric
+
+    init(_ declared: String) {
+      let declared = declared.uppercased()
+      func has(_ parts: String...) -> Bool { parts.contains { declared.contains($0) } }
+      if has("INT") {
+        self = .integer
+      } else if has("CHAR", "CLOB", "TEXT") {
+        self = .text
+      } else if has("BLOB") || declared.isEmpty || declared == "ANY" {
+        self = .none
+      } else {
+        self = has("REAL", "FLOA", "DOUB") ? .real : .numeric
+      }
+    }
+
+    /// The value that the column has when this one is written.
+    func stored(_ value: StoredValue) -> StoredValue {
+      switch (self, value.database.storage) {
+      case (.text, .int64(let number)): return StoredValue("\(number)".databaseValue)
+      case (.text, .double(let number)): return StoredValue("\(number)".databaseValue)
+      case (.real, .int64(let number)): return StoredValue(Double(number).databaseValue)
+      case (.integer, .double(let number)), (.numeric, .double(let number)):
+        return Int64(exactly: number).map { StoredValue($0.databaseValue) } ?? value
+      case (.integer, .string(let text)), (.numeric, .string(let text)), (.real, .string(let text)):
+        guard let number = ColumnAffinity.number(text) else { return value }
+        return stored(StoredValue(number))
+      default: return value
+      }
+    }
+
+    /// The number that a text is for SQLite.
+    private static func number(_ text: String) -> DatabaseValue? {
+      let digits = text.trimmingCharacters(in: CharacterSet(charactersIn: " \t\n\r\u{B}\u{C}"))
+      guard digits.allSatisfy({ "0123456789+-.eE".contains($0) }) else { return nil }
+      return Int64(digits)?.databaseValue ?? Double(digits)?.databaseValue
     }
   }
 
@@ -57,14 +104,60 @@
 
   extension Optional: OptionalColumn { static var wrapped: Any.Type { Wrapped.self } }
 
+  /// How values of a type that the database knows cross to SQLite: what it gets, and what it has for
+  /// a value that is read and written again.
+  func columnCoding<Value: DatabaseValueConvertible>(
+    _ type: Value.Type
+  ) -> (
+    encode: (Value) throws -> StoredValue,
+    canonical: (StoredValue) -> StoredValue?
+  ) {
+    let isWide = isWideInteger(type)
+    let encode: (Value) throws -> StoredValue = { value in
+      // GRDB traps for it.
+      if isWide, let number = wideInteger(value), number > UInt64(Int64.max) {
+        throw RecordError(
+          .notStorable, table: "", "the number \(number) is larger than SQLite has, \(Int64.max)")
+      }
+      return StoredValue(value.databaseValue)
+    }
+    return (
+      encode, { stored in Value.fromDatabaseValue(stored.database).flatMap { try? encode($0) } }
+    )
+  }
+
+  /// Whether a type has integers that SQLite does not have.
+  private func isWideInteger(_ type: Any.Type) -> Bool {
+    let plain = (type as? any OptionalColumn.Type)?.wrapped ?? type
+    func rawValue<Raw: RawRepresentable>(_ type: Raw.Type) -> Any.Type { Raw.RawValue.self }
+    if let type = plain as? any RawRepresentable.Type { return isWideInteger(rawValue(type)) }
+    return plain is UInt.Type || plain is UInt64.Type
+  }
+
+  private func wideInteger(_ value: Any) -> UInt64? {
+    switch value {
+    case let number as UInt64: return number
+    case let number as UInt: return UInt64(number)
+    case let value as any RawRepresentable: return wideInteger(value.rawValue)
+    default: return nil
+    }
+  }
+
   /// Columns with values that are encoded as JSON.
   enum JSONColumn {
-    static func encode(_ value: some Encodable) throws -> DatabaseValue {
+    static func canonical<Value: Codable>(
+      _ type: Value.Type
+    ) -> (StoredValue) -> StoredValue? {
+      { stored in (try? decode(type, stored.database)).flatMap { try? encode($0) } }
+    }
+
+    static func encode(_ value: some Encodable) throws -> StoredValue {
       if case Optional<Any>.none = value as Any { return .null }
       let encoder = JSONEncoder()
       // The text is the same for equal values.
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(value), as: UTF8.self).databaseValue
+      let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+      return StoredValue(text.databaseValue)
     }
 
     static func decode<Value: Decodable>(

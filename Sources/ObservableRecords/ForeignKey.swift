@@ -7,6 +7,8 @@
     /// The table that is referred to, in lower case.
     let target: String
     let action: Action
+    /// How the key that is referred to is compared.
+    let collation: Collation
 
     /// The columns of a table that refer to primary keys; none where the connection ignores them.
     static func all(of table: String, _ db: Database) throws -> [ForeignKey] {
@@ -26,7 +28,9 @@
           case "SET NULL": .setNull
           default: .other
           }
-        return ForeignKey(column: row["from"], target: target.lowercased(), action: action)
+        return ForeignKey(
+          column: row["from"], target: target.lowercased(), action: action,
+          collation: try TableLayout.keyCollation(of: target, db) ?? .binary)
       }
     }
   }

@@ -55,11 +55,11 @@
   /// Reads the keys of rows.
   enum KeyReader {
     /// The values of the first column that are keys.
-    static func keys(of statement: Statement) throws -> [RecordKey] {
+    static func keys(of statement: Statement, _ collation: Collation) throws -> [RecordKey] {
       let values = try DatabaseValue.fetchCursor(statement)
       var keys: [RecordKey] = []
       while let value = try values.next() {
-        if let key = RecordKey(value) { keys.append(key) }
+        if let key = RecordKey(StoredValue(value), collation) { keys.append(key) }
       }
       return keys
     }

@@ -70,9 +70,9 @@
     ) -> ReadJob? {
       if array == nil { return nil }
       isStale = false
-      let (request, former) = (request, keys)
+      let (request, former, collation) = (request, keys, table.layout.collation)
       return { db in
-        let keys = try Self.keys(of: request, db)
+        let keys = try Self.keys(of: request, collation, db)
         let edit = KeyEdit(from: former, to: keys)
         let rows: [Record]
         do {
@@ -86,11 +86,11 @@
     }
 
     private static func keys(
-      of request: QueryInterfaceRequest<Record>, _ db: Database
+      of request: QueryInterfaceRequest<Record>, _ collation: Collation, _ db: Database
     ) throws -> [RecordKey] {
       let selected = request.select(Column(Record.primaryKeyName), as: DatabaseValue.self)
       let statement = try selected.makePreparedRequest(db, forSingleResult: false).statement
-      return try KeyReader.keys(of: statement)
+      return try KeyReader.keys(of: statement, collation)
     }
 
     private static func rows(_ keys: [RecordKey], _ db: Database) throws -> [Record] {

@@ -198,9 +198,8 @@
         try state.check(isIn: store, for: relation.name)
         if state.table == nil { try store.insert(object) }
         if let key {
-          let now = try column.read(object)
-          if state.newParents[column.slot] != nil || now != key.databaseValue {
-            _ = column.write?(object, key.databaseValue)
+          if try state.newParents[column.slot] != nil || !isKey(column.read(object)) {
+            _ = column.write?(object, key.value)
           }
         } else {
           state.setParent(self, column.slot, object)
@@ -234,7 +233,7 @@
           // Another row may have got it.
           guard parent === self else { return }
         } else {
-          guard let key, try column.read(object) == key.databaseValue else { return }
+          guard isKey(try column.read(object)) else { return }
         }
         if column.write?(object, .null) == true { return }
         state.newParents[column.slot] = nil

@@ -1,20 +1,30 @@
 #if Records
   internal import Foundation
 
-  /// The primary key of a row.
+  /// The primary key of a row, compared as SQLite compares it.
   enum RecordKey: Hashable, Sendable {
     case integer(Int64)
-    case text(String)
+    case text(Text)
     case data(Data)
     case real(Double)
 
-    /// The key that is stored as `value`; nil for NULL.
-    init?(_ value: DatabaseValue) {
-      switch value.storage {
+    struct Text: Hashable, Sendable {
+      let text: String
+      let collation: Collation
+
+      static func == (a: Text, b: Text) -> Bool { a.collation.isSame(a.text, b.text) }
+      func hash(into hasher: inout Hasher) { collation.hash(text, into: &hasher) }
+    }
+
+    /// The key that is stored as `value`, in a column of this collation; nil for NULL.
+    init?(_ value: StoredValue, _ collation: Collation) {
+      switch value.database.storage {
       case .null: return nil
       case .int64(let number): self = .integer(number)
-      case .double(let number): self = .real(number)
-      case .string(let text): self = .text(text)
+      case .double(let number):
+        // Equal numbers are one key.
+        self = Int64(exactly: number).map(RecordKey.integer) ?? .real(number)
+      case .string(let text): self = .text(Text(text: text, collation: collation))
       case .blob(let data): self = .data(data)
       }
     }
@@ -32,18 +42,20 @@
     var databaseValue: DatabaseValue {
       switch self {
       case .integer(let number): number.databaseValue
-      case .text(let text): text.databaseValue
+      case .text(let text): text.text.databaseValue
       case .data(let data): data.databaseValue
       case .real(let number): number.databaseValue
       }
     }
+
+    var value: StoredValue { StoredValue(databaseValue) }
   }
 
   extension RecordKey: CustomStringConvertible {
     var description: String {
       switch self {
       case .integer(let number): "\(number)"
-      case .text(let text): "'\(text)'"
+      case .text(let text): "'\(text.text)'"
       case .data(let data): "\(data.count) bytes"
       case .real(let number): "\(number)"
       }

@@ -114,7 +114,8 @@
     /// Notes the values of computed columns, which are compared with what is computed later.
     public func keepStored(in state: RecordState) {
       for column in schema.stored {
-        state.storedValues[column.slot] = try? stored(column.name)
+        guard let value = try? StoredValue(stored(column.name)) else { continue }
+        state.storedValues[column.slot] = column.canonical(value) ?? value
       }
     }
 
@@ -141,19 +142,10 @@
 
     private var key: String? {
       let stored = try? row.decode(DatabaseValue.self, forColumn: schema.recordType.primaryKeyName)
-      return stored.flatMap(RecordKey.init)?.description
+      return stored.flatMap { RecordKey(StoredValue($0), .binary) }?.description
     }
 
-    private func described(_ value: DatabaseValue) -> String {
-      switch value.storage {
-      case .null: return "NULL"
-      case .int64(let number): return "the number \(number)"
-      case .double(let number): return "the number \(number)"
-      case .string(let text):
-        return "the text '\(text.count > 40 ? text.prefix(40) + "…" : text[...])'"
-      case .blob(let data): return "\(data.count) bytes"
-      }
-    }
+    private func described(_ value: DatabaseValue) -> String { StoredValue(value).described }
 
     private func reason(_ error: any Error) -> String {
       guard let error = error as? DecodingError else { return "\(error)" }

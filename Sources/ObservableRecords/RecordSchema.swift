@@ -54,36 +54,35 @@
 
     func relation(_ name: String) -> RecordRelation? { relations.first { $0.name == name } }
 
-    /// The key of an object as it is now.
-    func key(of object: any ObservableRecord) -> RecordKey? {
-      guard let key, let value = try? key.read(object) else { return nil }
-      return RecordKey(value)
-    }
   }
 
   /// A column of a class.
   final class RecordColumn: @unchecked Sendable {
-    // Immutable after init; the closures only touch the objects that they are given, on their
-    // thread.
+    // Immutable after init; the closures only touch what they are given, on its thread.
     let name: String
     let slot: Int
     /// Whether the property is computed, and `@Stored`.
     let isComputed: Bool
     let type: Any.Type
-    let read: (AnyObject) throws -> DatabaseValue
+    let read: (AnyObject) throws -> StoredValue
     /// Gives an object the value of another one; nil for a constant.
     let copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?
     /// Gives an object a value of the database; false where the property cannot have it.
-    let write: ((AnyObject, DatabaseValue) -> Bool)?
+    let write: ((AnyObject, StoredValue) -> Bool)?
+    /// What the database has for a value of its own, read and written again; nil where it cannot be
+    /// read.
+    let canonical: (StoredValue) -> StoredValue?
 
     init(
       name: String, slot: Int, isComputed: Bool, type: Any.Type,
-      read: @escaping (AnyObject) throws -> DatabaseValue,
+      read: @escaping (AnyObject) throws -> StoredValue,
       copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?,
-      write: ((AnyObject, DatabaseValue) -> Bool)?
+      write: ((AnyObject, StoredValue) -> Bool)?,
+      canonical: @escaping (StoredValue) -> StoredValue?
     ) {
       (self.name, self.slot, self.isComputed, self.type) = (name, slot, isComputed, type)
       (self.read, self.copy, self.write) = (read, copy, write)
+      self.canonical = canonical
     }
 
     /// How an error names the type.
@@ -124,11 +123,12 @@
       _ name: String, _ slot: Int, get: @escaping (Record) -> Value,
       set: ((Record, Value) -> Void)? = nil
     ) -> Self {
-      Self(
+      let (encode, canonical) = columnCoding(Value.self)
+      return Self(
         name,
         column: RecordColumn(
           name: name, slot: slot, isComputed: false, type: Value.self,
-          read: { get(unsafeDowncast($0, to: Record.self)).databaseValue },
+          read: { try encode(get(unsafeDowncast($0, to: Record.self))) },
           copy: set.map { set in
             {
               set(unsafeDowncast($1, to: Record.self), get(unsafeDowncast($0, to: Record.self)))
@@ -136,11 +136,11 @@
           },
           write: set.map { set in
             { object, value in
-              guard let value = Value.fromDatabaseValue(value) else { return false }
+              guard let value = Value.fromDatabaseValue(value.database) else { return false }
               set(unsafeDowncast(object, to: Record.self), value)
               return true
             }
-          }))
+          }, canonical: canonical))
     }
 
     /// A stored property that is encoded as JSON.
@@ -161,23 +161,26 @@
           },
           write: set.map { set in
             { object, value in
-              guard let value = try? JSONColumn.decode(Value.self, value) else { return false }
+              guard let value = try? JSONColumn.decode(Value.self, value.database) else {
+                return false
+              }
               set(unsafeDowncast(object, to: Record.self), value)
               return true
             }
-          }))
+          }, canonical: JSONColumn.canonical(Value.self)))
     }
 
     /// A computed property that is a column, too.
     public static func stored<Value: DatabaseValueConvertible>(
       _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
     ) -> Self {
-      Self(
+      let (encode, canonical) = columnCoding(Value.self)
+      return Self(
         name,
         column: RecordColumn(
           name: name, slot: slot, isComputed: true, type: Value.self,
-          read: { try storage(unsafeDowncast($0, to: Record.self)).get().databaseValue },
-          copy: nil, write: nil))
+          read: { try encode(storage(unsafeDowncast($0, to: Record.self)).get()) },
+          copy: nil, write: nil, canonical: canonical))
     }
 
     /// A computed property that is a column with JSON.
@@ -190,7 +193,7 @@
         column: RecordColumn(
           name: name, slot: slot, isComputed: true, type: Value.self,
           read: { try JSONColumn.encode(storage(unsafeDowncast($0, to: Record.self)).get()) },
-          copy: nil, write: nil))
+          copy: nil, write: nil, canonical: JSONColumn.canonical(Value.self)))
     }
 
     /// What a computed property comes from.

@@ -47,7 +47,7 @@
       let found: Target?
       if let parent = newParents[column.slot] {
         found = parent.object as? Target
-      } else if let store, let key = RecordKey(try column.read(owner)) {
+      } else if let store, let key = try store.table(of: Target.self).key(column.read(owner)) {
         found = try store.referenced(Target.self, key, column, by: self)
         if found == nil {
           try store.table(of: Target.self).await(key, Referrer(state: self, name: name))
@@ -98,7 +98,7 @@
           if parent.table == nil { try store.insert(other) }
         }
         if let key = parent.key {
-          if !write(owner, key.databaseValue) {
+          if !write(owner, key.value) {
             throw error(.wrongValue, column: name, "the column cannot have the key \(key)")
           }
         } else if !isDeleted {
@@ -122,10 +122,8 @@
       for link in table.incoming[slot] ?? [] {
         if let former {
           former.lost(object, link.relation)
-        } else if let key = table.column(slot).flatMap({ try? $0.read(object) })
-          .flatMap(RecordKey.init)
-        {
-          link.owner.state(key)?.lost(object, link.relation)
+        } else if let value = table.column(slot).flatMap({ try? $0.read(object) }) {
+          link.owner.key(value).flatMap(link.owner.state)?.lost(object, link.relation)
         }
         parent.gained(object, link.relation)
       }
@@ -138,7 +136,7 @@
       guard let table, let parent = newParents.removeValue(forKey: slot) else { return }
       for link in table.incoming[slot] ?? [] { parent.lost(object, link.relation) }
       let value = table.column(slot).flatMap { try? $0.read(object) } ?? .null
-      table.relink(object, slot, from: nil, to: RecordKey(value))
+      table.relink(object, slot, from: .null, to: value)
       invalidateReferences(slot, object)
     }
 

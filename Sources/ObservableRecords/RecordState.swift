@@ -30,7 +30,7 @@
     var flight = Flight.none
     private(set) var key: RecordKey?
     /// The columns that were written since the last save, by slot, with the values saved last.
-    var changed: [Int: DatabaseValue] = [:]
+    var changed: [Int: StoredValue] = [:]
     /// The number of the save that wrote the row last.
     var savedNumber = 0
     /// Whether the object is in the store's list of changed objects.
@@ -60,6 +60,11 @@
     var store: RecordStore? { table?.store }
     var isDeleted: Bool { phase == .deleting || phase == .deleted }
     var isKeyless: Bool { key == nil }
+    /// Whether a column with this value refers to the row.
+    func isKey(_ value: StoredValue?) -> Bool {
+      guard let key, let value else { return false }
+      return table?.key(value) == key
+    }
 
     var hasUnsavedChanges: Bool {
       !changed.isEmpty || flight != .none || phase == .new || phase == .deleting
@@ -75,14 +80,14 @@
     // MARK: What most rows do not have
 
     private final class Extra {
-      var inFlight: [Int: DatabaseValue] = [:]
-      var storedValues: [Int: DatabaseValue] = [:]
+      var inFlight: [Int: StoredValue] = [:]
+      var storedValues: [Int: StoredValue] = [:]
       var newParents: [Int: RecordState] = [:]
       var keptParents: [Int: any ObservableRecord] = [:]
       var relations: [String: LoadedRelation] = [:]
       var referrers: [Referrer] = []
       var referrerLimit = 16
-      var formerKeys: [Int: DatabaseValue] = [:]
+      var formerKeys: [Int: StoredValue] = [:]
     }
 
     private var madeExtra: Extra {
@@ -93,12 +98,12 @@
     }
 
     /// The columns of the save under way, with the values from before it.
-    var inFlight: [Int: DatabaseValue] {
+    var inFlight: [Int: StoredValue] {
       get { extra?.inFlight ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.inFlight = newValue } }
     }
     /// The values of computed columns that the database has.
-    var storedValues: [Int: DatabaseValue] {
+    var storedValues: [Int: StoredValue] {
       get { extra?.storedValues ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.storedValues = newValue } }
     }
@@ -139,7 +144,7 @@
     }
 
     /// What columns that refer to rows had before they were written.
-    private var formerKeys: [Int: DatabaseValue] {
+    private var formerKeys: [Int: StoredValue] {
       get { extra?.formerKeys ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.formerKeys = newValue } }
     }
@@ -256,7 +261,7 @@
       guard let former = formerKeys.removeValue(forKey: slot) else { return }
       let now = table.column(slot).flatMap { try? $0.read(object) } ?? .null
       if now == former { return }
-      table.relink(object, slot, from: RecordKey(former), to: RecordKey(now))
+      table.relink(object, slot, from: former, to: now)
     }
 
     /// Sets values without noting them as changes of the program.

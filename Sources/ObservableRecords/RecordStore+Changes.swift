@@ -215,7 +215,7 @@
       _ record: Record.Type, _ table: RecordTable, _ keys: [RecordKey], readAfter number: Int
     ) -> ReadJob {
       { db in
-        let (rows, errors) = try Self.rows(record, keys, in: record.primaryKeyName, db)
+        let (rows, errors) = try Self.rows(record, keys, in: record.primaryKeyName, .binary, db)
         return { [weak self, weak table] in
           guard let self, let table else { return }
           for error in errors { report(error) }
@@ -245,7 +245,7 @@
               SELECT \(key) FROM \(layout.name.quotedDatabaseIdentifier) WHERE \(key) IN (\(marks))
               """)
           statement.arguments = StatementArguments(part.map(\.databaseValue))
-          missing.subtract(try KeyReader.keys(of: statement))
+          missing.subtract(try KeyReader.keys(of: statement, layout.collation))
         }
         return { [weak self, weak table] in
           guard let self, let table else { return }
@@ -271,7 +271,7 @@
     ) -> Set<RecordKey> {
       var found: Set<RecordKey> = []
       for row in rows {
-        guard let key = table.schema.key(of: row) else { continue }
+        guard let key = table.key(of: row) else { continue }
         found.insert(key)
         let isKnown = table.state(key) != nil
         guard let object = table.adopt(row, readAfter: number),
@@ -280,8 +280,8 @@
         object.recordState.mayBeUnlisted = false
         table.answer(key)
         for slot in table.incoming.keys {
-          let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
-          table.relink(object, slot, from: nil, to: owner)
+          let owner = table.column(slot).flatMap { try? $0.read(object) }
+          table.relink(object, slot, from: .null, to: owner ?? .null)
         }
       }
       return found
@@ -293,8 +293,10 @@
       readAfter number: Int
     ) -> ReadJob {
       let owners = lists.compactMap { $0.owner?.key }
+      let collation = lists.lazy.compactMap { $0.owner?.table?.layout.collation }
+        .first { $0 != .binary }
       return { db in
-        let (rows, errors) = try Self.rows(record, owners, in: name, db)
+        let (rows, errors) = try Self.rows(record, owners, in: name, collation, db)
         return { [weak self, weak table] in
           guard let self, let table else { return }
           for error in errors { report(error) }
@@ -304,12 +306,13 @@
     }
 
     private static func rows<Record: ObservableRecord>(
-      _ record: Record.Type, _ keys: [RecordKey], in column: String, _ db: Database
+      _ record: Record.Type, _ keys: [RecordKey], in column: String, _ collation: Collation?,
+      _ db: Database
     ) throws -> (rows: [Record], errors: [any Error]) {
       var rows: [Record] = []
       var errors: [any Error] = []
       for part in keys.parts(of: 10_000) {
-        let request = record.filter(part.map(\.databaseValue).contains(Column(column)))
+        let request = record.filter(keys: part, in: column, collation ?? .binary)
           .order(Column(record.primaryKeyName))
         rows += try RowReader.fetch(db, request) { errors.append($0) }
       }
@@ -345,7 +348,7 @@
         } else if value != now {
           state.apply { column.copy?(fresh, object) }
           if table.isLink(slot) {
-            table.relink(object, slot, from: RecordKey(now), to: RecordKey(value))
+            table.relink(object, slot, from: now, to: value)
           }
         }
       }
@@ -368,6 +371,15 @@
       for query in queries where query.lists(table) { query.removeDeleted() }
       state.updateKeeping()
       if hadChanges { onConflict?(object, table.schema.plain.map(\.name)) }
+    }
+  }
+
+  extension ObservableRecord {
+    /// The rows whose column has one of these keys, compared as those are.
+    static func filter(
+      keys: some Sequence<RecordKey>, in column: String, _ collation: Collation
+    ) -> QueryInterfaceRequest<Self> {
+      filter(keys.map(\.databaseValue).contains(collation.column(column)))
     }
   }
 

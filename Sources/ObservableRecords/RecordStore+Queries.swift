@@ -71,15 +71,14 @@
         let keys = siblings(of: state, key) { sibling in
           relation.kind == .one || sibling.relations[relation.name] == nil
         }
-        let values = keys.map(\.databaseValue)
-        let request = Target.filter(values.contains(Column(relation.column)))
+        let request = Target.filter(keys: keys, in: relation.column, table.layout.collation)
           .order(Column(Target.primaryKeyName))
         let rows: [Target] = try read { try RowReader.fetch($0, request) }
         var lists = Dictionary(
           keys.map { ($0, [any ObservableRecord]()) }, uniquingKeysWith: { $1 })
         let column = target.column(slot)
         let owners = rows.map { row in
-          column.flatMap { try? $0.read(row) }.flatMap(RecordKey.init)
+          column.flatMap { try? $0.read(row) }.flatMap(table.key)
         }
         var objects: [Target] = []
         for (row, owner) in zip(rows, owners) {
@@ -95,7 +94,7 @@
       let rows = prefetched[name]?.removeValue(forKey: key) ?? []
       let column = try self.table(of: Target.self).column(slot)
       return rows.compactMap { $0 as? Target }.filter { object in
-        !object.isDeleted && (try? column?.read(object)) == key.databaseValue
+        !object.isDeleted && state.isKey(try? column?.read(object))
       }
     }
 
@@ -108,13 +107,13 @@
       var wanted: [RecordKey] = []
       var seen: Set<RecordKey> = []
       for sibling in [state] + siblingStates(of: state) {
-        guard let object = sibling.object, let other = RecordKey(try column.read(object)),
+        guard let object = sibling.object, let other = target.key(try column.read(object)),
           seen.insert(other).inserted, target.state(other) == nil
         else { continue }
         wanted.append(other)
       }
-      let values = wanted.prefix(10_000).map(\.databaseValue)
-      let request = record.filter(values.contains(Column(record.primaryKeyName)))
+      let request = record.filter(
+        keys: wanted.prefix(10_000), in: record.primaryKeyName, .binary)
       let rows: [Target] = try read { try RowReader.fetch($0, request) }
       let objects = adopt(rows, target, readAfter: saveNumber)
       // The objects stay until the end of the turn, as their siblings ask for them next.
@@ -138,8 +137,7 @@
           return nil
         }
         if let parent = state.newParents[slot] { return parent === owner ? object : nil }
-        guard let key = owner.key else { return nil }
-        return (try? column.read(object)) == key.databaseValue ? object : nil
+        return owner.isKey(try? column.read(object)) ? object : nil
       }
     }
 

@@ -99,8 +99,8 @@
     /// Puts an object into the lists of the row that one of its columns refers to.
     private func enterLists(_ object: any ObservableRecord, _ slot: Int) {
       guard let table = object.recordState.table else { return }
-      let owner = table.column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
-      table.relink(object, slot, from: nil, to: owner)
+      let owner = table.column(slot).flatMap { try? $0.read(object) }
+      table.relink(object, slot, from: .null, to: owner ?? .null)
     }
 
     private func restoreValues(
@@ -114,7 +114,7 @@
         let now = (try? column.read(object)) ?? .null
         state.apply { _ = column.write?(object, value) }
         if table.isLink(slot), now != value {
-          table.relink(object, slot, from: RecordKey(now), to: RecordKey(value))
+          table.relink(object, slot, from: now, to: value)
         }
       }
     }

@@ -23,7 +23,7 @@
         throw state.error(.otherStore, "the object belongs to another store")
       }
       let table = try table(of: type(of: object))
-      let key = table.schema.key(of: object)
+      let key = table.key(of: object)
       if let known = key.flatMap(table.state), !known.isDeleted, let key {
         throw RecordError(
           .otherStore, table: table.name, row: key.description,
@@ -38,16 +38,15 @@
       for (slot, parent) in state.newParents {
         if parent.table == nil, let parent = parent.object { try insert(parent) }
         if let key = parent.key, let column = table.column(slot) {
-          _ = column.write?(object, key.databaseValue)
+          _ = column.write?(object, key.value)
         } else {
           for link in table.incoming[slot] ?? [] { parent.gained(object, link.relation) }
         }
       }
       withExtendedLifetime(parents) {}
       for (slot, _) in table.incoming {
-        guard let key = table.column(slot).flatMap({ try? $0.read(object) }).flatMap(RecordKey.init)
-        else { continue }
-        table.relink(object, slot, from: nil, to: key)
+        let owner = table.column(slot).flatMap { try? $0.read(object) }
+        table.relink(object, slot, from: .null, to: owner ?? .null)
       }
       // A row that is in lists of several rows belongs to the last.
       if !lists.isEmpty { synchronizeEditedLists() }
@@ -152,10 +151,9 @@
         let isLost: Bool
         if state.newParents[orphan.column.slot] != nil {
           isLost = false
-        } else if let key = orphan.owner.key {
-          isLost = (try? orphan.column.read(orphan.object)) == key.databaseValue
         } else {
-          isLost = true
+          isLost =
+            orphan.owner.isKeyless || orphan.owner.isKey(try? orphan.column.read(orphan.object))
         }
         if isLost, !isListed(orphan) { delete(orphan.object) }
       }
@@ -164,9 +162,9 @@
     /// Whether the list of a row has the object that another list, or this one, has lost.
     private func isListed(_ orphan: Orphan) -> Bool {
       let table = orphan.object.recordState.table
-      let key = (try? orphan.column.read(orphan.object)).flatMap(RecordKey.init)
+      let value = (try? orphan.column.read(orphan.object)) ?? .null
       let owners = (table?.incoming[orphan.column.slot] ?? []).compactMap { link in
-        key.flatMap(link.owner.state)
+        link.owner.key(value).flatMap(link.owner.state)
       }
       return (owners + [orphan.owner]).contains { owner in
         owner.relations.values.contains { list in
@@ -402,9 +400,7 @@
       if let version = result.version { polling.note(version) }
       let saved = save.states.indices.filter { !failed.contains($0) }
       for place in saved {
-        if let key = result.keys[place].flatMap(RecordKey.init) {
-          save.states[place].inserted(as: key)
-        }
+        if let key = result.keys[place] { save.states[place].inserted(as: key) }
       }
       for place in saved { save.states[place].end(save.plan.operations[place], result.keys) }
       for place in result.missing { vanished(save.states[place]) }
@@ -447,7 +443,7 @@
           if let object = save.states[insertion].object { delete(object) }
           continue
         }
-        guard let table = state.table, let key = RecordKey(replaced.key) else { continue }
+        guard let table = state.table, let key = table.key(replaced.key) else { continue }
         for object in try rows(of: table.record, table, table.record.primaryKeyName, [key]) {
           dependentRows.append(DependentRow(object: object, owner: state, reference: nil))
           delete(object)
@@ -508,17 +504,17 @@
     }
 
     /// The row has been inserted.
-    func inserted(as key: RecordKey) {
-      guard let table, let object else { return }
+    func inserted(as value: StoredValue) {
+      guard let table, let object, let key = table.key(value) else { return }
       if key != self.key {
         setKey(key)
-        apply { _ = table.schema.key?.write?(object, key.databaseValue) }
+        apply { _ = table.schema.key?.write?(object, value) }
       }
       table.answer(key)
     }
 
     /// The save has succeeded; `keys` are those of the rows that it has inserted.
-    func end(_ operation: SavePlan.Operation, _ keys: [Int: DatabaseValue]) {
+    func end(_ operation: SavePlan.Operation, _ keys: [Int: StoredValue]) {
       flight = .none
       inFlight = [:]
       guard let table, let object else { return }
@@ -540,7 +536,7 @@
         }
       }
       for (slot, parent) in newParents {
-        guard let key = parent.key?.databaseValue, let column = table.column(slot) else { continue }
+        guard let key = parent.key?.value, let column = table.column(slot) else { continue }
         let isSaved =
           operation.columns.firstIndex { $0 === column }.map { values[$0] == key } ?? false
         newParents[slot] = nil

@@ -89,7 +89,9 @@
               && table.isNeeded(by: column, key.action, of: owner)
             {
               let objects =
-                try rows(of: table.record, table, column.name, group.compactMap(\.key))
+                try rows(
+                  of: table.record, table, column.name, group.compactMap(\.key),
+                  key.collation)
                 + listed.filter { $0.table === table }.compactMap(\.object)
               held.append(contentsOf: objects)
               let wanted = Dictionary(
@@ -98,7 +100,7 @@
               for object in objects {
                 let (state, value) = (object.recordState, try column.read(object))
                 guard state.phase == .saved, state.newParents[column.slot] == nil,
-                  let owner = RecordKey(value).flatMap({ wanted[$0] })
+                  let owner = owner.key(value).flatMap({ wanted[$0] })
                 else { continue }
                 let isCascade = key.action == .cascade
                 dependentRows.append(
@@ -132,10 +134,11 @@
             states.compactMap { state in state.key.map { ($0, state) } },
             uniquingKeysWith: { first, _ in first })
           let keys = states.compactMap(\.key)
-          let objects = try rows(of: hop.owner.record, hop.owner, column.name, keys)
+          let objects = try rows(
+            of: hop.owner.record, hop.owner, column.name, keys, hop.target.layout.collation)
           held.append(contentsOf: objects)
           func target(of object: any ObservableRecord) -> [RecordState] {
-            (try? column.read(object)).flatMap(RecordKey.init).flatMap { targets[$0] }.map { [$0] }
+            (try? column.read(object)).flatMap(hop.target.key).flatMap { targets[$0] }.map { [$0] }
               ?? []
           }
           for object in objects { add(object.recordState, for: target(of: object)) }
@@ -155,7 +158,7 @@
               continue
             }
             let values = [state.changed[column.slot], try? column.read(object)]
-            for key in values.compactMap({ $0.flatMap(RecordKey.init) }) {
+            for key in values.compactMap({ $0.flatMap(hop.owner.key) }) {
               if members[key] == nil { keys.append(key) }
               members[key, default: []].append(state)
             }
@@ -174,12 +177,12 @@
     }
 
     func rows<Record: ObservableRecord>(
-      of record: Record.Type, _ table: RecordTable, _ column: String, _ keys: [RecordKey]
+      of record: Record.Type, _ table: RecordTable, _ column: String, _ keys: [RecordKey],
+      _ collation: Collation = .binary
     ) throws -> [any ObservableRecord] {
       var objects: [any ObservableRecord] = []
       for part in keys.parts(of: 10_000) {
-        let values = part.map(\.databaseValue)
-        let request = record.filter(values.contains(Column(column)))
+        let request = record.filter(keys: part, in: column, collation)
         let rows: [Record] = try read { try RowReader.fetch($0, request) }
         objects += adopt(rows, table, readAfter: saveNumber) as [any ObservableRecord]
       }
@@ -203,7 +206,7 @@
       let keys = try read { db in
         try record.select(Column(record.primaryKeyName), as: DatabaseValue.self).fetchAll(db)
       }
-      for part in keys.compactMap(RecordKey.init).parts(of: 1_000) {
+      for part in keys.compactMap({ table.key(StoredValue($0)) }).parts(of: 1_000) {
         let objects = try rows(
           of: record, table, record.primaryKeyName, Array(part))
         for object in objects { computeStored(of: object.recordState) }
@@ -221,7 +224,7 @@
     let object: any ObservableRecord
     /// The row that goes, or takes its values.
     let owner: RecordState
-    let reference: (column: RecordColumn, key: DatabaseValue)?
+    let reference: (column: RecordColumn, key: StoredValue)?
   }
 
   extension RecordTable {

@@ -189,7 +189,9 @@
       _ record: Record.Type, _ key: some DatabaseValueConvertible
     ) throws -> Record? {
       let table = try table(of: record)
-      guard let key = RecordKey(key.databaseValue) else { return nil }
+      let value = StoredValue(key.databaseValue)
+      // SQLite would look for another value.
+      guard value.obstacle == nil, let key = table.key(value) else { return nil }
       if let state = table.state(key) { return state.isDeleted ? nil : state.object as? Record }
       let request = record.filter(Column(record.primaryKeyName) == key.databaseValue)
       return try fetch(request).first
@@ -223,7 +225,7 @@
         try RowReader.forEach(
           db, request,
           { (row: Record) in
-            guard let key = table.schema.key(of: row) else { return }
+            guard let key = table.key(of: row) else { return }
             let state = row.recordState
             if hasLive, table.isKnown(key) {
               known.append(rows.count)

@@ -18,6 +18,8 @@
     /// Properties that refer to rows which are not there, by the keys of those.
     private var awaited: [RecordKey: [Referrer]] = [:]
     private var awaitedLimit = 64
+    /// The columns, by slot, that may have other values than those which are written to them.
+    private let checkedSlots: Set<Int>
     private let columnsBySlot: [RecordColumn?]
     /// The properties of other classes that list rows of this one, by the slot of the column.
     private(set) var incoming: [Int: [IncomingLink]] = [:]
@@ -41,6 +43,8 @@
       var columns = [RecordColumn?](repeating: nil, count: last + 1)
       for column in schema.columns { columns[column.slot] = column }
       columnsBySlot = columns
+      checkedSlots = Set(
+        schema.columns.filter { !$0.storage.isKept(by: layout.affinity(of: $0.name)) }.map(\.slot))
       foreignKeys = layout.foreignKeys.compactMap { key in
         record.recordSchema.columns.first { $0.name.lowercased() == key.column.lowercased() }
           .map { ($0, key) }
@@ -49,6 +53,40 @@
 
     /// Whether SQLite gives new rows their key.
     var hasAutomaticKey: Bool { layout.hasAutomaticKey }
+
+    /// The key that is stored as `value`; nil for NULL.
+    func key(_ value: StoredValue) -> RecordKey? { RecordKey(value, layout.collation) }
+
+    /// The key of an object as it is now.
+    func key(of object: any ObservableRecord) -> RecordKey? {
+      guard let column = schema.key, let value = try? column.read(object) else { return nil }
+      return key(value)
+    }
+
+    /// The value of a column as it crosses to SQLite: one that can be read again.
+    func value(of column: RecordColumn, _ object: any ObservableRecord) throws -> StoredValue {
+      func refused(_ reason: String) -> RecordError {
+        RecordError(
+          .notStorable, table: name, column: column.name,
+          row: object.recordState.key?.description, reason)
+      }
+      let value: StoredValue
+      do {
+        value = try column.read(object)
+      } catch {
+        throw refused("\(error)")
+      }
+      if let obstacle = value.obstacle { throw refused(obstacle) }
+      if checkedSlots.contains(column.slot) {
+        let stored = layout.affinity(of: column.name).stored(value)
+        if column.canonical(stored) != value {
+          throw refused(
+            "\(stored.described), as SQLite stores it, could not be read again as the same "
+              + "'\(column.expectation)'")
+        }
+      }
+      return value
+    }
 
     /// Makes the state of each object free: the store is closed.
     func close() {
@@ -142,7 +180,7 @@
     ///
     /// nil where the row is deleted here.
     func adopt(_ fresh: any ObservableRecord, readAfter number: Int) -> (any ObservableRecord)? {
-      guard let key = schema.key(of: fresh) else { return nil }
+      guard let key = key(of: fresh) else { return nil }
       if let state = state(key) {
         if state.isDeleted { return nil }
         store.refresh(state, from: fresh, readAfter: number)
@@ -203,8 +241,10 @@
     func isLink(_ slot: Int) -> Bool { !incoming.isEmpty && incoming[slot] != nil }
 
     /// Takes an object out of the lists of one row, and puts it into those of another.
-    func relink(_ object: any ObservableRecord, _ slot: Int, from: RecordKey?, to: RecordKey?) {
+    func relink(_ object: any ObservableRecord, _ slot: Int, from: StoredValue, to: StoredValue) {
       for link in incoming[slot] ?? [] {
+        let (from, to) = (link.owner.key(from), link.owner.key(to))
+        if from == to { continue }
         if let from, let owner = link.owner.state(from) {
           owner.lost(object, link.relation)
         }
@@ -217,9 +257,9 @@
     /// Takes a deleted object out of the properties that have it.
     func unlink(_ object: any ObservableRecord) {
       for (slot, links) in incoming {
-        let key = column(slot).flatMap { try? $0.read(object) }.flatMap(RecordKey.init)
+        let value = column(slot).flatMap { try? $0.read(object) } ?? .null
         for link in links {
-          if let key { link.owner.state(key)?.lost(object, link.relation) }
+          link.owner.key(value).flatMap(link.owner.state)?.lost(object, link.relation)
           object.recordState.newParents[slot]?.lost(object, link.relation)
         }
       }

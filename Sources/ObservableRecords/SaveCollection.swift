@@ -58,7 +58,7 @@
         guard let table = state.table, let object = state.object else { continue }
         for (column, key) in table.foreignKeys {
           let values = [state.changed[column.slot], try? column.read(object)]
-          for target in Set(values.compactMap { $0.flatMap(RecordKey.init) }) {
+          for target in Set(values.compactMap { $0.flatMap { RecordKey($0, key.collation) } }) {
             referring[SaveReference(table: key.target, key: target), default: []].append(state)
           }
         }
@@ -83,7 +83,7 @@
         append(
           state,
           SavePlan.Operation(
-            kind: .refused(error), layout: table.layout, key: state.key?.databaseValue))
+            kind: .refused(error), layout: table.layout, key: state.key?.value))
         relate(state.newParents.values.map { (state, $0) })
       }
     }
@@ -95,7 +95,7 @@
       }
       append(
         state,
-        SavePlan.Operation(kind: .delete, layout: table.layout, key: state.key?.databaseValue))
+        SavePlan.Operation(kind: .delete, layout: table.layout, key: state.key?.value))
     }
 
     /// Whether a new row can only be inserted after one whose operation is about to be added.
@@ -168,8 +168,8 @@
       append(state, operation)
     }
 
-    private func parentKey(_ state: RecordState, _ column: RecordColumn) -> DatabaseValue? {
-      state.newParents[column.slot]?.key?.databaseValue
+    private func parentKey(_ state: RecordState, _ column: RecordColumn) -> StoredValue? {
+      state.newParents[column.slot]?.key?.value
     }
 
     private mutating func addUpdate(
@@ -178,13 +178,13 @@
       // The row is on the way: it has no key yet.
       guard let key = state.key else { return }
       var operation = SavePlan.Operation(
-        kind: .update, layout: table.layout, key: key.databaseValue)
+        kind: .update, layout: table.layout, key: key.value)
       for column in table.schema.columns {
-        var value: DatabaseValue?
+        var value: StoredValue?
         var former = state.changed[column.slot]
         if let parent = state.newParents[column.slot] {
           add(parent)
-          value = parent.key?.databaseValue ?? .null
+          value = parent.key?.value ?? .null
           former = try former ?? table.value(of: column, object)
           if let place = places[ObjectIdentifier(parent)] {
             operation.parents.append((value: operation.values.count, operation: place))
@@ -206,26 +206,6 @@
       }
       if operation.columns.isEmpty { return }
       append(state, operation)
-    }
-  }
-
-  extension RecordTable {
-    /// The value of a column as it is stored.
-    func value(of column: RecordColumn, _ object: any ObservableRecord) throws -> DatabaseValue {
-      let row = object.recordState.key?.description
-      let value: DatabaseValue
-      do {
-        value = try column.read(object)
-      } catch {
-        throw RecordError(
-          .notStorable, table: name, column: column.name, row: row, "\(error)")
-      }
-      if case .string(let text) = value.storage, text.utf8.contains(0) {
-        throw RecordError(
-          .notStorable, table: name, column: column.name, row: row,
-          "the text has a NUL, where the texts of SQLite end")
-      }
-      return value
     }
   }
 #endif

@@ -23,7 +23,9 @@
       for (place, operation) in plan.operations.enumerated() {
         for (column, key) in operation.foreignKeys {
           for value in operation.values(at: column) {
-            let target = RecordKey(value).map { SaveReference(table: key.target, key: $0) }
+            let target = RecordKey(value, key.collation).map {
+              SaveReference(table: key.target, key: $0)
+            }
             if let parent = target.flatMap({ places[$0] }) { unite(place, parent) }
           }
         }
@@ -64,7 +66,7 @@
 
     /// The row of an operation, if it has a key already.
     init?(_ operation: SavePlan.Operation) {
-      guard let key = operation.key.flatMap(RecordKey.init) else { return nil }
+      guard let key = operation.recordKey else { return nil }
       self.init(table: operation.layout.name.lowercased(), key: key)
     }
   }
@@ -73,7 +75,7 @@
   private struct UniqueValues: Hashable {
     let table: String
     let columns: [String]
-    let values: [DatabaseValue]
+    let values: [StoredValue]
 
     /// Those that an operation writes, and those from before.
     static func all(of operation: SavePlan.Operation) -> [UniqueValues] {
@@ -103,7 +105,7 @@
     }
 
     /// What is written to a column, and what it had before.
-    fileprivate func values(at place: Int) -> [DatabaseValue] {
+    fileprivate func values(at place: Int) -> [StoredValue] {
       place < former.count ? [values[place], former[place]] : [values[place]]
     }
   }

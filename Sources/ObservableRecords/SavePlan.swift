@@ -14,21 +14,21 @@
       }
       let kind: Kind
       let layout: TableLayout
-      var key: DatabaseValue?
+      var key: StoredValue?
       var columns: [RecordColumn] = []
-      var values: [DatabaseValue] = []
+      var values: [StoredValue] = []
       /// Columns that get the keys of rows which this save inserts: places in `values`, and places
       /// in the list of operations.
       ///
       /// The key of a row that is inserted later is written when all are there.
       var parents: [(value: Int, operation: Int)] = []
       /// The values that were saved last, to find out whether somebody else has changed them.
-      var former: [DatabaseValue] = []
+      var former: [StoredValue] = []
 
-      var row: String? { key.flatMap(RecordKey.init)?.description }
+      var recordKey: RecordKey? { key.flatMap { RecordKey($0, layout.collation) } }
 
       func error(_ detail: String) -> RecordError {
-        RecordError(.notStorable, table: layout.name, row: row, detail)
+        RecordError(.notStorable, table: layout.name, row: recordKey?.description, detail)
       }
     }
 
@@ -63,7 +63,7 @@
     /// Nothing was saved where there are any.
     var replaced: [Replaced] = []
     /// The keys of inserted rows, by the places of the operations.
-    var keys: [Int: DatabaseValue] = [:]
+    var keys: [Int: StoredValue] = [:]
     /// Places of operations whose rows were not there any more.
     var missing: [Int] = []
     /// The columns that somebody else had changed, by the places of the operations.
@@ -75,7 +75,7 @@
     struct Replaced: Sendable {
       /// The operation that has the values.
       let operation: Int
-      let key: DatabaseValue
+      let key: StoredValue
       /// The operation that has inserted the row, where that is one of the same save.
       let insertion: Int?
     }

@@ -162,9 +162,11 @@
           let name = column.name.quotedDatabaseIdentifier
           let update = try db.cachedStatement(
             sql: "UPDATE \(operation.table) SET \(name) = ? WHERE \(operation.keyName) = ?")
-          let free = try freeValue(like: value, of: column, operation)
+          let free = try freeValue(like: value.database, of: column, operation)
           // A table that does not take the value may take the one that is to be written.
-          if (try? update.execute(arguments: [free, operation.key])) != nil { hasMoved = true }
+          if (try? update.execute(arguments: [free, operation.key?.database])) != nil {
+            hasMoved = true
+          }
         }
       }
       return hasMoved
@@ -193,7 +195,9 @@
           let statement = try db.cachedStatement(
             sql: "UPDATE \(operation.table) SET \(column) = ? WHERE \(operation.keyName) = ?")
           try statement.execute(
-            arguments: [result.keys[parent], result.keys[place] ?? operation.key])
+            arguments: [
+              result.keys[parent]?.database, (result.keys[place] ?? operation.key)?.database,
+            ])
         }
       }
     }
@@ -208,13 +212,15 @@
         sql: """
           SELECT \(names.joined(separator: ", ")) FROM \(operation.table) \
           WHERE \(operation.keyName) = ?
-          """, arguments: [operation.key])
+          """, arguments: [operation.key?.database])
       guard let found else { return }
       let conflicts = operation.columns.indices.filter { index in
         // What is computed has no value that the program could choose.
         if operation.columns[index].isComputed { return false }
-        let value: DatabaseValue = found[index]
-        return value != operation.former[index] && value != operation.values[index]
+        let value = StoredValue(found[index])
+        // The same value may be written in several ways.
+        let other = operation.columns[index].canonical(value) ?? value
+        return other != operation.former[index] && other != operation.values[index]
       }
       if !conflicts.isEmpty {
         result.conflicts[place] = conflicts.map { operation.columns[$0].name }
@@ -234,27 +240,29 @@
           sql: values.isEmpty
             ? "INSERT INTO \(operation.table) DEFAULT VALUES"
             : "INSERT INTO \(operation.table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
-        try statement.execute(arguments: StatementArguments(values))
+        try statement.execute(arguments: StatementArguments(values.map(\.database)))
         if db.changesCount == 0 { throw operation.error("the table has ignored the row") }
-        result.keys[place] = operation.key ?? db.lastInsertedRowID.databaseValue
+        result.keys[place] =
+          operation.key ?? StoredValue(db.lastInsertedRowID.databaseValue)
       case .update:
         let statement = try db.cachedStatement(
           sql: """
             UPDATE \(operation.table) SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) \
             WHERE \(operation.keyName) = ?
             """)
-        try statement.execute(arguments: StatementArguments(values + [operation.key ?? .null]))
+        try statement.execute(
+          arguments: StatementArguments((values + [operation.key ?? .null]).map(\.database)))
         if db.changesCount == 0 {
           let isThere = try Bool.fetchOne(
             db, sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?",
-            arguments: [operation.key])
+            arguments: [operation.key?.database])
           if isThere != nil { throw operation.error("the table has ignored the change") }
           result.missing.append(place)
         }
       case .delete:
         let statement = try db.cachedStatement(
           sql: "DELETE FROM \(operation.table) WHERE \(operation.keyName) = ?")
-        try statement.execute(arguments: [operation.key ?? .null])
+        try statement.execute(arguments: [operation.key?.database])
       case .refused(let error): throw error
       }
       try findReplaced(rivals, by: place)
@@ -265,7 +273,7 @@
     /// The keys of rows that have unique values of a row, where that may delete them.
     ///
     /// - Throws: where the save is still to write one of them, which may change its values.
-    private func rivals(of place: Int, _ values: [DatabaseValue]) throws -> [DatabaseValue] {
+    private func rivals(of place: Int, _ values: [StoredValue]) throws -> [StoredValue] {
       let operation = plan.operations[place]
       guard operation.layout.mayReplace else { return [] }
       switch operation.kind {
@@ -273,7 +281,7 @@
       case .insert, .update: break
       }
       var conditions: [String] = []
-      var arguments: [DatabaseValue] = []
+      var arguments: [StoredValue] = []
       for key in operation.layout.uniqueKeys where key.isConstraint {
         let places = key.columns.map { operation.place(of: $0.name) }
         // Columns that are not written are those of the row before, or NULL.
@@ -294,9 +302,11 @@
           SELECT \(operation.keyName) FROM \(operation.table) \
           WHERE (\(conditions.joined(separator: " OR "))) AND \(operation.keyName) IS NOT ?
           """)
+      arguments.append(operation.key ?? .null)
       let keys = try DatabaseValue.fetchAll(
-        statement, arguments: StatementArguments(arguments + [operation.key ?? .null]))
-      for key in keys.compactMap(RecordKey.init) {
+        statement, arguments: StatementArguments(arguments.map(\.database))
+      ).map(StoredValue.init)
+      for key in keys.compactMap({ RecordKey($0, operation.layout.collation) }) {
         let row = SaveReference(table: operation.layout.name.lowercased(), key: key)
         if let other = replaceable[row], !written.contains(other) {
           throw ValuesTaken(table: operation.layout.name, key: key)
@@ -306,12 +316,12 @@
     }
 
     /// Notes which rows a statement has deleted.
-    private mutating func findReplaced(_ rivals: [DatabaseValue], by place: Int) throws {
+    private mutating func findReplaced(_ rivals: [StoredValue], by place: Int) throws {
       if rivals.isEmpty || !plan.findsReplaced { return }
       let operation = plan.operations[place]
       let isThere = try db.cachedStatement(
         sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?")
-      for key in rivals where try Bool.fetchOne(isThere, arguments: [key]) == nil {
+      for key in rivals where try Bool.fetchOne(isThere, arguments: [key.database]) == nil {
         let insertion = result.keys.first {
           $0.value == key && plan.operations[$0.key].layout === operation.layout
         }

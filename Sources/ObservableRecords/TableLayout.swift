@@ -7,6 +7,8 @@
     let key: [String]
     /// The name of the key as the class has it.
     let keyName: String
+    /// How keys are compared.
+    let collation: Collation
     /// Whether SQLite gives new rows their key.
     let hasAutomaticKey: Bool
     let foreignKeys: [ForeignKey]
@@ -35,6 +37,12 @@
       key = primaryKey.columns
       // A key that is an integer is the number of the row itself.
       hasAutomaticKey = primaryKey.isRowID && primaryKey.rowIDColumn != nil
+      guard let collation = try TableLayout.keyCollation(of: name, db) else {
+        throw RecordError(
+          .otherTable, table: name, column: keyName,
+          "the key has a collation of the program; keys are compared by BINARY, NOCASE or RTRIM")
+      }
+      self.collation = collation
       foreignKeys = try ForeignKey.all(of: name, db)
       uniqueKeys = try TableLayout.uniqueKeys(of: name, db)
       // No statement tells what a constraint does: texts that only look like it cost time.
@@ -51,6 +59,23 @@
           .otherTable, table: name,
           "a table WITHOUT ROWID cannot be observed: SQLite does not report its changes")
       }
+    }
+
+    /// How the primary key of a table is compared; nil where the program does that.
+    static func keyCollation(of table: String, _ db: Database) throws -> Collation? {
+      let name = try Row.fetchAll(db, sql: "PRAGMA index_list(\(table.quotedDatabaseIdentifier))")
+        .first { $0["origin"] == "pk" }
+      // The number of a row has no index.
+      guard let name: String = name?["name"] else { return .binary }
+      let column = try Row.fetchOne(
+        db, sql: "PRAGMA index_xinfo(\(name.quotedDatabaseIdentifier))")
+      return Collation(column?["coll"] ?? "BINARY")
+    }
+
+    /// What SQLite makes of values that are written to a column.
+    func affinity(of column: String) -> ColumnAffinity {
+      let info = columns.first { $0.name.lowercased() == column.lowercased() }
+      return ColumnAffinity(info?.type ?? "")
     }
 
     private static func uniqueKeys(of table: String, _ db: Database) throws -> [UniqueKey] {

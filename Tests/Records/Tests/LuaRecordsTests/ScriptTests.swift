@@ -317,6 +317,18 @@ struct ScriptTests {
         "'price' of Item is NaN, which the database does not have"
       ),
       (
+        "store:find('Item', 'a\\0b')",
+        "the key is a string with a zero, where the texts of the database end"
+      ),
+      (
+        "store:query('Invoice', { where = 'customer = ?', args = { 'a\\0b' } })",
+        "args[1] is a string with a zero, where the texts of the database end"
+      ),
+      (
+        "store:query('Invoice', { where = 'customer = \"a\\0b\"' })",
+        "where, at 12: the text has a zero, where the texts of the database end"
+      ),
+      (
         "store:insert('Item', { invoice = 5 })",
         "insert: 'invoice' of Item is a Invoice, not number"
       ),
